@@ -1,0 +1,78 @@
+//! How far a call reaches: the one thing the policy reads.
+
+use serde::{Deserialize, Serialize, Serializer};
+use std::path::{Path, PathBuf};
+
+/// How far a call reaches. What is undeclared or in doubt is given the worst that fits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reach", content = "of", rename_all = "snake_case")]
+pub enum Access {
+    /// Asks the person, keeps a list: touches nothing.
+    Nothing,
+    /// Reads these, inside the project. Relative to it.
+    Read(#[serde(serialize_with = "all_as_unicode")] Vec<PathBuf>),
+    /// Reads something outside the project, or something that holds secrets.
+    ReadSensitive(#[serde(serialize_with = "as_unicode")] PathBuf),
+    /// Changes this file inside the project. Relative to it.
+    Write(#[serde(serialize_with = "as_unicode")] PathBuf),
+    /// Changes something outside the project, or something that other programs obey (`.git`, start-up files).
+    WriteOutside(#[serde(serialize_with = "as_unicode")] PathBuf),
+    /// Runs a command.
+    Run(CommandLine),
+}
+
+/// A command as it will be run: nothing else is added to it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CommandLine {
+    /// What the shell is given after `-c`.
+    pub command: String,
+    /// Where it runs; absolute. The log keeps the nearest name that is Unicode.
+    #[serde(serialize_with = "as_unicode")]
+    pub folder: PathBuf,
+    /// Seconds until it is stopped.
+    pub seconds: u64,
+}
+
+/// Writes a path as the nearest that is Unicode: a fact with a strange name in it is kept all the same. Read back it
+/// names nothing that is there, so it allows nothing.
+pub(super) fn as_unicode<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
+fn all_as_unicode<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::{Diff, Grant, Preview, Scope};
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn a_name_that_is_not_unicode_is_kept_as_near_as_can_be() {
+        let strange = || PathBuf::from(OsStr::from_bytes(b"/a\xff"));
+        let line = CommandLine { command: "ls".into(), folder: strange(), seconds: 1 };
+        let command = Scope::Command { command: "ls".into(), folder: strange() };
+        let grant = |scope| serde_json::to_string(&Grant { tool: "t".into(), scope });
+        let edit =
+            Diff { path: strange(), created: false, added: 0, removed: 0, hunks: Vec::new(), note: None };
+        for written in [
+            serde_json::to_string(&Access::Run(line.clone())),
+            serde_json::to_string(&Access::Read(vec![strange()])),
+            serde_json::to_string(&Access::ReadSensitive(strange())),
+            serde_json::to_string(&Access::Write(strange())),
+            serde_json::to_string(&Access::WriteOutside(strange())),
+            serde_json::to_string(&Preview::Command(line)),
+            serde_json::to_string(&Preview::Edit(edit)),
+            grant(command),
+            grant(Scope::File(strange())),
+        ] {
+            let written = written.unwrap();
+            assert!(written.contains("/a\u{fffd}"), "{written}");
+        }
+        let back: Access = serde_json::from_str(r#"{"reach":"read","of":["a"]}"#).unwrap();
+        assert_eq!(back, Access::Read(vec!["a".into()]));
+    }
+}

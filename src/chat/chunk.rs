@@ -1,0 +1,45 @@
+//! A piece of what comes back from a model.
+
+use super::{ToolCall, Usage};
+
+/// One step of a reply that is being received.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Chunk {
+    /// More of what the model says.
+    Text(String),
+    /// More of what the model thinks, where the service shows it.
+    Reasoning(String),
+    /// A call is being written: its tool, and how many bytes of arguments so far. For the screen alone.
+    Writing {
+        /// The tool's name as far as it is known.
+        name: String,
+        /// Bytes of arguments received so far.
+        bytes: usize,
+    },
+    /// A whole call.
+    Call(ToolCall),
+    /// What the service counted. The last one of a reply is right.
+    Usage(Usage),
+    /// The request failed before anything was seen and will be sent again. For the screen alone.
+    Retrying {
+        /// The attempt that comes next; the first try was 1.
+        attempt: u32,
+        /// How long until then.
+        wait: std::time::Duration,
+        /// The service's words, one line.
+        why: String,
+    },
+    /// The reply is whole. Nothing follows.
+    Done(Finish),
+}
+
+/// Why a reply ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finish {
+    /// The model was done, with or without calls.
+    Stop,
+    /// The service cut it at a length limit: what there is, is incomplete and its calls are not run.
+    Length,
+    /// The service withheld it; its word for why.
+    Filtered(String),
+}

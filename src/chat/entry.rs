@@ -1,0 +1,140 @@
+//! One fact of a session: one line of its log.
+
+use super::{Access, Answer, CallId, Grant, Outcome, Preview, Questions, ToolCall, Usage};
+use serde::{Deserialize, Serialize};
+
+/// A fact kept forever. A session is nothing but its entries in their order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Entry {
+    /// By the person.
+    Said {
+        /// Whole, with pasted parts.
+        text: String,
+    },
+    /// By the model.
+    Replied {
+        /// Markdown; may be empty where there are calls.
+        text: String,
+        /// What the model thought, where the service showed it. Never sent back.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reasoning: String,
+        /// What it called. Empty where the reply is incomplete: half a reply runs nothing.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<ToolCall>,
+        /// Why the reply is not whole, where it is not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        incomplete: Option<String>,
+        /// The model's name.
+        #[serde(default)]
+        model: String,
+        /// What the service counted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+        /// Milliseconds from the request to the first text or call; what the screen says the model thought for.
+        #[serde(default)]
+        thought_ms: u64,
+    },
+    /// A call was looked at: this is what it would do, and why the person is asked where they are.
+    Planned {
+        /// Which call.
+        call: CallId,
+        /// The card's heading.
+        title: String,
+        /// The call in a few words.
+        summary: String,
+        /// How far it reaches.
+        access: Access,
+        /// What was shown.
+        preview: Preview,
+        /// The verdict, in one word: `allow`, `ask`, `rehearse`, `refuse`.
+        verdict: String,
+    },
+    /// A call asks the person.
+    Asked {
+        /// Which call.
+        call: CallId,
+        /// What it asks.
+        questions: Questions,
+    },
+    /// A call was decided by a person.
+    Decided {
+        /// Which call.
+        call: CallId,
+        /// What was decided.
+        decision: Decision,
+        /// Who decided, and how.
+        by: By,
+    },
+    /// The person answered.
+    Answered {
+        /// Which call.
+        call: CallId,
+        /// What they answered.
+        answer: Answer,
+    },
+    /// A call came to its end: each exactly once.
+    Settled {
+        /// Which call.
+        call: CallId,
+        /// What came of it.
+        outcome: Outcome,
+        /// Milliseconds it ran; 0 where it never did.
+        #[serde(default)]
+        took_ms: u64,
+    },
+    /// The turn is over.
+    Ended {
+        /// How.
+        ending: Ending,
+    },
+    /// The session has a name now. The last one counts.
+    Titled {
+        /// One line.
+        title: String,
+    },
+    /// Another model answers from here on.
+    Switched {
+        /// The model's name.
+        model: String,
+    },
+}
+
+/// What was decided about a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", content = "with", rename_all = "snake_case")]
+pub enum Decision {
+    /// Yes, this time.
+    Once,
+    /// Yes, and from now on whatever the grant covers.
+    Always(Grant),
+    /// No, with words for the model; they may be empty.
+    Deny(String),
+}
+
+/// Who decided a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "who", rename_all = "snake_case")]
+pub enum By {
+    /// A person, with this key, this long after the card was first drawn.
+    Person {
+        /// The chord, as it is written in the settings.
+        key: String,
+        /// Milliseconds since the card was first drawn.
+        after_ms: u64,
+    },
+    /// Nobody was there: what the print frontend does with every question.
+    Nobody,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", content = "why", rename_all = "snake_case")]
+pub enum Ending {
+    /// The model was done.
+    Finished,
+    /// The person stopped it, or the program ended in the middle.
+    Interrupted,
+    /// Something went wrong, in one sentence.
+    Failed(String),
+}

@@ -1,0 +1,301 @@
+//! Finds `path:line`, `workspace://…` and web addresses in prose.
+
+use std::ops::Range;
+
+/// What a link leads to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// A file or folder of this machine, as it was written: relative to the project, absolute, or from `~`.
+    File {
+        /// The path as written, without the line.
+        path: String,
+        /// The line, 1 is the first.
+        line: Option<usize>,
+        /// The last line of a range, where one was written.
+        end: Option<usize>,
+        /// The column, 1 is the first, where one was written.
+        column: Option<usize>,
+    },
+    /// An `http://` or `https://` address, whole.
+    Web(String),
+    /// A `workspace://` address, whole.
+    Workspace(String),
+}
+
+/// A link in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The bytes of the text that are the link.
+    pub range: Range<usize>,
+    /// Where it leads.
+    pub target: Target,
+}
+
+/// The links of a text, in its order, never overlapping. What looks like one is a link only if `exists` says so;
+/// it is asked about web addresses too, so that a caller can refuse them, and about what is a path by its shape
+/// alone (`and/or`), so its answers should be kept by the caller.
+pub fn find(text: &str, exists: &dyn Fn(&Target) -> bool) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    for (range, target) in addresses(text) {
+        words(text, from..range.start, exists, &mut found);
+        from = range.end;
+        if exists(&target) {
+            found.push(Found { range, target });
+        }
+    }
+    words(text, from..text.len(), exists, &mut found);
+    found
+}
+
+/// What a word means as a link if it is one as a whole: the target of a markdown link. Not whether it exists.
+/// Other schemes than `http`, `https`, `workspace` and `file` lead nowhere.
+pub fn parse(word: &str) -> Option<Target> {
+    if let Some(target) = address(word) {
+        return Some(target);
+    }
+    let path = word.strip_prefix("file://").unwrap_or(word);
+    let scheme = path.split_once(':').is_some_and(|(scheme, rest)| {
+        scheme.len() > 1
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+            && !rest.starts_with(|c: char| c.is_ascii_digit())
+    });
+    let (target, length) = file(path)?;
+    (!scheme && length == path.len()).then_some(target)
+}
+
+impl std::fmt::Display for Target {
+    /// As it would be written in prose.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (path, line, end, column) = match self {
+            Target::File { path, line, end, column } => (path, line, end, column),
+            Target::Web(address) | Target::Workspace(address) => return f.write_str(address),
+        };
+        f.write_str(path)?;
+        match (line, end, column) {
+            (Some(line), Some(end), _) => write!(f, ":{line}-{end}"),
+            (Some(line), None, Some(column)) => write!(f, ":{line}:{column}"),
+            (Some(line), None, None) => write!(f, ":{line}"),
+            (None, ..) => Ok(()),
+        }
+    }
+}
+
+const SCHEMES: [&str; 3] = ["https://", "http://", "workspace://"];
+/// A path longer than this is not asked about, in bytes.
+const LONGEST: usize = 1024;
+
+/// The whole word as an address with a scheme.
+fn address(word: &str) -> Option<Target> {
+    let scheme = SCHEMES.iter().find(|scheme| starts_with(word, scheme))?;
+    if word[scheme.len()..].is_empty() || word.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return None;
+    }
+    match *scheme {
+        "workspace://" => Some(Target::Workspace(word.to_owned())),
+        _ => Some(Target::Web(word.to_owned())),
+    }
+}
+
+fn starts_with(text: &str, scheme: &str) -> bool {
+    text.as_bytes().get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
+}
+
+/// The addresses with a scheme, and where they stand.
+fn addresses(text: &str) -> Vec<(Range<usize>, Target)> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(mark) = text[from..].find("://").map(|at| from + at) {
+        let before = text[from..mark].bytes().rev().take_while(u8::is_ascii_alphanumeric).count();
+        let start = mark - before;
+        from = mark + 3;
+        let Some(scheme) = SCHEMES.iter().find(|scheme| starts_with(&text[start..], scheme)) else {
+            continue;
+        };
+        if start + scheme.len() != from {
+            continue;
+        }
+        let web = *scheme != "workspace://";
+        let host = text[from..].find(|c: char| !(c.is_ascii_alphanumeric() || ".-:@_[]".contains(c)));
+        let host = host.map_or(text.len(), |at| from + at);
+        // A host has no letters beyond ASCII, so prose of other scripts may follow it without a blank.
+        let rest = match text[host..].chars().next() {
+            Some('/' | '?' | '#') => true,
+            _ => !web,
+        };
+        let end =
+            if rest { text[host..].find(ends_address).map_or(text.len(), |at| host + at) } else { host };
+        let end = start + trimmed(&text[start..end]);
+        if let Some(target) = (end > from).then(|| address(&text[start..end])).flatten() {
+            found.push((start..end, target));
+            from = end;
+        }
+    }
+    found
+}
+
+fn ends_address(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || "<>\"`{}|\\^".contains(c) || is_wide_punctuation(c)
+}
+
+fn is_wide_punctuation(c: char) -> bool {
+    matches!(c, '\u{3001}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{3014}'..='\u{301F}')
+        || matches!(c, '！' | '（' | '）' | '，' | '：' | '；' | '？' | '“' | '”' | '‘' | '’' | '…')
+}
+
+/// How much is left without the stops and brackets that belong to the sentence around it.
+fn trimmed(word: &str) -> usize {
+    let mut end = word.len();
+    while let Some(last) = word[..end].chars().next_back() {
+        let count = |c: char| word[..end].matches(c).count();
+        let drop = match last {
+            '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '_' | '~' => true,
+            ')' => count('(') < count(')'),
+            ']' => count('[') < count(']'),
+            _ => false,
+        };
+        if !drop {
+            break;
+        }
+        end -= last.len_utf8();
+    }
+    end
+}
+
+/// Looks for paths in a stretch of text without addresses.
+fn words(text: &str, range: Range<usize>, exists: &dyn Fn(&Target) -> bool, found: &mut Vec<Found>) {
+    let splits = |c: char| c.is_whitespace() || "\"'`<>|,;*=“”‘’…".contains(c) || is_wide_punctuation(c);
+    for word in pieces(text, range, &splits) {
+        if let Some(link) = path(text, word.clone(), exists) {
+            found.push(link);
+            continue;
+        }
+        // `call(src/a.rs)`: what the brackets hold, where the whole is nothing.
+        if text[word.clone()].contains(['(', ')', '[', ']', '{', '}']) {
+            let parts = pieces(text, word, &|c| "()[]{}".contains(c));
+            found.extend(parts.into_iter().filter_map(|part| path(text, part, exists)));
+        }
+    }
+}
+
+/// The stretches between what splits them, none empty.
+fn pieces(text: &str, range: Range<usize>, splits: &dyn Fn(char) -> bool) -> Vec<Range<usize>> {
+    let mut at = range.start;
+    let mut found = Vec::new();
+    for part in text[range].split_inclusive(splits) {
+        let word = part.strip_suffix(splits).unwrap_or(part);
+        if !word.is_empty() {
+            found.push(at..at + word.len());
+        }
+        at += part.len();
+    }
+    found
+}
+
+/// The path a word is, if it is one and is there.
+fn path(text: &str, word: Range<usize>, exists: &dyn Fn(&Target) -> bool) -> Option<Found> {
+    let all = &text[word.clone()];
+    // `@src/a.rs` is how a person names a file.
+    let start = all.find(|c| !"([{@".contains(c)).unwrap_or(all.len());
+    // `(auth)/page.tsx` keeps its bracket.
+    let start = if all[start..].contains(')') && !all.ends_with([')', '.', ':']) { 0 } else { start };
+    let all = &all[start..];
+    let all = &all[..trimmed(all)];
+    let (target, length) = file(all)?;
+    let at = word.start + start;
+    exists(&target).then_some(Found { range: at..at + length, target })
+}
+
+/// The path and the place in it a word begins with, and how long that is.
+fn file(word: &str) -> Option<(Target, usize)> {
+    if word.is_empty() || word.len() > LONGEST || word.contains("://") || word.contains(char::is_control) {
+        return None;
+    }
+    let (path, place, length) = match place(word) {
+        Some((at, place, length)) => (&word[..at], place, length),
+        None => (word, Place::default(), word.len()),
+    };
+    let target =
+        Target::File { path: path.to_owned(), line: place.line, end: place.end, column: place.column };
+    is_path(path, place.line.is_some()).then_some((target, length))
+}
+
+#[derive(Default)]
+struct Place {
+    line: Option<usize>,
+    end: Option<usize>,
+    column: Option<usize>,
+}
+
+/// `:10`, `:10-20`, `:10:5`, `#L10`, `#L10-L20`: where it begins, what it says and where it ends. What follows a
+/// further colon (a line of a search) does not belong to it.
+fn place(word: &str) -> Option<(usize, Place, usize)> {
+    let number = |at: usize| -> Option<(usize, usize)> {
+        let digits = word.get(at..)?.bytes().take_while(u8::is_ascii_digit).count();
+        let value = word.get(at..at + digits)?.parse().ok()?;
+        (value > 0).then_some((value, at + digits))
+    };
+    for (at, mark) in word.match_indices([':', '#']) {
+        let skip = usize::from(mark == "#");
+        if skip == 1 && !word[at + 1..].starts_with('L') {
+            continue;
+        }
+        let Some((line, after)) = number(at + 1 + skip) else { continue };
+        let mut place = Place { line: Some(line), ..Place::default() };
+        let mut end = after;
+        if word[after..].starts_with(['-', '–']) {
+            let dash = word[after..].chars().next().map_or(0, char::len_utf8);
+            let letter = usize::from(word[after + dash..].starts_with('L'));
+            if let Some((last, after)) = number(after + dash + letter).filter(|(last, _)| *last >= line) {
+                (place.end, end) = (Some(last), after);
+            }
+        } else if let Some((column, after)) =
+            word[after..].starts_with(':').then(|| number(after + 1)).flatten()
+        {
+            (place.column, end) = (Some(column), after);
+        }
+        if word[end..].is_empty() || word[end..].starts_with(':') {
+            return Some((at, place, end));
+        }
+    }
+    None
+}
+
+/// Files that are known by their name alone.
+const NAMED: [&str; 9] = [
+    "Makefile",
+    "Dockerfile",
+    "README",
+    "LICENSE",
+    "CHANGELOG",
+    "Justfile",
+    "justfile",
+    "Gemfile",
+    "Procfile",
+];
+
+/// Whether it has the shape of a path. Generous: whether it is there decides.
+fn is_path(path: &str, with_line: bool) -> bool {
+    let separated = path.contains(['/', '\\']);
+    let letters = path.contains(char::is_alphabetic);
+    if path.contains('@') && !separated {
+        return false; // an e-mail address
+    }
+    if separated {
+        let only_dots = path.chars().all(|c| matches!(c, '.' | '/' | '~'));
+        return letters || (only_dots && path.starts_with(['.', '~']));
+    }
+    match path.rsplit_once('.') {
+        Some((stem, end)) => {
+            let plausible = (1..=12).contains(&end.len())
+                && end.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                && end.contains(char::is_alphabetic);
+            // `e.g`, `i.e`: an abbreviation, unless a line says otherwise.
+            plausible && (with_line || stem.len() != 1 || end.len() > 1)
+        }
+        None => NAMED.contains(&path),
+    }
+}
+
+#[cfg(test)]
+mod tests;

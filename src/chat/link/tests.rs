@@ -1,0 +1,162 @@
+//! What is a link and what only looks like one, line by line.
+
+use super::*;
+
+/// The links of a text where everything that looks like one exists, `|` between them.
+#[track_caller]
+fn check(text: &str, expected: &str) {
+    let found = find(text, &|_| true);
+    for link in &found {
+        assert!(text.is_char_boundary(link.range.start) && text.is_char_boundary(link.range.end));
+    }
+    let words: Vec<String> = found.iter().map(|link| text[link.range.clone()].to_owned()).collect();
+    assert_eq!(words.join(" | "), expected, "{text:?}");
+}
+
+#[test]
+fn paths_are_found_wherever_prose_puts_them() {
+    check("see src/main.rs", "src/main.rs");
+    check("see src/main.rs.", "src/main.rs");
+    check("(src/main.rs)", "src/main.rs");
+    check("`src/main.rs`", "src/main.rs");
+    check("\"src/main.rs\", 'src/lib.rs'", "src/main.rs | src/lib.rs");
+    check("in **src/main.rs**:", "src/main.rs");
+    check("Is it src/main.rs?", "src/main.rs");
+    check("main.rs and Cargo.toml", "main.rs | Cargo.toml");
+    check("src/", "src/");
+    check("./a", "./a");
+    check("../b/c", "../b/c");
+    check("~/x", "~/x");
+    check("/etc/hosts", "/etc/hosts");
+    check(".gitignore", ".gitignore");
+    check("the Makefile", "Makefile");
+    check("@tests/retry.rs", "tests/retry.rs");
+    check("--config=conf/a.toml", "conf/a.toml");
+    check("read(src/a.rs)", "read(src/a.rs)");
+    check("app/(auth)/page.tsx", "app/(auth)/page.tsx");
+    check("app/[id]/page.tsx:3", "app/[id]/page.tsx:3");
+    check("C:\\src\\a.rs:10", "C:\\src\\a.rs:10");
+    check("请看src。然后 src/主.rs，好", "src/主.rs");
+    check("（src/a.rs）", "src/a.rs");
+    check("see src/a.rs…", "src/a.rs");
+}
+
+#[test]
+fn places_in_files_are_part_of_the_link() {
+    check("foo.rs:10", "foo.rs:10");
+    check("foo.rs:10-20", "foo.rs:10-20");
+    check("foo.rs:10–20.", "foo.rs:10–20");
+    check("foo.rs:10:5", "foo.rs:10:5");
+    check("foo.rs:10:5: error", "foo.rs:10:5");
+    check("src/a.rs:7:use std;", "src/a.rs:7");
+    check("(foo.rs:10)", "foo.rs:10");
+    check("foo.rs:10,", "foo.rs:10");
+    check("foo.rs#L3-L9", "foo.rs#L3-L9");
+    check("foo.rs: 10", "foo.rs");
+    check("Makefile:3", "Makefile:3");
+}
+
+#[test]
+fn addresses_end_where_the_sentence_goes_on() {
+    check("https://a.example", "https://a.example");
+    check("https://a.example/x.", "https://a.example/x");
+    check("(https://a.example/x)", "https://a.example/x");
+    check("https://a.example/x_(y)", "https://a.example/x_(y)");
+    check("<https://a.example/x>", "https://a.example/x");
+    check("https://a.example/x?a=1&b=2#c, then", "https://a.example/x?a=1&b=2#c");
+    check("**https://a.example**", "https://a.example");
+    check("请看https://a.example然后", "https://a.example");
+    check("https://a.example/路径。", "https://a.example/路径");
+    check("HTTP://A.EXAMPLE/", "HTTP://A.EXAMPLE/");
+    check("http://localhost:8080/src/a.rs", "http://localhost:8080/src/a.rs");
+    check("workspace://out/report.csv!", "workspace://out/report.csv");
+    check("workspace://报告.csv", "workspace://报告.csv");
+    check("https:// nothing", "");
+    check("ftp://a.example/x.rs", "");
+    check("xhttps://a.example", "");
+}
+
+#[test]
+fn what_only_looks_like_a_link_is_none() {
+    for text in [
+        "e.g. this",
+        "i.e.",
+        "1.2.3",
+        "v1.2.3",
+        "3.14",
+        "24/7",
+        "1/2",
+        "2026/11/20",
+        "a.b@example.com",
+        "std::fmt::Display",
+        "10:30",
+        "note: this",
+        "...",
+        "..",
+        "/",
+        "//",
+        "--flag",
+        "x",
+        "",
+        "a:1",
+        "100%",
+        "C:",
+        "key: value",
+        "don't",
+        "@name",
+        "foo()",
+        "::1",
+    ] {
+        check(text, "");
+    }
+}
+
+#[test]
+fn by_its_shape_alone_a_word_is_asked_about_and_can_be_refused() {
+    assert_eq!(find("and/or https://a.example", &|_| false), []);
+    check("and/or", "and/or");
+}
+
+#[test]
+fn where_the_whole_is_nothing_what_the_brackets_hold_may_be() {
+    let exists = |target: &Target| target.to_string() == "src/a.rs:3";
+    let found = find("open(src/a.rs:3) [x]", &exists);
+    assert_eq!((found.len(), found[0].range.clone()), (1, 5..15));
+}
+
+#[test]
+fn a_target_says_where_and_is_written_as_it_was() {
+    let file = |path: &str, line, end, column| Target::File { path: path.into(), line, end, column };
+    let table = [
+        ("a.rs:10-20", Some(file("a.rs", Some(10), Some(20), None))),
+        ("a.rs:10:5", Some(file("a.rs", Some(10), None, Some(5)))),
+        ("a.rs", Some(file("a.rs", None, None, None))),
+        ("https://a.example/x y", None),
+        ("https://a.example/x", Some(Target::Web("https://a.example/x".into()))),
+        ("workspace://x", Some(Target::Workspace("workspace://x".into()))),
+        ("file:///etc/hosts", Some(file("/etc/hosts", None, None, None))),
+        ("javascript:alert(1)", None),
+        ("javascript:a/b.js", None),
+        ("mailto:a@b.example", None),
+        ("#section", None),
+        ("", None),
+    ];
+    for (word, expected) in table {
+        assert_eq!(parse(word), expected, "{word}");
+        if let Some(target) = expected.filter(|_| !word.starts_with("file")) {
+            assert_eq!(target.to_string(), word);
+        }
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn links_stand_in_order_and_do_not_overlap(text in "(\\PC|https://|workspace://|a/b|:1|[ .:#()\\[\\]@L-]){0,40}") {
+        let mut from = 0;
+        for link in find(&text, &|_| true) {
+            proptest::prop_assert!(link.range.start >= from && link.range.end > link.range.start);
+            proptest::prop_assert!(text.get(link.range.clone()).is_some());
+            from = link.range.end;
+        }
+    }
+}

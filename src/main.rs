@@ -1,0 +1,3 @@
+//! Runs the program.
+
+fn main() {}

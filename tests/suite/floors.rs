@@ -1,0 +1,190 @@
+//! Who uses whom; the pure touch nothing; files open with a line and stay short.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What each floor may name of the others. `*` is everything.
+const FLOORS: &[(&str, &[&str])] = &[
+    ("chat", &[]),
+    ("policy", &["chat"]),
+    ("agent", &["chat", "policy"]),
+    ("project", &["chat"]),
+    ("llm", &["chat"]),
+    ("store", &["chat"]),
+    ("config", &["chat", "policy"]),
+    ("tools", &["chat", "project"]),
+    ("runtime", &["chat", "agent", "project", "llm", "store", "tools"]),
+    ("print", &["chat", "agent", "runtime"]),
+    ("tui", &["chat", "agent", "runtime", "config"]),
+    ("cli", &["*"]),
+    ("assemble", &["*"]),
+];
+
+/// Below the line: no I/O, no clock, no async.
+const PURE: &[&str] = &[
+    "chat/",
+    "policy/",
+    "agent/",
+    "tui/state",
+    "tui/focus",
+    "tui/update",
+    "tui/view",
+    "tui/parts/",
+    "tui/text/",
+    "tui/keys/",
+    "tui/theme/mod.rs",
+];
+
+/// What the pure never name.
+const IMPURE: &[&str] = &[
+    "std::fs",
+    "std::net",
+    "std::env",
+    "Instant::now",
+    "SystemTime",
+    "tokio::",
+    "async fn",
+    "std::process",
+    "std::thread",
+];
+
+/// Files that are longer than they should be. This list may only shrink.
+const LONG: &[&str] = &[];
+
+const LINES: usize = 400;
+
+fn sources() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    let mut folders: Vec<PathBuf> = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let name = path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+                files.push((name, fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(files.len() > 20, "the sources were not found");
+    files.sort();
+    files
+}
+
+/// The code of a file without its tests and comments: tests may build on anything.
+fn code(text: &str) -> String {
+    let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
+    let line = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
+    text[..end].lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The floors that this code names by `crate::floor`, also within braces.
+fn named(code: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        let rest = &code[at + "crate::".len()..];
+        let word = |text: &str| -> String {
+            text.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+        };
+        match rest.strip_prefix('{') {
+            Some(list) => {
+                let list = list.split('}').next().unwrap_or_default();
+                names.extend(list.split(',').map(word).filter(|name| !name.is_empty()));
+            }
+            None => names.push(word(rest)),
+        }
+    }
+    names
+}
+
+fn is_test(file: &str) -> bool {
+    file.contains("/tests/") || file.ends_with("/tests.rs") || file.contains("_tests")
+}
+
+#[test]
+fn a_floor_names_only_what_stands_below_it() {
+    let mut wrong = Vec::new();
+    for (file, text) in sources() {
+        let floor = file.split(['/', '.']).next().unwrap_or_default();
+        if is_test(&file) || floor == "main" || floor == "lib" {
+            continue;
+        }
+        let Some((_, may)) = FLOORS.iter().find(|(name, _)| *name == floor) else {
+            wrong.push(format!("{file}: no such floor"));
+            continue;
+        };
+        for name in named(&code(&text)) {
+            let known = FLOORS.iter().any(|(floor, _)| *floor == name);
+            if known && name != floor && !may.contains(&name.as_str()) && !may.contains(&"*") {
+                wrong.push(format!("{file} names {name}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_pure_touch_nothing() {
+    let mut wrong = Vec::new();
+    for (file, text) in sources() {
+        if is_test(&file) || !PURE.iter().any(|pure| file.starts_with(pure)) {
+            continue;
+        }
+        let code = code(&text);
+        wrong.extend(
+            IMPURE.iter().filter(|word| code.contains(**word)).map(|word| format!("{file} names {word}")),
+        );
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_file_says_what_it_is_for_and_stays_short() {
+    let mut wrong = Vec::new();
+    for (file, text) in sources() {
+        if !text.starts_with("//! ") {
+            wrong.push(format!("{file} does not open with what it is for"));
+        }
+        let lines = text.lines().count();
+        if lines > LINES && !LONG.contains(&file.as_str()) {
+            wrong.push(format!("{file} has {lines} lines; {LINES} is the limit"));
+        }
+        if lines <= LINES && LONG.contains(&file.as_str()) {
+            wrong.push(format!("{file} is short now: take it off the list"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn no_colour_is_named_outside_the_themes() {
+    let mut wrong = Vec::new();
+    for (file, text) in sources() {
+        if file.starts_with("tui/theme/") || is_test(&file) {
+            continue;
+        }
+        let code = code(&text);
+        wrong.extend(
+            ["Color::", "Colors::", ".red()", ".green()", ".yellow()", ".blue()", ".cyan()", ".magenta()"]
+                .iter()
+                .filter(|word| code.contains(**word))
+                .map(|word| format!("{file} names {word}")),
+        );
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn nothing_is_left_open() {
+    let mut wrong = Vec::new();
+    for (file, text) in sources() {
+        for word in ["todo!", "unimplemented!", "FIXME", "XXX"] {
+            if text.contains(word) {
+                wrong.push(format!("{file} has {word}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

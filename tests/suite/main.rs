@@ -1,0 +1,5 @@
+//! Every test that needs more than one module. The `mod` lines are the table of contents.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its support too")]
+
+mod floors;
