@@ -69,4 +69,6 @@
 //! [`store`], [`config`]; then the frontends, [`mod@print`] and [`tui`]; and last [`assemble`], the only floor that names
 //! every adapter.
 
+pub mod agent;
 pub mod chat;
+pub mod policy;

@@ -1,0 +1,233 @@
+//! From a call to its outcome.
+
+use super::state::{Pending, Step};
+use super::{Desk, Effect, Phase, thinking};
+use crate::chat::{
+    Access, Answer, By, CallId, Decision, Entry, Intent, Outcome, Plan, Status, ToolCall, TurnId,
+};
+use crate::policy::{Verdict, judge};
+use std::time::Duration;
+
+/// After this many failures in a row, the same call with the same arguments is refused unseen.
+const FAILURES: u32 = 3;
+
+/// Takes up the calls of a reply.
+pub(super) fn begin(desk: &mut Desk<'_>, turn: TurnId, calls: Vec<ToolCall>) {
+    let pending = |call| Pending { call, step: Step::Waiting, changes: false, output: String::new() };
+    desk.state.phase = Phase::Acting { turn, calls: calls.into_iter().map(pending).collect() };
+    advance(desk);
+}
+
+/// Starts whatever can start. Calls are planned one after the other; reads then run side by side, and a call that
+/// may change something is planned once everything before it is settled, so that no plan is made against a folder
+/// which an earlier call is about to change.
+fn advance(desk: &mut Desk<'_>) {
+    loop {
+        let Phase::Acting { turn, calls } = &mut desk.state.phase else { return };
+        let turn = *turn;
+        let mut settled = true;
+        let mut next = None;
+        for (index, pending) in calls.iter().enumerate() {
+            match &pending.step {
+                Step::Settled => {}
+                Step::Running(plan) if is_read(plan) => settled = false,
+                Step::Waiting if !pending.changes || settled => {
+                    next = Some(index);
+                    break;
+                }
+                Step::Waiting
+                | Step::Planning
+                | Step::ForApproval(..)
+                | Step::ForAnswer(_)
+                | Step::Running(_) => return,
+            }
+        }
+        let Some(index) = next else {
+            if settled {
+                thinking::ask(desk, turn);
+            }
+            return;
+        };
+        let call = calls[index].call.clone();
+        if desk.state.failures(&call) < FAILURES {
+            if let Some(pending) = desk.state.pending_mut(&call.id) {
+                pending.step = Step::Planning;
+            }
+            desk.effects.push(Effect::Plan { turn, call });
+            return;
+        }
+        let words = format!(
+            "STOP: this call of {} failed {FAILURES} times with the same arguments and was not tried again. Do something else, or say what is in the way.",
+            call.name
+        );
+        settle(desk, &call.id, Outcome::Refused(words), Duration::ZERO);
+    }
+}
+
+fn is_read(plan: &Plan) -> bool {
+    matches!(plan.access, Access::Nothing | Access::Read(_))
+}
+
+/// A tool has looked at a call.
+pub(super) fn planned(desk: &mut Desk<'_>, call: &CallId, intent: Result<Intent, String>) {
+    let Some(pending) = desk.state.pending_mut(call) else { return };
+    if pending.step != Step::Planning {
+        return;
+    }
+    match intent {
+        Err(words) => settle(desk, call, Outcome::Failed(words), Duration::ZERO),
+        Ok(Intent::Ask(questions)) => {
+            pending.step = Step::ForAnswer(questions.clone());
+            desk.keep(Entry::Asked { call: call.clone(), questions });
+        }
+        Ok(Intent::Act(plan)) => judged(desk, call, plan),
+    }
+    advance(desk);
+}
+
+fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
+    let earlier_settled = desk
+        .state
+        .pending()
+        .iter()
+        .take_while(|other| other.call.id != *id)
+        .all(|other| other.step == Step::Settled);
+    let Some(pending) = desk.state.pending_mut(id) else { return };
+    if !is_read(&plan) && !earlier_settled {
+        // It was planned beside reads that still run. It will be planned again when they are through.
+        pending.changes = true;
+        pending.step = Step::Waiting;
+        return;
+    }
+    let call = pending.call.clone();
+    let verdict = judge(&desk.state.policy, desk.state.session.granted(), &call.name, &plan);
+    desk.keep(Entry::Planned {
+        call: id.clone(),
+        title: plan.title.clone(),
+        summary: plan.summary.clone(),
+        access: plan.access.clone(),
+        preview: plan.preview.clone(),
+        verdict: verdict.word().to_owned(),
+    });
+    match verdict {
+        Verdict::Allow | Verdict::Rehearse => start(desk, call, plan),
+        Verdict::Ask(reason) => {
+            if let Some(pending) = desk.state.pending_mut(id) {
+                pending.step = Step::ForApproval(plan, reason);
+            }
+        }
+        Verdict::Refuse(words) => settle(desk, id, Outcome::Refused(words), Duration::ZERO),
+    }
+}
+
+/// Lets a call run: for real, or on the stage alone in a dry run, where `Act` is never made.
+fn start(desk: &mut Desk<'_>, call: ToolCall, plan: Box<Plan>) {
+    let Some(turn) = desk.state.turn() else { return };
+    if let Some(pending) = desk.state.pending_mut(&call.id) {
+        pending.step = Step::Running(plan.clone());
+    }
+    desk.effects.push(if desk.state.is_dry_run() {
+        Effect::Rehearse { turn, call, plan }
+    } else {
+        Effect::Act { turn, call, plan }
+    });
+}
+
+/// The waiting call was decided. Anything else changes nothing: a yes for one call is never a yes for another.
+pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: By) {
+    let Some(pending) = desk.state.pending_mut(id) else { return };
+    let Step::ForApproval(plan, _) = &pending.step else { return };
+    let (call, plan) = (pending.call.clone(), plan.clone());
+    desk.keep(Entry::Decided { call: id.clone(), decision: decision.clone(), by });
+    match decision {
+        Decision::Once | Decision::Always(_) => start(desk, call, plan),
+        Decision::Deny(words) => {
+            let words = words.trim();
+            let told = if words.is_empty() {
+                "The person said no. Nothing was done. Do not try the same thing another way; ask what they want, or go on without it.".to_owned()
+            } else {
+                format!("The person said no, and nothing was done. Their words: {words}")
+            };
+            settle(desk, id, Outcome::Refused(told), Duration::ZERO);
+        }
+    }
+    advance(desk);
+}
+
+/// The waiting questions were answered.
+pub(super) fn answered(desk: &mut Desk<'_>, id: &CallId, answer: Answer) {
+    let Some(pending) = desk.state.pending_mut(id) else { return };
+    let Step::ForAnswer(questions) = &pending.step else { return };
+    let result = answer.result(questions);
+    desk.keep(Entry::Answered { call: id.clone(), answer });
+    settle(desk, id, Outcome::Done(result), Duration::ZERO);
+    advance(desk);
+}
+
+/// A running call has something to show.
+pub(super) fn progressed(desk: &mut Desk<'_>, id: &CallId, output: String) {
+    if let Some(pending) = desk.state.pending_mut(id)
+        && matches!(pending.step, Step::Running(_))
+    {
+        pending.output = output;
+    }
+}
+
+/// A running call came to its end.
+pub(super) fn finished(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: Duration) {
+    let Some(pending) = desk.state.pending_mut(id) else { return };
+    let Step::Running(plan) = &pending.step else { return };
+    let outcome = match outcome {
+        // Reading is the same in a rehearsal as in life.
+        Outcome::Rehearsed(text) if is_read(plan) => Outcome::Done(text),
+        other => other,
+    };
+    settle(desk, id, outcome, took);
+    advance(desk);
+}
+
+/// Settles what is open when the person stops the turn.
+pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
+    let open: Vec<(CallId, String)> = desk
+        .state
+        .pending()
+        .iter()
+        .filter_map(|pending| {
+            let words = match &pending.step {
+                Step::Settled => return None,
+                Step::Running(_) => {
+                    "The person stopped it in the middle. What it had done by then stays done.".to_owned()
+                }
+                Step::ForAnswer(questions) => {
+                    Answer { status: Status::Deferred, given: Vec::new() }.result(questions)
+                }
+                Step::Waiting | Step::Planning | Step::ForApproval(..) => {
+                    "Not done: the person stopped the turn before it began.".to_owned()
+                }
+            };
+            Some((pending.call.id.clone(), words))
+        })
+        .collect();
+    for (id, words) in open {
+        settle(desk, &id, Outcome::Interrupted(words), Duration::ZERO);
+    }
+}
+
+/// Ends one call, once.
+fn settle(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: Duration) {
+    let Some(pending) = desk.state.pending_mut(id) else { return };
+    if pending.step == Step::Settled {
+        return;
+    }
+    pending.step = Step::Settled;
+    pending.output = String::new();
+    let call = pending.call.clone();
+    match outcome {
+        Outcome::Done(_) | Outcome::Rehearsed(_) => desk.state.count_failure(&call, false),
+        Outcome::Failed(_) => desk.state.count_failure(&call, true),
+        // It was not tried, so nothing is known anew: a refusal must not open the way for the same call again.
+        Outcome::Refused(_) | Outcome::Interrupted(_) => {}
+    }
+    let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    desk.keep(Entry::Settled { call: id.clone(), outcome, took_ms });
+}

@@ -1,0 +1,48 @@
+//! Everything the agent can want done.
+
+use crate::chat::{Entry, Plan, Request, ToolCall, TurnId};
+
+/// Something wanted done outside. Effects of one update are done in their order, and an `Append` is on its way to the
+/// disk before anything after it starts.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Keep this fact.
+    Append(Entry),
+    /// Ask the model.
+    Stream {
+        /// Comes back with every event.
+        turn: TurnId,
+        /// What to send.
+        request: Box<Request>,
+    },
+    /// Let a tool look; touch nothing.
+    Plan {
+        /// Comes back with the event.
+        turn: TurnId,
+        /// The call to look at.
+        call: ToolCall,
+    },
+    /// Do what was planned.
+    Act {
+        /// Comes back with the event.
+        turn: TurnId,
+        /// The call.
+        call: ToolCall,
+        /// Its plan, as it was shown.
+        plan: Box<Plan>,
+    },
+    /// Do it on the rehearsal's stage, or say what would have been done.
+    Rehearse {
+        /// Comes back with the event.
+        turn: TurnId,
+        /// The call.
+        call: ToolCall,
+        /// Its plan.
+        plan: Box<Plan>,
+    },
+    /// Stop everything that runs for this turn.
+    Cancel {
+        /// The turn.
+        turn: TurnId,
+    },
+}

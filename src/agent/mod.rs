@@ -1,0 +1,109 @@
+//! The turn machine: knows model, tools and person, and no screen.
+
+mod acting;
+mod effect;
+mod event;
+mod request;
+mod resume;
+mod state;
+#[cfg(test)]
+mod tests;
+mod thinking;
+
+pub use effect::Effect;
+pub use event::Event;
+pub use request::standing_words;
+pub use resume::resume;
+pub use state::{Draft, Pending, Phase, Retrying, State, Step, Waiting};
+
+use crate::chat::{Ending, Entry, TurnId};
+
+/// Takes one thing that happened into the state and tells what is to be done about it. Never waits, never fails; an
+/// event of a turn that is over changes nothing.
+pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
+    let mut desk = Desk { state, effects: Vec::new() };
+    match event {
+        Event::Said(text) => thinking::said(&mut desk, text),
+        Event::TakenBack => desk.state.queue.clear(),
+        Event::Chunk { turn, chunk, after } => {
+            if desk.runs(turn) {
+                thinking::chunk(&mut desk, chunk, after);
+            }
+        }
+        Event::Failed { turn, why } => {
+            if desk.runs(turn) {
+                thinking::failed(&mut desk, why);
+            }
+        }
+        Event::Planned { turn, call, intent } => {
+            if desk.runs(turn) {
+                acting::planned(&mut desk, &call, intent);
+            }
+        }
+        Event::Progressed { turn, call, output } => {
+            if desk.runs(turn) {
+                acting::progressed(&mut desk, &call, output);
+            }
+        }
+        Event::Finished { turn, call, outcome, took } => {
+            if desk.runs(turn) {
+                acting::finished(&mut desk, &call, outcome, took);
+            }
+        }
+        Event::Decided { call, decision, by } => acting::decided(&mut desk, &call, decision, by),
+        Event::Answered { call, answer } => acting::answered(&mut desk, &call, answer),
+        Event::Interrupted => interrupted(&mut desk),
+        Event::Titled(title) => desk.keep(Entry::Titled { title }),
+        Event::Switched(model) => {
+            desk.state.model.clone_from(&model);
+            // Before anything was said there is no session yet that would have to remember it.
+            if !desk.state.session.entries().is_empty() {
+                desk.keep(Entry::Switched { model });
+            }
+        }
+        Event::ModeChanged => desk.state.policy.mode = desk.state.policy.mode.next(),
+    }
+    desk.effects
+}
+
+/// The state at work: what is kept goes to the session and to the log in one step.
+struct Desk<'a> {
+    state: &'a mut State,
+    effects: Vec<Effect>,
+}
+
+impl Desk<'_> {
+    /// Whether this turn is the one that runs.
+    fn runs(&self, turn: TurnId) -> bool {
+        self.state.turn() == Some(turn)
+    }
+
+    /// Makes it a fact.
+    fn keep(&mut self, entry: Entry) {
+        self.state.session.apply(entry.clone());
+        self.effects.push(Effect::Append(entry));
+    }
+
+    /// Ends the turn. What was said meanwhile begins the next one, unless the turn went wrong: then it is the
+    /// person's again.
+    fn end(&mut self, ending: Ending) {
+        let finished = ending == Ending::Finished;
+        self.keep(Entry::Ended { ending });
+        self.state.phase = Phase::Idle;
+        if finished && !self.state.queue.is_empty() {
+            thinking::begin(self);
+        }
+    }
+}
+
+/// The person stopped the turn: all in one step, so that the screen is right at once.
+fn interrupted(desk: &mut Desk<'_>) {
+    let Some(turn) = desk.state.turn() else { return };
+    desk.effects.push(Effect::Cancel { turn });
+    match desk.state.phase {
+        Phase::Idle => {}
+        Phase::Thinking(_) => thinking::keep_what_came(desk, "stopped"),
+        Phase::Acting { .. } => acting::settle_the_rest(desk),
+    }
+    desk.end(Ending::Interrupted);
+}

@@ -1,0 +1,43 @@
+//! Opening a session that was left in the middle.
+
+use super::state::{Pending, Step};
+use super::{Desk, Effect, Phase, State};
+use crate::chat::{Ending, Entry, Outcome, Session, TurnId};
+
+/// The agent with this session in hand. A call that had been let start is settled as interrupted, its outcome
+/// unknown, and is never run again by itself; one that waited for a yes is settled as not done. A question that
+/// was not answered waits again. The effects append what this adds to the session.
+pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
+    let mut state = blank;
+    if let Some(model) = session.model() {
+        model.clone_into(&mut state.model);
+    }
+    state.session = session;
+    let mut desk = Desk { state: &mut state, effects: Vec::new() };
+    let mut asked = Vec::new();
+    for id in desk.state.session.open_calls() {
+        let Some(call) = desk.state.session.call(&id) else { continue };
+        let words = match (&call.questions, call.started) {
+            (Some(questions), _) => {
+                asked.push(Pending {
+                    call: call.call.clone(),
+                    step: Step::ForAnswer(questions.clone()),
+                    changes: false,
+                    output: String::new(),
+                });
+                continue;
+            }
+            (None, true) => "The program ended while this ran: its outcome is unknown. It was not run again.",
+            (None, false) => "Not done: the program ended before it was allowed.",
+        };
+        desk.keep(Entry::Settled { call: id, outcome: Outcome::Interrupted(words.to_owned()), took_ms: 0 });
+    }
+    if !asked.is_empty() {
+        desk.state.turns += 1;
+        desk.state.phase = Phase::Acting { turn: TurnId(desk.state.turns), calls: asked };
+    } else if desk.state.session.is_mid_turn() {
+        desk.keep(Entry::Ended { ending: Ending::Interrupted });
+    }
+    let effects = desk.effects;
+    (state, effects)
+}

@@ -1,0 +1,276 @@
+//! What the agent knows: the session, the turn that runs, and what it waits for.
+
+use crate::chat::{CallId, Entry, Grant, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Usage};
+use crate::policy::Policy;
+use std::time::Duration;
+
+/// All of the agent's state. Frontends read it; only `update` changes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// Everything that was said and done.
+    pub session: Session,
+    /// What goes on now.
+    pub phase: Phase,
+    /// What may go ahead, and whether this is a dry run.
+    pub policy: Policy,
+    /// The model that is asked, by its service's name.
+    pub model: String,
+    /// The standing words to the model, facts about the project included.
+    pub system: String,
+    /// What may be called.
+    pub tools: Vec<ToolSpec>,
+    /// What the person said while a turn ran: it goes with the next request, and can be taken back until then.
+    pub queue: Vec<String>,
+    /// Turns begun in this process.
+    pub(super) turns: u64,
+    /// Requests made in the present turn.
+    pub(super) rounds: u32,
+    /// Calls that failed, and how often in a row; within one turn.
+    pub(super) failures: Vec<(ToolCall, u32)>,
+}
+
+/// What goes on now.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Phase {
+    /// Nothing; the person's word is next.
+    Idle,
+    /// The model was asked and replies.
+    Thinking(Draft),
+    /// The calls of a reply are carried out.
+    Acting {
+        /// Which turn.
+        turn: TurnId,
+        /// The calls of the reply, in its order.
+        calls: Vec<Pending>,
+    },
+}
+
+/// A reply while it comes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    /// Which turn.
+    pub turn: TurnId,
+    /// The text so far.
+    pub text: String,
+    /// The reasoning so far.
+    pub reasoning: String,
+    /// The calls that are whole.
+    pub calls: Vec<ToolCall>,
+    /// The call being written: its tool and the bytes of arguments so far.
+    pub writing: Option<(String, usize)>,
+    /// The request failed and will be sent again: what to show.
+    pub retrying: Option<Retrying>,
+    /// What the service counted.
+    pub usage: Option<Usage>,
+    /// From the request to the first text or call.
+    pub thought: Option<Duration>,
+}
+
+/// A request that will be sent again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Retrying {
+    /// The attempt that comes next.
+    pub attempt: u32,
+    /// How long until then, from when this was said.
+    pub wait: Duration,
+    /// Why, in the service's words.
+    pub why: String,
+}
+
+/// One call of the reply being carried out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pending {
+    /// The call.
+    pub call: ToolCall,
+    /// How far it is.
+    pub step: Step,
+    /// Whether it is known to change something, from a look that was taken too early to count.
+    pub(super) changes: bool,
+    /// The latest output of a running call, bounded; for the screen.
+    pub output: String,
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Something before it is not settled.
+    Waiting,
+    /// Its tool looks.
+    Planning,
+    /// A person has to say yes; with why they are asked.
+    ForApproval(Box<Plan>, String),
+    /// A person has to answer.
+    ForAnswer(Questions),
+    /// It runs, or is rehearsed.
+    Running(Box<Plan>),
+    /// It came to its end; the session has its outcome.
+    Settled,
+}
+
+/// What a person has to do before the turn goes on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Waiting<'a> {
+    /// Say yes or no.
+    Approval {
+        /// The call.
+        call: &'a ToolCall,
+        /// What it would do.
+        plan: &'a Plan,
+        /// Why they are asked.
+        reason: &'a str,
+    },
+    /// Answer.
+    Answer {
+        /// The call.
+        call: &'a ToolCall,
+        /// What is asked.
+        questions: &'a Questions,
+    },
+}
+
+impl State {
+    /// The agent before anything was said.
+    pub fn new(policy: Policy, model: String, system: String, tools: Vec<ToolSpec>) -> Self {
+        Self {
+            session: Session::default(),
+            phase: Phase::Idle,
+            policy,
+            model,
+            system,
+            tools,
+            queue: Vec::new(),
+            turns: 0,
+            rounds: 0,
+            failures: Vec::new(),
+        }
+    }
+
+    /// What a person has to do now, where they have to: the one seam for frontends. The oldest comes first.
+    pub fn waiting(&self) -> Option<Waiting<'_>> {
+        self.pending().iter().find_map(|pending| match &pending.step {
+            Step::ForApproval(plan, reason) => Some(Waiting::Approval { call: &pending.call, plan, reason }),
+            Step::ForAnswer(questions) => Some(Waiting::Answer { call: &pending.call, questions }),
+            Step::Waiting | Step::Planning | Step::Running(_) | Step::Settled => None,
+        })
+    }
+
+    /// Which of the calls that still need something the waiting one is, from 1, and how many there are; `(0, 0)`
+    /// where none waits.
+    pub fn place(&self) -> (usize, usize) {
+        let open = self.pending().iter().filter(|pending| pending.step != Step::Settled).count();
+        if self.waiting().is_none() {
+            (0, 0)
+        } else {
+            (self.pending().len() - open + 1, self.pending().len())
+        }
+    }
+
+    /// The calls being carried out; empty unless the agent is acting.
+    pub fn pending(&self) -> &[Pending] {
+        match &self.phase {
+            Phase::Acting { calls, .. } => calls,
+            Phase::Idle | Phase::Thinking(_) => &[],
+        }
+    }
+
+    /// Whether the person's word is next.
+    pub fn is_idle(&self) -> bool {
+        self.phase == Phase::Idle
+    }
+
+    /// Whether something runs that needs nobody: the spinner turns.
+    pub fn is_busy(&self) -> bool {
+        !self.is_idle() && self.waiting().is_none()
+    }
+
+    /// The turn that runs.
+    pub fn turn(&self) -> Option<TurnId> {
+        match &self.phase {
+            Phase::Idle => None,
+            Phase::Thinking(draft) => Some(draft.turn),
+            Phase::Acting { turn, .. } => Some(*turn),
+        }
+    }
+
+    /// Every standing yes of this session.
+    pub fn granted(&self) -> &[Grant] {
+        self.session.granted()
+    }
+
+    /// Whether nothing real is touched in this session.
+    pub fn is_dry_run(&self) -> bool {
+        self.policy.dry_run
+    }
+}
+
+impl State {
+    /// Takes the reply that was coming; nothing goes on until the caller says what does.
+    pub(super) fn take_draft(&mut self) -> Option<Draft> {
+        match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::Thinking(draft) => Some(draft),
+            other @ (Phase::Idle | Phase::Acting { .. }) => {
+                self.phase = other;
+                None
+            }
+        }
+    }
+
+    /// A call being carried out.
+    pub(super) fn pending_mut(&mut self, id: &CallId) -> Option<&mut Pending> {
+        match &mut self.phase {
+            Phase::Acting { calls, .. } => calls.iter_mut().find(|pending| pending.call.id == *id),
+            Phase::Idle | Phase::Thinking(_) => None,
+        }
+    }
+
+    /// How often this call failed in a row with the same arguments.
+    pub(super) fn failures(&self, call: &ToolCall) -> u32 {
+        let same =
+            |(failed, _): &&(ToolCall, u32)| failed.name == call.name && failed.arguments == call.arguments;
+        self.failures.iter().find(same).map_or(0, |(_, count)| *count)
+    }
+
+    /// Counts a failure; a success of a tool forgives all of its calls.
+    pub(super) fn count_failure(&mut self, call: &ToolCall, failed: bool) {
+        if !failed {
+            self.failures.retain(|(other, _)| other.name != call.name);
+            return;
+        }
+        let same =
+            |(other, _): &&mut (ToolCall, u32)| other.name == call.name && other.arguments == call.arguments;
+        match self.failures.iter_mut().find(same) {
+            Some((_, count)) => *count += 1,
+            None => self.failures.push((call.clone(), 1)),
+        }
+    }
+}
+
+impl Draft {
+    /// A reply of which nothing has come.
+    pub(super) fn new(turn: TurnId) -> Self {
+        Self {
+            turn,
+            text: String::new(),
+            reasoning: String::new(),
+            calls: Vec::new(),
+            writing: None,
+            retrying: None,
+            usage: None,
+            thought: None,
+        }
+    }
+
+    /// The reply as a fact.
+    pub(super) fn replied(self, model: &str, calls: Vec<ToolCall>, incomplete: Option<String>) -> Entry {
+        let thought = self.thought.unwrap_or_default().as_millis();
+        Entry::Replied {
+            text: self.text,
+            reasoning: self.reasoning,
+            calls,
+            incomplete,
+            model: model.to_owned(),
+            usage: self.usage,
+            thought_ms: u64::try_from(thought).unwrap_or(u64::MAX),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The turn machine, by hand: what the tests of it share.
+
+mod laws;
+mod turns;
+
+use super::*;
+use crate::chat::*;
+use crate::policy::{Mode, Policy};
+use std::time::Duration;
+
+fn idle() -> State {
+    State::new(Policy::default(), "model".into(), "words".into(), vec![])
+}
+
+fn turn(state: &State) -> TurnId {
+    state.turn().expect("a turn runs")
+}
+
+fn call(id: &str, name: &str) -> ToolCall {
+    ToolCall { id: id.into(), name: name.into(), arguments: format!("{{\"of\":\"{id}\"}}") }
+}
+
+fn chunk(state: &mut State, chunk: Chunk) -> Vec<Effect> {
+    let turn = state.turn().unwrap_or(TurnId(0));
+    update(state, Event::Chunk { turn, chunk, after: Duration::from_secs(3) })
+}
+
+fn replies(state: &mut State, text: &str, calls: &[(&str, &str)]) -> Vec<Effect> {
+    chunk(state, Chunk::Text(text.into()));
+    for (id, name) in calls {
+        chunk(state, Chunk::Call(call(id, name)));
+    }
+    chunk(state, Chunk::Done(Finish::Stop))
+}
+
+fn plan(access: Access) -> Intent {
+    Intent::Act(Box::new(Plan {
+        title: "do it?".into(),
+        summary: "it".into(),
+        access,
+        preview: Preview::Text("it".into()),
+        always: None,
+        destroys: None,
+        work: Work::Arguments(serde_json::Value::Null),
+    }))
+}
+
+fn read() -> Intent {
+    plan(Access::Read(vec!["a".into()]))
+}
+
+fn write() -> Intent {
+    plan(Access::Write("a".into()))
+}
+
+fn question() -> Intent {
+    let choice = |label: &str| Choice { label: label.into(), description: String::new() };
+    Intent::Ask(Questions {
+        list: vec![Question {
+            keyword: "k".into(),
+            text: "Which?".into(),
+            options: vec![choice("a"), choice("b"), choice("c")],
+            multi: false,
+            allow_text: true,
+            recommended: None,
+        }],
+        dropped: 0,
+    })
+}
+
+fn planned(state: &mut State, id: &str, intent: Intent) -> Vec<Effect> {
+    let turn = turn(state);
+    update(state, Event::Planned { turn, call: id.into(), intent: Ok(intent) })
+}
+
+fn finished(state: &mut State, id: &str) -> Vec<Effect> {
+    let turn = state.turn().unwrap_or(TurnId(0));
+    let outcome = Outcome::Done(format!("did {id}"));
+    update(state, Event::Finished { turn, call: id.into(), outcome, took: Duration::from_millis(7) })
+}
+
+fn decided(state: &mut State, id: &str, decision: Decision) -> Vec<Effect> {
+    update(state, Event::Decided { call: id.into(), decision, by: By::Nobody })
+}
+
+/// Effects in a few letters, so that an order can be read.
+fn shape(effects: &[Effect]) -> Vec<String> {
+    let entry = |entry: &Entry| match entry {
+        Entry::Said { text } => format!("said {text}"),
+        Entry::Replied { text, calls, incomplete, .. } => {
+            format!("replied {text}/{}{}", calls.len(), if incomplete.is_some() { " cut" } else { "" })
+        }
+        Entry::Planned { call, verdict, .. } => format!("{verdict} {call}"),
+        Entry::Asked { call, .. } => format!("asked {call}"),
+        Entry::Decided { call, .. } => format!("decided {call}"),
+        Entry::Answered { call, .. } => format!("answered {call}"),
+        Entry::Settled { call, outcome, .. } => match outcome {
+            Outcome::Done(_) => format!("done {call}"),
+            Outcome::Failed(_) => format!("failed {call}"),
+            Outcome::Refused(_) => format!("refused {call}"),
+            Outcome::Rehearsed(_) => format!("rehearsed {call}"),
+            Outcome::Interrupted(_) => format!("interrupted {call}"),
+        },
+        Entry::Ended { ending } => match ending {
+            Ending::Finished => "ended".to_owned(),
+            Ending::Interrupted => "ended by the person".to_owned(),
+            Ending::Failed(_) => "ended badly".to_owned(),
+        },
+        Entry::Titled { .. } => "titled".to_owned(),
+        Entry::Switched { .. } => "switched".to_owned(),
+    };
+    effects
+        .iter()
+        .map(|effect| match effect {
+            Effect::Append(fact) => entry(fact),
+            Effect::Stream { .. } => "STREAM".to_owned(),
+            Effect::Plan { call, .. } => format!("PLAN {}", call.id),
+            Effect::Act { call, .. } => format!("ACT {}", call.id),
+            Effect::Rehearse { call, .. } => format!("REHEARSE {}", call.id),
+            Effect::Cancel { .. } => "CANCEL".to_owned(),
+        })
+        .collect()
+}
+
+fn said(state: &mut State, text: &str) -> Vec<Effect> {
+    update(state, Event::Said(text.into()))
+}

@@ -1,0 +1,272 @@
+//! Order and lateness, one event after the other.
+
+use super::*;
+
+#[test]
+fn what_is_said_is_kept_before_the_model_is_asked() {
+    let mut state = idle();
+    assert_eq!(shape(&said(&mut state, "hi")), ["said hi", "STREAM"]);
+    assert_eq!(shape(&replies(&mut state, "Hello", &[])), ["replied Hello/0", "ended"]);
+    assert!(state.is_idle());
+    assert_eq!(shape(&said(&mut state, "  \n")), [""; 0]);
+}
+
+#[test]
+fn a_late_word_changes_nothing() {
+    let mut state = idle();
+    said(&mut state, "hi");
+    let over = turn(&state);
+    update(&mut state, Event::Interrupted);
+    let before = state.clone();
+    let late = |chunk| Event::Chunk { turn: over, chunk, after: Duration::ZERO };
+    assert_eq!(update(&mut state, late(Chunk::Text("late".into()))), []);
+    assert_eq!(update(&mut state, late(Chunk::Done(Finish::Stop))), []);
+    assert_eq!(update(&mut state, Event::Failed { turn: over, why: "late".into() }), []);
+    assert_eq!(state, before);
+}
+
+#[test]
+fn reads_run_side_by_side_and_a_change_waits_for_them() {
+    let mut state = idle();
+    said(&mut state, "go");
+    let effects = replies(&mut state, "", &[("a", "read"), ("b", "read"), ("c", "write")]);
+    assert_eq!(shape(&effects), ["replied /3", "PLAN a"]);
+    assert_eq!(shape(&planned(&mut state, "a", read())), ["allow a", "ACT a", "PLAN b"]);
+    assert_eq!(shape(&planned(&mut state, "b", read())), ["allow b", "ACT b", "PLAN c"]);
+    assert_eq!(shape(&planned(&mut state, "c", write())), [""; 0], "planned too early, so it does not count");
+    assert_eq!(shape(&finished(&mut state, "b")), ["done b"]);
+    assert_eq!(shape(&finished(&mut state, "a")), ["done a", "PLAN c"]);
+    assert_eq!(shape(&planned(&mut state, "c", write())), ["ask c"]);
+    assert_eq!(state.place(), (3, 3));
+    assert_eq!(shape(&decided(&mut state, "c", Decision::Once)), ["decided c", "ACT c"]);
+    assert_eq!(shape(&finished(&mut state, "c")), ["done c", "STREAM"]);
+}
+
+#[test]
+fn r01_nothing_with_an_effect_starts_without_a_yes() {
+    let mut state = idle();
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "write"), ("b", "write")]);
+    assert_eq!(shape(&planned(&mut state, "a", write())), ["ask a"]);
+    assert_eq!(shape(&finished(&mut state, "a")), [""; 0], "what never ran cannot finish");
+    assert_eq!(
+        shape(&decided(&mut state, "b", Decision::Once)),
+        [""; 0],
+        "a yes for one is not a yes for another"
+    );
+    assert_eq!(shape(&said(&mut state, "yes")), [""; 0], "words decide nothing");
+    assert_eq!(state.queue, ["yes"]);
+}
+
+#[test]
+fn r15_a_no_reaches_the_model_under_its_own_call_and_the_turn_goes_on() {
+    let mut state = idle();
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "write")]);
+    planned(&mut state, "a", write());
+    let effects = decided(&mut state, "a", Decision::Deny("use b".into()));
+    assert_eq!(shape(&effects), ["decided a", "refused a", "STREAM"]);
+    let messages = state.session.messages();
+    assert!(
+        matches!(messages.last(), Some(Message::Tool { call, text }) if call.0 == "a" && text.contains("use b"))
+    );
+}
+
+#[test]
+fn a_standing_yes_covers_what_it_says_and_nothing_else() {
+    let mut state = idle();
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "write"), ("b", "write"), ("c", "other")]);
+    planned(&mut state, "a", write());
+    let grant = Grant { tool: "write".into(), scope: Scope::File("a".into()) };
+    decided(&mut state, "a", Decision::Always(grant));
+    finished(&mut state, "a");
+    assert_eq!(shape(&planned(&mut state, "b", write())), ["allow b", "ACT b"]);
+    finished(&mut state, "b");
+    assert_eq!(shape(&planned(&mut state, "c", write())), ["ask c"], "another tool was not granted");
+}
+
+#[test]
+fn in_a_dry_run_nothing_acts() {
+    let mut state = idle();
+    state.policy.dry_run = true;
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "read"), ("b", "write")]);
+    assert_eq!(shape(&planned(&mut state, "a", read())), ["allow a", "REHEARSE a", "PLAN b"]);
+    let turn = state.turn().unwrap();
+    let read = Event::Finished {
+        turn,
+        call: "a".into(),
+        outcome: Outcome::Rehearsed("x".into()),
+        took: Duration::ZERO,
+    };
+    assert_eq!(shape(&update(&mut state, read)), ["done a"], "reading is the same in a rehearsal");
+    assert_eq!(shape(&planned(&mut state, "b", write())), ["rehearse b", "REHEARSE b"]);
+    let rehearsed = Outcome::Rehearsed("x".into());
+    let write = Event::Finished { turn, call: "b".into(), outcome: rehearsed, took: Duration::ZERO };
+    assert_eq!(shape(&update(&mut state, write)), ["rehearsed b", "STREAM"]);
+}
+
+#[test]
+fn plan_mode_refuses_and_says_so() {
+    let mut state = idle();
+    state.policy.mode = Mode::Plan;
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "write")]);
+    assert_eq!(shape(&planned(&mut state, "a", write())), ["refuse a", "refused a", "STREAM"]);
+}
+
+#[test]
+fn calls_behind_a_question_wait_for_its_answer() {
+    let mut state = idle();
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "ask"), ("b", "read")]);
+    assert_eq!(shape(&planned(&mut state, "a", question())), ["asked a"]);
+    let given = Given { keyword: "k".into(), source: Source::Picked(vec![2]), note: String::new() };
+    let answer = Answer { status: Status::Answered, given: vec![given] };
+    let effects = update(&mut state, Event::Answered { call: "a".into(), answer });
+    assert_eq!(shape(&effects), ["answered a", "done a", "PLAN b"]);
+}
+
+#[test]
+fn stopping_settles_everything_in_one_step() {
+    let mut state = idle();
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "read"), ("b", "ask"), ("c", "read")]);
+    planned(&mut state, "a", read());
+    planned(&mut state, "b", question());
+    let effects = update(&mut state, Event::Interrupted);
+    assert_eq!(
+        shape(&effects),
+        ["CANCEL", "interrupted a", "interrupted b", "interrupted c", "ended by the person"]
+    );
+    assert!(state.is_idle() && state.session.open_calls().is_empty());
+    assert_eq!(shape(&finished(&mut state, "a")), [""; 0]);
+}
+
+#[test]
+fn a_reply_cut_short_is_kept_and_its_calls_are_not_run() {
+    let mut state = idle();
+    said(&mut state, "go");
+    chunk(&mut state, Chunk::Text("Half".into()));
+    chunk(&mut state, Chunk::Call(call("a", "write")));
+    let turn = turn(&state);
+    let effects = update(&mut state, Event::Failed { turn, why: "lost".into() });
+    assert_eq!(shape(&effects), ["replied Half/0 cut", "ended badly"]);
+    said(&mut state, "again");
+    chunk(&mut state, Chunk::Call(call("a", "write")));
+    assert_eq!(shape(&chunk(&mut state, Chunk::Done(Finish::Length))), ["ended badly"]);
+}
+
+#[test]
+fn an_empty_reply_is_said_to_be_empty() {
+    let mut state = idle();
+    said(&mut state, "go");
+    assert_eq!(shape(&chunk(&mut state, Chunk::Done(Finish::Stop))), ["replied /0", "ended badly"]);
+    assert!(!state.session.messages().iter().any(|message| matches!(message, Message::Model { .. })));
+}
+
+#[test]
+fn what_is_said_meanwhile_goes_with_the_next_request() {
+    let mut state = idle();
+    said(&mut state, "go");
+    assert_eq!(shape(&said(&mut state, "also")), [""; 0]);
+    replies(&mut state, "", &[("a", "read")]);
+    planned(&mut state, "a", read());
+    assert_eq!(shape(&finished(&mut state, "a")), ["done a", "said also", "STREAM"]);
+    said(&mut state, "next");
+    assert_eq!(shape(&replies(&mut state, "Done", &[])), ["replied Done/0", "ended", "said next", "STREAM"]);
+}
+
+#[test]
+fn what_is_said_meanwhile_is_the_persons_again_when_the_turn_goes_wrong() {
+    let mut state = idle();
+    said(&mut state, "go");
+    said(&mut state, "also");
+    assert_eq!(shape(&update(&mut state, Event::Interrupted)), ["CANCEL", "ended by the person"]);
+    assert_eq!(state.queue, ["also"]);
+    update(&mut state, Event::TakenBack);
+    assert_eq!(shape(&said(&mut state, "new")), ["said new", "STREAM"]);
+}
+
+#[test]
+fn calls_of_the_same_name_are_told_apart() {
+    let mut state = idle();
+    said(&mut state, "go");
+    for expected in [["call_0", "call_0-2"], ["call_0-3", "call_0-4"]] {
+        replies(&mut state, "", &[("call_0", "read"), ("call_0", "read")]);
+        let ids: Vec<String> = state.pending().iter().map(|pending| pending.call.id.0.clone()).collect();
+        assert_eq!(ids, expected);
+        for id in expected {
+            planned(&mut state, id, read());
+            finished(&mut state, id);
+        }
+    }
+}
+
+#[test]
+fn a_call_that_failed_three_times_is_refused_unseen() {
+    let mut state = idle();
+    said(&mut state, "go");
+    let again = |state: &mut State, id: &str| {
+        let mut same = call(id, "read");
+        same.arguments = "{}".into();
+        chunk(state, Chunk::Call(same));
+        shape(&chunk(state, Chunk::Done(Finish::Stop)))
+    };
+    for id in ["a", "b", "c"] {
+        assert_eq!(again(&mut state, id)[1], format!("PLAN {id}"));
+        let turn = turn(&state);
+        update(&mut state, Event::Planned { turn, call: id.into(), intent: Err("no such file".into()) });
+    }
+    assert_eq!(again(&mut state, "d")[1..], ["refused d", "STREAM"]);
+}
+
+#[test]
+fn r65_a_turn_that_never_ends_is_ended() {
+    let mut state = idle();
+    said(&mut state, "go");
+    for round in 0..50 {
+        let id = format!("c{round}");
+        replies(&mut state, "", &[(&id, "read")]);
+        planned(&mut state, &id, read());
+        finished(&mut state, &id);
+    }
+    assert!(state.is_idle());
+    assert!(matches!(state.session.entries().last(), Some(Entry::Ended { ending: Ending::Failed(_) })));
+}
+
+#[test]
+fn r51_a_resumed_session_settles_what_was_open_and_runs_nothing() {
+    let mut state = idle();
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "read"), ("b", "write")]);
+    planned(&mut state, "a", read());
+    let (resumed, effects) = resume(state.session, idle());
+    assert_eq!(shape(&effects), ["interrupted a", "interrupted b", "ended by the person"]);
+    let words: Vec<String> = resumed
+        .session
+        .messages()
+        .iter()
+        .filter_map(|message| match message {
+            Message::Tool { text, .. } => Some(text.clone()),
+            _ => None,
+        })
+        .collect();
+    assert!(words[0].contains("outcome is unknown") && words[1].starts_with("Not done"), "{words:?}");
+    assert!(resumed.is_idle());
+}
+
+#[test]
+fn r51_a_question_left_open_waits_again() {
+    let mut state = idle();
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "ask"), ("b", "write")]);
+    planned(&mut state, "a", question());
+    let (mut resumed, effects) = resume(state.session, idle());
+    assert_eq!(shape(&effects), ["interrupted b"]);
+    assert!(matches!(resumed.waiting(), Some(Waiting::Answer { .. })));
+    let answer = Answer { status: Status::Declined, given: vec![] };
+    let effects = update(&mut resumed, Event::Answered { call: "a".into(), answer });
+    assert_eq!(shape(&effects), ["answered a", "done a", "STREAM"]);
+}

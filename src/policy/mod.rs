@@ -1,0 +1,182 @@
+//! May this plan go ahead? One pure function, called in one place.
+
+use crate::chat::{Access, Grant, Plan};
+use serde::{Deserialize, Serialize};
+
+/// What may go ahead without asking, fixed by the person outside any card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Policy {
+    /// How much runs without asking.
+    pub mode: Mode,
+    /// Whether nothing real is touched. Fixed when the session is made.
+    pub dry_run: bool,
+}
+
+/// How much runs without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Reading inside the project runs; everything else is refused.
+    Plan,
+    /// Reading inside the project runs; everything else asks.
+    #[default]
+    Ask,
+}
+
+impl Mode {
+    /// The one that a person's key changes to from here.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Plan => Self::Ask,
+            Self::Ask => Self::Plan,
+        }
+    }
+
+    /// Its one word, as it is written in the settings and on the screen.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Ask => "ask",
+        }
+    }
+
+    /// What it means, in a few words for the person.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Plan => "the project is read, nothing is changed or run",
+            Self::Ask => "reading runs, everything else asks you",
+        }
+    }
+}
+
+/// What is to be done with a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Do it.
+    Allow,
+    /// Ask the person; with why they are asked, for the card.
+    Ask(String),
+    /// Do it on the rehearsal's stage.
+    Rehearse,
+    /// Never; with words for the model.
+    Refuse(String),
+}
+
+impl Verdict {
+    /// Its one word in the log.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask(_) => "ask",
+            Self::Rehearse => "rehearse",
+            Self::Refuse(_) => "refuse",
+        }
+    }
+}
+
+/// Judges a plan. The order is the documentation: what touches nothing and what reads inside the project; the plan
+/// mode's refusal; the dry run; a standing yes; everything else is asked.
+pub fn judge(policy: &Policy, granted: &[Grant], tool: &str, plan: &Plan) -> Verdict {
+    if matches!(plan.access, Access::Nothing | Access::Read(_)) {
+        return Verdict::Allow;
+    }
+    if policy.mode == Mode::Plan {
+        return Verdict::Refuse(
+            "Refused: the session is in plan mode, where nothing but reading inside the project runs. Say what you would do instead."
+                .to_owned(),
+        );
+    }
+    if policy.dry_run {
+        return Verdict::Rehearse;
+    }
+    if granted.iter().any(|grant| grant.covers(tool, plan)) {
+        return Verdict::Allow;
+    }
+    Verdict::Ask(match &plan.access {
+        Access::Nothing | Access::Read(_) => String::new(),
+        Access::ReadSensitive(path) => {
+            format!("it reads {}, which is outside the project or may hold secrets", path.display())
+        }
+        Access::Write(_) => "it changes a file of the project".to_owned(),
+        Access::WriteOutside(path) => {
+            format!(
+                "it changes {}, which is outside the project or which other programs obey",
+                path.display()
+            )
+        }
+        Access::Run(_) => "it runs a command".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::{CommandLine, Preview, Scope, Work};
+
+    fn run(command: &str) -> Access {
+        Access::Run(CommandLine { command: command.into(), folder: "/p".into(), seconds: 30 })
+    }
+
+    fn verdict(policy: Policy, granted: &[Grant], access: Access, destroys: bool) -> &'static str {
+        let plan = Plan {
+            title: String::new(),
+            summary: String::new(),
+            access,
+            preview: Preview::Text(String::new()),
+            always: None,
+            destroys: destroys.then(|| "all of it".into()),
+            work: Work::Arguments(serde_json::Value::Null),
+        };
+        judge(&policy, granted, "tool", &plan).word()
+    }
+
+    #[test]
+    fn the_table_of_modes() {
+        let ask = Policy::default();
+        let plan = Policy { mode: Mode::Plan, dry_run: false };
+        let dry = Policy { mode: Mode::Ask, dry_run: true };
+        let dry_plan = Policy { mode: Mode::Plan, dry_run: true };
+        for (access, expected) in [
+            (Access::Nothing, ["allow", "allow", "allow", "allow"]),
+            (Access::Read(vec!["a".into()]), ["allow", "allow", "allow", "allow"]),
+            (Access::ReadSensitive("/etc/passwd".into()), ["ask", "refuse", "rehearse", "refuse"]),
+            (Access::Write("a".into()), ["ask", "refuse", "rehearse", "refuse"]),
+            (Access::WriteOutside("/a".into()), ["ask", "refuse", "rehearse", "refuse"]),
+            (run("ls"), ["ask", "refuse", "rehearse", "refuse"]),
+        ] {
+            let found = [ask, plan, dry, dry_plan].map(|policy| verdict(policy, &[], access.clone(), false));
+            assert_eq!(found, expected, "{access:?}");
+        }
+    }
+
+    #[test]
+    fn r11_a_grant_covers_exactly_what_it_names() {
+        let grant = |scope| [Grant { tool: "tool".into(), scope }];
+        let ls = grant(Scope::Command { command: "ls".into(), folder: "/p".into() });
+        let file = grant(Scope::File("a".into()));
+        for (granted, access, destroys, expected) in [
+            (&ls, run("ls"), false, "allow"),
+            (&ls, run("ls "), false, "ask"),
+            (&ls, run("ls\nrm -rf ."), false, "ask"),
+            (&ls, run("ls"), true, "ask"),
+            (&ls, Access::Write("a".into()), false, "ask"),
+            (&file, Access::Write("a".into()), false, "allow"),
+            (&file, Access::Write("a".into()), true, "ask"),
+            (&file, Access::Write("b".into()), false, "ask"),
+            (&file, Access::WriteOutside("a".into()), false, "ask"),
+            (&file, Access::ReadSensitive("a".into()), false, "ask"),
+        ] {
+            assert_eq!(verdict(Policy::default(), granted, access.clone(), destroys), expected, "{access:?}");
+        }
+        let elsewhere = Access::Run(CommandLine { command: "ls".into(), folder: "/q".into(), seconds: 30 });
+        assert_eq!(verdict(Policy::default(), &ls, elsewhere, false), "ask", "another folder");
+        let other = [Grant { tool: "other".into(), scope: Scope::File("a".into()) }];
+        assert_eq!(
+            verdict(Policy::default(), &other, Access::Write("a".into()), false),
+            "ask",
+            "another tool"
+        );
+        let dry = Policy { dry_run: true, ..Policy::default() };
+        assert_eq!(verdict(dry, &ls, run("ls"), false), "rehearse", "a grant does not leave the dry run");
+    }
+}
