@@ -72,3 +72,4 @@
 pub mod agent;
 pub mod chat;
 pub mod policy;
+pub mod project;

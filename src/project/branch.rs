@@ -1,0 +1,64 @@
+//! Which branch the project is on, read from git's own files: no program is run for it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Longer than any branch file; a larger one is none.
+const LIMIT: u64 = 4096;
+
+/// The branch that is checked out in the folder or in the nearest one above that is a repository; the first eight
+/// letters of the commit where none is. `None` outside a repository, or where git's files cannot be read.
+pub fn branch(folder: &Path) -> Option<String> {
+    let git = folder.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists())?;
+    let head = small(&git_folder(git)?.join("HEAD"))?;
+    let head = head.trim();
+    let name = match head.strip_prefix("ref: ") {
+        Some(name) => name.strip_prefix("refs/heads/").unwrap_or(name),
+        None => head.get(..8)?,
+    };
+    Some(name.to_owned())
+}
+
+/// In a linked work tree `.git` is a file that names the folder.
+fn git_folder(git: PathBuf) -> Option<PathBuf> {
+    if git.is_dir() {
+        return Some(git);
+    }
+    let named = small(&git)?;
+    let named = Path::new(named.trim().strip_prefix("gitdir: ")?).to_owned();
+    Some(if named.is_absolute() { named } else { git.parent()?.join(named) })
+}
+
+fn small(path: &Path) -> Option<String> {
+    let facts = fs::metadata(path).ok()?;
+    if !facts.is_file() || facts.len() > LIMIT {
+        return None;
+    }
+    fs::read_to_string(path).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_branch_is_read_from_gits_own_files() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |path: &str, text: &str| {
+            let path = place.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        at("a/.git/HEAD", "ref: refs/heads/fix/retry\n");
+        at("a/src/x", "");
+        at("b/.git/HEAD", "0123456789abcdef0123456789abcdef01234567\n");
+        at("c/.git", "gitdir: ../a/.git\n");
+        at("d/.git/HEAD", "");
+        let branch = |folder: &str| branch(&place.path().join(folder));
+        assert_eq!(branch("a").as_deref(), Some("fix/retry"));
+        assert_eq!(branch("a/src").as_deref(), Some("fix/retry"), "from below");
+        assert_eq!(branch("b").as_deref(), Some("01234567"));
+        assert_eq!(branch("c").as_deref(), Some("fix/retry"), "a linked work tree");
+        assert_eq!(branch("d"), None);
+    }
+}

@@ -1,0 +1,60 @@
+//! The real folder.
+
+use super::{Error, Found, Located, Reader, Writer, index, path, whole};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// The project as it is on disk.
+pub struct Disk {
+    root: PathBuf,
+    home: Option<PathBuf>,
+}
+
+impl Disk {
+    /// The project at this folder, which must exist.
+    pub fn new(root: &Path) -> io::Result<Self> {
+        let root = root.canonicalize()?;
+        if !root.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        let home = directories::BaseDirs::new().map(|folders| folders.home_dir().to_owned());
+        Ok(Self { root, home })
+    }
+}
+
+impl Reader for Disk {
+    fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn locate(&self, path: &str) -> Result<Located, Error> {
+        path::locate(&self.root, self.home.as_deref(), path)
+    }
+
+    fn read(&self, at: &Located) -> Result<Vec<u8>, Error> {
+        whole::read(&at.real, &at.shown)
+    }
+
+    fn exists(&self, at: &Located) -> bool {
+        std::fs::symlink_metadata(&at.real).is_ok()
+    }
+
+    fn walk(
+        &self,
+        under: &Located,
+        hidden: bool,
+        visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        index::walk(&self.root, under, hidden, visit)
+    }
+}
+
+impl Writer for Disk {
+    fn write(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
+        whole::replace(&at.real, &at.shown, before, after)
+    }
+}
+
+#[cfg(test)]
+mod tests;

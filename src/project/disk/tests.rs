@@ -1,0 +1,182 @@
+//! The real folder, tried out.
+
+use super::*;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+fn project() -> (tempfile::TempDir, Disk) {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("project");
+    std::fs::create_dir(&root).unwrap();
+    let disk = Disk::new(&root).unwrap();
+    (folder, disk)
+}
+
+fn write(disk: &Disk, path: &str, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
+    disk.write(&disk.locate(path).unwrap(), before, after)
+}
+
+fn read(disk: &Disk, path: &str) -> Result<Vec<u8>, Error> {
+    disk.read(&disk.locate(path).unwrap())
+}
+
+/// What is in the root, to see that nothing is left beside.
+fn names(disk: &Disk) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(disk.root())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn r24_a_file_is_written_byte_for_byte() {
+    let (_folder, disk) = project();
+    for bytes in ["", "a\r\nb\r\n", "\u{feff}bom", "no final newline", "\n"] {
+        let before = read(&disk, "deep/er/file").ok();
+        write(&disk, "deep/er/file", before.as_deref(), bytes.as_bytes()).unwrap();
+        assert_eq!(read(&disk, "deep/er/file").unwrap(), bytes.as_bytes());
+    }
+    assert_eq!(names(&disk), ["deep"]);
+    assert_eq!(std::fs::read_dir(disk.root().join("deep/er")).unwrap().count(), 1);
+}
+
+#[test]
+fn r24_a_file_that_changed_since_is_not_written() {
+    let (_folder, disk) = project();
+    std::fs::write(disk.root().join("a"), "mine").unwrap();
+    for before in [None, Some(&b"other"[..]), Some(b""), Some(b"mine ")] {
+        let error = write(&disk, "a", before, b"new").unwrap_err();
+        assert!(matches!(error, Error::Changed(_)), "{before:?}: {error}");
+    }
+    assert!(matches!(write(&disk, "gone", Some(b"was"), b"new"), Err(Error::Changed(_))));
+    assert!(matches!(write(&disk, "gone/deep", Some(b"was"), b"new"), Err(Error::Changed(_))));
+    assert_eq!(std::fs::read(disk.root().join("a")).unwrap(), b"mine");
+    assert_eq!(names(&disk), ["a"]);
+}
+
+#[test]
+fn r24_mode_and_owner_stay_and_new_files_follow_the_umask() {
+    let (_folder, disk) = project();
+    let path = disk.root().join("run.sh");
+    for mode in [0o755, 0o600, 0o664] {
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        write(&disk, "run.sh", Some(b"old"), b"new").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o7777, mode);
+    }
+    write(&disk, "new", None, b"x").unwrap();
+    std::fs::write(disk.root().join("by-std"), "x").unwrap();
+    let mode = |name: &str| std::fs::metadata(disk.root().join(name)).unwrap().mode();
+    assert_eq!(mode("new"), mode("by-std"));
+}
+
+#[test]
+fn r25_pipes_devices_folders_and_sockets_are_refused_at_once() {
+    let (_folder, disk) = project();
+    rustix::fs::mkfifoat(rustix::fs::CWD, disk.root().join("pipe"), 0o600.into()).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(disk.root().join("socket")).unwrap();
+    std::fs::create_dir(disk.root().join("folder")).unwrap();
+    let start = Instant::now();
+    for (path, kind) in [
+        ("pipe", "a pipe"),
+        ("socket", "a socket"),
+        ("folder", "a folder"),
+        (".", "a folder"),
+        ("/", "a folder"),
+        ("/dev/zero", "a device"),
+        ("/dev/tty", "a device"),
+    ] {
+        let at = disk.locate(path).unwrap();
+        let words = format!("{} is {kind}, not a file", at.shown.display());
+        assert_eq!(disk.read(&at).unwrap_err().to_string(), words);
+        assert!(disk.write(&at, Some(b"x"), b"y").is_err());
+        assert!(disk.write(&at, None, b"y").is_err());
+    }
+    assert!(start.elapsed() < Duration::from_secs(1));
+    assert_eq!(names(&disk), ["folder", "pipe", "socket"]);
+}
+
+#[test]
+fn r25_a_link_put_in_the_way_after_locating_is_not_followed() {
+    let (folder, disk) = project();
+    let outside = folder.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("a"), "theirs").unwrap();
+    std::fs::create_dir(disk.root().join("sub")).unwrap();
+    std::fs::write(disk.root().join("sub/a"), "theirs").unwrap();
+    let (file, new) = (disk.locate("sub/a").unwrap(), disk.locate("sub/new").unwrap());
+    std::fs::remove_dir_all(disk.root().join("sub")).unwrap();
+    symlink(&outside, disk.root().join("sub")).unwrap();
+    assert!(disk.read(&file).is_err());
+    assert!(disk.write(&file, Some(b"theirs"), b"gotcha").is_err());
+    assert!(disk.write(&new, None, b"gotcha").is_err());
+    std::fs::remove_file(disk.root().join("sub")).unwrap();
+    std::fs::create_dir(disk.root().join("sub")).unwrap();
+    symlink(outside.join("a"), disk.root().join("sub/a")).unwrap();
+    assert_eq!(disk.read(&file).unwrap_err().to_string(), "sub/a is a link, not a file");
+    assert!(disk.write(&file, Some(b"theirs"), b"gotcha").is_err());
+    assert_eq!(std::fs::read(outside.join("a")).unwrap(), b"theirs");
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_that_is_located_leads_to_its_file_and_stays_a_link() {
+    let (_folder, disk) = project();
+    std::fs::write(disk.root().join("real"), "old").unwrap();
+    symlink("real", disk.root().join("link")).unwrap();
+    write(&disk, "link", Some(b"old"), b"new").unwrap();
+    assert!(std::fs::symlink_metadata(disk.root().join("link")).unwrap().is_symlink());
+    assert_eq!(std::fs::read(disk.root().join("real")).unwrap(), b"new");
+}
+
+#[test]
+fn what_is_too_large_is_refused_not_cut() {
+    let (_folder, disk) = project();
+    let file = std::fs::File::create(disk.root().join("big")).unwrap();
+    file.set_len(super::super::READ_LIMIT).unwrap();
+    assert_eq!(read(&disk, "big").unwrap().len() as u64, super::super::READ_LIMIT);
+    file.set_len(super::super::READ_LIMIT + 1).unwrap();
+    assert_eq!(read(&disk, "big").unwrap_err().to_string(), "big has 10485761 bytes; the limit is 10485760");
+    assert_eq!(read(&disk, "gone").unwrap_err().to_string(), "there is no file gone");
+}
+
+/// Whether the tests run as root, whom no mode stops.
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+#[test]
+fn a_folder_or_file_made_read_only_stays_as_it_is() {
+    if is_root() {
+        return;
+    }
+    let (_folder, disk) = project();
+    std::fs::write(disk.root().join("a"), "old").unwrap();
+    std::fs::set_permissions(disk.root().join("a"), std::fs::Permissions::from_mode(0o444)).unwrap();
+    assert!(matches!(write(&disk, "a", Some(b"old"), b"new"), Err(Error::Io { .. })));
+    std::fs::set_permissions(disk.root(), std::fs::Permissions::from_mode(0o555)).unwrap();
+    assert!(matches!(write(&disk, "b", None, b"new"), Err(Error::Io { .. })));
+    std::fs::set_permissions(disk.root(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(names(&disk), ["a"]);
+}
+
+#[test]
+fn r24_a_full_disk_leaves_the_old_file_whole() {
+    let (_folder, disk) = project();
+    let mounted =
+        Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(disk.root()).output();
+    if !is_root() || !mounted.is_ok_and(|output| output.status.success()) {
+        return;
+    }
+    std::fs::write(disk.root().join("a"), "old").unwrap();
+    let result = write(&disk, "a", Some(b"old"), &vec![b'x'; 1_000_000]);
+    let (left, kept) = (names(&disk), std::fs::read(disk.root().join("a")));
+    let unmounted = Command::new("umount").arg(disk.root()).status();
+    assert!(unmounted.unwrap().success());
+    assert!(matches!(result, Err(Error::Io { .. })), "{result:?}");
+    assert_eq!(left, ["a"]);
+    assert_eq!(kept.unwrap(), b"old");
+}

@@ -1,0 +1,97 @@
+//! The environment a command gets: the person's own, without secrets, and without anything that would wait for a key.
+
+use std::ffi::{OsStr, OsString};
+
+/// What every command finds set, whatever the person's terminal says.
+const SET: [(&str, &str); 4] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1")];
+
+/// Names whose values a command does not see. They are matched without regard to case.
+const ENDS: [&str; 13] = [
+    "_KEY",
+    "_KEYS",
+    "_KEY_ID",
+    "_KEY_PATH",
+    "_TOKEN",
+    "_TOKENS",
+    "_SECRET",
+    "_SECRETS",
+    "_PAT",
+    "_PASS",
+    "_PWD",
+    "_PASSPHRASE",
+    "_AUTH",
+];
+/// Anywhere in the name.
+const PARTS: [&str; 7] =
+    ["PASSWORD", "PASSWD", "CREDENTIAL", "PRIVATE_KEY", "SECRET_", "ACCESS_KEY", "API_KEY"];
+/// The whole name: short ones, and doors to a running agent that holds keys.
+const WHOLE: [&str; 8] =
+    ["KEY", "TOKEN", "SECRET", "APIKEY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "PGPASSFILE"];
+
+/// The environment of a command, made from aye's own. `keys` are variables that hold keys, whatever they are called.
+pub fn environment(
+    own: impl Iterator<Item = (OsString, OsString)>,
+    keys: &[String],
+) -> Vec<(OsString, OsString)> {
+    let left_out = |name: &OsStr| {
+        secret(name) || keys.iter().any(|key| name == key.as_str()) || SET.iter().any(|(set, _)| name == *set)
+    };
+    let kept = own.filter(|(name, _)| !left_out(name));
+    kept.chain(SET.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+}
+
+/// Whether the name promises a secret.
+fn secret(name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_ascii_uppercase();
+    ENDS.iter().any(|end| name.ends_with(end))
+        || PARTS.iter().any(|part| name.contains(part))
+        || WHOLE.iter().any(|whole| name == *whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r21_names_that_promise_a_secret_are_left_out() {
+        for name in [
+            "OPENAI_API_KEY",
+            "GITHUB_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SESSION_TOKEN",
+            "PGPASSWORD",
+            "my_db_password",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "CLIENT_SECRET",
+            "SECRET_KEY_BASE",
+            "SSH_AUTH_SOCK",
+            "TOKEN",
+            "DOCKER_PASS",
+        ] {
+            assert!(secret(OsStr::new(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_programs_need_stays() {
+        for name in
+            ["PATH", "HOME", "PWD", "OLDPWD", "LANG", "CARGO_HOME", "EDITOR", "KEYMAP", "MONKEY", "COMPASS"]
+        {
+            assert!(!secret(OsStr::new(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn nothing_pages_or_colours() {
+        let own = [("PAGER", "less"), ("A_TOKEN", "x"), ("HOME", "/h"), ("MY_MODEL", "sk-1")];
+        let own = own.into_iter().map(|(name, value)| (name.into(), value.into()));
+        let made = environment(own, &["MY_MODEL".to_owned()]);
+        let value = |name: &str| made.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+        assert_eq!(value("PAGER"), Some("cat".into()));
+        assert_eq!(value("TERM"), Some("dumb".into()));
+        assert_eq!(value("HOME"), Some("/h".into()));
+        assert_eq!(value("A_TOKEN"), None);
+        assert_eq!(made.len(), 5);
+    }
+}

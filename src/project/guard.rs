@@ -1,0 +1,256 @@
+//! Watches over one command, as a process of its own: nothing the command started outlives it, or aye.
+//!
+//! aye starts itself again as `aye guard -- PROGRAM ARGUMENTS…`, in the folder the command runs in, its output going to a
+//! pipe, and its stdin being a lifeline: a socket whose other end only aye holds. When that end closes, for whatever
+//! reason, aye is gone or wants no more of the command, and the guard ends everything. Over the same socket aye may
+//! send [`STOP`], and the guard reports how the command ended.
+//!
+//! On Linux the guard adopts what its descendants leave behind (it is their subreaper), so a process that made itself a
+//! session of its own is found too. Elsewhere only the command's process group is.
+
+use super::family::Family;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, setsid, wait};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The byte that asks for the command's end: TERM to all of it, KILL to what is left [`PATIENCE`] later.
+pub const STOP: u8 = b'T';
+/// From TERM to KILL when the command's time is up.
+pub const PATIENCE: Duration = Duration::from_millis(1500);
+/// From TERM to KILL when nobody waits for the command any more, and for what it left running in the background.
+const BRIEF: Duration = Duration::from_millis(300);
+/// How long the end of a command may go unnoticed before what is left is taken to be left running on purpose.
+const SETTLE: Duration = Duration::from_millis(5);
+/// Between one round of killing and the next.
+const ROUND: Duration = Duration::from_millis(20);
+/// What cannot be killed (it became somebody else's) is given up after this long.
+const GIVE_UP: Duration = Duration::from_secs(2);
+
+/// How a command ended, as two bytes on the lifeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Report {
+    /// By itself, with this status.
+    Exit(u8),
+    /// By this signal.
+    Signal(u8),
+    /// It could not be started; the system's error number.
+    Failed(u8),
+}
+
+impl Report {
+    /// The two bytes.
+    fn bytes(self) -> [u8; 2] {
+        match self {
+            Self::Exit(status) => [b'E', status],
+            Self::Signal(signal) => [b'S', signal],
+            Self::Failed(errno) => [b'F', errno],
+        }
+    }
+
+    /// Reads the two bytes; `None` when the guard was ended before it could report.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        match *bytes {
+            [b'E', status] => Some(Self::Exit(status)),
+            [b'S', signal] => Some(Self::Signal(signal)),
+            [b'F', errno] => Some(Self::Failed(errno)),
+            _ => None,
+        }
+    }
+}
+
+/// What the guard hears of.
+enum News {
+    /// The command itself ended.
+    Ended(Report),
+    /// No child is left.
+    Gone,
+    /// aye asks for the end.
+    Stop,
+    /// The lifeline is cut.
+    Cut,
+}
+
+/// The whole life of `aye guard`. Does not return before everything the command started is gone.
+pub fn run() -> ExitCode {
+    let report = match watch() {
+        Ok(report) => report,
+        Err(error) => {
+            Report::Failed(error.raw_os_error().and_then(|code| u8::try_from(code).ok()).unwrap_or(0))
+        }
+    };
+    if let Ok(mut lifeline) = lifeline() {
+        // Nobody may be there to read it.
+        let _ = lifeline.write_all(&report.bytes());
+    }
+    match report {
+        Report::Exit(status) => status.into(),
+        Report::Signal(signal) => signal.saturating_add(128).into(),
+        Report::Failed(_) => 127.into(),
+    }
+}
+
+/// Starts the command and waits until nothing of it is left.
+fn watch() -> io::Result<Report> {
+    let mut words = std::env::args_os().skip_while(|word| word != "--").skip(1);
+    let program: OsString = words.next().ok_or(Errno::INVAL)?;
+    setsid()?;
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(getpid()))?;
+    let mut line = lifeline()?;
+    let child = Command::new(program).args(words).stdin(Stdio::null()).process_group(0).spawn()?;
+    let shell = Pid::from_child(&child);
+    let (sender, news) = channel();
+    let heard = sender.clone();
+    thread::spawn(move || listen(&mut line, &heard));
+    thread::spawn(move || reap(shell, &sender));
+    Ok(Watch { shell, ended: None, next: None, grace: BRIEF, killing: None }.until_gone(&news))
+}
+
+/// Stdin once more, to read from and to write to.
+fn lifeline() -> io::Result<File> {
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// Passes on what aye says.
+fn listen(lifeline: &mut File, news: &Sender<News>) {
+    let mut byte = [0];
+    loop {
+        let heard = match lifeline.read(&mut byte) {
+            Ok(1) if byte == [STOP] => News::Stop,
+            Ok(1) => continue,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Ok(_) | Err(_) => News::Cut,
+        };
+        let last = matches!(heard, News::Cut);
+        if news.send(heard).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// Passes on the end of the command, and of the last child: the command's own and those adopted.
+fn reap(shell: Pid, news: &Sender<News>) {
+    loop {
+        let heard = match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == shell => News::Ended(report(status)),
+            Ok(_) | Err(Errno::INTR) => continue,
+            Err(_) => News::Gone,
+        };
+        let last = matches!(heard, News::Gone);
+        if news.send(heard).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// The system's word for an end in ours.
+fn report(status: WaitStatus) -> Report {
+    let byte = |number: i32| u8::try_from(number).unwrap_or(u8::MAX);
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Report::Exit(byte(code)),
+        (None, Some(signal)) => Report::Signal(byte(signal)),
+        (None, None) => Report::Exit(u8::MAX),
+    }
+}
+
+/// One command under watch.
+struct Watch {
+    shell: Pid,
+    ended: Option<Report>,
+    /// The signal that is due, and when.
+    next: Option<(Instant, Signal)>,
+    /// From TERM to KILL.
+    grace: Duration,
+    /// Since when there is killing.
+    killing: Option<Instant>,
+}
+
+impl Watch {
+    /// Hears the news and sends the signals, until no child is left or none can be ended.
+    fn until_gone(mut self, news: &Receiver<News>) -> Report {
+        while let Some(heard) = self.hear(news) {
+            let now = Instant::now();
+            match heard {
+                News::Ended(report) => {
+                    self.ended = Some(report);
+                    self.next.get_or_insert((now + SETTLE, Signal::TERM));
+                }
+                News::Stop => {
+                    self.grace = PATIENCE;
+                    self.next = Some((now, Signal::TERM));
+                }
+                News::Cut => {
+                    self.grace = BRIEF;
+                    self.next = Some((now, Signal::TERM));
+                }
+                News::Gone => break,
+            }
+        }
+        self.leave_no_group();
+        self.ended.unwrap_or(Report::Signal(9))
+    }
+
+    /// The next news; signals go out when they are due. `None` when there is no use in waiting any longer.
+    fn hear(&mut self, news: &Receiver<News>) -> Option<News> {
+        loop {
+            let Some((due, signal)) = self.next else { return news.recv().ok() };
+            match news.recv_timeout(due.saturating_duration_since(Instant::now())) {
+                Ok(heard) => return Some(heard),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let now = Instant::now();
+            if self.killing.is_some_and(|since| now > since + GIVE_UP) {
+                return None;
+            }
+            if signal == Signal::KILL {
+                self.killing.get_or_insert(now);
+                Family::Of(getpid()).kill();
+                self.signal_group(Signal::KILL);
+                self.next = Some((now + ROUND, Signal::KILL));
+            } else {
+                Family::Of(getpid()).signal(Signal::TERM);
+                self.signal_group(Signal::TERM);
+                self.next = Some((now + self.grace, Signal::KILL));
+            }
+        }
+    }
+
+    /// Where processes cannot be listed, the command's group stands for its family. On Linux it is left alone: its
+    /// number may be another's once the command has ended.
+    fn signal_group(&self, signal: Signal) {
+        if cfg!(not(target_os = "linux")) || (self.ended.is_none() && signal == Signal::KILL) {
+            let _ = rustix::process::kill_process_group(self.shell, signal);
+        }
+    }
+
+    /// What no longer is a child of anybody here, but still is in the command's group. Linux has adopted it.
+    fn leave_no_group(&self) {
+        if cfg!(not(target_os = "linux")) {
+            let _ = rustix::process::kill_process_group(self.shell, Signal::KILL);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_reads_as_it_was_written_and_half_of_one_is_none() {
+        for report in [Report::Exit(0), Report::Exit(137), Report::Signal(9), Report::Failed(2)] {
+            assert_eq!(Report::read(&report.bytes()), Some(report));
+        }
+        assert_eq!(Report::read(b""), None);
+        assert_eq!(Report::read(b"E"), None);
+        assert_eq!(Report::read(b"X1"), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! The folder being worked on: looking at it, and changing it.
+
+pub mod branch;
+pub mod disk;
+mod environment;
+mod family;
+pub mod guard;
+mod index;
+mod output;
+mod path;
+pub mod rehearsal;
+mod sensitive;
+pub mod shell;
+mod whole;
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// A file is read up to this many bytes; larger ones are refused, not cut.
+pub const READ_LIMIT: u64 = 10 * 1024 * 1024;
+
+/// A path that was looked up: links followed, and known to be inside the project or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    /// Absolute, every link resolved as far as it exists.
+    pub real: PathBuf,
+    /// Relative to the project's root where it is inside; the same as `real` elsewhere. This is what people and
+    /// models are shown.
+    pub shown: PathBuf,
+    /// Whether it is inside the project.
+    pub inside: bool,
+    /// Whether it holds secrets, or other programs obey it (`.git`, `.env`, keys, start-up files, `.aye`).
+    pub sensitive: bool,
+}
+
+/// A file of the project, as a walk meets it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Where it is.
+    pub at: Located,
+    /// Whether it is a folder.
+    pub folder: bool,
+    /// Bytes; 0 for folders.
+    pub size: u64,
+}
+
+/// Looks, and can do nothing else.
+pub trait Reader: Send + Sync {
+    /// The project's folder, absolute.
+    fn root(&self) -> &Path;
+    /// Looks a path up: relative ones against the root, `~` as the person's home. What does not exist is located by
+    /// its nearest parent that does.
+    fn locate(&self, path: &str) -> Result<Located, Error>;
+    /// The whole of a regular file of at most [`READ_LIMIT`] bytes. Never waits for a pipe or a device.
+    fn read(&self, at: &Located) -> Result<Vec<u8>, Error>;
+    /// Whether there is a file or folder.
+    fn exists(&self, at: &Located) -> bool;
+    /// Every file and folder below, sorted by path, ignore files respected, `.git` left out. `hidden` takes dot
+    /// files in. `visit` ends the walk with `Break`.
+    fn walk(
+        &self,
+        under: &Located,
+        hidden: bool,
+        visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
+    ) -> Result<(), Error>;
+}
+
+/// Changes files too. Handed only to what was allowed.
+pub trait Writer: Reader {
+    /// Replaces the file as a whole, or makes it with its folders. Refused with [`Error::Changed`] unless the file
+    /// still holds exactly `before` (`None`: there is no such file). Mode and ownership of the file stay; it is
+    /// whole at every moment.
+    fn write(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error>;
+}
+
+/// What goes wrong with a project's files. The model reads it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nothing is there.
+    #[error("there is no file {}", .0.display())]
+    Missing(PathBuf),
+    /// It is there, but is not a regular file.
+    #[error("{} is {kind}, not a file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+        /// What it is, with its article: `a folder`, `a device`.
+        kind: &'static str,
+    },
+    /// It is larger than [`READ_LIMIT`].
+    #[error("{} has {size} bytes; the limit is {READ_LIMIT}", path.display())]
+    TooLarge {
+        /// The path.
+        path: PathBuf,
+        /// Its bytes.
+        size: u64,
+    },
+    /// It is not what the plan was made from.
+    #[error("{} has changed since the plan was made; nothing was written. Read it again", .0.display())]
+    Changed(PathBuf),
+    /// The text is no path.
+    #[error("{0}")]
+    BadPath(String),
+    /// The system says no.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The path.
+        path: PathBuf,
+        /// The system's words.
+        source: io::Error,
+    },
+}

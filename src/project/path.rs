@@ -1,0 +1,188 @@
+//! Looks paths up: what a path really names once every link is followed, and whether that is inside the project.
+
+use super::sensitive::sensitive;
+use super::{Error, Located};
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+/// Links followed before a path is taken to lead nowhere, as the system does.
+const LINKS: usize = 40;
+
+/// Looks up what a person or a model wrote. `root` is real itself; `home` is what `~` stands for.
+pub fn locate(root: &Path, home: Option<&Path>, path: &str) -> Result<Located, Error> {
+    let written = absolute(root, home, path)?;
+    let real = resolve(&written)?;
+    let mut located = at(root, real);
+    // A link called `.env` is the program's `.env`, whatever it leads to.
+    located.sensitive |= sensitive(&written);
+    Ok(located)
+}
+
+/// What is known of a path that has no links in it.
+pub fn at(root: &Path, real: PathBuf) -> Located {
+    let (inside, shown) = match real.strip_prefix(root) {
+        Ok(below) if below.as_os_str().is_empty() => (true, PathBuf::from(".")),
+        Ok(below) => (true, below.to_owned()),
+        Err(_) => (false, real.clone()),
+    };
+    Located { sensitive: sensitive(&real), real, shown, inside }
+}
+
+/// The path as it was written, made absolute; links are not looked at.
+fn absolute(root: &Path, home: Option<&Path>, path: &str) -> Result<PathBuf, Error> {
+    let bad = |words: &str| Err(Error::BadPath(words.to_owned()));
+    if path.trim().is_empty() {
+        return bad("the path is empty; `.` is the project's folder");
+    }
+    if path.contains('\0') {
+        return bad("the path holds a NUL byte, which no path can");
+    }
+    if let Some(control) = path.chars().find(|character| character.is_control()) {
+        return bad(&format!("the path holds a control character ({})", control.escape_default()));
+    }
+    if let Some(mark) = path.chars().find(|character| turns(*character)) {
+        return bad(&format!("the path holds a mark that turns text around ({})", mark.escape_unicode()));
+    }
+    let below_home = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    match (below_home, home) {
+        (Some(rest), Some(home)) => Ok(home.join(rest.trim_start_matches('/'))),
+        (Some(_), None) => bad("the home folder is not known; write the path in full"),
+        (None, _) => Ok(root.join(path)),
+    }
+}
+
+/// Whether the character changes the direction of the text around it, so that a path would not read as what it is.
+fn turns(character: char) -> bool {
+    matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Follows every link, one component after the other. What does not exist stays as it is written.
+fn resolve(path: &Path) -> Result<PathBuf, Error> {
+    let mut real = PathBuf::from("/");
+    let mut links = 0;
+    let mut ahead: Vec<OsString> = backwards(path);
+    while let Some(name) = ahead.pop() {
+        if name == ".." {
+            real.pop();
+            continue;
+        }
+        let next = real.join(&name);
+        let Ok(target) = std::fs::read_link(&next) else {
+            real = next;
+            continue;
+        };
+        links += 1;
+        if links > LINKS {
+            return Err(Error::BadPath(format!("{} leads through too many links", path.display())));
+        }
+        if target.is_absolute() {
+            real = PathBuf::from("/");
+        }
+        ahead.extend(backwards(&target));
+    }
+    Ok(real)
+}
+
+/// The names of a path, the last one first.
+fn backwards(path: &Path) -> Vec<OsString> {
+    let names = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    });
+    names.rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    struct Place {
+        _folder: tempfile::TempDir,
+        root: PathBuf,
+        home: PathBuf,
+    }
+
+    fn place() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        let (root, home) = (base.join("project"), base.join("home"));
+        std::fs::create_dir_all(root.join("src")).unwrap();
+        std::fs::create_dir_all(home.join(".ssh")).unwrap();
+        std::fs::write(root.join("src/a.rs"), "a").unwrap();
+        std::fs::write(base.join("outside.txt"), "o").unwrap();
+        symlink(base.join("outside.txt"), root.join("out")).unwrap();
+        symlink("..", root.join("up")).unwrap();
+        symlink(&home, root.join("home")).unwrap();
+        symlink("src", root.join("source")).unwrap();
+        symlink(base.join("not-yet"), root.join("dangling")).unwrap();
+        symlink("loop", root.join("loop")).unwrap();
+        symlink("src/a.rs", root.join(".env")).unwrap();
+        Place { _folder: folder, root, home }
+    }
+
+    fn shown(place: &Place, path: &str) -> (String, bool, bool) {
+        let found = locate(&place.root, Some(&place.home), path).unwrap();
+        let base = place.root.parent().unwrap();
+        let shown = found.shown.strip_prefix(base).unwrap_or(&found.shown);
+        (shown.display().to_string(), found.inside, found.sensitive)
+    }
+
+    #[test]
+    fn r25_a_path_is_inside_only_if_what_it_leads_to_is() {
+        let place = place();
+        let check = |path: &str, name: &str, inside: bool, sensitive: bool| {
+            assert_eq!(shown(&place, path), (name.to_owned(), inside, sensitive), "{path}");
+        };
+        check(".", ".", true, false);
+        check("src/a.rs", "src/a.rs", true, false);
+        check("./src//./a.rs", "src/a.rs", true, false);
+        check("src/../src/a.rs", "src/a.rs", true, false);
+        check("new/deep/file", "new/deep/file", true, false);
+        check("source/a.rs", "src/a.rs", true, false);
+        check("source/new", "src/new", true, false);
+        check("..", "", false, false);
+        check("../outside.txt", "outside.txt", false, false);
+        check("../project/src", "src", true, false);
+        check("../project-two", "project-two", false, false);
+        check("out", "outside.txt", false, false);
+        check("up/outside.txt", "outside.txt", false, false);
+        check("up/project/src", "src", true, false);
+        check("home/x", "home/x", false, false);
+        check("home/../outside.txt", "outside.txt", false, false);
+        check("dangling", "not-yet", false, false);
+        check("missing/../../outside.txt", "outside.txt", false, false);
+        check("~", "home", false, false);
+        check("~/.ssh/config", "home/.ssh/config", false, true);
+        check("home/.ssh/config", "home/.ssh/config", false, true);
+        check("~other", "~other", true, false);
+        check(".git/config", ".git/config", true, true);
+        check(".env", "src/a.rs", true, true);
+    }
+
+    #[test]
+    fn what_is_no_path_is_refused_in_words() {
+        let place = place();
+        for (path, words) in [
+            ("", "the path is empty; `.` is the project's folder"),
+            ("  ", "the path is empty; `.` is the project's folder"),
+            ("a\0b", "the path holds a NUL byte, which no path can"),
+            ("a\nb", "the path holds a control character (\\n)"),
+            ("a\u{202e}txt.exe", "the path holds a mark that turns text around (\\u{202e})"),
+            ("a\u{1b}[31m", "the path holds a control character (\\u{1b})"),
+        ] {
+            assert_eq!(locate(&place.root, None, path).unwrap_err().to_string(), words);
+        }
+        let error = locate(&place.root, None, "loop/x").unwrap_err().to_string();
+        assert!(error.ends_with("leads through too many links"), "{error}");
+        assert!(locate(&place.root, None, "~/x").is_err());
+    }
+
+    #[test]
+    fn absolute_paths_into_the_project_are_shown_relative() {
+        let place = place();
+        let path = place.root.join("src/a.rs");
+        assert_eq!(shown(&place, &path.display().to_string()).0, "src/a.rs");
+    }
+}

@@ -1,0 +1,188 @@
+//! Reads and replaces files as a whole, below a real path: no link on the way is followed, nothing waits.
+
+use super::{Error, READ_LIMIT};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode, Stat};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path};
+
+/// What a folder is opened with: on Linux a mere place, which needs no right to list it.
+#[cfg(target_os = "linux")]
+const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// What a file is read with.
+const READING: OFlags = OFlags::NONBLOCK.union(OFlags::NOFOLLOW).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+/// What a file is made with.
+const MAKING: OFlags =
+    OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// What the name of a new file begins with, until it is whole and takes its place.
+pub const BESIDE: &str = ".aye-writing-";
+
+/// The whole file at `real`, which errors call `shown`.
+pub fn read(real: &Path, shown: &Path) -> Result<Vec<u8>, Error> {
+    let (parent, name) = split(real, shown)?;
+    let folder = folder(parent, false).map_err(|errno| error(errno, shown))?;
+    Ok(read_in(&folder, name, shown)?.0)
+}
+
+/// Replaces the file at `real`, or makes it with its folders, if it holds exactly `before`. The new file is written
+/// beside the old one and takes its place in one step, so a full disk or a crash leaves the old one. It keeps mode and
+/// owner; it is no longer the same file as its hard links, and extended attributes are not carried over.
+pub fn replace(real: &Path, shown: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
+    let (parent, name) = split(real, shown)?;
+    let failed = |errno| error(errno, shown);
+    let folder = folder(parent, before.is_none()).map_err(|errno| match errno {
+        // The file went, and its folder with it.
+        Errno::NOENT => Error::Changed(shown.to_owned()),
+        errno => error(errno, shown),
+    })?;
+    let old = unchanged(&folder, name, shown, before)?;
+    if old.is_some() {
+        // The exchange needs no right to the file itself, but one made read-only is meant to stay as it is.
+        rustix::fs::accessat(&folder, name, rustix::fs::Access::WRITE_OK, AtFlags::empty())
+            .map_err(failed)?;
+    }
+    let beside = format!("{BESIDE}{}", ulid::Ulid::new());
+    let done = write_beside(&folder, &beside, old.as_ref(), after)
+        .map_err(|source| Error::Io { path: shown.to_owned(), source })
+        .and_then(|()| unchanged(&folder, name, shown, before))
+        .and_then(|_| take_place(&folder, &beside, name, before.is_none(), shown));
+    if done.is_err() {
+        let _ = rustix::fs::unlinkat(&folder, &*beside, AtFlags::empty());
+    }
+    done?;
+    // Some file systems cannot do this to a folder; the file itself is safe by then.
+    if let Ok(handle) = rustix::fs::openat(&folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+        let _ = rustix::fs::fsync(handle);
+    }
+    Ok(())
+}
+
+/// A file's folder and name.
+fn split<'a>(real: &'a Path, shown: &Path) -> Result<(&'a Path, &'a OsStr), Error> {
+    match (real.parent(), real.file_name()) {
+        (Some(parent), Some(name)) => Ok((parent, name)),
+        (_, _) => Err(Error::NotAFile { path: shown.to_owned(), kind: "a folder" }),
+    }
+}
+
+/// Opens a folder from the top, one name after the other, so that one that became a link since is not followed.
+fn folder(path: &Path, make: bool) -> Result<OwnedFd, Errno> {
+    let mut folder = rustix::fs::openat(CWD, "/", FOLDER, Mode::empty())?;
+    for part in path.components() {
+        let Component::Normal(name) = part else { continue };
+        folder = match rustix::fs::openat(&folder, name, FOLDER, Mode::empty()) {
+            Err(Errno::NOENT) if make => {
+                match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(errno) => return Err(errno),
+                }
+                rustix::fs::openat(&folder, name, FOLDER, Mode::empty())?
+            }
+            opened => opened?,
+        };
+    }
+    Ok(folder)
+}
+
+/// Reads a regular file of a folder. It is looked at before it is opened, since to open a device may do something.
+fn read_in(folder: &OwnedFd, name: &OsStr, shown: &Path) -> Result<(Vec<u8>, Stat), Error> {
+    let failed = |errno| error(errno, shown);
+    let seen = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
+    regular(&seen, shown)?;
+    let file = rustix::fs::openat(folder, name, READING, Mode::empty()).map_err(failed)?;
+    let stat = rustix::fs::fstat(&file).map_err(failed)?;
+    regular(&stat, shown)?;
+    let mut bytes = Vec::new();
+    File::from(file)
+        .take(READ_LIMIT + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|source| Error::Io { path: shown.to_owned(), source })?;
+    // Files of the system tell no size.
+    if bytes.len() as u64 > READ_LIMIT {
+        return Err(Error::TooLarge { path: shown.to_owned(), size: bytes.len() as u64 });
+    }
+    Ok((bytes, stat))
+}
+
+/// Refuses what is not a regular file of a size that may be read.
+fn regular(stat: &Stat, shown: &Path) -> Result<(), Error> {
+    let kind = match FileType::from_raw_mode(stat.st_mode as RawMode) {
+        FileType::RegularFile => {
+            let size = u64::try_from(stat.st_size).unwrap_or(0);
+            let path = shown.to_owned();
+            return if size > READ_LIMIT { Err(Error::TooLarge { path, size }) } else { Ok(()) };
+        }
+        FileType::Directory => "a folder",
+        FileType::Symlink => "a link",
+        FileType::Fifo => "a pipe",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        FileType::Unknown => "something else",
+    };
+    Err(Error::NotAFile { path: shown.to_owned(), kind })
+}
+
+/// Checks that the file still is what the plan was made from; gives what it is, where there is one.
+fn unchanged(
+    folder: &OwnedFd,
+    name: &OsStr,
+    shown: &Path,
+    before: Option<&[u8]>,
+) -> Result<Option<Stat>, Error> {
+    match (read_in(folder, name, shown), before) {
+        (Ok((now, stat)), Some(before)) if now == before => Ok(Some(stat)),
+        (Err(Error::Missing(_)), None) => Ok(None),
+        (Ok(_) | Err(Error::Missing(_) | Error::TooLarge { .. }), _) => Err(Error::Changed(shown.to_owned())),
+        (Err(other), _) => Err(other),
+    }
+}
+
+/// Writes the new bytes to a file of their own, down to the disk, with the old file's mode and owner.
+fn write_beside(folder: &OwnedFd, name: &str, old: Option<&Stat>, bytes: &[u8]) -> std::io::Result<()> {
+    // Without an old file the person's umask decides; with one, nobody else may look in before its mode is set.
+    let mode = if old.is_some() { 0o600 } else { 0o666 };
+    let mut file = File::from(rustix::fs::openat(folder, name, MAKING, Mode::from_raw_mode(mode))?);
+    file.write_all(bytes)?;
+    if let Some(old) = old {
+        let new = rustix::fs::fstat(&file)?;
+        if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid) {
+            let (owner, group) =
+                (rustix::fs::Uid::from_raw(old.st_uid), rustix::fs::Gid::from_raw(old.st_gid));
+            rustix::fs::fchown(&file, Some(owner), Some(group))?;
+        }
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(old.st_mode as RawMode))?;
+    }
+    file.sync_all()
+}
+
+/// Puts the new file where the old one is. A new name is taken only while nobody else has it.
+fn take_place(folder: &OwnedFd, beside: &str, name: &OsStr, new: bool, shown: &Path) -> Result<(), Error> {
+    if new {
+        match rustix::fs::linkat(folder, beside, folder, name, AtFlags::empty()) {
+            Ok(()) => {
+                let _ = rustix::fs::unlinkat(folder, beside, AtFlags::empty());
+                return Ok(());
+            }
+            Err(Errno::EXIST) => return Err(Error::Changed(shown.to_owned())),
+            // No hard links here: the check just made has to do.
+            Err(_) => {}
+        }
+    }
+    rustix::fs::renameat(folder, beside, folder, name).map_err(|errno| error(errno, shown))
+}
+
+/// The system's error in our words.
+fn error(errno: Errno, shown: &Path) -> Error {
+    let path = shown.to_owned();
+    match errno {
+        Errno::NOENT => Error::Missing(path),
+        Errno::LOOP => Error::NotAFile { path, kind: "a link" },
+        other => Error::Io { path, source: other.into() },
+    }
+}
