@@ -73,3 +73,4 @@ pub mod agent;
 pub mod chat;
 pub mod policy;
 pub mod project;
+pub mod tools;

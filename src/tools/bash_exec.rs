@@ -1,0 +1,178 @@
+//! Runs a command in the project's folder.
+
+use super::arguments::{Count, checked};
+use super::{Error, Hands, Settings, Tool, brief, destroys};
+use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Scope, ToolSpec, Work};
+use crate::project::Reader;
+use crate::project::shell::Ran;
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Bytes of a command: what systems take as one argument.
+const LENGTH: usize = 100_000;
+
+/// Runs commands.
+pub struct BashExec {
+    settings: Settings,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    command: String,
+    timeout: Option<Count>,
+}
+
+impl BashExec {
+    /// With the seconds a command may run.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+}
+
+#[async_trait]
+impl Tool for BashExec {
+    fn spec(&self) -> ToolSpec {
+        let Settings { seconds, seconds_at_most } = self.settings;
+        let timeout =
+            format!("Seconds, default {seconds}; more than {seconds_at_most} counts as {seconds_at_most}");
+        ToolSpec {
+            name: "bash_exec".to_owned(),
+            description: "Runs a shell command in the project's folder, without a terminal.".to_owned(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "command": { "type": "string", "description": "For the shell's -c" },
+                    "timeout": { "type": "integer", "minimum": 1, "description": timeout },
+                },
+                "required": ["command"],
+                "additionalProperties": false,
+            }),
+        }
+    }
+
+    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
+        let Arguments { command, timeout } = checked(&self.spec(), arguments)?;
+        let refused = |why: &str| Err(Error::Arguments(why.to_owned()));
+        if command.trim().is_empty() {
+            return refused("The command is empty.");
+        }
+        if command.contains('\0') {
+            return refused("The command holds a NUL byte, which no shell takes.");
+        }
+        if command.len() > LENGTH {
+            return refused(
+                "The command is longer than 100000 bytes; write a script with write_file and run it.",
+            );
+        }
+        let seconds = timeout.map_or(self.settings.seconds, |timeout| timeout.0);
+        let seconds = seconds.min(self.settings.seconds_at_most);
+        let line = CommandLine { command, folder: files.root().to_owned(), seconds };
+        Ok(Intent::Act(Box::new(Plan {
+            title: "run a command?".to_owned(),
+            summary: brief::line(&line.command, 120),
+            access: Access::Run(line.clone()),
+            preview: Preview::Command(line.clone()),
+            always: Some(Grant {
+                tool: "bash_exec".to_owned(),
+                scope: Scope::Command { command: line.command.clone(), folder: line.folder.clone() },
+            }),
+            destroys: destroys::by(&line.command),
+            work: Work::Command(line),
+        })))
+    }
+
+    async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
+        let Work::Command(line) = &plan.work else {
+            return Err(Error::Broken("the plan holds no command".to_owned()));
+        };
+        let ran = hands.shell.run(line, &*hands.progress).await?;
+        Ok(self.told(&ran, line.seconds))
+    }
+}
+
+impl BashExec {
+    /// What the model is told of it.
+    fn told(&self, ran: &Ran, seconds: u64) -> String {
+        let mut text = ran.output.clone();
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&match (ran.timed_out, ran.flooded, ran.signal, ran.exit) {
+            (true, _, _, _) if seconds == self.settings.seconds_at_most => {
+                format!("stopped after {seconds} s, the longest a command may run")
+            }
+            (true, _, _, _) => format!("stopped after {seconds} s"),
+            (false, true, _, _) => "stopped because it wrote too much".to_owned(),
+            (false, false, Some(signal), _) => format!("killed by signal {signal}"),
+            (false, false, None, Some(exit)) => format!("exit {exit}"),
+            (false, false, None, None) => "ended, with no exit status".to_owned(),
+        });
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::memory::Memory;
+    use crate::tools::tests::planned;
+    use std::time::Duration;
+
+    fn tool() -> BashExec {
+        BashExec::new(Settings::default())
+    }
+
+    #[test]
+    fn r08_the_command_is_planned_byte_for_byte_and_bounded_in_time() {
+        let files = Memory::with(&[]);
+        let check = |arguments: Value, seconds: u64| {
+            let plan = planned(&tool(), arguments, &files).unwrap();
+            let line = CommandLine { command: " ls\n pwd".into(), folder: "/project".into(), seconds };
+            assert_eq!((plan.summary.as_str(), plan.title.as_str()), ("ls…", "run a command?"));
+            assert_eq!((&plan.access, &plan.work), (&Access::Run(line.clone()), &Work::Command(line)));
+            assert!(plan.always.as_ref().is_some_and(|grant| grant.covers("bash_exec", &plan)));
+        };
+        check(json!({"command": " ls\n pwd"}), 30);
+        check(json!({"command": " ls\n pwd", "timeout": 120}), 120);
+        check(json!({"command": " ls\n pwd", "timeout": 121}), 120);
+        for (arguments, part) in [
+            (json!({"command": " \n"}), "is empty"),
+            (json!({"command": "a\0"}), "NUL"),
+            (json!({"command": "a".repeat(LENGTH + 1)}), "longer than"),
+            (
+                json!({"command": "a", "timeout": 0}),
+                "at “timeout”: found 0, expected a whole number of at least 1",
+            ),
+            (json!({"command": "a", "cwd": "/"}), "unknown field `cwd`"),
+            (json!({}), "probably cut off"),
+        ] {
+            let error = planned(&tool(), arguments, &files).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_model_is_told_how_it_ended() {
+        let ran = Ran {
+            output: "x".into(),
+            omitted: 0,
+            exit: None,
+            signal: None,
+            timed_out: false,
+            flooded: false,
+            took: Duration::ZERO,
+        };
+        let check = |ran: Ran, seconds: u64, expected: &str| assert_eq!(tool().told(&ran, seconds), expected);
+        check(Ran { exit: Some(1), ..ran.clone() }, 30, "x\nexit 1");
+        check(Ran { exit: Some(0), output: String::new(), ..ran.clone() }, 30, "exit 0");
+        check(Ran { signal: Some(9), ..ran.clone() }, 30, "x\nkilled by signal 9");
+        check(Ran { timed_out: true, signal: Some(9), ..ran.clone() }, 30, "x\nstopped after 30 s");
+        check(
+            Ran { timed_out: true, ..ran.clone() },
+            120,
+            "x\nstopped after 120 s, the longest a command may run",
+        );
+    }
+}

@@ -1,0 +1,132 @@
+//! What the two tools that change a file share: reading it as text, telling the change, and making it.
+
+use super::{Error, blocking, brief, place};
+use crate::chat::{Access, Edit, Grant, Intent, Plan, Preview, Scope, Work};
+use crate::project::{self, Located, Reader, Writer};
+use std::sync::Arc;
+
+/// Bytes of a file that can be changed, before and after.
+pub const LIMIT: usize = 1024 * 1024;
+
+const BOM: char = '\u{feff}';
+
+/// The file as text, `None` where there is none. Refused where it is too long or not UTF-8.
+pub fn text(files: &dyn Reader, at: &Located) -> Result<Option<String>, Error> {
+    let bytes = match files.read(at) {
+        Ok(bytes) => bytes,
+        Err(project::Error::Missing(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    small(&place::shown(at), bytes.len())?;
+    match String::from_utf8(bytes) {
+        Ok(text) if text.contains('\0') => {
+            Err(Error::Failed(format!("{} is a binary file; only text can be changed.", place::shown(at))))
+        }
+        Ok(text) => Ok(Some(text)),
+        Err(_) => {
+            Err(Error::Failed(format!("{} is not UTF-8 text; it cannot be changed.", place::shown(at))))
+        }
+    }
+}
+
+fn small(shown: &str, bytes: usize) -> Result<(), Error> {
+    if bytes <= LIMIT {
+        return Ok(());
+    }
+    Err(Error::Failed(format!("{shown} would be changed at {bytes} bytes; the limit is {LIMIT}.")))
+}
+
+/// Whether most of its lines end in CRLF.
+pub fn is_crlf(text: &str) -> bool {
+    let crlf = text.matches("\r\n").count();
+    crlf * 2 > text.matches('\n').count()
+}
+
+/// The same with all lines ending in CRLF.
+pub fn to_crlf(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\n', "\r\n")
+}
+
+/// New text in the old one's dress: its byte order mark, its line ends, its final newline.
+pub fn dressed(before: &str, content: &str) -> String {
+    let mut text = content.to_owned();
+    if is_crlf(before) {
+        text = to_crlf(&text);
+    }
+    if before.starts_with(BOM) && !text.starts_with(BOM) {
+        text.insert(0, BOM);
+    }
+    if before.ends_with('\n') && !text.is_empty() && !text.ends_with('\n') {
+        text.push_str(if is_crlf(before) { "\r\n" } else { "\n" });
+    }
+    text
+}
+
+/// Without the byte order mark, which models do not see.
+pub fn bare(text: &str) -> &str {
+    text.strip_prefix(BOM).unwrap_or(text)
+}
+
+/// Tells the change. `replaces` says whether the file was given anew as a whole.
+pub fn plan(
+    tool: &str,
+    at: &Located,
+    before: Option<String>,
+    after: String,
+    replaces: bool,
+) -> Result<Intent, Error> {
+    let shown = place::shown(at);
+    small(&shown, after.len())?;
+    if before.as_deref() == Some(after.as_str()) {
+        return Err(Error::Failed(format!("{shown} already holds exactly this; nothing would change.")));
+    }
+    let lines = before.as_deref().map_or(0, |text| text.lines().count());
+    let made = before.is_none();
+    let edit = Edit { path: at.shown.clone(), before, after };
+    let diff = edit.diff();
+    let safe = at.inside && !at.sensitive;
+    let destroys = if !at.inside {
+        Some(format!("{} {shown}, outside the project", if made { "makes" } else { "changes" }))
+    } else if replaces && lines > 0 && diff.removed * 2 > lines {
+        Some(match diff.removed {
+            1 if lines == 1 => format!("replaces the one line of {shown}"),
+            removed if removed == lines => format!("replaces all {lines} lines of {shown}"),
+            removed => format!("replaces {removed} of {lines} lines of {shown}"),
+        })
+    } else {
+        None
+    };
+    Ok(Intent::Act(Box::new(Plan {
+        title: if made { "make a file?" } else { "change a file?" }.to_owned(),
+        summary: brief::line(&shown, 120),
+        access: if safe { Access::Write(at.shown.clone()) } else { Access::WriteOutside(at.shown.clone()) },
+        preview: Preview::Edit(diff),
+        always: safe.then(|| Grant { tool: tool.to_owned(), scope: Scope::File(at.shown.clone()) }),
+        destroys,
+        work: Work::Edit(edit),
+    })))
+}
+
+/// Makes the change, if the file and its place still are what they were.
+pub async fn make(plan: &Plan, project: Arc<dyn Writer>) -> Result<String, Error> {
+    let Work::Edit(edit) = plan.work.clone() else {
+        return Err(Error::Broken("the plan holds no change".to_owned()));
+    };
+    let safe = matches!(plan.access, Access::Write(_));
+    let Preview::Edit(diff) = &plan.preview else {
+        return Err(Error::Broken("the plan shows no change".to_owned()));
+    };
+    let (added, removed) = (diff.added, diff.removed);
+    let writer = project.clone();
+    blocking(project, move |files| {
+        let path = edit.path.to_str();
+        let path = path.ok_or_else(|| project::Error::BadPath("the path is not UTF-8".to_owned()))?;
+        let at = files.locate(path)?;
+        if at.shown != edit.path || (at.inside && !at.sensitive) != safe {
+            return Err(project::Error::Changed(edit.path).into());
+        }
+        writer.write(&at, edit.before.as_deref().map(str::as_bytes), edit.after.as_bytes())?;
+        Ok(format!("{}: +{added} −{removed}", place::shown(&at)))
+    })
+    .await
+}

@@ -1,0 +1,173 @@
+//! Lists the files of a folder.
+
+use super::arguments::{Count, checked};
+use super::place::{self, Place};
+use super::{Error, Hands, Stage, Tool, blocking, brief, reads_on_stage, work, would_have};
+use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
+use crate::project::{self, Reader, Writer};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Entries named at once.
+const ENTRIES: usize = 500;
+/// Entries looked at before the rest is given up.
+const LOOKED_AT: usize = 200_000;
+/// Folders opened into each other where the model does not say.
+const DEPTH: u64 = 3;
+
+/// Lists files.
+pub struct ListFiles;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: Option<String>,
+    depth: Option<Count>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Listing {
+    place: Place,
+    depth: u64,
+}
+
+#[async_trait]
+impl Tool for ListFiles {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "list_files".to_owned(),
+            description: "Lists files and folders, leaving out what ignore files name.".to_owned(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "path": { "type": "string", "description": "Folder, default the project" },
+                    "depth": { "type": "integer", "minimum": 1, "description": "Levels shown, default 3" },
+                },
+                "required": [],
+                "additionalProperties": false,
+            }),
+        }
+    }
+
+    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
+        let Arguments { path, depth } = checked(&self.spec(), arguments)?;
+        let at = place::locate(files, path.as_deref().unwrap_or("."))?;
+        let listing = Listing { place: Place::of(&at)?, depth: depth.map_or(DEPTH, |depth| depth.0) };
+        let shown = place::shown(&at);
+        Ok(Intent::Act(Box::new(Plan {
+            title: "list a folder?".to_owned(),
+            summary: brief::line(&shown, 120),
+            access: place::reading(&at),
+            preview: Preview::Text(shown),
+            always: None,
+            destroys: None,
+            work: Work::Arguments(json!(listing)),
+        })))
+    }
+
+    async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
+        look(plan, hands.project.clone()).await
+    }
+
+    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<String, Error> {
+        if reads_on_stage(plan) {
+            look(plan, stage.project.clone()).await
+        } else {
+            Ok(would_have("list_files", plan))
+        }
+    }
+}
+
+async fn look(plan: &Plan, files: Arc<dyn Writer>) -> Result<String, Error> {
+    let listing: Listing = work(plan)?;
+    blocking(files, move |files| list(&listing, files)).await
+}
+
+fn list(listing: &Listing, files: &dyn Reader) -> Result<String, Error> {
+    let under = listing.place.again(files)?;
+    if !files.exists(&under) {
+        return Err(project::Error::Missing(under.shown).into());
+    }
+    let levels = under.real.components().count();
+    let (mut out, mut named, mut more, mut deeper, mut looked_at) = (String::new(), 0, 0, 0, 0);
+    files.walk(&under, true, &mut |found| {
+        looked_at += 1;
+        if looked_at > LOOKED_AT {
+            return ControlFlow::Break(());
+        }
+        let depth = found.at.real.components().count().saturating_sub(levels) as u64;
+        if depth == 0 {
+            return ControlFlow::Continue(());
+        }
+        if depth > listing.depth {
+            deeper += 1;
+        } else if named == ENTRIES {
+            more += 1;
+        } else {
+            named += 1;
+            let slash = if found.folder { "/" } else { "" };
+            // Infallible: it writes into a string.
+            let _ = writeln!(out, "{}{slash}", brief::line(&place::shown(&found.at), 500));
+        }
+        ControlFlow::Continue(())
+    })?;
+    let is_empty = named == 0 && deeper == 0;
+    if is_empty && !matches!(files.read(&under), Err(project::Error::NotAFile { kind: "a folder", .. })) {
+        return Err(Error::Failed(format!("{} is no folder; read_file reads it.", place::shown(&under))));
+    }
+    if is_empty {
+        out.push_str("There is nothing in it, or nothing that ignore files let through.\n");
+    }
+    if more > 0 {
+        let _ = writeln!(out, "[{more} more; name a folder or a smaller depth]");
+    }
+    if deeper > 0 {
+        let _ = writeln!(out, "[{deeper} deeper than {} levels]", listing.depth);
+    }
+    if looked_at > LOOKED_AT {
+        let _ = writeln!(out, "[stopped after {LOOKED_AT} entries; the rest was not counted]");
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::Access;
+    use crate::tools::memory::Memory;
+    use crate::tools::tests::{acted, planned};
+
+    async fn listed(arguments: Value, files: &std::sync::Arc<Memory>) -> String {
+        let plan = planned(&ListFiles, arguments, files).unwrap();
+        acted(&ListFiles, &plan, files).await.unwrap_or_else(|error| error.to_string())
+    }
+
+    #[tokio::test]
+    async fn folders_end_in_a_slash_and_depth_is_kept() {
+        let files = Memory::with(&[("a", ""), ("src/b.rs", ""), ("src/x/y/c.rs", "")]);
+        let all = "a\nsrc/\nsrc/b.rs\nsrc/x/\nsrc/x/y/\n[1 deeper than 3 levels]\n";
+        assert_eq!(listed(json!({}), &files).await, all);
+        assert_eq!(listed(json!({"depth": 1}), &files).await, "a\nsrc/\n[4 deeper than 1 levels]\n");
+        assert_eq!(listed(json!({"path": "src/x"}), &files).await, "src/x/y/\nsrc/x/y/c.rs\n");
+        assert_eq!(listed(json!({"path": "no"}), &files).await, "there is no file no");
+    }
+
+    #[tokio::test]
+    async fn a_long_list_says_how_many_more() {
+        let names: Vec<String> = (0..=ENTRIES).map(|n| format!("f{n:04}")).collect();
+        let files = Memory::bytes(names.iter().map(|name| (name.as_str(), vec![])));
+        let list = listed(json!({}), &files).await;
+        assert!(list.ends_with("f0499\n[1 more; name a folder or a smaller depth]\n"), "{list}");
+    }
+
+    #[test]
+    fn r13_listing_elsewhere_is_sensitive() {
+        let files = Memory::with(&[]);
+        let plan = planned(&ListFiles, json!({"path": "/etc"}), &files).unwrap();
+        assert_eq!(plan.access, Access::ReadSensitive("/etc".into()));
+    }
+}

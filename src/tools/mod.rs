@@ -1,0 +1,116 @@
+//! What the model can ask for, one file each.
+
+pub mod arguments;
+pub mod ask_question;
+pub mod bash_exec;
+mod brief;
+mod change;
+pub mod crash;
+mod destroys;
+pub mod edit_file;
+pub mod list_files;
+#[cfg(test)]
+pub(crate) mod memory;
+mod nearest;
+mod place;
+pub mod read_file;
+pub mod search_text;
+#[cfg(test)]
+mod tests;
+pub mod toolbox;
+pub mod write_file;
+
+pub use toolbox::{Settings, Toolbox};
+
+use crate::chat::{Access, Intent, Plan, ToolSpec, Work};
+use crate::project::{Reader, Writer};
+use async_trait::async_trait;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Something the model can ask for. It tells before it does: `plan` looks, and is given nothing that can change
+/// anything; `act` does exactly what was planned and allowed.
+#[async_trait]
+pub trait Tool: Send + Sync {
+    /// What the model is told of it.
+    fn spec(&self) -> ToolSpec;
+    /// Tells what the call would do. It can only look. Runs on a thread where blocking is fine.
+    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error>;
+    /// Does what was planned and allowed. Tools that only ask keep the default.
+    async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
+        let _ = hands;
+        Err(Error::Broken(format!("nothing to do for “{}”", plan.title)))
+    }
+    /// Does it where nothing real can be reached. The default says what would have been done.
+    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<String, Error> {
+        let _ = stage;
+        Ok(would_have(&self.spec().name, plan))
+    }
+}
+
+/// What the model is told of a call that a dry run leaves undone.
+fn would_have(tool: &str, plan: &Plan) -> String {
+    format!("Dry run: this was not done. It would have been: {} ({tool}).", plan.summary)
+}
+
+/// Whether a rehearsal does this for real, on its stage: reading inside the project is the same there as in life,
+/// and sees what was rehearsed before.
+fn reads_on_stage(plan: &Plan) -> bool {
+    matches!(plan.access, Access::Nothing | Access::Read(_))
+}
+
+/// What reaches real things. Built only for a call that was allowed.
+pub struct Hands {
+    /// The project, for changing.
+    pub project: Arc<dyn Writer>,
+    /// Runs commands.
+    pub shell: Arc<crate::project::shell::Shell>,
+    /// Takes what a running call has to show so far.
+    pub progress: Progress,
+}
+
+/// Where a rehearsal plays: nothing here reaches anything real.
+pub struct Stage {
+    /// The project with the rehearsal's layer over it.
+    pub project: Arc<dyn Writer>,
+}
+
+/// Takes the latest output of a running call, for the screen. Never waits: what comes too fast is left out.
+pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What goes wrong with a call. The model reads it, and is the one to correct it: it says what was wrong and what
+/// would have been right.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The arguments do not fit.
+    #[error("{0}")]
+    Arguments(String),
+    /// The project says no.
+    #[error(transparent)]
+    Project(#[from] crate::project::Error),
+    /// It was tried and did not work.
+    #[error("{0}")]
+    Failed(String),
+    /// The tool itself is at fault.
+    #[error("the tool is broken: {0}")]
+    Broken(String),
+}
+
+/// What a plan's own arguments say.
+fn work<T: serde::de::DeserializeOwned>(plan: &Plan) -> Result<T, Error> {
+    let broken = |why: String| Error::Broken(why);
+    match &plan.work {
+        Work::Arguments(value) => T::deserialize(value).map_err(|error| broken(error.to_string())),
+        Work::Edit(_) | Work::Command(_) => Err(broken("the plan is another tool's".to_owned())),
+    }
+}
+
+/// Works with files off the threads that must not wait.
+async fn blocking<F>(files: Arc<dyn Writer>, act: F) -> Result<String, Error>
+where
+    F: FnOnce(&dyn Reader) -> Result<String, Error> + Send + 'static,
+{
+    let broken = || Error::Broken("it broke down; this is a bug in the program, not in the call".to_owned());
+    let done = tokio::task::spawn_blocking(move || crash::contain(|| act(&*files))).await;
+    done.ok().flatten().ok_or_else(broken)?
+}

@@ -1,0 +1,70 @@
+//! The passage of a file that a model most likely meant.
+
+use super::brief;
+
+/// Lines shown.
+const LINES: usize = 12;
+
+/// Says where in `text` something like `wanted` stands, with line numbers; says so if only blanks differ.
+pub fn told(text: &str, wanted: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let wanted: Vec<&str> =
+        wanted.lines().map(str::trim).skip_while(|line| line.is_empty()).take(20).collect();
+    let same = |start: usize| {
+        let pairs = wanted.iter().zip(&lines[start..]);
+        pairs.filter(|(wanted, line)| !wanted.is_empty() && **wanted == line.trim()).count()
+    };
+    // The first of the best: `max_by_key` alone would take the last.
+    let best = (0..lines.len())
+        .map(|start| (same(start), start))
+        .max_by_key(|(score, start)| (*score, usize::MAX - start));
+    let full = wanted.iter().filter(|line| !line.is_empty()).count();
+    match best {
+        Some((score, start)) if score > 0 => {
+            let why = if score == full { "only blanks differ at" } else { "the nearest is at" };
+            passage(&lines, start, wanted.len(), why)
+        }
+        Some(_) | None => alike(&lines, &wanted),
+    }
+}
+
+/// By shared words, where not one line is the same.
+fn alike(lines: &[&str], wanted: &[&str]) -> String {
+    let Some(longest) = wanted.iter().max_by_key(|line| line.len()) else { return String::new() };
+    let words: Vec<&str> = longest.split_whitespace().take(30).collect();
+    let score = |line: &str| line.split_whitespace().take(60).filter(|word| words.contains(word)).count();
+    let best = lines
+        .iter()
+        .enumerate()
+        .map(|(at, line)| (score(line), at))
+        .max_by_key(|(score, at)| (*score, usize::MAX - at));
+    match best {
+        Some((score, at)) if score > 0 => passage(lines, at.saturating_sub(1), 3, "something alike is at"),
+        Some(_) | None => String::new(),
+    }
+}
+
+fn passage(lines: &[&str], start: usize, count: usize, why: &str) -> String {
+    let end = (start + count.clamp(1, LINES)).min(lines.len());
+    let rows: Vec<String> =
+        (start..end).map(|at| format!("{}\t{}", at + 1, brief::cut(lines[at], 200).0)).collect();
+    format!(" — {why} line {}:\n{}", start + 1, rows.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_passage_is_shown_with_its_lines() {
+        let text = "fn a() {\n    one();\n    two(x, y);\n}\n";
+        assert_eq!(told(text, "  one();\n"), " — only blanks differ at line 2:\n2\t    one();");
+        assert_eq!(
+            told(text, "one();\nthree();"),
+            " — the nearest is at line 2:\n2\t    one();\n3\t    two(x, y);"
+        );
+        assert!(told(text, "two(x, z);").starts_with(" — something alike is at line 2:\n"));
+        assert_eq!(told(text, "nothing"), "");
+        assert_eq!(told("", "x"), "");
+    }
+}

@@ -1,0 +1,234 @@
+//! Reads a file, some lines at a time.
+
+use super::arguments::{Count, checked};
+use super::place::{self, Place};
+use super::{Error, Hands, Stage, Tool, blocking, brief, reads_on_stage, work, would_have};
+use crate::chat::{Access, Intent, Plan, Preview, ToolSpec, Work};
+use crate::project::{self, Reader, Writer};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Lines given at once.
+const LINES: usize = 2_000;
+/// Bytes given at once.
+const BYTES: usize = 64 * 1024;
+/// Characters of a line.
+const WIDTH: usize = 2_000;
+
+/// Reads a file.
+pub struct ReadFile;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: String,
+    start_line: Option<Count>,
+    end_line: Option<Count>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Reading {
+    place: Place,
+    start: u64,
+    end: Option<u64>,
+}
+
+#[async_trait]
+impl Tool for ReadFile {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "read_file".to_owned(),
+            description:
+                "Reads a text file, at most 2000 lines at once. Each line comes with its number and a tab."
+                    .to_owned(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "path": { "type": "string", "description": "Relative to the project" },
+                    "start_line": { "type": "integer", "minimum": 1, "description": "First line, default 1" },
+                    "end_line": { "type": "integer", "minimum": 1, "description": "Last line, included" },
+                },
+                "required": ["path"],
+                "additionalProperties": false,
+            }),
+        }
+    }
+
+    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
+        let Arguments { path, start_line, end_line } = checked(&self.spec(), arguments)?;
+        let (start, end) = (start_line.map_or(1, |line| line.0), end_line.map(|line| line.0));
+        if let Some(end) = end.filter(|end| *end < start) {
+            return Err(Error::Arguments(format!("end_line {end} is before start_line {start}.")));
+        }
+        let at = place::locate(files, &path)?;
+        let access = place::reading(&at);
+        // Elsewhere, whether a file is there is not told before the person said yes.
+        if matches!(access, Access::Read(_)) && !files.exists(&at) {
+            return Err(project::Error::Missing(at.shown).into());
+        }
+        let shown = place::shown(&at);
+        let range = match (start_line, end) {
+            (None, None) => String::new(),
+            (_, None) => format!(":{start}-"),
+            (_, Some(end)) => format!(":{start}-{end}"),
+        };
+        Ok(Intent::Act(Box::new(Plan {
+            title: "read a file?".to_owned(),
+            summary: format!("{}{range}", brief::line(&shown, 120)),
+            access,
+            preview: Preview::Text(format!("{shown}{range}")),
+            always: None,
+            destroys: None,
+            work: Work::Arguments(json!(Reading { place: Place::of(&at)?, start, end })),
+        })))
+    }
+
+    async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
+        look(plan, hands.project.clone()).await
+    }
+
+    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<String, Error> {
+        if reads_on_stage(plan) {
+            look(plan, stage.project.clone()).await
+        } else {
+            Ok(would_have("read_file", plan))
+        }
+    }
+}
+
+async fn look(plan: &Plan, files: Arc<dyn Writer>) -> Result<String, Error> {
+    let reading: Reading = work(plan)?;
+    blocking(files, move |files| {
+        let at = reading.place.again(files)?;
+        let shown = place::shown(&at);
+        let bytes = files.read(&at)?;
+        if let Some(kind) = binary(&bytes) {
+            return Ok(format!("{shown} is {kind}, {} bytes. It is not text and was not read.", bytes.len()));
+        }
+        numbered(&shown, &bytes, reading.start, reading.end)
+    })
+    .await
+}
+
+/// The lines from `start` to `end` with their numbers, as many as fit, and how to go on.
+fn numbered(shown: &str, bytes: &[u8], start: u64, end: Option<u64>) -> Result<String, Error> {
+    let text = String::from_utf8_lossy(bytes);
+    let total = text.lines().count();
+    if total == 0 {
+        return Ok(format!("{shown} is empty."));
+    }
+    let start = usize::try_from(start).unwrap_or(usize::MAX);
+    if start > total {
+        return Err(Error::Failed(format!("{shown} has {total} lines; start_line {start} is past its end.")));
+    }
+    let end = end.and_then(|end| usize::try_from(end).ok()).unwrap_or(usize::MAX).min(total);
+    let mut out = String::new();
+    let mut next = start;
+    for line in text.lines().skip(start - 1).take((end + 1 - start).min(LINES)) {
+        let (kept, whole) = brief::cut(line, WIDTH);
+        let mark =
+            whole.map(|count| format!(" … [cut: the line has {count} characters]")).unwrap_or_default();
+        let row = format!("{next}\t{kept}{mark}\n");
+        if out.len() + row.len() > BYTES {
+            break;
+        }
+        out.push_str(&row);
+        next += 1;
+    }
+    if start > 1 || next <= total {
+        out.push_str(&format!("[lines {start}-{} of {total}", next - 1));
+        if next <= total {
+            out.push_str(&format!("; go on with start_line {next}"));
+        }
+        out.push_str("]\n");
+    }
+    if matches!(text, std::borrow::Cow::Owned(_)) {
+        out.push_str("[some bytes are not UTF-8 and are shown as \u{fffd}]\n");
+    }
+    Ok(out)
+}
+
+/// What a file is that is no text, with its article.
+fn binary(bytes: &[u8]) -> Option<&'static str> {
+    const KINDS: [(&[u8], &str); 10] = [
+        (b"\x89PNG", "a PNG image"),
+        (b"\xff\xd8\xff", "a JPEG image"),
+        (b"GIF8", "a GIF image"),
+        (b"%PDF-", "a PDF document"),
+        (b"PK\x03\x04", "a ZIP archive"),
+        (b"\x1f\x8b", "a gzip archive"),
+        (b"\x7fELF", "an ELF program"),
+        (b"SQLite format 3\0", "an SQLite database"),
+        (b"\xff\xfe", "UTF-16 text"),
+        (b"\xfe\xff", "UTF-16 text"),
+    ];
+    let known = KINDS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, kind)| *kind);
+    known.or_else(|| bytes.iter().take(8 * 1024).any(|&byte| byte == 0).then_some("a binary file"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::memory::Memory;
+    use crate::tools::tests::{acted, planned};
+
+    #[test]
+    fn lines_come_with_numbers_and_say_how_to_go_on() {
+        let check = |text: &str, start: u64, end: Option<u64>, expected: &str| {
+            let found = numbered("f", text.as_bytes(), start, end).unwrap_or_else(|error| error.to_string());
+            assert_eq!(found, expected);
+        };
+        check("a\nb\n", 1, None, "1\ta\n2\tb\n");
+        check("a\nb\nc", 2, Some(2), "2\tb\n[lines 2-2 of 3; go on with start_line 3]\n");
+        check("a\nb\nc", 2, Some(99), "2\tb\n3\tc\n[lines 2-3 of 3]\n");
+        check("a\n", 2, None, "f has 1 lines; start_line 2 is past its end.");
+        check("", 1, None, "f is empty.");
+    }
+
+    #[test]
+    fn what_is_given_at_once_is_bounded_in_lines_bytes_and_width() {
+        let many = numbered("f", "x\n".repeat(LINES + 1).as_bytes(), 1, None).unwrap();
+        assert!(many.ends_with("2000\tx\n[lines 1-2000 of 2001; go on with start_line 2001]\n"), "{many}");
+        let wide = numbered("f", format!("{}\n", "é".repeat(1_000)).repeat(100).as_bytes(), 1, None).unwrap();
+        assert!(
+            wide.len() < BYTES + 100 && wide.contains("of 100; go on with start_line 33"),
+            "{}",
+            wide.len()
+        );
+        let long = numbered("f", "é".repeat(WIDTH + 1).as_bytes(), 1, None).unwrap();
+        assert!(long.ends_with(" … [cut: the line has 2001 characters]\n"));
+        let lossy = numbered("f", b"a\xffb", 1, None).unwrap();
+        assert_eq!(lossy, "1\ta\u{fffd}b\n[some bytes are not UTF-8 and are shown as \u{fffd}]\n");
+    }
+
+    #[test]
+    fn r13_reading_secrets_or_elsewhere_is_sensitive() {
+        let files = Memory::with(&[("a", "x"), (".env", "KEY")]);
+        let check = |path: &str, access: Access| {
+            assert_eq!(planned(&ReadFile, json!({ "path": path }), &files).unwrap().access, access);
+        };
+        check("a", Access::Read(vec!["a".into()]));
+        check(".env", Access::ReadSensitive(".env".into()));
+        check("/etc/passwd", Access::ReadSensitive("/etc/passwd".into()));
+        check("../b", Access::ReadSensitive("/b".into()));
+    }
+
+    #[tokio::test]
+    async fn a_file_is_read_as_planned() {
+        let files = Memory::bytes([("a", b"x\ny\n".to_vec()), ("p.png", b"\x89PNG\0".to_vec())]);
+        let plan =
+            planned(&ReadFile, json!({ "path": "@a", "start_line": 1, "end_line": 1 }), &files).unwrap();
+        assert_eq!(plan.summary, "a:1-1");
+        assert_eq!(
+            acted(&ReadFile, &plan, &files).await.unwrap(),
+            "1\tx\n[lines 1-1 of 2; go on with start_line 2]\n"
+        );
+        let image = planned(&ReadFile, json!({ "path": "p.png" }), &files).unwrap();
+        let told = acted(&ReadFile, &image, &files).await.unwrap();
+        assert_eq!(told, "p.png is a PNG image, 5 bytes. It is not text and was not read.");
+        let missing = planned(&ReadFile, json!({ "path": "no" }), &files).unwrap_err();
+        assert_eq!(missing.to_string(), "there is no file no");
+    }
+}

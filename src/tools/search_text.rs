@@ -1,0 +1,301 @@
+//! Finds lines by a regular expression.
+
+use super::arguments::checked;
+use super::place::{self, Place};
+use super::{Error, Hands, Stage, Tool, blocking, brief, reads_on_stage, work, would_have};
+use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
+use crate::project::{self, Located, Reader, Writer};
+use async_trait::async_trait;
+use globset::{GlobBuilder, GlobMatcher};
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{Searcher, SearcherBuilder, sinks::Lossy};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Lines given at once.
+const HITS: usize = 100;
+/// Bytes given at once.
+const BYTES: usize = 16 * 1024;
+/// Characters of a line.
+const WIDTH: usize = 300;
+/// A search is given up after this; what was not searched is said.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Searches.
+pub struct SearchText;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    pattern: String,
+    path: Option<String>,
+    glob: Option<String>,
+    ignore_case: Option<bool>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Looking {
+    place: Place,
+    pattern: String,
+    glob: Option<String>,
+    ignore_case: bool,
+}
+
+#[async_trait]
+impl Tool for SearchText {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "search_text".to_owned(),
+            description: "Finds lines matching a regular expression, as `path:line: text`.".to_owned(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "pattern": { "type": "string", "description": "Rust regex, within one line" },
+                    "path": { "type": "string", "description": "File or folder, default the project" },
+                    "glob": { "type": "string", "description": "Only such files, as *.rs" },
+                    "ignore_case": { "type": "boolean", "description": "Default false" },
+                },
+                "required": ["pattern"],
+                "additionalProperties": false,
+            }),
+        }
+    }
+
+    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
+        let Arguments { pattern, path, glob, ignore_case } = checked(&self.spec(), arguments)?;
+        let at = place::locate(files, path.as_deref().unwrap_or("."))?;
+        let looking =
+            Looking { place: Place::of(&at)?, pattern, glob, ignore_case: ignore_case.unwrap_or(false) };
+        looking.matcher()?;
+        looking.filter()?;
+        let wanted = match (&looking.glob, at.shown.as_os_str().is_empty()) {
+            (None, true) => String::new(),
+            (Some(glob), true) => format!(" in {glob}"),
+            (None, false) => format!(" in {}", place::shown(&at)),
+            (Some(glob), false) => format!(" in {}, {glob}", place::shown(&at)),
+        };
+        Ok(Intent::Act(Box::new(Plan {
+            title: "search files?".to_owned(),
+            summary: brief::line(&format!("{}{wanted}", brief::line(&looking.pattern, 80)), 120),
+            access: place::reading(&at),
+            preview: Preview::Text(format!("{}{wanted}", looking.pattern)),
+            always: None,
+            destroys: None,
+            work: Work::Arguments(json!(looking)),
+        })))
+    }
+
+    async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
+        look(plan, hands.project.clone()).await
+    }
+
+    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<String, Error> {
+        if reads_on_stage(plan) {
+            look(plan, stage.project.clone()).await
+        } else {
+            Ok(would_have("search_text", plan))
+        }
+    }
+}
+
+async fn look(plan: &Plan, files: Arc<dyn Writer>) -> Result<String, Error> {
+    let looking: Looking = work(plan)?;
+    blocking(files, move |files| looking.search(files)).await
+}
+
+impl Looking {
+    fn matcher(&self) -> Result<RegexMatcher, Error> {
+        if self.pattern.is_empty() {
+            return Err(Error::Arguments("The pattern is empty; it would match every line.".to_owned()));
+        }
+        let mut builder = RegexMatcherBuilder::new();
+        builder.case_insensitive(self.ignore_case).line_terminator(Some(b'\n')).build(&self.pattern).map_err(
+            |error| {
+                Error::Arguments(format!(
+                    "“{}” is no regular expression of Rust's: {error}. A literal . * + ? ( ) [ ] {{ }} | ^ $ \\ is written with \\ before it.",
+                    brief::line(&self.pattern, 100)
+                ))
+            },
+        )
+    }
+
+    fn filter(&self) -> Result<Option<GlobMatcher>, Error> {
+        let Some(glob) = self.glob.as_deref().filter(|glob| !glob.is_empty()) else { return Ok(None) };
+        // As in ignore files: without a slash it speaks of names, wherever they are.
+        let anywhere = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
+        let built = GlobBuilder::new(anywhere.trim_start_matches("./")).literal_separator(true).build();
+        let built = built.map_err(|error| Error::Arguments(format!("The glob is wrong: {error}.")))?;
+        Ok(Some(built.compile_matcher()))
+    }
+
+    fn search(&self, files: &dyn Reader) -> Result<String, Error> {
+        let under = self.place.again(files)?;
+        let mut found = Found::new(self.matcher()?);
+        match files.read(&under) {
+            Ok(bytes) => found.look_into(&under, &bytes),
+            Err(project::Error::NotAFile { kind: "a folder", .. }) => {
+                let (filter, started) = (self.filter()?, Instant::now());
+                files.walk(&under, true, &mut |file| {
+                    if started.elapsed() > PATIENCE {
+                        found.given_up = true;
+                        return ControlFlow::Break(());
+                    }
+                    if file.folder || filter.as_ref().is_some_and(|filter| !filter.is_match(&file.at.shown)) {
+                        return ControlFlow::Continue(());
+                    }
+                    // What the person was not asked for is not read.
+                    if (file.at.sensitive && !under.sensitive) || (!file.at.inside && under.inside) {
+                        found.sensitive += 1;
+                        return ControlFlow::Continue(());
+                    }
+                    match files.read(&file.at) {
+                        Ok(bytes) => found.look_into(&file.at, &bytes),
+                        Err(_) => found.unread += 1,
+                    }
+                    ControlFlow::Continue(())
+                })?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(found.told())
+    }
+}
+
+/// What a search has found so far, and what it left out.
+struct Found {
+    matcher: RegexMatcher,
+    searcher: Searcher,
+    out: String,
+    hits: usize,
+    more: usize,
+    searched: usize,
+    binary: usize,
+    sensitive: usize,
+    unread: usize,
+    given_up: bool,
+}
+
+impl Found {
+    fn new(matcher: RegexMatcher) -> Self {
+        let searcher = SearcherBuilder::new().line_number(true).build();
+        let (hits, more, searched, binary, sensitive, unread) = (0, 0, 0, 0, 0, 0);
+        let (out, given_up) = (String::new(), false);
+        Self { matcher, searcher, out, hits, more, searched, binary, sensitive, unread, given_up }
+    }
+
+    fn look_into(&mut self, at: &Located, bytes: &[u8]) {
+        if bytes.contains(&0) {
+            self.binary += 1;
+            return;
+        }
+        self.searched += 1;
+        let shown = place::shown(at);
+        let (out, hits, more) = (&mut self.out, &mut self.hits, &mut self.more);
+        let sink = Lossy(|number, line| {
+            let (kept, whole) = brief::cut(line.trim_end(), WIDTH);
+            let row = format!("{shown}:{number}: {kept}{}\n", if whole.is_some() { "…" } else { "" });
+            if *hits < HITS && *more == 0 && out.len() + row.len() <= BYTES {
+                out.push_str(&row);
+                *hits += 1;
+            } else {
+                *more += 1;
+            }
+            Ok(true)
+        });
+        if self.searcher.search_slice(&self.matcher, bytes, sink).is_err() {
+            self.unread += 1;
+        }
+    }
+
+    fn told(mut self) -> String {
+        if self.hits + self.more == 0 {
+            self.out = format!("No line matches; {} files were searched.\n", self.searched);
+        }
+        for (count, words) in [
+            (self.more, "more lines match; narrow the pattern, the path or the glob"),
+            (self.binary, "binary files skipped"),
+            (
+                self.sensitive,
+                "files that may hold secrets skipped; search one by its path, and the person is asked",
+            ),
+            (self.unread, "files could not be searched"),
+        ] {
+            if count > 0 {
+                self.out.push_str(&format!("[{count} {words}]\n"));
+            }
+        }
+        if self.given_up {
+            self.out.push_str("[stopped after 10 s; not every file was searched]\n");
+        }
+        self.out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::memory::Memory;
+    use crate::tools::tests::{acted, planned};
+    use std::sync::Arc;
+
+    async fn check(files: &Arc<Memory>, arguments: Value, expected: &str) {
+        let found = match planned(&SearchText, arguments.clone(), files) {
+            Ok(plan) => acted(&SearchText, &plan, files).await.unwrap_or_else(|error| error.to_string()),
+            Err(error) => error.to_string(),
+        };
+        assert!(
+            found == expected || expected.ends_with('*') && found.starts_with(expected.trim_end_matches('*')),
+            "{arguments}: {found}"
+        );
+    }
+
+    #[tokio::test]
+    async fn lines_are_found_where_they_are() {
+        let text = [
+            ("a.rs", "fn a\nfn b\r\n"),
+            ("src/c.rs", "Fn c"),
+            ("d.md", "fn d"),
+            (".env", "fn=secret"),
+            ("e", "fn\0"),
+        ];
+        let files = Memory::with(&text);
+        let skipped = "[1 binary files skipped]\n[1 files that may hold secrets skipped; search one by its path, and the person is asked]\n";
+        check(&files, json!({"pattern": "^fn [ab]"}), &format!("a.rs:1: fn a\na.rs:2: fn b\n{skipped}"))
+            .await;
+        check(
+            &files,
+            json!({"pattern": "fn", "glob": "*.rs", "ignore_case": true}),
+            "a.rs:1: fn a\na.rs:2: fn b\nsrc/c.rs:1: Fn c\n",
+        )
+        .await;
+        check(&files, json!({"pattern": "Fn", "glob": "src/*.rs"}), "src/c.rs:1: Fn c\n").await;
+        check(&files, json!({"pattern": "fn", "path": "d.md"}), "d.md:1: fn d\n").await;
+        check(&files, json!({"pattern": "secret", "path": ".env"}), ".env:1: fn=secret\n").await;
+        check(&files, json!({"pattern": "zzz", "path": "src"}), "No line matches; 1 files were searched.\n")
+            .await;
+        check(&files, json!({"pattern": "fn", "path": "no"}), "there is no file no").await;
+        check(&files, json!({"pattern": "a("}), "“a(” is no regular expression of Rust's: *").await;
+        check(&files, json!({"pattern": "a\nb"}), "“a…” is no regular expression of Rust's: *").await;
+        check(&files, json!({"pattern": ""}), "The pattern is empty*").await;
+        check(&files, json!({"pattern": "a", "glob": "a["}), "The glob is wrong: *").await;
+    }
+
+    #[tokio::test]
+    async fn what_is_found_is_bounded_and_the_rest_counted() {
+        let files = Memory::with(&[
+            ("many", &"x\n".repeat(HITS + 5)),
+            ("wide", &format!("y{}\n", "é".repeat(WIDTH)).repeat(50)),
+        ]);
+        let told = |pattern: &str| planned(&SearchText, json!({"pattern": pattern}), &files).unwrap();
+        let many = acted(&SearchText, &told("x"), &files).await.unwrap();
+        assert!(
+            many.ends_with("many:100: x\n[5 more lines match; narrow the pattern, the path or the glob]\n"),
+            "{many}"
+        );
+        let wide = acted(&SearchText, &told("y"), &files).await.unwrap();
+        assert!(wide.len() < BYTES + 200 && wide.contains("…\n[2"), "{}", wide.len());
+    }
+}

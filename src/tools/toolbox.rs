@@ -1,0 +1,70 @@
+//! What is offered to the model, found by name.
+
+use super::{Error, Tool, arguments};
+use super::{ask_question, bash_exec, edit_file, list_files, read_file, search_text, write_file};
+use crate::chat::{Intent, ToolCall, ToolSpec};
+use crate::project::Reader;
+use std::sync::Arc;
+
+/// What a person may set about tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Seconds a command may run where the model does not say.
+    pub seconds: u64,
+    /// The most seconds the model may say.
+    pub seconds_at_most: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { seconds: 30, seconds_at_most: 120 }
+    }
+}
+
+/// Everything that can be called.
+#[derive(Clone)]
+pub struct Toolbox {
+    tools: Vec<Arc<dyn Tool>>,
+}
+
+impl Toolbox {
+    /// The tools that are always there.
+    pub fn builtin(settings: Settings) -> Self {
+        Self::of(vec![
+            Arc::new(ask_question::AskQuestion),
+            Arc::new(read_file::ReadFile),
+            Arc::new(list_files::ListFiles),
+            Arc::new(search_text::SearchText),
+            Arc::new(edit_file::EditFile),
+            Arc::new(write_file::WriteFile),
+            Arc::new(bash_exec::BashExec::new(settings)),
+        ])
+    }
+
+    /// These tools and no other.
+    pub fn of(tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self { tools }
+    }
+
+    /// What the model is told of all of them, always in the same order.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.iter().map(|tool| tool.spec()).collect()
+    }
+
+    /// The tool of that name, or an error that names the tools there are.
+    pub fn find(&self, name: &str) -> Result<Arc<dyn Tool>, Error> {
+        self.tools.iter().find(|tool| tool.spec().name == name).cloned().ok_or_else(|| {
+            let names: Vec<String> = self.tools.iter().map(|tool| tool.spec().name).collect();
+            let name = super::brief::line(name, 64);
+            Error::Arguments(format!("There is no tool “{name}”. The tools are: {}.", names.join(", ")))
+        })
+    }
+
+    /// Lets the called tool look: from the raw text of the call to what it wants. Blocks while files are read.
+    pub fn plan(&self, call: &ToolCall, files: &dyn Reader) -> Result<Intent, Error> {
+        self.find(&call.name)?.plan(&arguments::parse(&call.arguments)?, files)
+    }
+}
+
+#[cfg(test)]
+mod tests;

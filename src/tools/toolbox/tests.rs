@@ -1,0 +1,92 @@
+//! What holds for every tool there is.
+
+use super::*;
+use crate::tools::memory::Memory;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn all() -> Toolbox {
+    Toolbox::builtin(Settings::default())
+}
+
+#[test]
+fn what_the_model_is_told_of_all_tools_costs_little() {
+    let list: Vec<Value> = (all().specs().into_iter())
+        .map(|spec| {
+            let function =
+                json!({"name": spec.name, "description": spec.description, "parameters": spec.parameters});
+            json!({"type": "function", "function": function})
+        })
+        .collect();
+    let counter = tiktoken_rs::o200k_base().unwrap();
+    let tokens = counter.encode_ordinary(&Value::from(list).to_string()).len();
+    assert!(tokens < 1_000, "{tokens} tokens");
+}
+
+fn well_described(schema: &Value) {
+    let Some(properties) = schema["properties"].as_object() else { return };
+    for (name, property) in properties {
+        assert!(property["type"].is_string(), "{name}");
+        assert!(property["description"].as_str().is_some_and(|text| !text.is_empty()), "{name}");
+        well_described(property);
+        well_described(&property["items"]);
+    }
+    for field in schema["required"].as_array().unwrap() {
+        assert!(properties.contains_key(field.as_str().unwrap()), "{field}");
+    }
+}
+
+#[test]
+fn every_schema_is_whole() {
+    for spec in all().specs() {
+        assert!(!spec.description.is_empty() && spec.description.chars().count() <= 300, "{}", spec.name);
+        assert_eq!(spec.parameters["type"], "object");
+        well_described(&spec.parameters);
+    }
+}
+
+#[test]
+fn every_least_value_of_a_schema_is_enforced() {
+    let mut checked = 0;
+    for spec in all().specs() {
+        for (name, property) in spec.parameters["properties"].as_object().unwrap() {
+            let Some(least) = property["minimum"].as_i64() else { continue };
+            let mut arguments = json!({});
+            for field in spec.parameters["required"].as_array().unwrap() {
+                arguments[field.as_str().unwrap()] = json!("x");
+            }
+            arguments[name] = json!(least - 1);
+            let error =
+                all().find(&spec.name).unwrap().plan(&arguments, &Memory::with(&[("x", "")])).unwrap_err();
+            assert!(error.to_string().contains(&format!("at “{name}”")), "{error}");
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 4);
+}
+
+#[test]
+fn an_unknown_tool_is_answered_with_those_there_are() {
+    let error = all().find("bash").err().map(|error| error.to_string());
+    let names = "ask_question, read_file, list_files, search_text, edit_file, write_file, bash_exec";
+    assert_eq!(error, Some(format!("There is no tool “bash”. The tools are: {names}.")));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn no_arguments_make_a_plan_panic(text in ".{0,60}", json in r#"\{("(path|content|command|pattern|glob|old_text|new_text|questions|question|options|timeout|depth)":("[^"\\]{0,9}"|[0-9]{1,25}|null|\[\]),?){1,4}\}"#, word in ".{0,20}") {
+        let files = Memory::with(&[("x", "é\r\nx\n")]);
+        let filled = json!({"path": word, "content": word, "command": word, "pattern": word, "old_text": word, "new_text": "x"});
+        for spec in all().specs() {
+            let mut own = filled.clone();
+            own.as_object_mut().unwrap().retain(|key, _| spec.parameters["properties"].get(key).is_some());
+            for arguments in [text.clone(), json.clone(), own.to_string()] {
+                let call = ToolCall { id: "1".into(), name: spec.name.clone(), arguments };
+                if let Ok(Intent::Act(plan)) = all().plan(&call, &files) {
+                    prop_assert!(!plan.summary.contains('\n') && plan.summary.chars().count() <= 200);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Makes a file, or replaces one as a whole.
+
+use super::arguments::checked;
+use super::{Error, Hands, Stage, Tool, change, place};
+use crate::chat::{Intent, Plan, ToolSpec};
+use crate::project::Reader;
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Writes a file.
+pub struct WriteFile;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: String,
+    content: String,
+}
+
+#[async_trait]
+impl Tool for WriteFile {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "write_file".to_owned(),
+            description: "Makes a file, or replaces all of it. To change a part, use edit_file.".to_owned(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "path": { "type": "string", "description": "Relative to the project" },
+                    "content": { "type": "string", "description": "All the file will hold" },
+                },
+                "required": ["path", "content"],
+                "additionalProperties": false,
+            }),
+        }
+    }
+
+    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
+        let Arguments { path, content } = checked(&self.spec(), arguments)?;
+        let at = place::locate(files, &path)?;
+        let before = change::text(files, &at)?;
+        let after =
+            before.as_deref().map_or_else(|| content.clone(), |before| change::dressed(before, &content));
+        change::plan("write_file", &at, before, after, true)
+    }
+
+    async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
+        change::make(plan, hands.project.clone()).await
+    }
+
+    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<String, Error> {
+        let made = change::make(plan, stage.project.clone()).await?;
+        Ok(format!("{made} (dry run: only rehearsed, the real file is as it was)"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::Access;
+    use crate::tools::memory::Memory;
+    use crate::tools::tests::{acted, planned};
+    use std::sync::Arc;
+
+    fn write(path: &str, content: &str, files: &Arc<Memory>) -> Result<Plan, Error> {
+        planned(&WriteFile, json!({"path": path, "content": content}), files)
+    }
+
+    #[tokio::test]
+    async fn r24_what_was_planned_is_written_only_over_what_it_was_planned_from() {
+        let files = Memory::with(&[("a", "1\n2\n")]);
+        let new = write("b/c", "x\n", &files).unwrap();
+        assert_eq!((new.title.as_str(), new.summary.as_str()), ("make a file?", "b/c"));
+        assert_eq!(acted(&WriteFile, &new, &files).await.unwrap(), "b/c: +1 −0");
+        assert_eq!(files.text("b/c").as_deref(), Some("x\n"));
+        let again = acted(&WriteFile, &new, &files).await.unwrap_err();
+        assert!(again.to_string().contains("has changed since the plan was made"));
+        let (first, second) = (write("a", "1\n3\n", &files).unwrap(), write("a", "1\n4\n", &files).unwrap());
+        assert_eq!(acted(&WriteFile, &first, &files).await.unwrap(), "a: +1 −1");
+        assert!(acted(&WriteFile, &second, &files).await.is_err());
+        assert_eq!(files.text("a").as_deref(), Some("1\n3\n"));
+    }
+
+    #[test]
+    fn r26_only_a_plain_file_inside_may_be_granted() {
+        let files = Memory::with(&[(".env", "K=1\n"), ("a", "1\n2\n3\n")]);
+        let check = |path: &str, access: Access, always: bool, destroys: Option<&str>| {
+            let plan = write(path, "1\n2\n4\n", &files).unwrap();
+            assert_eq!(
+                (plan.access, plan.always.is_some(), plan.destroys.as_deref()),
+                (access, always, destroys)
+            );
+        };
+        check("a", Access::Write("a".into()), true, None);
+        check("new", Access::Write("new".into()), true, None);
+        check(".git/hooks/x", Access::WriteOutside(".git/hooks/x".into()), false, None);
+        check("../x", Access::WriteOutside("/x".into()), false, Some("makes /x, outside the project"));
+        let most = write("a", "x\n", &files).unwrap();
+        assert_eq!(most.destroys.as_deref(), Some("replaces all 3 lines of a"));
+        let some = write("a", "1\n", &files).unwrap();
+        assert_eq!(some.destroys.as_deref(), Some("replaces 2 of 3 lines of a"));
+    }
+
+    #[tokio::test]
+    async fn r24_line_ends_byte_order_mark_and_final_newline_are_kept() {
+        let files = Memory::with(&[("a", "\u{feff}1\r\n2\r\n")]);
+        let plan = write("a", "1\n3", &files).unwrap();
+        acted(&WriteFile, &plan, &files).await.unwrap();
+        assert_eq!(files.text("a").as_deref(), Some("\u{feff}1\r\n3\r\n"));
+    }
+
+    #[test]
+    fn what_can_not_be_changed_is_refused() {
+        let files = Memory::bytes([
+            ("bin", vec![0xff, 0xfe]),
+            ("nul", b"a\0".to_vec()),
+            ("same", b"x\n".to_vec()),
+            ("d/e", vec![]),
+        ]);
+        let check = |path: &str, content: &str, part: &str| {
+            let error = write(path, content, &files).unwrap_err().to_string();
+            assert!(error.contains(part), "{path}: {error}");
+        };
+        check("bin", "x", "not UTF-8");
+        check("nul", "x", "a binary file");
+        check("same", "x\n", "already holds exactly this");
+        check("d", "x", "d is a folder, not a file");
+        check("big", &"x".repeat(change::LIMIT + 1), "the limit is 1048576");
+        assert!(write("big", &"x".repeat(change::LIMIT), &files).is_ok());
+    }
+}
