@@ -73,4 +73,5 @@ pub mod agent;
 pub mod chat;
 pub mod policy;
 pub mod project;
+pub mod store;
 pub mod tools;

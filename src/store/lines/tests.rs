@@ -1,0 +1,174 @@
+//! What a session's file holds after everything that can go wrong while it is written.
+
+use super::*;
+use std::os::unix::fs::MetadataExt;
+
+fn said(text: &str) -> Entry {
+    Entry::Said { text: text.into() }
+}
+
+fn header() -> Header {
+    Header::new(SessionId("01J".into()), Path::new("/project"), "m", true)
+}
+
+/// Takes so many bytes, then fails, until it is told to take more.
+struct Full {
+    room: usize,
+    taken: Vec<u8>,
+}
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = bytes.len().min(self.room);
+        if written == 0 {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.room -= written;
+        self.taken.extend_from_slice(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_session_in_which_nothing_was_said_leaves_no_file() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lines = Lines::new(home.path(), &header());
+    assert!(!lines.path().exists() && !lines.owes());
+    lines.append(&said("x")).unwrap();
+    assert_eq!(lines.path().metadata().unwrap().mode() & 0o777, 0o600);
+    drop(Lines::new(home.path(), &Header::new(new_id(), Path::new("/"), "", false)));
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_is_written_is_read_back_and_goes_on() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lines = Lines::new(home.path(), &header());
+    lines.append(&said("a\nb")).unwrap();
+    drop(lines);
+    let (mut lines, before) = Lines::open(home.path(), &header().id).unwrap();
+    assert_eq!(before.entries, [said("a\nb")]);
+    assert_eq!(before.header.unwrap().folder, Path::new("/project"));
+    lines.append(&said("c")).unwrap();
+    let text = std::fs::read_to_string(lines.path()).unwrap();
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["aye"], &lines[0]["dry_run"]), (&1.into(), &true.into()));
+    assert_eq!((&lines[1]["seq"], &lines[2]["seq"]), (&1.into(), &2.into()));
+    assert_eq!(lines[2]["entry"]["text"], "c");
+    assert!(lines[2]["at"].as_u64().unwrap() > 1_700_000_000_000);
+}
+
+#[test]
+fn r50_a_torn_line_is_closed_off_before_the_next() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lines = Lines::new(home.path(), &header());
+    lines.append(&said("one")).unwrap();
+    lines.append(&said("two")).unwrap();
+    let path = lines.path().to_owned();
+    drop(lines);
+    let whole = std::fs::read(&path).unwrap();
+    for length in 0..=whole.len() {
+        std::fs::write(&path, &whole[..length]).unwrap();
+        let (mut lines, before) = Lines::open(home.path(), &header().id).unwrap();
+        lines.append(&said("three")).unwrap();
+        drop(lines);
+        let after = super::super::read(&path).unwrap();
+        assert_eq!(after.entries.len(), before.entries.len() + 1, "cut at {length}");
+        assert_eq!(after.entries.last(), Some(&said("three")), "cut at {length}");
+        let file = std::fs::read(&path).unwrap();
+        let (old, new) = file.split_at(length);
+        assert_eq!(old, &whole[..length], "cut at {length}");
+        assert_eq!(new.starts_with(b"\n"), length > 0 && old[length - 1] != b'\n', "cut at {length}");
+    }
+}
+
+#[test]
+fn r53_what_the_disk_had_no_room_for_is_written_with_the_next() {
+    let expected = {
+        let mut owed = Vec::new();
+        for (seq, text) in [(1, "one"), (2, "two"), (3, "three")] {
+            write_line(&mut owed, seq, &said(text)).unwrap();
+        }
+        String::from_utf8(owed).unwrap().len()
+    };
+    for room in 0..expected {
+        let (mut full, mut owed) = (Full { room, taken: Vec::new() }, Vec::new());
+        let mut failed = 0;
+        for (seq, text) in [(1, "one"), (2, "two"), (3, "three")] {
+            write_line(&mut owed, seq, &said(text)).unwrap();
+            failed += usize::from(pay(&mut full, &mut owed).is_err());
+        }
+        assert!(failed > 0, "room for {room}");
+        full.room = usize::MAX;
+        pay(&mut full, &mut owed).unwrap();
+        let read = read::without_header(&full.taken[..]).unwrap();
+        assert_eq!(read.entries, [said("one"), said("two"), said("three")], "room for {room}");
+        assert_eq!(read.notices, [], "room for {room}");
+    }
+}
+
+#[test]
+fn r53_a_full_disk_is_an_error_each_time_and_nothing_is_lost() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lines = Lines::new(home.path(), &header());
+    lines.file = Some(File::options().append(true).open("/dev/full").unwrap());
+    for text in ["one", "two"] {
+        assert_eq!(lines.append(&said(text)).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    }
+    assert!(lines.owes());
+    lines.file = None;
+    lines.append(&said("three")).unwrap();
+    assert!(!lines.owes());
+    let read = super::super::read(lines.path()).unwrap();
+    assert_eq!(read.entries, [said("one"), said("two"), said("three")]);
+    assert_eq!(read.header.unwrap().model, "m");
+}
+
+#[test]
+fn r53_a_folder_that_is_gone_is_an_error_and_its_return_saves_everything() {
+    let home = tempfile::tempdir().unwrap();
+    let sessions = home.path().join("sessions");
+    let mut lines = Lines::new(&sessions, &header());
+    assert!(lines.append(&said("one")).is_err());
+    std::fs::create_dir(&sessions).unwrap();
+    lines.append(&said("two")).unwrap();
+    assert_eq!(super::super::read(lines.path()).unwrap().entries, [said("one"), said("two")]);
+}
+
+#[test]
+fn r54_a_session_is_open_once() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lines = Lines::new(home.path(), &header());
+    lines.append(&said("x")).unwrap();
+    let busy = Lines::open(home.path(), &header().id).unwrap_err();
+    assert_eq!(busy.to_string(), "session 01J is open in another aye; close it there first");
+    drop(lines);
+    assert!(Lines::open(home.path(), &header().id).is_ok());
+    let missing = Lines::open(home.path(), &SessionId("02".into())).unwrap_err();
+    assert_eq!(missing.to_string(), "no session is called 02");
+}
+
+#[test]
+fn names_sort_by_the_time_they_were_made() {
+    let first = new_id();
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    assert!(first < new_id());
+    assert_eq!(first.0.len(), 26);
+}
+
+#[test]
+fn a_file_that_was_deleted_while_in_use_is_written_anew() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lines = Lines::new(home.path(), &header());
+    lines.append(&said("before")).unwrap();
+    std::fs::remove_file(lines.path()).unwrap();
+    lines.append(&said("after")).unwrap();
+    let text = std::fs::read_to_string(lines.path()).unwrap();
+    assert!(text.contains("before") && text.contains("after") && text.lines().count() == 3, "{text}");
+    assert!(Lines::open(home.path(), &SessionId("01J".into())).is_err(), "it is locked as before");
+}

@@ -1,0 +1,237 @@
+//! The sessions there are, newest first, each looked at no more than a list needs.
+
+use super::read::{Matter, Read};
+use super::{Error, Header, lines, private, read};
+use crate::chat::{CallId, Entry, Session, SessionId};
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read as _, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Bytes in which a header ends.
+const HEADER: u64 = 8 << 10;
+/// Bytes looked at from the beginning of a file: the header and the first words.
+const HEAD: u64 = 64 << 10;
+/// Bytes looked at from its end: a later title, another model, a question that waits. A title given further from
+/// both ends than this is not in the list; the session itself knows it.
+const TAIL: u64 = 64 << 10;
+
+/// The folder of sessions.
+#[derive(Debug, Clone)]
+pub struct Sessions {
+    folder: PathBuf,
+}
+
+/// One session in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// Its name, by which it is opened.
+    pub id: SessionId,
+    /// The person's name for it, or the first words that were said.
+    pub title: Option<String>,
+    /// When it was made, as RFC 3339; empty where the header is damaged.
+    pub time: String,
+    /// When something was last added.
+    pub modified: SystemTime,
+    /// The project; empty where the header is damaged.
+    pub folder: PathBuf,
+    /// The model that answered last.
+    pub model: String,
+    /// Whether it is a dry run.
+    pub dry_run: bool,
+    /// How long the file is.
+    pub bytes: u64,
+    /// Whether a question or an approval waits for the person.
+    pub waits: bool,
+    /// What is wrong with the file, in one sentence. The person reads it.
+    pub broken: Option<String>,
+}
+
+impl Sessions {
+    /// The sessions in this folder, which need not exist.
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Every session, the one last added to first. A file that cannot be read is in the list as such.
+    pub fn all(&self) -> Result<Vec<Listed>, Error> {
+        Ok(self.files()?.into_iter().map(|file| look(&file)).collect())
+    }
+
+    /// The sessions of one project, in the same order.
+    pub fn of(&self, project: &Path) -> Result<Vec<Listed>, Error> {
+        let files = self.files()?.into_iter();
+        Ok(files.filter(|file| is_of(file, project)).map(|file| look(&file)).collect())
+    }
+
+    /// The session of this project that was last added to.
+    pub fn latest(&self, project: &Path) -> Result<SessionId, Error> {
+        let latest = self.files()?.into_iter().find(|file| is_of(file, project));
+        latest.map(|file| file.id).ok_or_else(|| Error::None(project.to_owned()))
+    }
+
+    /// The one session whose name is or begins with this, in either case of letters.
+    pub fn find(&self, name: &str) -> Result<SessionId, Error> {
+        let wanted = name.trim().to_ascii_uppercase();
+        let mut fits: Vec<SessionId> = self.files()?.into_iter().map(|file| file.id).collect();
+        fits.retain(|id| !wanted.is_empty() && id.0.to_ascii_uppercase().starts_with(&wanted));
+        if let Some(exact) = fits.iter().position(|id| id.0.eq_ignore_ascii_case(&wanted)) {
+            return Ok(fits.swap_remove(exact));
+        }
+        match fits.len() {
+            0 => Err(Error::Missing(name.to_owned())),
+            1 => Ok(fits.swap_remove(0)),
+            _ => Err(Error::Ambiguous { prefix: name.to_owned(), candidates: fits }),
+        }
+    }
+
+    /// The files, the one last added to first. What cannot even be looked at is the oldest.
+    fn files(&self) -> Result<Vec<Found>, Error> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::at(&self.folder)(error)),
+        };
+        let found = |path: PathBuf| {
+            let id = id_of(&path)?;
+            let modified = fs::metadata(&path).and_then(|data| data.modified());
+            Some(Found { id, path, modified: modified.unwrap_or(SystemTime::UNIX_EPOCH) })
+        };
+        let mut files: Vec<Found> = entries.filter_map(|entry| found(entry.ok()?.path())).collect();
+        files.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.id.cmp(&a.id)));
+        Ok(files)
+    }
+
+    /// Opens a session to go on with it.
+    pub fn open(&self, id: &SessionId) -> Result<(lines::Lines, Read), Error> {
+        lines::Lines::open(&self.folder, id)
+    }
+
+    /// Reads a session, also while another process has it open.
+    pub fn read(&self, id: &SessionId) -> Result<Read, Error> {
+        read::read(&lines::path(&self.folder, id))
+    }
+
+    /// Begins a session; its file is made with the first entry.
+    pub fn begin(&self, header: &Header) -> lines::Lines {
+        lines::Lines::new(&self.folder, header)
+    }
+}
+
+fn id_of(path: &Path) -> Option<SessionId> {
+    let sessions = path.extension() == Some(OsStr::new("jsonl"));
+    let name = path.file_stem()?.to_str()?;
+    (sessions && !name.starts_with('.')).then(|| SessionId(name.to_owned()))
+}
+
+/// One file, not looked into yet.
+struct Found {
+    id: SessionId,
+    path: PathBuf,
+    modified: SystemTime,
+}
+
+/// Whether a file's header names this project.
+fn is_of(file: &Found, project: &Path) -> bool {
+    let open = || -> io::Result<Read> { part(&mut plain_file(&file.path)?, HEADER, true) };
+    open().ok().and_then(|read| read.header).is_some_and(|header| header.is_of(project))
+}
+
+/// Opens what is a file and nothing else: a pipe in its place would wait for somebody to write. One that others can
+/// read, from a copy or an older program, is tightened where that is allowed.
+fn plain_file(path: &Path) -> io::Result<File> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    let file = File::open(path)?;
+    let _ = private::tighten(&file);
+    Ok(file)
+}
+
+/// Looks at one file; what goes wrong is said in its row.
+fn look(file: &Found) -> Listed {
+    let mut row = Listed {
+        id: file.id.clone(),
+        title: None,
+        time: String::new(),
+        modified: file.modified,
+        folder: PathBuf::new(),
+        model: String::new(),
+        dry_run: false,
+        bytes: 0,
+        waits: false,
+        broken: None,
+    };
+    if let Err(error) = fill(&file.path, &mut row) {
+        row.broken = Some(format!("it cannot be read: {error}"));
+    }
+    row
+}
+
+fn fill(path: &Path, row: &mut Listed) -> io::Result<()> {
+    let mut file = plain_file(path)?;
+    row.bytes = file.metadata()?.len();
+    let (head, tail) = if row.bytes <= HEAD + TAIL {
+        (part(&mut file, row.bytes, true)?, Read::default())
+    } else {
+        let head = part(&mut file, HEAD, true)?;
+        file.seek(SeekFrom::Start(row.bytes - TAIL))?;
+        (head, part(&mut file, TAIL, false)?)
+    };
+    match head.header {
+        Some(header) => {
+            row.time = header.time;
+            row.folder = header.folder;
+            row.model = header.model;
+            row.dry_run = header.dry_run;
+        }
+        None => {
+            let headless = head.notices.iter().find(|notice| notice.matter == Matter::Headless);
+            row.broken = Some(headless.map_or("it is empty".to_owned(), ToString::to_string));
+        }
+    }
+    let session = Session::replay(head.entries.into_iter().chain(tail.entries));
+    row.title = session.title().map(str::to_owned);
+    if let Some(model) = session.model() {
+        row.model = model.to_owned();
+    }
+    row.waits = waits(session.entries());
+    Ok(())
+}
+
+/// Reads a part of a file, of which the first line counts only where the file begins.
+fn part(file: &mut File, bytes: u64, beginning: bool) -> io::Result<Read> {
+    let mut text = Vec::new();
+    file.take(bytes).read_to_end(&mut text)?;
+    if beginning {
+        return read::from(&mut Cursor::new(text));
+    }
+    let first = text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| at + 1);
+    read::without_header(&mut Cursor::new(&text[first..]))
+}
+
+/// Whether a card was open when the last entry was written.
+fn waits(entries: &[Entry]) -> bool {
+    let mut open: HashSet<&CallId> = HashSet::new();
+    for entry in entries {
+        match entry {
+            Entry::Asked { call, .. } => drop(open.insert(call)),
+            Entry::Planned { call, verdict, .. } if verdict == "ask" => drop(open.insert(call)),
+            Entry::Decided { call, .. } | Entry::Answered { call, .. } | Entry::Settled { call, .. } => {
+                open.remove(call);
+            }
+            Entry::Said { .. }
+            | Entry::Replied { .. }
+            | Entry::Planned { .. }
+            | Entry::Ended { .. }
+            | Entry::Titled { .. }
+            | Entry::Switched { .. } => {}
+        }
+    }
+    !open.is_empty()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! What a list says of whole, long and broken files.
+
+use super::*;
+use crate::chat::{Choice, Outcome, Question, Questions};
+use crate::store::Log;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::time::Duration;
+
+fn sessions() -> (tempfile::TempDir, Sessions) {
+    let home = tempfile::tempdir().unwrap();
+    let sessions = Sessions::new(home.path().to_owned());
+    (home, sessions)
+}
+
+fn said(text: &str) -> Entry {
+    Entry::Said { text: text.into() }
+}
+
+/// Makes a session whose file was last changed this many seconds ago.
+fn held(sessions: &Sessions, id: &str, folder: &str, ago: u64, entries: &[Entry]) {
+    let header = Header::new(SessionId(id.into()), Path::new(folder), "m", false);
+    let mut lines = sessions.begin(&header);
+    for entry in entries {
+        lines.append(entry).unwrap();
+    }
+    let file = File::options().append(true).open(lines.path()).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(ago)).unwrap();
+}
+
+fn ids(list: &[Listed]) -> Vec<&str> {
+    list.iter().map(|session| session.id.0.as_str()).collect()
+}
+
+#[test]
+fn the_session_last_added_to_comes_first() {
+    let (_home, sessions) = sessions();
+    assert_eq!(sessions.all().unwrap(), []);
+    held(&sessions, "01A", "/p", 10, &[said("fix it")]);
+    held(&sessions, "01B", "/q", 30, &[said("b")]);
+    held(&sessions, "01C", "/p", 20, &[said("c"), Entry::Titled { title: "mine".into() }]);
+    let all = sessions.all().unwrap();
+    assert_eq!(ids(&all), ["01A", "01C", "01B"]);
+    assert_eq!((all[0].title.as_deref(), all[1].title.as_deref()), (Some("fix it"), Some("mine")));
+    assert_eq!(ids(&sessions.of(Path::new("/p")).unwrap()), ["01A", "01C"]);
+    assert_eq!(sessions.latest(Path::new("/q")).unwrap().0, "01B");
+    let none = sessions.latest(Path::new("/r")).unwrap_err();
+    assert_eq!(none.to_string(), "no session was held in /r yet");
+}
+
+#[test]
+fn r52_one_bad_file_hides_no_other() {
+    let (home, sessions) = sessions();
+    held(&sessions, "01A", "/p", 10, &[said("a")]);
+    fs::write(home.path().join("01B.jsonl"), [0; 100]).unwrap();
+    fs::write(home.path().join("01C.jsonl"), "").unwrap();
+    fs::create_dir(home.path().join("01D.jsonl")).unwrap();
+    fs::write(home.path().join("notes.txt"), "").unwrap();
+    let mut all = sessions.all().unwrap();
+    all.sort_by(|a, b| a.id.cmp(&b.id));
+    let said: Vec<Option<&str>> = all.iter().map(|session| session.broken.as_deref()).collect();
+    assert_eq!(
+        said,
+        [
+            None,
+            Some("the first line of the session is damaged"),
+            Some("it is empty"),
+            Some("it cannot be read: it is not a file")
+        ]
+    );
+    assert_eq!(sessions.latest(Path::new("/p")).unwrap().0, "01A");
+}
+
+#[test]
+fn a_session_is_found_by_the_beginning_of_its_name() {
+    let (_home, sessions) = sessions();
+    for id in ["01JA", "01JB", "01J"] {
+        held(&sessions, id, "/p", 1, &[said("a")]);
+    }
+    assert_eq!(sessions.find("01jb").unwrap().0, "01JB");
+    assert_eq!(sessions.find("01J").unwrap().0, "01J");
+    assert_eq!(sessions.find("02").unwrap_err().to_string(), "no session is called 02");
+    assert!(matches!(sessions.find(""), Err(Error::Missing(_))));
+    let Err(Error::Ambiguous { candidates, .. }) = sessions.find("0") else { panic!() };
+    assert_eq!(candidates.len(), 3);
+    let message = Error::Ambiguous { prefix: "0".into(), candidates };
+    assert!(message.to_string().starts_with("0 could be any of 01J"), "{message}");
+}
+
+#[test]
+fn a_long_file_is_known_by_its_head_and_its_tail() {
+    let (_home, sessions) = sessions();
+    let mut entries = vec![said("first words")];
+    entries.extend((0..600).map(|n| said(&format!("{n} {}", "x".repeat(1000)))));
+    entries.push(Entry::Switched { model: "other".into() });
+    held(&sessions, "01A", "/p", 1, &entries);
+    let all = sessions.all().unwrap();
+    assert!(all[0].bytes > HEAD + TAIL);
+    assert_eq!((all[0].title.as_deref(), all[0].model.as_str()), (Some("first words"), "other"));
+    assert_eq!(all[0].broken, None);
+}
+
+#[test]
+fn a_question_waits_until_it_is_settled() {
+    let (_home, sessions) = sessions();
+    let option = Choice { label: "a".into(), description: String::new() };
+    let question = Question {
+        keyword: "k".into(),
+        text: "?".into(),
+        options: vec![option],
+        multi: false,
+        allow_text: true,
+        recommended: None,
+    };
+    let asked = Entry::Asked { call: "c".into(), questions: Questions { list: vec![question], dropped: 0 } };
+    let settled = Entry::Settled { call: "c".into(), outcome: Outcome::Done("x".into()), took_ms: 0 };
+    held(&sessions, "01A", "/p", 2, std::slice::from_ref(&asked));
+    held(&sessions, "01B", "/p", 1, &[asked, settled]);
+    let waits: Vec<bool> = sessions.all().unwrap().iter().map(|session| session.waits).collect();
+    assert_eq!(waits, [false, true]);
+}
+
+#[test]
+fn r56_a_file_that_others_can_read_is_tightened_when_it_is_seen() {
+    let (home, sessions) = sessions();
+    held(&sessions, "01A", "/p", 1, &[said("a")]);
+    let path = home.path().join("01A.jsonl");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    sessions.all().unwrap();
+    assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_pipe_in_place_of_a_session_keeps_nobody_waiting() {
+    let (home, sessions) = sessions();
+    let path = home.path().join("01A.jsonl");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();
+    assert_eq!(sessions.all().unwrap()[0].broken.as_deref(), Some("it cannot be read: it is not a file"));
+    assert!(sessions.latest(Path::new("/p")).is_err());
+}

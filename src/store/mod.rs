@@ -1,0 +1,79 @@
+//! Sessions on disk, and what else is kept between two runs: drafts, and what was said before.
+
+pub mod draft;
+pub mod history;
+pub mod lines;
+pub mod list;
+pub mod place;
+pub mod private;
+pub mod read;
+
+use crate::chat::{Entry, SessionId};
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use draft::Drafts;
+pub use history::History;
+pub use lines::{Header, Lines, new_id};
+pub use list::{Listed, Sessions};
+pub use place::Places;
+pub use read::{Notice, Read, read};
+
+/// Where a session's entries go.
+pub trait Log: Send {
+    /// Adds one entry: one whole line, handed to the system before this returns. After an error the session goes on
+    /// in memory; the next append tries again.
+    fn append(&mut self, entry: &Entry) -> io::Result<()>;
+}
+
+/// What goes wrong with stored sessions. The person reads it: what happened, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Another process has the session open.
+    #[error("session {0} is open in another aye; close it there first")]
+    Busy(SessionId),
+    /// No session has such a name.
+    #[error("no session is called {0}")]
+    Missing(String),
+    /// There is no session of this folder yet.
+    #[error("no session was held in {0} yet")]
+    None(PathBuf),
+    /// The beginning of a name fits several sessions.
+    #[error("{prefix} could be any of {}; write more of it", names(candidates))]
+    Ambiguous {
+        /// What was written.
+        prefix: String,
+        /// Every session it fits, newest first.
+        candidates: Vec<SessionId>,
+    },
+    /// The system has no home for the person that runs the program.
+    #[error("there is no home folder; set AYE_HOME to a folder for settings and sessions")]
+    Homeless,
+    /// A file or folder could not be used.
+    #[error("{path}: {source}")]
+    Io {
+        /// Which one.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// For `map_err`: names the file or folder beside what the system said.
+    fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, source }
+    }
+}
+
+/// How many candidates a message names.
+const NAMED: usize = 5;
+
+fn names(ids: &[SessionId]) -> String {
+    let mut text = ids.iter().take(NAMED).map(|id| id.0.as_str()).collect::<Vec<_>>().join(", ");
+    if ids.len() > NAMED {
+        text.push_str(&format!(" and {} more", ids.len() - NAMED));
+    }
+    text
+}

@@ -1,0 +1,247 @@
+//! A session's file read back: what is damaged is left out and said, everything else is kept.
+
+use super::{Error, Header};
+use crate::chat::Entry;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::Path;
+
+/// The longest line that is read. Nothing the program writes comes near it.
+pub const LONGEST: u64 = 64 << 20;
+/// How every entry's line begins. Inside of text the quotes would be escaped, so where it stands a line began, even
+/// if the end of the one before is missing.
+const START: &[u8] = b"{\"seq\":";
+/// How the first line begins.
+const HEADER: &[u8] = b"{\"aye\":";
+
+/// What a session's file holds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Read {
+    /// The first line; `None` where it is damaged.
+    pub header: Option<Header>,
+    /// Every entry that could be read, by its number.
+    pub entries: Vec<Entry>,
+    /// When each of them was written, in milliseconds since 1970, as the clock said then; never to be sorted by.
+    pub times: Vec<u64>,
+    /// What was left out, in the order of the file.
+    pub notices: Vec<Notice>,
+    /// The highest number of an entry, known kind or not; 0 where there is none.
+    pub last_seq: u64,
+}
+
+/// One place of the file that was left out. The person reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// The first line it speaks of; 1 is the first of the file.
+    pub first: usize,
+    /// The last line it speaks of.
+    pub last: usize,
+    /// What is the matter.
+    pub matter: Matter,
+}
+
+/// What is the matter with a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Matter {
+    /// It is not an entry, or a part of it is not.
+    Damaged,
+    /// It is an entry of a kind this version does not know.
+    Unknown(String),
+    /// It is longer than [`LONGEST`].
+    Long,
+    /// The last line, which was being written when the program ended.
+    Torn,
+    /// The header is damaged.
+    Headless,
+    /// The file has a newer form.
+    Newer(u32),
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, last, matter } = self;
+        let (lines, is, was) = if first == last {
+            (format!("line {first}"), "is", "was")
+        } else {
+            (format!("lines {first} to {last}"), "are", "were")
+        };
+        match matter {
+            Matter::Damaged => write!(f, "{lines} {is} damaged; what could not be read was left out"),
+            Matter::Unknown(kind) => {
+                write!(f, "{lines} {was} left out: a newer aye wrote “{kind}” entries there")
+            }
+            Matter::Long => write!(f, "{lines} {is} too long to be an entry and {was} left out"),
+            Matter::Torn => write!(f, "{lines} {was} being written when aye ended, and {was} left out"),
+            Matter::Headless => write!(f, "the first line of the session is damaged"),
+            Matter::Newer(version) => write!(
+                f,
+                "a newer aye wrote this session (form {version}); what this one does not know is left out"
+            ),
+        }
+    }
+}
+
+/// Reads a session without opening it for writing: nothing is locked, and nothing in the file changes.
+pub fn read(path: &Path) -> Result<Read, Error> {
+    let mut file = File::open(path).map_err(Error::at(path))?;
+    from(&mut file).map_err(Error::at(path))
+}
+
+#[derive(Deserialize)]
+struct Line {
+    seq: u64,
+    #[serde(default)]
+    at: u64,
+    entry: Entry,
+}
+
+/// As much of a line as any version writes.
+#[derive(Deserialize)]
+struct Outline<'a> {
+    seq: u64,
+    #[serde(borrow)]
+    entry: Kind<'a>,
+}
+
+#[derive(Deserialize)]
+struct Kind<'a> {
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+}
+
+/// Reads from where the file stands, which is its beginning.
+pub(super) fn from(file: impl io::Read) -> io::Result<Read> {
+    Reading::default().of(file)
+}
+
+/// Reads from the beginning of a line in the middle.
+pub(super) fn without_header(file: impl io::Read) -> io::Result<Read> {
+    Reading { headed: true, ..Reading::default() }.of(file)
+}
+/// A reading under way.
+#[derive(Default)]
+struct Reading {
+    read: Read,
+    lines: Vec<Line>,
+    headed: bool,
+}
+
+impl Reading {
+    fn of(mut self, file: impl io::Read) -> io::Result<Read> {
+        let mut source = BufReader::with_capacity(1 << 18, file);
+        let mut line = Vec::new();
+        for number in 1.. {
+            line.clear();
+            source.by_ref().take(LONGEST).read_until(b'\n', &mut line)?;
+            if line.is_empty() {
+                break;
+            }
+            if line.len() as u64 == LONGEST && line.last() != Some(&b'\n') {
+                source.skip_until(b'\n')?;
+                self.say(number, Matter::Long);
+                continue;
+            }
+            self.line(number, &line);
+        }
+        Ok(self.done())
+    }
+
+    fn line(&mut self, number: usize, line: &[u8]) {
+        let (whole, line) = match line.strip_suffix(b"\n") {
+            Some(line) => (true, line),
+            None => (false, line),
+        };
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = if self.headed { line } else { self.header(number, line) };
+        // An empty line is what closes off a torn one; nothing was lost there.
+        if line.is_empty() {
+            return;
+        }
+        // Looking at the whole line once is quicker than at each text in it.
+        if let Some(line) = std::str::from_utf8(line).ok().and_then(|text| serde_json::from_str(text).ok()) {
+            return self.lines.push(line);
+        }
+        let mut rest = line;
+        if find(rest, START) != Some(0) {
+            let start = find(rest, START).unwrap_or(rest.len());
+            self.say(number, if whole || start < rest.len() { Matter::Damaged } else { Matter::Torn });
+            rest = &rest[start..];
+        }
+        while !rest.is_empty() {
+            let end = find(&rest[1..], START).map_or(rest.len(), |at| at + 1);
+            let (piece, after) = rest.split_at(end);
+            self.piece(number, piece, whole || !after.is_empty());
+            rest = after;
+        }
+    }
+
+    /// Takes the header from the first line; what follows it on that line is given back.
+    fn header<'a>(&mut self, number: usize, line: &'a [u8]) -> &'a [u8] {
+        self.headed = true;
+        let Some(start) = find(line, HEADER) else {
+            self.say(number, Matter::Headless);
+            // An entry on the first line is one all the same.
+            return find(line, START).map_or(&[], |at| &line[at..]);
+        };
+        if start > 0 {
+            self.say(number, Matter::Damaged);
+        }
+        let end = find(line, START).unwrap_or(line.len()).max(start);
+        match serde_json::from_slice::<Header>(&line[start..end]) {
+            Ok(header) => {
+                if header.aye > super::lines::VERSION {
+                    self.say(number, Matter::Newer(header.aye));
+                }
+                self.read.header = Some(header);
+            }
+            Err(_) => self.say(number, Matter::Headless),
+        }
+        &line[end..]
+    }
+
+    /// One entry, or what is left of one. `whole` is false for the last of a file that does not end its last line.
+    fn piece(&mut self, number: usize, piece: &[u8], whole: bool) {
+        match serde_json::from_slice::<Line>(piece) {
+            Ok(line) => self.lines.push(line),
+            Err(_) => match serde_json::from_slice::<Outline<'_>>(piece) {
+                Ok(outline) => {
+                    self.read.last_seq = self.read.last_seq.max(outline.seq);
+                    self.say(number, Matter::Unknown(outline.entry.kind.chars().take(40).collect()));
+                }
+                Err(_) => self.say(number, if whole { Matter::Damaged } else { Matter::Torn }),
+            },
+        }
+    }
+
+    fn say(&mut self, number: usize, matter: Matter) {
+        if let Some(notice) = self.read.notices.last_mut()
+            && notice.matter == matter
+            && notice.last + 1 >= number
+        {
+            notice.last = number;
+            return;
+        }
+        self.read.notices.push(Notice { first: number, last: number, matter });
+    }
+
+    fn done(mut self) -> Read {
+        // The clock may have been set back in between; the numbers say what came first.
+        if !self.lines.is_sorted_by_key(|line| line.seq) {
+            self.lines.sort_by_key(|line| line.seq);
+        }
+        self.read.last_seq = self.read.last_seq.max(self.lines.last().map_or(0, |line| line.seq));
+        self.read.times = self.lines.iter().map(|line| line.at).collect();
+        self.read.entries = self.lines.into_iter().map(|line| line.entry).collect();
+        self.read
+    }
+}
+
+fn find(text: &[u8], what: &[u8]) -> Option<usize> {
+    text.windows(what.len()).position(|window| window == what)
+}
+
+#[cfg(test)]
+mod tests;

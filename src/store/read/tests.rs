@@ -1,0 +1,157 @@
+//! Damaged files, one kind each: what is kept, and what is said.
+
+use super::*;
+
+const HEAD: &str =
+    r#"{"aye":1,"id":"01J","folder":"/p","time":"2026-11-20T19:00:00Z","model":"m","dry_run":false}"#;
+
+fn line(seq: u64) -> String {
+    format!(r#"{{"seq":{seq},"at":{},"entry":{{"kind":"said","text":"{seq}"}}}}"#, 1000 - seq)
+}
+
+fn text(entry: &Entry) -> &str {
+    match entry {
+        Entry::Said { text } => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn texts(read: &Read) -> Vec<&str> {
+    read.entries.iter().map(text).collect()
+}
+
+/// A file, the entries that are kept, the notices word for word.
+#[track_caller]
+fn check(file: impl AsRef<[u8]>, kept: &[&str], said: &[&str]) -> Read {
+    let read = from(file.as_ref()).unwrap();
+    assert_eq!(texts(&read), kept);
+    let notices: Vec<String> = read.notices.iter().map(ToString::to_string).collect();
+    assert_eq!(notices, said);
+    read
+}
+
+/// Lines one and three are whole, this stands between them.
+fn between(middle: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut file = format!("{HEAD}\n{}\n", line(1)).into_bytes();
+    file.extend_from_slice(middle.as_ref());
+    file.extend_from_slice(format!("\n{}\n", line(3)).as_bytes());
+    file
+}
+
+const DAMAGED: &str = "line 3 is damaged; what could not be read was left out";
+
+#[test]
+fn a_whole_file_is_read_without_a_word() {
+    let read = check(between(line(2)), &["1", "2", "3"], &[]);
+    assert_eq!(read.header.unwrap().folder, Path::new("/p"));
+    assert_eq!((read.times, read.last_seq), (vec![999, 998, 997], 3));
+    check("", &[], &[]);
+    check(HEAD, &[], &[]);
+    check(
+        between(line(2)).iter().map(|&b| b as char).collect::<String>().replace('\n', "\r\n"),
+        &["1", "2", "3"],
+        &[],
+    );
+}
+
+#[test]
+fn r52_a_bad_line_in_the_middle_costs_itself_alone() {
+    check(between("not json"), &["1", "3"], &[DAMAGED]);
+    check(between(&line(2)[..30]), &["1", "3"], &[DAMAGED]);
+    check(between(b"\xff\xfe\x80"), &["1", "3"], &[DAMAGED]);
+    check(between([0; 4096]), &["1", "3"], &[DAMAGED]);
+    check(between(r#"{"seq":2,"at":1,"entry":{"kind":"said","text":"a\xff"}}"#), &["1", "3"], &[DAMAGED]);
+    check(between("[".repeat(100_000)), &["1", "3"], &[DAMAGED]);
+    check(
+        between("a\nb\nc"),
+        &["1", "3"],
+        &["lines 3 to 5 are damaged; what could not be read was left out"],
+    );
+    check(between(""), &["1", "3"], &[]);
+}
+
+#[test]
+fn r52_glued_lines_are_taken_apart() {
+    check(between(format!("{}{}", line(2), line(4))), &["1", "2", "3", "4"], &[]);
+    check(between(format!("{}{}", &line(9)[..20], line(2))), &["1", "2", "3"], &[DAMAGED]);
+    check(between([&[0; 512][..], line(2).as_bytes()].concat()), &["1", "2", "3"], &[DAMAGED]);
+    check(format!("{HEAD}{}\n{}\n", line(1), line(2)), &["1", "2"], &[]);
+}
+
+#[test]
+fn what_looks_like_a_line_inside_of_text_is_text() {
+    let text = serde_json::to_string(&line(7)).unwrap();
+    let entry = format!(r#"{{"seq":1,"at":1,"entry":{{"kind":"said","text":{text}}}}}"#);
+    check(format!("{HEAD}\n{entry}{}\n", line(2)), &[&line(7), "2"], &[]);
+}
+
+#[test]
+fn r52_a_kind_of_a_newer_version_is_left_out_by_name() {
+    let said = "line 3 was left out: a newer aye wrote “dreamt” entries there";
+    let read = check(between(r#"{"seq":8,"at":1,"entry":{"kind":"dreamt","of":[1]}}"#), &["1", "3"], &[said]);
+    assert_eq!(read.last_seq, 8);
+    let newer = HEAD.replace(r#""aye":1"#, r#""aye":2"#);
+    check(
+        format!("{newer}\n{}\n", line(1)),
+        &["1"],
+        &["a newer aye wrote this session (form 2); what this one does not know is left out"],
+    );
+}
+
+#[test]
+fn r52_a_damaged_header_costs_no_entry() {
+    let said = "the first line of the session is damaged";
+    assert_eq!(check(format!("{{\"ay\n{}\n", line(1)), &["1"], &[said]).header, None);
+    check(format!("{}\n", line(1)), &["1"], &[said]);
+    check(format!("{}\n{}\n", &HEAD[..30], line(1)), &["1"], &[said]);
+    let read = check(
+        format!("\u{feff}{HEAD}\n{}\n", line(1)),
+        &["1"],
+        &["line 1 is damaged; what could not be read was left out"],
+    );
+    assert!(read.header.is_some());
+}
+
+#[test]
+fn r50_every_way_to_cut_the_last_line_loses_at_most_that_line() {
+    let whole = format!("{HEAD}\n{}\n{}", line(1), line(2));
+    for length in HEAD.len() + line(1).len() + 2..whole.len() {
+        let read = from(&whole.as_bytes()[..length]).unwrap();
+        let torn = length > HEAD.len() + line(1).len() + 2;
+        assert_eq!((texts(&read), read.notices.len()), (vec!["1"], usize::from(torn)), "cut at {length}");
+        assert!(read.notices.iter().all(|notice| notice.matter == Matter::Torn), "{:?}", read.notices);
+    }
+    check(&whole, &["1", "2"], &[]);
+    check(&whole[..whole.len() - 5], &["1"], &["line 3 was being written when aye ended, and was left out"]);
+}
+
+#[test]
+fn r55_the_number_says_what_came_first_and_not_the_clock() {
+    check(format!("{HEAD}\n{}\n{}\n{}\n", line(3), line(1), line(2)), &["1", "2", "3"], &[]);
+}
+
+#[test]
+fn r52_a_line_without_end_takes_no_memory_and_what_follows_is_kept() {
+    let long =
+        io::Read::chain(format!("{HEAD}\n{}\n", line(1)).leak().as_bytes(), io::repeat(b'x').take(100 << 20));
+    let file = long.chain(format!("\n{}\n", line(3)).leak().as_bytes());
+    let read = from(file).unwrap();
+    assert_eq!(texts(&read), ["1", "3"]);
+    assert_eq!(read.notices, [Notice { first: 3, last: 3, matter: Matter::Long }]);
+}
+
+#[test]
+fn a_damaged_number_does_not_stop_the_next() {
+    let read = check(between(line(2).replace(":2,", ":18446744073709551615,")), &["1", "3", "2"], &[]);
+    assert_eq!(read.last_seq, u64::MAX);
+}
+
+proptest::proptest! {
+    #[test]
+    fn r64_no_bytes_make_reading_panic(bytes: Vec<u8>, at in 0usize..300) {
+        let mut file = between(line(2));
+        let at = at.min(file.len());
+        file.splice(at..at, bytes);
+        let _ = from(&file[..]);
+    }
+}
