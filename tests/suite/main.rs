@@ -4,3 +4,5 @@
 
 mod commands;
 mod floors;
+mod support;
+mod wire;

@@ -1,0 +1,72 @@
+//! Where a service is: its base address, and what of it may be said.
+
+use super::Error;
+use reqwest::Url;
+
+/// Parses a base address such as `https://api.openai.com/v1`.
+///
+/// # Errors
+/// A sentence for the person where it is no http address, or carries a name and password.
+pub fn parse(base_url: &str) -> Result<Url, Error> {
+    let wrong = |why: &str| Error::NotAModel(format!("the address of the model is wrong: {why}"));
+    let url = Url::parse(base_url.trim()).map_err(|error| wrong(&error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err(wrong("it must begin with http:// or https://"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong("a name or password does not belong into it; use the key"));
+    }
+    Ok(url)
+}
+
+/// Scheme, host and port: all of an address that is ever shown in an error.
+pub fn origin(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+/// Whether the address is this machine itself.
+pub fn is_loopback(url: &Url) -> bool {
+    match url.host_str() {
+        Some("localhost") => true,
+        Some(host) => {
+            let bare = host.trim_start_matches('[').trim_end_matches(']');
+            bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+        }
+        None => false,
+    }
+}
+
+/// A warning for the person where a key and all words would travel unencrypted over a network.
+pub fn warning(base_url: &str) -> Option<String> {
+    let url = parse(base_url).ok()?;
+    (url.scheme() == "http" && !is_loopback(&url)).then(|| {
+        format!("{} is not encrypted: whoever is on the way can read the key and every word", origin(&url))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_http_addresses_without_a_password_are_taken() {
+        assert!(parse("https://api.example.com/v1").is_ok());
+        assert!(parse(" http://127.0.0.1:8080/v1\n").is_ok());
+        for wrong in ["", "api.example.com", "file:///etc/passwd", "https://me:secret@example.com/v1"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+        assert!(!parse("https://me:secret@x.com").unwrap_err().to_string().contains("secret"));
+    }
+
+    #[test]
+    fn r47_plain_http_warns_unless_it_stays_on_this_machine() {
+        for quiet in
+            ["http://127.0.0.1:1/v1", "http://localhost/v1", "http://[::1]:8/v1", "https://example.com"]
+        {
+            assert_eq!(warning(quiet), None, "{quiet}");
+        }
+        for loud in ["http://example.com/v1", "http://10.0.0.7:8080", "http://localhost.example.com"] {
+            assert!(warning(loud).is_some_and(|words| words.contains("not encrypted")), "{loud}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Parts of calls, put together into whole ones. Services disagree on how a part says which call it belongs to.
+
+use super::wire::CallPart;
+use crate::chat::{CallId, ToolCall};
+use std::collections::HashSet;
+
+/// The calls of one reply so far.
+#[derive(Debug, Default)]
+pub struct Calls {
+    slots: Vec<Slot>,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    index: Option<u64>,
+    id: Option<String>,
+    name: String,
+    arguments: String,
+}
+
+impl Calls {
+    /// Takes the parts of one event. Returns the name and the bytes of arguments of the call that grew last.
+    pub fn take(&mut self, parts: Vec<CallPart>) -> Option<(String, usize)> {
+        let mut grown = None;
+        // Parts of one event that say nothing of where they belong are a call each.
+        let mut touched = Vec::new();
+        for part in parts {
+            let at = match self.find(&part, &touched) {
+                Some(at) => at,
+                None => {
+                    self.slots.push(Slot::default());
+                    self.slots.len() - 1
+                }
+            };
+            self.slots[at].add(part);
+            touched.push(at);
+            grown = Some((self.slots[at].name.clone(), self.slots[at].arguments.len()));
+        }
+        grown
+    }
+
+    /// Which call this is a part of; `None` where it begins one.
+    fn find(&self, part: &CallPart, touched: &[usize]) -> Option<usize> {
+        let last_with = |fits: &dyn Fn(&Slot) -> bool| self.slots.iter().rposition(fits);
+        let by_id = part.id.as_ref().and_then(|id| last_with(&|slot| slot.id.as_ref() == Some(id)));
+        match (part.index, &part.id) {
+            (Some(index), _) => {
+                let at = last_with(&|slot| slot.index == Some(index))?;
+                // Some services give every call the same index; then the id, or a second set of arguments, tells.
+                let other = match (&part.id, &self.slots[at].id) {
+                    (Some(new), Some(old)) if new != old && part.name.is_some() => return by_id,
+                    (Some(new), Some(old)) => new == old,
+                    _ => false,
+                };
+                if !other && self.slots[at].is_followed_by(part) { None } else { Some(at) }
+            }
+            (None, Some(_)) if by_id.is_some() => by_id,
+            // An id of its own for every part: without a name it can only go on with what was begun.
+            (None, Some(_)) if part.name.is_some() || part.arguments.is_empty() => None,
+            (None, _) => {
+                let at = self.slots.len().checked_sub(1).filter(|at| !touched.contains(at))?;
+                if self.slots[at].is_followed_by(part) { None } else { Some(at) }
+            }
+        }
+    }
+
+    /// All calls in the order in which they were begun. Ids are unique within the reply: one that is missing or
+    /// doubled is made from a counter. Arguments that were left out are `{}`.
+    pub fn finish(&mut self) -> Vec<ToolCall> {
+        let slots: Vec<Slot> =
+            std::mem::take(&mut self.slots).into_iter().filter(Slot::is_something).collect();
+        let given: HashSet<String> = slots.iter().filter_map(|slot| slot.id.clone()).collect();
+        let mut used = HashSet::new();
+        let mut counter = 0;
+        let mut fresh = |used: &HashSet<String>| loop {
+            counter += 1;
+            let id = format!("call_{counter}");
+            if !given.contains(&id) && !used.contains(&id) {
+                return id;
+            }
+        };
+        let mut calls = Vec::new();
+        for slot in slots {
+            let id = slot.id.filter(|id| !used.contains(id)).unwrap_or_else(|| fresh(&used));
+            used.insert(id.clone());
+            let arguments = if slot.arguments.trim().is_empty() { "{}".to_owned() } else { slot.arguments };
+            calls.push(ToolCall { id: CallId(id), name: slot.name, arguments });
+        }
+        calls
+    }
+}
+
+impl Slot {
+    fn add(&mut self, part: CallPart) {
+        self.index = self.index.or(part.index);
+        self.id = self.id.take().or(part.id);
+        if let Some(name) = part.name {
+            // Usually once; from some services again with every part, from some grown, from some in pieces.
+            if self.name.is_empty() || name.starts_with(&self.name) {
+                self.name = name;
+            } else if self.arguments.is_empty() {
+                self.name.push_str(&name);
+            }
+        }
+        self.arguments.push_str(&part.arguments);
+    }
+
+    /// Whether the part cannot be more of this call, because it begins another.
+    fn is_followed_by(&self, part: &CallPart) -> bool {
+        match &part.name {
+            None => false,
+            Some(_) if !self.arguments.is_empty() && !part.arguments.is_empty() && self.is_whole() => true,
+            Some(name) => !self.arguments.is_empty() && *name != self.name,
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        serde_json::from_str::<serde_json::Map<_, _>>(&self.arguments).is_ok()
+    }
+
+    fn is_something(&self) -> bool {
+        self.id.is_some() || !self.name.is_empty() || !self.arguments.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// index, id, name, arguments; `-` where nothing is said.
+    fn part(text: &str) -> CallPart {
+        let mut words = text.splitn(4, ' ').map(|word| (word != "-").then(|| word.to_owned()));
+        let mut next = || words.next().flatten();
+        CallPart {
+            index: next().map(|index| index.parse().unwrap()),
+            id: next(),
+            name: next(),
+            arguments: next().unwrap_or_default(),
+        }
+    }
+
+    /// Events with their parts in, calls as `id name arguments` out.
+    fn check(what: &str, events: &[&[&str]], expected: &[&str]) {
+        let mut calls = Calls::default();
+        for event in events {
+            calls.take(event.iter().map(|text| part(text)).collect());
+        }
+        let out: Vec<String> = calls
+            .finish()
+            .into_iter()
+            .map(|call| format!("{} {} {}", call.id, call.name, call.arguments))
+            .collect();
+        assert_eq!(out, expected, "{what}");
+    }
+
+    #[test]
+    fn r48_no_call_is_lost_merged_or_halved() {
+        check("by index", &[&["0 a f {\"x\":"], &["0 - - 1}"], &["1 b g {}"]], &["a f {\"x\":1}", "b g {}"]);
+        check(
+            "interleaved",
+            &[&["0 a f -", "1 b g -"], &["0 - - {", "1 - - {"], &["1 - - }", "0 - - }"]],
+            &["a f {}", "b g {}"],
+        );
+        check("no index", &[&["- a f {"], &["- a - }"], &["- b g {}"]], &["a f {}", "b g {}"]);
+        check("no index, id once", &[&["- a f {"], &["- - - }"], &["- b g {}"]], &["a f {}", "b g {}"]);
+        check("no id", &[&["0 - f {}"], &["1 - f {}"]], &["call_1 f {}", "call_2 f {}"]);
+        check("neither", &[&["- - f {"], &["- - - }"], &["- - g {}"]], &["call_1 f {}", "call_2 g {}"]);
+        check(
+            "several whole in one event",
+            &[&["- - f {}", "- - f {}", "- - g -"]],
+            &["call_1 f {}", "call_2 f {}", "call_3 g {}"],
+        );
+        check("several of nothing in one event", &[&["- - f -", "- - f -"]], &["call_1 f {}", "call_2 f {}"]);
+        check("the same twice, whole", &[&["- - f {}"], &["- - f {}"]], &["call_1 f {}", "call_2 f {}"]);
+        check("always index 0, own ids", &[&["0 a f {}"], &["0 b f {}"]], &["a f {}", "b f {}"]);
+        check("always index 0, no ids", &[&["0 - f {}"], &["0 - f {}"]], &["call_1 f {}", "call_2 f {}"]);
+        check("id anew with each part", &[&["0 a f {"], &["0 b - }"]], &["a f {}"]);
+        check("id anew, no index", &[&["- a f {"], &["- b - }"]], &["a f {}"]);
+        check("name repeated", &[&["0 a f {"], &["0 a f }"], &["0 a f -"]], &["a f {}"]);
+        check("name repeated, no ids", &[&["- - f {"], &["- - f }"]], &["call_1 f {}"]);
+        check("name in pieces", &[&["0 a read_ -"], &["0 - file {}"]], &["a read_file {}"]);
+        check("name grows", &[&["0 a read -"], &["0 - read_file {}"]], &["a read_file {}"]);
+        check("id before name", &[&["- a - -"], &["- a f {}"]], &["a f {}"]);
+        check("index from 1, gaps", &[&["1 a f {}"], &["5 b g {}"]], &["a f {}", "b g {}"]);
+        check("an empty slot is none", &[&["0 a f {}", "1 - - -"]], &["a f {}"]);
+        check(
+            "ids doubled",
+            &[&["0 a f {}"], &["1 a g {}"], &["2 call_1 h {}"]],
+            &["a f {}", "call_2 g {}", "call_1 h {}"],
+        );
+    }
+}

@@ -1,0 +1,196 @@
+//! The bytes of a stream, made into whole events: by the grammar where a service keeps to it, and beyond it where
+//! services are known not to.
+
+use serde_json::Value;
+
+/// The most one event may hold, in bytes.
+pub const LARGEST: usize = 16 << 20;
+
+/// One event.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// What an event carried. An event named `error` carries it under the key `error`.
+    Value(Value),
+    /// The service says that it has said everything.
+    Done,
+    /// Something that is no event of a model; the start of it. The stream is worth nothing from here on.
+    Broken(String),
+}
+
+/// Takes bytes in any pieces. Line ends may be LF, CRLF or CR; a mark at the start, comments and unknown fields are
+/// skipped; bytes that are not UTF-8 become U+FFFD and lose nothing around them.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    line: Vec<u8>,
+    /// The last byte was a CR, so an LF right after it belongs to it.
+    after_cr: bool,
+    past_first_line: bool,
+    name: String,
+    data: Option<String>,
+}
+
+impl Decoder {
+    /// The events that these bytes complete.
+    pub fn take(&mut self, bytes: &[u8]) -> Vec<Event> {
+        let mut out = Vec::new();
+        for part in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            let (body, end) = match part.split_last() {
+                Some((end @ (b'\n' | b'\r'), body)) => (body, Some(*end)),
+                _ => (part, None),
+            };
+            let second_half = std::mem::take(&mut self.after_cr) && body.is_empty() && end == Some(b'\n');
+            if second_half {
+                continue;
+            }
+            self.line.extend_from_slice(body);
+            if self.line.len() + self.data.as_ref().map_or(0, String::len) > LARGEST {
+                self.line.clear();
+                out.push(Event::Broken(format!("an event of more than {} MB", LARGEST >> 20)));
+            }
+            if let Some(end) = end {
+                self.after_cr = end == b'\r';
+                self.whole_line(&mut out);
+            }
+        }
+        out
+    }
+
+    /// What is left when nothing more comes: an event that only lacks its empty line is whole, half of one is not and
+    /// is dropped. The stream then counts as cut, unless it had said that it was over.
+    pub fn end(&mut self) -> Vec<Event> {
+        let mut out = Vec::new();
+        if !self.line.is_empty() {
+            self.whole_line(&mut out);
+        }
+        self.dispatch(&mut out);
+        out.retain(|event| !matches!(event, Event::Broken(_)));
+        out
+    }
+
+    fn whole_line(&mut self, out: &mut Vec<Event>) {
+        let bytes = std::mem::take(&mut self.line);
+        let text = String::from_utf8_lossy(&bytes);
+        let first = !std::mem::replace(&mut self.past_first_line, true);
+        let line = if first { text.strip_prefix('\u{feff}').unwrap_or(&text) } else { &text };
+        if line.is_empty() {
+            self.dispatch(out);
+        } else if line.starts_with('{') {
+            // Some services write a bare object into the stream when something goes wrong.
+            self.add(line, out);
+        } else {
+            let (field, value) = line.split_once(':').unwrap_or((line, ""));
+            let value = value.strip_prefix(' ').unwrap_or(value);
+            match field {
+                "data" => self.add(value, out),
+                "event" => self.name = value.trim().to_owned(),
+                _ => {}
+            }
+        }
+    }
+
+    fn add(&mut self, line: &str, out: &mut Vec<Event>) {
+        // Some services leave out the empty line between events; by the grammar they would be one.
+        if self.data.as_deref().is_some_and(is_whole) {
+            self.dispatch(out);
+        }
+        match &mut self.data {
+            None => self.data = Some(line.to_owned()),
+            Some(data) => {
+                data.push('\n');
+                data.push_str(line);
+            }
+        }
+    }
+
+    fn dispatch(&mut self, out: &mut Vec<Event>) {
+        let name = std::mem::take(&mut self.name);
+        let Some(data) = self.data.take() else { return };
+        let data = data.trim();
+        match (serde_json::from_str::<Value>(data), name.as_str()) {
+            _ if data.is_empty() => {}
+            _ if data == "[DONE]" => out.push(Event::Done),
+            (Ok(value), "error") if value.get("error").is_none() => {
+                out.push(Event::Value(serde_json::json!({ "error": value })));
+            }
+            (Ok(value), _) => out.push(Event::Value(value)),
+            (Err(_), "error") => out.push(Event::Value(serde_json::json!({ "error": data }))),
+            (Err(_), "" | "message") => out.push(Event::Broken(super::fault::clip(data, 120))),
+            // A sign of life such as `event: ping`, with words of its own.
+            (Err(_), _) => {}
+        }
+    }
+}
+
+fn is_whole(data: &str) -> bool {
+    data.trim() == "[DONE]" || serde_json::from_str::<serde::de::IgnoredAny>(data).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Decodes in one piece, byte by byte, and in threes: all the same.
+    fn check(bytes: &[u8], expected: &[Event]) {
+        let run = |size: usize| {
+            let mut decoder = Decoder::default();
+            let mut out: Vec<Event> = bytes.chunks(size).flat_map(|piece| decoder.take(piece)).collect();
+            out.extend(decoder.end());
+            out
+        };
+        for size in [bytes.len().max(1), 1, 3] {
+            assert_eq!(run(size), expected, "{:?} in pieces of {size}", String::from_utf8_lossy(bytes));
+        }
+    }
+
+    fn value(value: Value) -> Event {
+        Event::Value(value)
+    }
+
+    #[test]
+    fn r48_streams_are_read_by_the_grammar() {
+        check(b"data: {\"a\":1}\n\ndata: [DONE]\n\n", &[value(json!({"a": 1})), Event::Done]);
+        check(
+            b"data: {\"a\":1}\r\n\r\ndata:{\"a\":2}\r\n\r\n",
+            &[value(json!({"a": 1})), value(json!({"a": 2}))],
+        );
+        check(b"data: {\r\ndata: \"a\":1}\r\n\r\n", &[value(json!({"a": 1}))]);
+        check(b"data: 1\r\rdata: 2\r\r", &[value(json!(1)), value(json!(2))]);
+        check("\u{feff}data: {\"a\":\"中👩‍👩‍👧\"}\n\n".as_bytes(), &[value(json!({"a": "中👩‍👩‍👧"}))]);
+        check(b": hello\n\n: again\ndata: 1\nid: 7\nretry: 1\nodd\n\n", &[value(json!(1))]);
+        check(b"data: {\ndata: \"a\":\ndata: 1}\n\n", &[value(json!({"a": 1}))]);
+        check(b"event: ping\ndata: {\"type\":\"ping\"}\n\n", &[value(json!({"type": "ping"}))]);
+        check(b"event: ping\ndata: still here\n\ndata\n\ndata:\n\n", &[]);
+    }
+
+    #[test]
+    fn r48_what_services_get_wrong_loses_nothing() {
+        check(b"data: [DONE] \n\n", &[Event::Done]);
+        check(b"data: 1\ndata: 2\ndata: [DONE]\n", &[value(json!(1)), value(json!(2)), Event::Done]);
+        check(b"{\"error\":\"no\"}\n\n", &[value(json!({"error": "no"}))]);
+        check(b"event: error\ndata: {\"message\":\"no\"}\n\n", &[value(json!({"error": {"message": "no"}}))]);
+        check(b"event: error\ndata: no\n\n", &[value(json!({"error": "no"}))]);
+        check(b"event: error\ndata: {\"error\":\"no\"}\n\n", &[value(json!({"error": "no"}))]);
+        check(
+            b"data: {\"a\":\"x\xffy\"}\n\ndata: 2\n\n",
+            &[value(json!({"a": "x\u{fffd}y"})), value(json!(2))],
+        );
+        check(b"data: upstream died\n\n", &[Event::Broken("upstream died".into())]);
+    }
+
+    #[test]
+    fn an_event_without_its_empty_line_is_whole_and_half_of_one_is_not() {
+        check(b"data: {\"a\":1}", &[value(json!({"a": 1}))]);
+        check(b"data: {\"a\":1}\n", &[value(json!({"a": 1}))]);
+        check(b"data: {\"a\":", &[]);
+        check(b"dat", &[]);
+    }
+
+    #[test]
+    fn r65_an_event_without_end_is_broken_off() {
+        let mut decoder = Decoder::default();
+        decoder.take(b"data: ");
+        let out: Vec<Event> = (0..17).flat_map(|_| decoder.take(&vec![b'a'; 1 << 20])).collect();
+        assert_eq!(out, [Event::Broken("an event of more than 16 MB".into())]);
+    }
+}

@@ -1,0 +1,121 @@
+//! The model, whoever serves it.
+//!
+//! A reply comes up through these files, in this order: [`client`] (the connection), `service` (the answer's bytes),
+//! `events` (whole events), async-openai's decoder, `wire` (what an event says), `gather` (whole chunks), `retry`
+//! (tried again where that is right), [`openai`] (the model).
+
+pub mod address;
+mod calls;
+pub mod client;
+mod events;
+mod fault;
+pub mod first;
+#[cfg(test)]
+mod fuzz;
+pub mod gather;
+pub mod local;
+pub mod models;
+pub mod openai;
+mod request;
+mod retry;
+pub mod scripted;
+mod secret;
+mod service;
+mod think;
+pub mod tour;
+mod wire;
+
+pub use first::First;
+pub use openai::{OpenAi, Settings};
+pub use scripted::Scripted;
+pub use secret::Secret;
+
+use crate::chat::{Chunk, Request};
+use futures::stream::BoxStream;
+use std::time::Duration;
+
+/// A model that streams replies.
+pub trait Llm: Send + Sync {
+    /// Asks for one reply. The stream ends after [`Chunk::Done`] or after the first error; dropping it closes the
+    /// connection at once. It may end without either: then the reply was cut short.
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>>;
+}
+
+/// What goes wrong with a model. The person reads it: one sentence each, with the service's own words in it and no
+/// key.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// The service answered with an error.
+    #[error("{}", service_sentence(*status, code.as_deref(), words, *retry_after))]
+    Service {
+        /// The HTTP status.
+        status: u16,
+        /// The service's own code, such as `insufficient_quota`.
+        code: Option<String>,
+        /// The service's words, bounded to a line or two.
+        words: String,
+        /// How long the service asks to wait.
+        retry_after: Option<Duration>,
+    },
+    /// No connection could be made.
+    #[error("no connection to {origin}: {cause}")]
+    Unreachable {
+        /// Scheme, host and port.
+        origin: String,
+        /// The innermost cause.
+        cause: String,
+    },
+    /// The connection was made, and what came over it was no answer.
+    #[error("no answer from {origin}: {cause}")]
+    Unanswered {
+        /// Scheme, host and port.
+        origin: String,
+        /// The innermost cause.
+        cause: String,
+    },
+    /// The service could not show that it is who its address says. Trying again does not help.
+    #[error("{origin} is not trusted: {cause}")]
+    Untrusted {
+        /// Scheme, host and port.
+        origin: String,
+        /// What is wrong with its certificate.
+        cause: String,
+    },
+    /// The connection ended in the middle of a reply.
+    #[error("the connection was lost in the middle of the reply: {0}")]
+    Cut(String),
+    /// Nothing came for this long.
+    #[error("the service sent nothing for {} s (a profile's idle_seconds says how long to wait)", .0.as_secs())]
+    Idle(Duration),
+    /// What came was not a stream of a model.
+    #[error("{0}")]
+    NotAModel(String),
+    /// An error came inside the stream.
+    #[error("the service reported an error in the middle of the reply: {0}")]
+    InStream(String),
+}
+
+fn service_sentence(status: u16, code: Option<&str>, words: &str, retry_after: Option<Duration>) -> String {
+    let wait =
+        retry_after.filter(|wait| !wait.is_zero()).map(|wait| format!("{} s", wait.as_secs_f64().ceil()));
+    let what = match (status, &wait) {
+        (200..=299, _) => "the service answered with an error",
+        (300..=399, _) => "the service is somewhere else",
+        (401, _) => "the service refused the key, or wants one",
+        (402, _) => "the service wants to be paid first",
+        (403, _) => "the service does not allow this",
+        (404, _) => "the service does not know this model or address",
+        (429, _) if retry::is_about_money(code, words) => "the account at the service is used up",
+        (429, Some(wait)) => &format!("the service asks to wait {wait}"),
+        (429, None) => "the service asks to wait",
+        (500.., _) => "the service failed",
+        _ => "the service refused the request",
+    };
+    let code = code.map(|code| format!(", {code}")).unwrap_or_default();
+    let words = if words.is_empty() { String::new() } else { format!(": {words}") };
+    let wait = match wait {
+        Some(wait) if status != 429 => format!(" (it asks to wait {wait})"),
+        Some(_) | None => String::new(),
+    };
+    format!("{what} ({status}{code}){words}{wait}")
+}

@@ -1,0 +1,238 @@
+//! A model that says what it was told to say.
+
+use super::{Error, Llm};
+use crate::chat::{CallId, Chunk, Finish, Request, ToolCall, Usage};
+use futures::stream::{self, BoxStream, StreamExt};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// How many letters come at once where a reply is paced.
+const PIECE: usize = 6;
+
+/// A model with its replies written down, one for each request in their order.
+#[derive(Debug, Clone, Default)]
+pub struct Scripted {
+    replies: Arc<Mutex<VecDeque<Reply>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
+    letters_per_second: Option<u32>,
+}
+
+impl Scripted {
+    /// Calls that were given no id are numbered through all replies: `call_1`, `call_2`, …
+    pub fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let mut count = 0;
+        let replies = replies.into_iter().map(|reply| reply.numbered(&mut count)).collect();
+        Self { replies: Arc::new(Mutex::new(replies)), ..Self::default() }
+    }
+
+    /// Text comes in small pieces at this speed instead of at once.
+    #[must_use]
+    pub fn paced(mut self, letters_per_second: u32) -> Self {
+        self.letters_per_second = Some(letters_per_second);
+        self
+    }
+
+    /// What it was asked so far, oldest first. Clones share it.
+    pub fn requests(&self) -> Arc<Mutex<Vec<Request>>> {
+        self.requests.clone()
+    }
+}
+
+impl Llm for Scripted {
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        let reply = self.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let none = || fails(Error::NotAModel("the script has no reply left".to_owned()));
+        reply.unwrap_or_else(none).play(self.letters_per_second)
+    }
+}
+
+/// One reply, written down. Unless it fails or is cut, it ends as a whole one does.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reply {
+    items: Vec<Result<Chunk, Error>>,
+    cut: bool,
+}
+
+/// A reply that says this.
+pub fn says(text: &str) -> Reply {
+    Reply::default().says(text)
+}
+
+/// A reply that thinks this; say or call something after it.
+pub fn thinks(text: &str) -> Reply {
+    Reply::default().thinks(text)
+}
+
+/// A reply that calls this tool.
+pub fn calls(name: &str, arguments: Value) -> Reply {
+    Reply::default().calls(name, arguments)
+}
+
+/// A request that goes wrong at once.
+pub fn fails(error: Error) -> Reply {
+    Reply::default().fails(error)
+}
+
+impl Reply {
+    /// Then says this.
+    #[must_use]
+    pub fn says(self, text: &str) -> Self {
+        self.chunk(Chunk::Text(text.to_owned()))
+    }
+
+    /// Then thinks this.
+    #[must_use]
+    pub fn thinks(self, text: &str) -> Self {
+        self.chunk(Chunk::Reasoning(text.to_owned()))
+    }
+
+    /// Then calls this tool; an argument text that is no JSON can be given with [`Self::chunk`].
+    #[must_use]
+    pub fn calls(self, name: &str, arguments: Value) -> Self {
+        let call =
+            ToolCall { id: CallId(String::new()), name: name.to_owned(), arguments: arguments.to_string() };
+        self.chunk(Chunk::Call(call))
+    }
+
+    /// Then tells what it cost.
+    #[must_use]
+    pub fn costs(self, input: u64, output: u64) -> Self {
+        self.chunk(Chunk::Usage(Usage { input, cached: 0, output }))
+    }
+
+    /// Then goes wrong.
+    #[must_use]
+    pub fn fails(mut self, error: Error) -> Self {
+        self.items.push(Err(error));
+        self
+    }
+
+    /// Then ends for this reason instead of an ordinary one.
+    #[must_use]
+    pub fn ends(self, finish: Finish) -> Self {
+        self.chunk(Chunk::Done(finish))
+    }
+
+    /// Then simply stops, without a word of being done.
+    #[must_use]
+    pub fn is_cut(mut self) -> Self {
+        self.cut = true;
+        self
+    }
+
+    /// Then this, as it is.
+    #[must_use]
+    pub fn chunk(mut self, chunk: Chunk) -> Self {
+        self.items.push(Ok(chunk));
+        self
+    }
+
+    /// With these words before anything else.
+    #[must_use]
+    pub(super) fn after(mut self, words: &str) -> Self {
+        self.items.insert(0, Ok(Chunk::Text(words.to_owned())));
+        self
+    }
+
+    fn numbered(mut self, count: &mut usize) -> Self {
+        for item in &mut self.items {
+            if let Ok(Chunk::Call(call)) = item
+                && call.id.0.is_empty()
+            {
+                *count += 1;
+                call.id = CallId(format!("call_{count}"));
+            }
+        }
+        self
+    }
+
+    /// Plays it, all at once or at a speed. Dropping the stream stops it.
+    pub(super) fn play(
+        mut self,
+        letters_per_second: Option<u32>,
+    ) -> BoxStream<'static, Result<Chunk, Error>> {
+        let open = !matches!(self.items.last(), Some(Err(_) | Ok(Chunk::Done(_))));
+        if open && !self.cut {
+            self.items.push(Ok(Chunk::Done(Finish::Stop)));
+        }
+        let Some(speed) = letters_per_second else { return stream::iter(self.items).boxed() };
+        let wait = Duration::from_secs(PIECE as u64) / speed.max(1);
+        let items = self.items.into_iter().flat_map(pieces);
+        stream::iter(items)
+            .then(move |item| async move {
+                if matches!(item, Ok(Chunk::Text(_) | Chunk::Reasoning(_))) {
+                    tokio::time::sleep(wait).await;
+                }
+                item
+            })
+            .boxed()
+    }
+}
+
+fn pieces(item: Result<Chunk, Error>) -> Vec<Result<Chunk, Error>> {
+    let cut = |text: &str| -> Vec<String> {
+        let letters: Vec<&str> = text.graphemes(true).collect();
+        letters.chunks(PIECE).map(|piece| piece.concat()).collect()
+    };
+    match item {
+        Ok(Chunk::Text(text)) => cut(&text).into_iter().map(|piece| Ok(Chunk::Text(piece))).collect(),
+        Ok(Chunk::Reasoning(text)) => {
+            cut(&text).into_iter().map(|piece| Ok(Chunk::Reasoning(piece))).collect()
+        }
+        other => vec![other],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn asked(model: &str) -> Request {
+        Request { model: model.into(), messages: vec![], tools: vec![] }
+    }
+
+    async fn reply(model: &Scripted) -> Vec<Result<Chunk, Error>> {
+        model.stream(asked("m")).collect().await
+    }
+
+    #[tokio::test]
+    async fn it_says_what_it_was_told_and_remembers_what_it_was_asked() {
+        let model = Scripted::new([
+            thinks("hm").says("a").costs(1, 2),
+            calls("f", json!({})).calls("g", json!({"x": 1})),
+            says("half").is_cut(),
+            fails(Error::InStream("no".into())),
+        ]);
+        let call = |id: &str, name: &str, arguments: &str| {
+            Ok(Chunk::Call(ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() }))
+        };
+        let done = Ok(Chunk::Done(Finish::Stop));
+        let first = reply(&model).await;
+        assert_eq!(first[..2], [Ok(Chunk::Reasoning("hm".into())), Ok(Chunk::Text("a".into()))]);
+        assert_eq!(first[2..], [Ok(Chunk::Usage(Usage { input: 1, cached: 0, output: 2 })), done.clone()]);
+        assert_eq!(reply(&model).await, [call("call_1", "f", "{}"), call("call_2", "g", r#"{"x":1}"#), done]);
+        assert_eq!(reply(&model).await, [Ok(Chunk::Text("half".into()))]);
+        assert_eq!(reply(&model).await, [Err(Error::InStream("no".into()))]);
+        assert!(reply(&model).await[0].is_err(), "a fifth reply was not written");
+        assert_eq!(*model.requests().lock().unwrap(), vec![asked("m"); 5]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_paced_reply_takes_its_time_and_tears_no_letter() {
+        let text = "👩‍👩‍👧".repeat(150);
+        let began = tokio::time::Instant::now();
+        let out = reply(&Scripted::new([says(&text)]).paced(150)).await;
+        assert_eq!(began.elapsed().as_millis(), 1000);
+        let said: Vec<String> = out
+            .into_iter()
+            .filter_map(|item| if let Ok(Chunk::Text(text)) = item { Some(text) } else { None })
+            .collect();
+        assert!(said.iter().all(|piece| piece.chars().count() % 5 == 0));
+        assert_eq!(said.concat(), text);
+    }
+}

@@ -1,0 +1,98 @@
+//! The small project that the tour works in.
+
+/// Every file of it: path below the folder, and content. Whoever starts the tour writes them.
+pub const FILES: &[(&str, &str)] =
+    &[("README.md", README), ("Cargo.toml", CARGO), ("src/lib.rs", LIB), (LIBRARY, RETRY), (TEST, TESTS)];
+
+/// Where the library's one idea is.
+pub(super) const LIBRARY: &str = "src/retry.rs";
+/// Where the test is that sometimes fails.
+pub(super) const TEST: &str = "tests/retry.rs";
+
+/// The line on which this text begins, counted from 1; 1 where the file does not hold it.
+pub(super) fn line_of(path: &str, text: &str) -> usize {
+    let content = FILES.iter().find(|(own, _)| *own == path).map_or("", |(_, content)| content);
+    content.find(text).map_or(1, |at| content[..at].matches('\n').count() + 1)
+}
+
+const README: &str = "\
+# retry
+
+Calls something again until it works, with a growing wait in between.
+
+This project was made for the tour of aye, and is made anew whenever the
+tour begins. Change it as you like.
+";
+
+const CARGO: &str = r#"[package]
+name = "retry"
+version = "0.1.0"
+edition = "2024"
+
+[dependencies]
+tokio = { version = "1", features = ["time", "macros", "rt", "test-util"] }
+"#;
+
+const LIB: &str = "\
+//! Calls something again until it works.
+
+mod retry;
+
+pub use retry::Retry;
+";
+
+const RETRY: &str = "\
+//! The wait between attempts, and when to give up.
+
+use std::time::{Duration, Instant};
+
+/// Tries again with a growing wait.
+pub struct Retry {
+    wait: Duration,
+}
+
+impl Retry {
+    pub fn new(wait: Duration) -> Self {
+        Self { wait }
+    }
+
+    /// Calls `attempt` until it works or the limit is over.
+    pub async fn until<T, E>(
+        &self,
+        limit: Duration,
+        mut attempt: impl FnMut() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let began = Instant::now();
+        let mut wait = self.wait;
+        loop {
+            let result = attempt();
+            if result.is_ok() || began.elapsed() + wait > limit {
+                return result;
+            }
+            tokio::time::sleep(wait).await;
+            wait *= 2;
+        }
+    }
+}
+";
+
+const TESTS: &str = r#"use retry::Retry;
+use std::time::{Duration, Instant};
+
+#[tokio::test]
+async fn two_attempts_fit_into_fifty_milliseconds() {
+    let began = Instant::now();
+    let retry = Retry::new(Duration::from_millis(20));
+    let mut attempts = 0;
+
+    let _ = retry
+        .until(Duration::from_millis(50), || {
+            attempts += 1;
+            Err::<(), _>("busy")
+        })
+        .await;
+
+    assert_eq!(attempts, 2);
+    assert!(began.elapsed() < Duration::from_millis(25));
+}
+"#;

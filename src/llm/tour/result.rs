@@ -1,0 +1,89 @@
+//! What came of a call, as far as a script can tell from the words a model is given.
+
+use serde_json::Value;
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Result<'a> {
+    /// The person or the policy said no.
+    Refused,
+    /// Nothing real was touched.
+    Rehearsed,
+    /// It was stopped, or never began.
+    Stopped,
+    /// The tool's own words; whether they are good news is for the reader.
+    Told(&'a str),
+}
+
+/// Reads it from the words.
+pub fn read(text: &str) -> Result<'_> {
+    let start: String = text.chars().take(400).collect::<String>().to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| start.contains(word));
+    if says(&["said no", "nobody was there"]) || start.starts_with("refused") || start.starts_with("denied") {
+        Result::Refused
+    } else if says(&["dry run", "rehears"]) {
+        Result::Rehearsed
+    } else if start.starts_with("not done") || says(&["person stopped it", "the program ended"]) {
+        Result::Stopped
+    } else {
+        Result::Told(text)
+    }
+}
+
+/// Which clock the person chose.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Choice {
+    /// One of the three, counted from 0.
+    Option(usize),
+    /// Words of their own.
+    Own(String),
+    /// None: skipped, put off or declined.
+    None,
+}
+
+/// Reads the answer to the question from its result.
+pub fn choice(text: &str, labels: &[&str]) -> Choice {
+    let Ok(result) = serde_json::from_str::<Value>(text) else { return Choice::None };
+    let answers = result.get("answers").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let Some(answer) = answers.iter().find_map(|answer| answer.get("answer")?.as_str()) else {
+        return Choice::None;
+    };
+    match labels.iter().position(|label| *label == answer) {
+        Some(at) => Choice::Option(at),
+        None if answer.trim().is_empty() => Choice::None,
+        None => Choice::Own(answer.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_the_program_are_understood() {
+        let check = |text: &str, expected: Result<'_>| assert_eq!(read(text), expected, "{text}");
+        check("The person said no. Nothing was done.", Result::Refused);
+        check("The person said no, and nothing was done. Their words: not now", Result::Refused);
+        check("Refused: the session is in plan mode.", Result::Refused);
+        check("Dry run: this was not done.", Result::Rehearsed);
+        check("Not done: the person stopped the turn before it began.", Result::Stopped);
+        check("The person stopped it in the middle.", Result::Stopped);
+        check("The program ended while this ran: its outcome is unknown.", Result::Stopped);
+        check("Changed tests/retry.rs.", Result::Told("Changed tests/retry.rs."));
+    }
+
+    #[test]
+    fn an_answer_is_never_invented() {
+        let answer = |answer: &str| {
+            format!(
+                r#"{{"type":"question_answers","status":"answered","answers":[{{"keyword":"clock","answer":{answer}}}]}}"#
+            )
+        };
+        let check = |text: &str, expected: Choice| assert_eq!(choice(text, &["a", "b"]), expected, "{text}");
+        check(&answer(r#""b""#), Choice::Option(1));
+        check(&answer(r#""a sundial""#), Choice::Own("a sundial".into()));
+        check(&answer("null"), Choice::None);
+        check(r#"{"type":"question_answers","status":"declined","answers":[]}"#, Choice::None);
+        check("The person said no.", Choice::None);
+    }
+}

@@ -1,0 +1,208 @@
+//! The tour played against results as the program words them.
+
+use super::*;
+use crate::chat::{Message, ToolCall};
+use futures::StreamExt;
+use serde_json::Value;
+
+/// A talk with the tour, in which a closure answers each call.
+struct Talk(Vec<Message>);
+
+impl Talk {
+    fn new() -> Self {
+        Self(vec![Message::System("s".into())])
+    }
+
+    /// One reply; its text, with its calls' names in brackets. Its calls are answered.
+    fn step(&mut self, answer: &dyn Fn(&ToolCall) -> String) -> String {
+        let request = Request { model: "tour".into(), messages: self.0.clone(), tools: vec![] };
+        let (mut text, mut calls) = (String::new(), Vec::new());
+        for item in futures::executor::block_on(Tour::at_once().stream(request).collect::<Vec<_>>()) {
+            match item.unwrap() {
+                Chunk::Text(more) => text.push_str(&more),
+                Chunk::Call(call) => calls.push(call),
+                _ => {}
+            }
+        }
+        self.0.push(Message::Model { text: text.clone(), calls: calls.clone() });
+        for call in &calls {
+            text.push_str(&format!("[{}]", call.name));
+            self.0.push(Message::Tool { call: call.id.clone(), text: answer(call) });
+        }
+        text
+    }
+
+    /// The person says this, and the turn is played to its end.
+    fn say(&mut self, words: &str, answer: &dyn Fn(&ToolCall) -> String) -> String {
+        self.0.push(Message::Person(words.into()));
+        let mut all = String::new();
+        for _ in 0..10 {
+            let step = self.step(answer);
+            all.push_str(&step);
+            if !step.ends_with(']') {
+                return all;
+            }
+        }
+        panic!("the tour has no end: {all}");
+    }
+}
+
+fn picks(label: &str) -> String {
+    format!(
+        r#"{{"type":"question_answers","status":"answered","answers":[{{"keyword":"clock","answer":"{label}"}}]}}"#
+    )
+}
+
+fn willing(label: &'static str) -> impl Fn(&ToolCall) -> String {
+    move |call| if call.name == "ask_question" { picks(label) } else { format!("{} was done", call.name) }
+}
+
+#[test]
+fn it_goes_from_reading_to_asking_to_changing_to_running() {
+    for (label, change) in [
+        ("tokio::time::pause", "tests/retry.rs:2"),
+        ("a Clock trait", "src/retry.rs:5"),
+        ("the real clock", "tests/retry.rs:18"),
+    ] {
+        let told = Talk::new().say("hi", &willing(label));
+        let order = [
+            "a script, not a model",
+            "[read_file][search_text]",
+            "```rust",
+            "| machine |",
+            "再試行",
+            "👩‍🔬",
+            "[ask_question]",
+            label,
+            "[edit_file]",
+            "“edit_file was done”",
+            "[bash_exec]",
+            "OPENAI_API_KEY",
+        ];
+        let mut from = 0;
+        for words in order {
+            from +=
+                told[from..].find(words).unwrap_or_else(|| panic!("{words:?} is missing or late:\n{told}"));
+        }
+        assert!(told.contains(&format!("the place of the change: {change}\n")), "{told}");
+        assert!(!told.contains(words::AGAIN), "{told}");
+    }
+}
+
+#[test]
+fn every_place_it_names_exists() {
+    let told = Talk::new().say("hi", &willing("a Clock trait"));
+    let mut count = 0;
+    for word in told.split_whitespace() {
+        let word = word.trim_end_matches('.');
+        let Some((path, line)) = word.rsplit_once(':') else { continue };
+        let (Some((_, content)), Ok(line)) =
+            (FILES.iter().find(|(own, _)| *own == path), line.parse::<usize>())
+        else {
+            continue;
+        };
+        count += 1;
+        assert!(line >= 1 && line <= content.lines().count(), "{word}");
+    }
+    assert!(count >= 6, "{count} places in {told}");
+}
+
+#[test]
+fn every_change_it_proposes_fits_its_files() {
+    for label in ["tokio::time::pause", "a Clock trait", "the real clock"] {
+        let mut talk = Talk::new();
+        talk.say("hi", &willing(label));
+        let calls = talk.0.iter().flat_map(|message| match message {
+            Message::Model { calls, .. } => calls.clone(),
+            _ => vec![],
+        });
+        let edit = calls.into_iter().find(|call| call.name == "edit_file").unwrap();
+        let arguments: Value = serde_json::from_str(&edit.arguments).unwrap();
+        let text = |key: &str| arguments[key].as_str().unwrap().to_owned();
+        let (_, content) = FILES.iter().find(|(path, _)| *path == text("path")).unwrap();
+        assert_eq!(content.matches(&text("old_text")).count(), 1, "{label}");
+        assert!(!content.contains(&text("new_text")), "{label}");
+    }
+}
+
+#[test]
+fn a_no_is_said_to_be_one_and_the_tour_goes_on() {
+    let no = |call: &ToolCall| match call.name.as_str() {
+        "ask_question" => picks("the real clock"),
+        "read_file" | "search_text" => "1 file".to_owned(),
+        _ => "The person said no. Nothing was done.".to_owned(),
+    };
+    let told = Talk::new().say("hi", &no);
+    assert!(told.contains("You said no, so the file is as it was"), "{told}");
+    assert!(told.contains("[bash_exec]The command was not run"), "{told}");
+    assert!(!told.contains("the place of the change:"), "{told}");
+}
+
+#[test]
+fn a_dry_run_is_said_to_be_one() {
+    let dry = |call: &ToolCall| match call.name.as_str() {
+        "ask_question" => picks("a Clock trait"),
+        _ => "Dry run: this was not done.".to_owned(),
+    };
+    let told = Talk::new().say("hi", &dry);
+    assert!(
+        told.contains("the change was rehearsed") && !told.contains("the place of the change:"),
+        "{told}"
+    );
+}
+
+#[test]
+fn an_answer_that_was_not_given_changes_nothing_and_own_words_are_not_understood() {
+    let declined = r#"{"type":"question_answers","status":"declined","answers":[]}"#;
+    let told = Talk::new()
+        .say("hi", &|call| if call.name == "ask_question" { declined.into() } else { "ok".into() });
+    assert!(told.contains(words::NO_CHOICE) && !told.contains("[edit_file]"), "{told}");
+    assert!(told.contains("[bash_exec]"), "{told}");
+    let told = Talk::new().say("hi", &willing("a sundial"));
+    assert!(told.contains(words::OWN_WORDS) && told.contains("[edit_file]"), "{told}");
+}
+
+#[test]
+fn a_tour_that_was_stopped_goes_on_where_it_was() {
+    let answer = willing("tokio::time::pause");
+    let mut talk = Talk::new();
+    talk.0.push(Message::Person("hi".into()));
+    talk.step(&answer);
+    let told = talk.say("what is this?", &answer);
+    assert!(told.starts_with(words::AGAIN), "{told}");
+    assert!(!told.contains("[read_file]") && told.contains("[ask_question]"), "{told}");
+
+    let mut cut = Talk::new();
+    cut.0.push(Message::Person("hi".into()));
+    cut.0.push(Message::Model { text: "This is\n[the reply was cut short here]".into(), calls: vec![] });
+    assert!(cut.say("go on", &answer).contains("[read_file]"), "a scene that made no calls is played again");
+}
+
+#[test]
+fn afterwards_it_has_a_few_hints_and_says_that_it_is_a_script() {
+    let answer = willing("a Clock trait");
+    let mut talk = Talk::new();
+    talk.say("hi", &answer);
+    let said: Vec<String> = (0..5).map(|_| talk.say("and now?", &answer)).collect();
+    assert!(said.iter().all(|words| words.to_lowercase().contains("script")), "{said:?}");
+    assert_eq!(said[..4], words::AFTER);
+    assert_eq!(said[4], words::AFTER[0]);
+    assert!(said.concat().contains("--dry-run") && said.concat().contains("/help"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_speaks_at_a_pace_that_can_be_read() {
+    let request =
+        Request { model: "tour".into(), messages: vec![Message::Person("hi".into())], tools: vec![] };
+    let began = tokio::time::Instant::now();
+    let letters: usize = Tour::new()
+        .stream(request)
+        .map(|item| match item {
+            Ok(Chunk::Text(text) | Chunk::Reasoning(text)) => text.chars().count(),
+            _ => 0,
+        })
+        .fold(0, |sum, letters| async move { sum + letters })
+        .await;
+    let speed = letters as f64 / began.elapsed().as_secs_f64();
+    assert!((130.0..170.0).contains(&speed), "{speed} letters a second");
+}

@@ -1,0 +1,9 @@
+//! What tests are built with.
+
+pub mod service;
+
+/// How often something is tried: the small number while a person waits for the tests, the great one where
+/// `AYE_TEST_THOROUGH` is set, as the check of a change does.
+pub fn often(thorough: usize, quick: usize) -> usize {
+    if std::env::var_os("AYE_TEST_THOROUGH").is_some() { thorough } else { quick }
+}

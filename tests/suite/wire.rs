@@ -1,0 +1,60 @@
+//! A model behind a real connection: what a service sends, byte for byte, and what is made of it.
+
+mod endings;
+mod refusals;
+mod requests;
+mod streams;
+mod true_server;
+mod trust;
+
+use crate::support::service::{Answer, Service};
+use aye::chat::{Chunk, Finish, Message, Request};
+use aye::llm::{Error, Llm, OpenAi, Settings};
+use futures::StreamExt;
+use std::time::Duration;
+
+/// A request with one message.
+fn asks(text: &str) -> Request {
+    Request { model: "m".into(), messages: vec![Message::Person(text.into())], tools: vec![] }
+}
+
+/// A model at the service, with a short patience.
+fn model(service: &Service) -> OpenAi {
+    OpenAi::new(Settings { idle: Duration::from_millis(800), ..Settings::new(&service.base_url) })
+}
+
+/// Everything that comes of one request.
+async fn collect(model: &OpenAi) -> Vec<Result<Chunk, Error>> {
+    let all = model.stream(asks("hi")).collect();
+    tokio::time::timeout(Duration::from_secs(20), all).await.expect("a reply ends")
+}
+
+/// Everything that comes of this answer; the service gives no other, and is asked once.
+async fn once(answer: Answer) -> Vec<Result<Chunk, Error>> {
+    let service = Service::start([answer]).await;
+    let out = collect(&model(&service)).await;
+    assert_eq!(service.received().len(), 1, "asked once: {out:?}");
+    out
+}
+
+/// One line for a whole reply: text as it is, everything else marked.
+fn told(out: &[Result<Chunk, Error>]) -> String {
+    let mut told = String::new();
+    for item in out {
+        match item {
+            Ok(Chunk::Text(text)) => told.push_str(text),
+            Ok(Chunk::Reasoning(text)) => told.push_str(&format!("({text})")),
+            Ok(Chunk::Writing { .. }) => {}
+            Ok(Chunk::Call(call)) => {
+                told.push_str(&format!("[{} {} {}]", call.id, call.name, call.arguments))
+            }
+            Ok(Chunk::Usage(usage)) => told.push_str(&format!("#{}+{}", usage.input, usage.output)),
+            Ok(Chunk::Retrying { attempt, .. }) => told.push_str(&format!("~{attempt}~")),
+            Ok(Chunk::Done(Finish::Stop)) => told.push('.'),
+            Ok(Chunk::Done(Finish::Length)) => told.push_str("<length>"),
+            Ok(Chunk::Done(Finish::Filtered(why))) => told.push_str(&format!("<{why}>")),
+            Err(error) => told.push_str(&format!("!{error}")),
+        }
+    }
+    told
+}

@@ -1,0 +1,83 @@
+//! What a service is sent, what else it is asked, and where services are found.
+
+use super::{collect, model, told};
+use crate::support::service::{Answer, Service};
+use aye::llm::models::Model;
+use aye::llm::{OpenAi, Secret, Settings, local};
+use serde_json::json;
+
+#[tokio::test]
+async fn a_request_is_what_services_expect() {
+    let service = Service::start([Answer::stream().done()]).await;
+    let settings = Settings {
+        key: Some(Secret::new("sk-secret")),
+        headers: vec![("X-Title".into(), Secret::new("aye"))],
+        extra: json!({"temperature": 0.5}).as_object().unwrap().clone(),
+        ..Settings::new(&format!("{}/", service.base_url))
+    };
+    collect(&OpenAi::new(settings)).await;
+    let asked = &service.received()[0];
+    assert_eq!(asked.line, "POST /v1/chat/completions HTTP/1.1");
+    assert_eq!(asked.header("authorization"), Some("Bearer sk-secret"));
+    assert_eq!(asked.header("x-title"), Some("aye"));
+    assert_eq!(asked.header("accept"), Some("text/event-stream"));
+    assert_eq!(asked.header("content-type"), Some("application/json"));
+    let expected = json!({"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": true,
+        "stream_options": {"include_usage": true}, "temperature": 0.5});
+    assert_eq!(asked.body, expected);
+}
+
+#[tokio::test]
+async fn without_a_key_none_is_sent() {
+    let service = Service::start([Answer::stream().done()]).await;
+    collect(&model(&service)).await;
+    assert_eq!(service.received()[0].header("authorization"), None);
+    assert_eq!(service.received()[0].header("openai-organization"), None);
+}
+
+#[tokio::test]
+async fn a_wrong_address_is_told_with_the_first_request() {
+    let out = collect(&OpenAi::new(Settings::new("localhost:8080"))).await;
+    assert_eq!(told(&out), "!the address of the model is wrong: it must begin with http:// or https://");
+}
+
+#[tokio::test]
+async fn the_models_of_a_service_are_listed() {
+    let list = r#"{"object":"list","data":[{"id":"a"},{"id":"b","max_model_len":4096}]}"#;
+    let service = Service::start([Answer::body(200, "application/json", &[], list)]).await;
+    let settings = Settings { key: Some(Secret::new("sk-secret")), ..Settings::new(&service.base_url) };
+    let listed = OpenAi::new(settings).models().await.unwrap();
+    let expected = [Model { id: "a".into(), context: None }, Model { id: "b".into(), context: Some(4096) }];
+    assert_eq!(listed, expected);
+    assert_eq!(service.received()[0].line, "GET /v1/models HTTP/1.1");
+    assert_eq!(service.received()[0].header("authorization"), Some("Bearer sk-secret"));
+    let none = Service::start([Answer::body(404, "text/plain", &[], "no")]).await;
+    assert!(model(&none).models().await.is_err());
+}
+
+#[tokio::test]
+async fn servers_on_this_machine_are_found_in_a_fifth_of_a_second() {
+    let list = r#"{"data":[{"id":"a"}]}"#;
+    let good = Service::start([Answer::body(200, "application/json", &[], list)]).await;
+    let mute = Service::start([Answer::default().then(crate::support::service::Step::Stall)]).await;
+    let other = Service::start([Answer::body(200, "text/html", &[], "<html>")]).await;
+    let port = |service: &Service| service.base_url.split(['/', ':']).nth(4).unwrap().parse().unwrap();
+    let places = [("mute", port(&mute)), ("good", port(&good)), ("other", port(&other)), ("none", 1)];
+    let mut found = Vec::new();
+    // A machine under load may miss the fifth of a second now and then.
+    for _ in 0..5 {
+        let began = std::time::Instant::now();
+        found = local::find_at(&places).await;
+        assert!(began.elapsed().as_millis() < 1500, "{:?}", began.elapsed());
+        if !found.is_empty() {
+            break;
+        }
+    }
+    let expected = local::Server {
+        name: "good".into(),
+        base_url: good.base_url.clone(),
+        models: vec![Model { id: "a".into(), context: None }],
+    };
+    assert_eq!(found, [expected]);
+    assert_eq!(good.received()[0].header("authorization"), None);
+}

@@ -1,0 +1,64 @@
+//! Against a model server that somebody else wrote, where `AYE_TEST_SERVER` names one by its base address.
+
+use super::{asks, told};
+use aye::chat::{Chunk, Request};
+use aye::llm::{Error, Llm, OpenAi, Settings};
+use futures::StreamExt;
+use serde_json::json;
+use std::time::Duration;
+
+#[allow(clippy::print_stdout, reason = "a test that did nothing says so")]
+/// A model that writes at most this many tokens, or nothing where there is no server.
+fn server(path: &str, tokens: u32) -> Option<OpenAi> {
+    let Ok(base) = std::env::var("AYE_TEST_SERVER") else {
+        println!("skipped: AYE_TEST_SERVER is not set");
+        return None;
+    };
+    let extra = json!({"max_tokens": tokens}).as_object().cloned()?;
+    Some(OpenAi::new(Settings { extra, ..Settings::new(&format!("{base}{path}")) }))
+}
+
+async fn collect(model: &OpenAi) -> Vec<Result<Chunk, Error>> {
+    tokio::time::timeout(Duration::from_secs(60), model.stream(asks("hi")).collect()).await.expect("it ends")
+}
+
+#[tokio::test]
+async fn a_reply_streams_and_is_counted() {
+    let Some(model) = server("", 24) else { return };
+    let out = collect(&model).await;
+    let texts = out.iter().filter(|item| matches!(item, Ok(Chunk::Text(_)))).count();
+    assert!(texts > 1, "it streams: {out:?}");
+    assert!(matches!(out.last(), Some(Ok(Chunk::Done(_)))), "{out:?}");
+    let usage =
+        out.iter().rev().find_map(|item| if let Ok(Chunk::Usage(usage)) = item { Some(usage) } else { None });
+    assert!(usage.is_some_and(|usage| usage.input > 0 && usage.output == 24), "{out:?}");
+}
+
+#[tokio::test]
+async fn a_reply_can_be_dropped_and_the_next_one_comes() {
+    let Some(model) = server("", 2000) else { return };
+    for _ in 0..3 {
+        let mut reply = model.stream(asks("tell me more"));
+        let first = tokio::time::timeout(Duration::from_secs(20), reply.next()).await.expect("it answers");
+        assert!(matches!(first, Some(Ok(_))), "{first:?}");
+    }
+    let Some(model) = server("", 8) else { return };
+    assert!(matches!(collect(&model).await.last(), Some(Ok(Chunk::Done(_)))));
+}
+
+#[tokio::test]
+async fn a_wrong_path_and_a_talk_too_long_are_told() {
+    let Some(wrong) = server("/nowhere", 8) else { return };
+    let out = collect(&wrong).await;
+    assert!(matches!(out[..], [Err(Error::Service { status: 404, .. })]), "{out:?}");
+    let Some(model) = server("", 8) else { return };
+    let request = Request { messages: vec![aye::chat::Message::Person("word ".repeat(60_000))], ..asks("") };
+    let out: Vec<_> = model.stream(request).collect().await;
+    assert!(matches!(out[..], [Err(Error::Service { status: 400, .. })]), "{}", told(&out));
+}
+
+#[tokio::test]
+async fn its_models_are_listed() {
+    let Some(model) = server("", 8) else { return };
+    assert!(!model.models().await.unwrap().is_empty());
+}
