@@ -71,6 +71,7 @@
 
 pub mod agent;
 pub mod chat;
+pub mod config;
 pub mod llm;
 pub mod policy;
 pub mod project;

@@ -4,5 +4,7 @@
 
 mod commands;
 mod floors;
+mod session_files;
+mod settings;
 mod support;
 mod wire;

@@ -1,0 +1,109 @@
+//! Keys that were entered in the program, each kept with the origin it is for.
+
+use super::{Key, connection, file};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// The keys that were entered, by origin: scheme, host and port.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Credentials {
+    path: PathBuf,
+    keys: BTreeMap<String, Key>,
+}
+
+impl Credentials {
+    /// Reads them; a file that others could read is tightened first. A missing file holds none.
+    pub fn load(path: &Path) -> io::Result<Self> {
+        file::tighten(path)?;
+        let table = table(path)?;
+        let key = |(origin, value): (String, Value)| Some((origin, Key::new(value.as_str()?)));
+        Ok(Self { path: path.to_owned(), keys: table.into_iter().filter_map(key).collect() })
+    }
+
+    /// The key for an origin; for any other there is none.
+    pub fn key(&self, origin: &str) -> Option<Key> {
+        self.keys.get(origin).cloned()
+    }
+
+    /// Keeps a key for the origin of an address. Keys that another process saved meanwhile stay; a file that cannot
+    /// be read is an error and is left as it is.
+    pub fn save(&mut self, base_url: &str, key: Key) -> io::Result<()> {
+        let url = connection::address(base_url)
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this is no address"))?;
+        let origin = url.origin().ascii_serialization();
+        let mut table = table(&self.path)?;
+        table.insert(origin.clone(), Value::String(key.expose().to_owned()));
+        let text = toml::to_string(&table).map_err(|_| unreadable())?;
+        file::replace(&self.path, &text)?;
+        self.keys.insert(origin, key);
+        Ok(())
+    }
+}
+
+fn table(path: &Path) -> io::Result<Table> {
+    // What a parser says of a broken file may quote a key, so it is not passed on.
+    match fs::read_to_string(path) {
+        Ok(text) => text.parse().map_err(|_| unreadable()),
+        Err(error) if file::is_missing(&error) => Ok(Table::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn unreadable() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the file of keys is damaged; correct it or remove it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    #[test]
+    fn r47_a_key_is_given_out_for_its_own_origin_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("credentials.toml");
+        let mut credentials = Credentials::load(&path).unwrap();
+        credentials.save("https://API.example.com/v1", Key::new(" sk-1\n")).unwrap();
+        credentials.save("http://localhost:8080/v1", Key::new("sk-2")).unwrap();
+        let credentials = Credentials::load(&path).unwrap();
+        for (origin, key) in [
+            ("https://api.example.com", Some("sk-1")),
+            ("http://localhost:8080", Some("sk-2")),
+            ("http://api.example.com", None),
+            ("https://api.example.com:444", None),
+            ("https://example.com", None),
+            ("http://localhost", None),
+        ] {
+            assert_eq!(credentials.key(origin).as_ref().map(Key::expose), key, "{origin}");
+        }
+        assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn r56_a_file_that_others_could_read_is_tightened() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("credentials.toml");
+        fs::write(&path, "\"https://a\" = \"sk-1\"\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        Credentials::load(&path).unwrap();
+        assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn r57_no_key_shows_in_an_error_or_in_debug() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("credentials.toml");
+        fs::write(&path, "\"https://a\" = sk-secret\n").unwrap();
+        let error = format!("{:?}", Credentials::load(&path).unwrap_err());
+        assert!(!error.contains("secret"), "{error}");
+        let mut credentials = Credentials { path: path.clone(), ..Credentials::default() };
+        assert!(credentials.save("https://b", Key::new("sk-other")).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "\"https://a\" = sk-secret\n");
+        fs::remove_file(&path).unwrap();
+        credentials.save("https://b", Key::new("sk-other")).unwrap();
+        assert!(!format!("{credentials:?}").contains("other"));
+    }
+}

@@ -1,0 +1,74 @@
+//! A settings file written whole or not at all, for its owner alone.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+
+/// The owner alone reads and writes.
+const OWNER: u32 = 0o600;
+
+/// Reads a text; a missing file is an empty one.
+pub fn read(path: &Path) -> io::Result<String> {
+    match fs::read_to_string(path) {
+        Err(error) if is_missing(&error) => Ok(String::new()),
+        read => read,
+    }
+}
+
+/// Whether nothing is there: no file, or something else where its folder would be.
+pub fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Takes every right to a file from everybody but its owner. A missing file is none to worry about.
+pub fn tighten(path: &Path) -> io::Result<()> {
+    let file = match File::open(path) {
+        Err(error) if is_missing(&error) => return Ok(()),
+        opened => opened?,
+    };
+    if file.metadata()?.mode() & 0o777 != OWNER {
+        file.set_permissions(Permissions::from_mode(OWNER))?;
+    }
+    Ok(())
+}
+
+/// Writes the file anew. Where a link leads elsewhere, as people who keep their settings in a repository have it,
+/// what it leads to is written and the link stays.
+pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = real.parent().unwrap_or(Path::new("."));
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(OWNER)).tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().set_permissions(Permissions::from_mode(OWNER))?;
+    file.as_file().sync_all()?;
+    file.persist(real)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_to_the_settings_stays_a_link() {
+        let home = tempfile::tempdir().unwrap();
+        let (real, link) = (home.path().join("real.toml"), home.path().join("config.toml"));
+        fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        replace(&link, "new").unwrap();
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+        assert_eq!(fs::metadata(&real).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_missing_file_is_an_empty_text_and_its_folder_is_made() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a/b.toml");
+        assert_eq!(read(&path).unwrap(), "");
+        replace(&path, "x").unwrap();
+        assert_eq!(read(&path).unwrap(), "x");
+    }
+}

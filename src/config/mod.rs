@@ -1,0 +1,69 @@
+//! Settings: what there is to set, one file per section, and where each value came from.
+//!
+//! The rule for keys, in one place: a key goes to the address it was meant for and to no other.
+//! - A key from the environment goes to the address of the profile that names its variable. That address may be
+//!   changed by a flag, by `OPENAI_BASE_URL` (for the profile `openai` alone) or in the person's own settings;
+//!   nothing in a project's folder can change it.
+//! - A key that was entered in the program is kept with the origin (scheme, host, port) it was entered for and is
+//!   given out for that origin alone. Another address has no key until the person enters one.
+
+pub mod approval;
+pub mod change;
+pub mod connection;
+pub mod credentials;
+pub mod file;
+pub mod key;
+pub mod known;
+pub mod model;
+pub mod origin;
+pub mod problem;
+pub mod read;
+pub mod screen;
+pub mod settings;
+pub mod shell;
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+pub use approval::Approval;
+pub use change::set;
+pub use connection::{Connection, connect};
+pub use credentials::Credentials;
+pub use key::Key;
+pub use model::{Model, Profile};
+pub use origin::Origin;
+pub use problem::Problem;
+pub use screen::{Links, Screen};
+pub use settings::{Environment, Overrides, Settings};
+pub use shell::Shell;
+
+/// Everything that can be set. `config.example.toml` says what each is for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Which model answers.
+    pub model: Model,
+    /// The services and servers there are, by name. Those that come with the program are among them.
+    pub profiles: BTreeMap<String, Profile>,
+    /// What runs without asking.
+    pub approval: Approval,
+    /// How commands run.
+    pub shell: Shell,
+    /// How it looks.
+    pub screen: Screen,
+    /// Chords by the name of what they do; they take the place of the usual ones. An empty list takes the key away.
+    pub keys: BTreeMap<String, Vec<String>>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            model: Model::default(),
+            profiles: model::bundled(),
+            approval: Approval::default(),
+            shell: Shell::default(),
+            screen: Screen::default(),
+            keys: BTreeMap::new(),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! One file of settings: what in it is right, on which line it stands, and what is wrong with the rest.
+
+use super::known::{self, ANY, SECTIONS, Takes};
+use super::problem::nearest;
+use super::{Origin, Problem};
+use std::collections::BTreeMap;
+use toml::{Table, Value};
+use toml_edit::{Document, Item};
+
+/// How much of a wrong value is shown.
+const SHOWN: usize = 40;
+
+/// The right settings of one file. Layers are merged in their order, the later over the earlier.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Layer {
+    /// The settings that are right.
+    pub table: Table,
+    /// Where each of them stands, by its path, such as `screen.theme`.
+    pub origins: BTreeMap<String, Origin>,
+    /// What is wrong, in the order of the file.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads a file's text; `file` is its name as it is shown. It cannot fail: a text that is no TOML at all is one
+/// problem and no settings.
+pub fn read(text: &str, file: &str) -> Layer {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reading = Reading { text, file, document: None, layer: Layer::default() };
+    match (text.parse::<Table>(), Document::parse(text)) {
+        (Ok(table), Ok(document)) => {
+            reading.document = Some(document);
+            reading.sections(table);
+        }
+        (Err(error), _) => reading.syntax(error.message(), error.span().map_or(0, |span| span.start)),
+        (_, Err(error)) => reading.syntax(error.message(), error.span().map_or(0, |span| span.start)),
+    }
+    let line = |problem: &Problem| match problem.at {
+        Origin::File { line, .. } => line,
+        Origin::Default | Origin::Environment(_) | Origin::Flag(_) | Origin::Entered => 0,
+    };
+    reading.layer.problems.sort_by_key(line);
+    reading.layer
+}
+
+/// A reading under way.
+struct Reading<'a> {
+    text: &'a str,
+    file: &'a str,
+    document: Option<Document<&'a str>>,
+    layer: Layer,
+}
+
+impl Reading<'_> {
+    fn syntax(&mut self, message: &str, byte: usize) {
+        let message = message.lines().next().unwrap_or("it cannot be read");
+        let words = format!("this is not TOML ({message}); nothing in the file is used until it is");
+        self.layer.problems.push(Problem { at: self.line(byte), words });
+    }
+
+    fn sections(&mut self, table: Table) {
+        for (section, value) in table {
+            if !SECTIONS.contains(&section.as_str()) {
+                self.wrong(&[&section], unknown(&section, "section", "", SECTIONS.iter().copied()));
+                continue;
+            }
+            match value {
+                Value::Table(table) if section == "profiles" => self.profiles(table),
+                Value::Table(table) => self.settings(&[&section], &section, table),
+                other => {
+                    let words = format!("{section} is {}; it is a section: [{section}]", shown(&other));
+                    self.wrong(&[&section], words);
+                }
+            }
+        }
+    }
+
+    fn profiles(&mut self, profiles: Table) {
+        for (name, value) in profiles {
+            match value {
+                Value::Table(table) => self.settings(&["profiles", &name], "profiles.*", table),
+                other => {
+                    let found = shown(&other);
+                    let words = format!("profiles.{name} is {found}; it is a section: [profiles.{name}]");
+                    self.wrong(&["profiles", &name], words);
+                }
+            }
+        }
+    }
+
+    fn settings(&mut self, above: &[&str], section: &str, table: Table) {
+        for (name, value) in table {
+            let path: Vec<&str> = above.iter().copied().chain([name.as_str()]).collect();
+            let takes = known::in_section(section).find(|(known, _)| *known == name || *known == ANY);
+            match takes {
+                Some((_, takes)) if takes.fits(&value) => self.right(&path, value),
+                Some((_, takes)) => {
+                    let setting = path.join(".");
+                    let found = found(takes, &value);
+                    self.wrong(&path, format!("{setting} {found}; it takes {}", takes.words()));
+                }
+                None => {
+                    let names = known::in_section(section).map(|(name, _)| name);
+                    let within = format!("{}.", above.join("."));
+                    self.wrong(&path, unknown(&name, "setting", &within, names));
+                }
+            }
+        }
+    }
+
+    fn right(&mut self, path: &[&str], value: Value) {
+        // A single chord is a list of one.
+        let value = match value {
+            Value::String(chord) if path[0] == "keys" => Value::Array(vec![Value::String(chord)]),
+            value => value,
+        };
+        let (name, above) = path.split_last().expect("a setting has a name");
+        let mut table = &mut self.layer.table;
+        for section in above {
+            let below = table.entry(*section).or_insert_with(|| Value::Table(Table::new()));
+            table = below.as_table_mut().expect("only sections are put here");
+        }
+        table.insert((*name).to_owned(), value);
+        let origin = self.place(path);
+        self.layer.origins.insert(path.join("."), origin);
+    }
+
+    fn wrong(&mut self, path: &[&str], words: String) {
+        self.layer.problems.push(Problem { at: self.place(path), words });
+    }
+
+    /// Where a setting's name stands.
+    fn place(&self, path: &[&str]) -> Origin {
+        let mut item = self.document.as_ref().map(Document::as_item);
+        let mut byte = 0;
+        for name in path {
+            let table = item.and_then(Item::as_table_like);
+            let Some((key, below)) = table.and_then(|table| table.get_key_value(name)) else { break };
+            byte = key.span().map_or(byte, |span| span.start);
+            item = Some(below);
+        }
+        self.line(byte)
+    }
+
+    fn line(&self, byte: usize) -> Origin {
+        let before = &self.text.as_bytes()[..byte.min(self.text.len())];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        Origin::File { file: self.file.to_owned(), line }
+    }
+}
+
+fn unknown<'a>(name: &str, what: &str, within: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.collect();
+    if known.contains(&"key_env") && ["key", "token", "secret"].iter().any(|word| name.contains(word)) {
+        let hint = "a key never stands in this file; key_env names the variable that holds it";
+        return format!("{within}{} is no {what}; {hint}", shorten(name));
+    }
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean {within}{near}?"),
+        None => format!("there are {}", known.join(", ")),
+    };
+    format!("{within}{} is no {what}; {hint}", shorten(name))
+}
+
+fn found(takes: &Takes, value: &Value) -> String {
+    if takes.may_be_shown() { format!("is {}", shown(value)) } else { "cannot be used as it is".to_owned() }
+}
+
+/// A wrong value as it would be written, on one line.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Table(_) => "a table".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::String(text) => format!("{:?}", shorten(text)),
+        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) => value.to_string(),
+    }
+}
+
+fn shorten(text: &str) -> String {
+    let mut short: String = text.chars().take(SHOWN).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! The settings of a run: defaults, files, environment and flags, the later over the earlier.
+
+use super::read::{Layer, read};
+use super::{Config, Origin, Problem};
+use crate::policy::Mode;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use toml::{Table, Value};
+
+/// Looks up a variable of the environment; an empty one counts as none.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// What the flags say; they win over everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// `--profile`
+    pub profile: Option<String>,
+    /// `--base-url`
+    pub base_url: Option<String>,
+    /// `--model`
+    pub model: Option<String>,
+    /// `--mode`
+    pub mode: Option<Mode>,
+    /// `--theme`
+    pub theme: Option<String>,
+}
+
+/// The settings of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The settings themselves.
+    pub config: Config,
+    /// Every wrong one, which was left out, in the order of the files.
+    pub problems: Vec<Problem>,
+    origins: BTreeMap<String, Origin>,
+}
+
+impl Settings {
+    /// Loads the person's file, which need not exist and is never changed here.
+    pub fn load(file: &Path, environment: Environment<'_>, flags: &Overrides) -> Self {
+        let shown = shown(file, environment);
+        let layer = match fs::read(file) {
+            Ok(bytes) => match String::from_utf8(bytes) {
+                Ok(text) => read(&text, &shown),
+                Err(error) => {
+                    let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                    let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
+                    unread(&shown, line, "this is not text in UTF-8")
+                }
+            },
+            Err(error) if super::file::is_missing(&error) => Layer::default(),
+            Err(error) => unread(&shown, 1, &format!("the file cannot be read ({error})")),
+        };
+        Self::from_layers([layer], environment, flags)
+    }
+
+    /// Merges files that were read, each over those before it. What the files of a project may say, once a person
+    /// trusts it, is another layer here; it must not hold profiles.
+    pub fn from_layers(
+        layers: impl IntoIterator<Item = Layer>,
+        environment: Environment<'_>,
+        flags: &Overrides,
+    ) -> Self {
+        let mut table = Table::try_from(Config::default()).expect("the defaults are TOML");
+        let (mut origins, mut problems) = (BTreeMap::new(), Vec::new());
+        for layer in layers {
+            merge(&mut table, layer.table);
+            origins.extend(layer.origins);
+            problems.extend(layer.problems);
+        }
+        let config = taken(Value::Table(table)).unwrap_or_else(|words| {
+            problems.push(Problem { at: Origin::Default, words });
+            Config::default()
+        });
+        let mut settings = Self { config, problems, origins };
+        settings.environment(environment);
+        settings.flags(flags);
+        settings.check();
+        settings
+    }
+
+    /// Where a setting's value came from, by its path, such as `screen.theme`.
+    pub fn origin(&self, path: &str) -> Origin {
+        self.origins.get(path).cloned().unwrap_or_default()
+    }
+
+    fn environment(&mut self, environment: Environment<'_>) {
+        let variable = |name: &str| environment(name).filter(|value| !value.trim().is_empty());
+        if variable("NO_COLOR").is_some() {
+            self.config.screen.color = false;
+            self.came_from("screen.color", Origin::Environment("NO_COLOR".to_owned()));
+        }
+        if let Some(profile) = variable("AYE_PROFILE") {
+            self.config.model.profile = Some(profile);
+            self.came_from("model.profile", Origin::Environment("AYE_PROFILE".to_owned()));
+        }
+    }
+
+    fn flags(&mut self, flags: &Overrides) {
+        if let Some(profile) = &flags.profile {
+            self.config.model.profile = Some(profile.clone());
+            self.came_from("model.profile", Origin::Flag("--profile"));
+        }
+        if let Some(mode) = flags.mode {
+            self.config.approval.mode = mode;
+            self.came_from("approval.mode", Origin::Flag("--mode"));
+        }
+        if let Some(theme) = &flags.theme {
+            self.config.screen.theme = theme.clone();
+            self.came_from("screen.theme", Origin::Flag("--theme"));
+        }
+    }
+
+    fn came_from(&mut self, path: &str, origin: Origin) {
+        self.origins.insert(path.to_owned(), origin);
+    }
+
+    /// What is wrong only beside something else.
+    fn check(&mut self) {
+        let shell = &mut self.config.shell;
+        if shell.timeout > shell.max_timeout {
+            let words = format!(
+                "shell.timeout is {} and shell.max_timeout is {}; {0} counts for both",
+                shell.timeout, shell.max_timeout
+            );
+            shell.max_timeout = shell.timeout;
+            let set = ["shell.timeout", "shell.max_timeout"].map(|path| self.origin(path));
+            let at = set.into_iter().find(|origin| *origin != Origin::Default).unwrap_or_default();
+            self.problems.push(Problem { at, words });
+        }
+        let unplaced = self.config.profiles.iter().filter(|(_, profile)| profile.base_url.is_empty());
+        for (name, _) in unplaced {
+            let inside = format!("profiles.{name}.");
+            let at = self.origins.iter().find(|(path, _)| path.starts_with(&inside));
+            let at = at.map(|(_, origin)| origin.clone()).unwrap_or_default();
+            let words = format!("profiles.{name} has no base_url; it says where the service is");
+            self.problems.push(Problem { at, words });
+        }
+        self.config.profiles.retain(|_, profile| !profile.base_url.is_empty());
+    }
+}
+
+fn unread(file: &str, line: usize, what: &str) -> Layer {
+    let at = Origin::File { file: file.to_owned(), line };
+    let words = format!("{what}; nothing in it is used");
+    Layer { problems: vec![Problem { at, words }], ..Layer::default() }
+}
+
+/// A file's name with `~` for the person's home.
+fn shown(file: &Path, environment: Environment<'_>) -> String {
+    match environment("HOME").as_deref().map(|home| file.strip_prefix(home)) {
+        Some(Ok(inside)) => format!("~/{}", inside.display()),
+        Some(Err(_)) | None => file.display().to_string(),
+    }
+}
+
+/// Puts one table over another, table into table; anything else takes the place of what was.
+fn merge(under: &mut Table, over: Table) {
+    for (name, value) in over {
+        match (under.get_mut(&name), value) {
+            (Some(Value::Table(under)), Value::Table(over)) => merge(under, over),
+            (_, value) => drop(under.insert(name, value)),
+        }
+    }
+}
+
+/// Every value was looked at before, so an error here says that the table of settings and the structs differ.
+fn taken<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(value).map_err(|error| format!("{}: {}", error.path(), error.inner()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! What wins over what, and where it is said to come from.
+
+use super::*;
+use crate::config::Links;
+use crate::config::known::{ANY, SETTINGS};
+
+fn nothing(_: &str) -> Option<String> {
+    None
+}
+
+fn settings(text: &str) -> Settings {
+    Settings::from_layers([read(text, "f")], &nothing, &Overrides::default())
+}
+
+const EXAMPLE: &str = include_str!("../../../config.example.toml");
+
+#[test]
+fn the_example_is_what_nothing_set_means() {
+    let settings = settings(EXAMPLE);
+    assert_eq!(settings.problems, []);
+    assert_eq!(settings.config, Config::default());
+    let bare: Config = toml::from_str(EXAMPLE).unwrap();
+    assert_eq!((bare.screen, bare.shell), (settings.config.screen, settings.config.shell));
+}
+
+#[test]
+fn the_example_names_every_setting_and_what_it_leaves_out_is_right_too() {
+    let all: String = EXAMPLE
+        .lines()
+        .map(|line| match line.strip_prefix("# ").filter(|line| line.contains(" = ")) {
+            Some(setting) => format!("{setting}\n"),
+            None => format!("{line}\n"),
+        })
+        .collect();
+    let layer = read(&all, "f");
+    assert_eq!(layer.problems, []);
+    for (section, name, _) in SETTINGS.iter().filter(|(_, name, _)| *name != ANY) {
+        let path = format!("{}.{name}", section.replace('*', "openai"));
+        assert!(layer.origins.contains_key(&path), "{path} is not in config.example.toml");
+    }
+}
+
+#[test]
+fn every_field_is_a_setting_and_every_setting_a_field() {
+    // The structs refuse what they do not have, and say of which fields they consist.
+    for (section, name, _) in SETTINGS.iter().filter(|(_, name, _)| *name != ANY) {
+        let path = section.replace('*', "x");
+        let error = toml::from_str::<Config>(&format!("[{path}]\nnothing = 1")).unwrap_err().to_string();
+        assert!(error.contains(&format!("`{name}`")), "{path}.{name}: {error}");
+        let fields = error.lines().last().unwrap().split('`').skip(3).step_by(2);
+        let known: Vec<&str> = crate::config::known::in_section(section).map(|(name, _)| name).collect();
+        assert!(fields.clone().all(|field| known.contains(&field)), "{path}: {error}");
+        assert_eq!(fields.count(), known.len(), "{path}: {error}");
+    }
+}
+
+#[test]
+fn the_file_wins_over_the_defaults_and_keeps_what_it_does_not_name() {
+    let settings =
+        settings("[screen]\nlinks = \"off\"\n[profiles.openai]\nmodel = \"m\"\n[keys]\nquit = \"f10\"\n");
+    assert_eq!(settings.config.screen.links, Links::Off);
+    assert!(settings.config.screen.mouse);
+    let openai = &settings.config.profiles["openai"];
+    assert_eq!((openai.model.as_deref(), openai.base_url.as_str()), (Some("m"), "https://api.openai.com/v1"));
+    assert_eq!(settings.config.profiles.len(), 6);
+    assert_eq!(settings.config.keys["quit"], ["f10"]);
+    assert_eq!(settings.origin("screen.links").to_string(), "f:2");
+    assert_eq!(settings.origin("screen.mouse"), Origin::Default);
+}
+
+#[test]
+fn a_later_file_wins_over_an_earlier_one() {
+    let layers = [read("[screen]\ntheme = \"a\"\nmouse = false", "one"), read("screen.theme = \"b\"", "two")];
+    let settings = Settings::from_layers(layers, &nothing, &Overrides::default());
+    assert_eq!((settings.config.screen.theme.as_str(), settings.config.screen.mouse), ("b", false));
+    assert_eq!(settings.origin("screen.theme").to_string(), "two:1");
+}
+
+#[test]
+fn flags_win_over_the_environment_and_that_over_the_file() {
+    let environment = |name: &str| match name {
+        "AYE_PROFILE" => Some("vllm".to_owned()),
+        "NO_COLOR" => Some("1".to_owned()),
+        _ => None,
+    };
+    let file = || read("model.profile = \"ollama\"", "f");
+    let profile = |settings: &Settings| {
+        let name = settings.config.model.profile.clone().unwrap();
+        format!("{name} from {}", settings.origin("model.profile"))
+    };
+    let none = Overrides::default();
+    assert_eq!(profile(&Settings::from_layers([file()], &nothing, &none)), "ollama from f:1");
+    let settings = Settings::from_layers([file()], &environment, &none);
+    assert_eq!(profile(&settings), "vllm from AYE_PROFILE");
+    assert!(!settings.config.screen.color);
+    let flags = Overrides { profile: Some("llamacpp".into()), mode: Some(Mode::Plan), ..none };
+    let settings = Settings::from_layers([file()], &environment, &flags);
+    assert_eq!(profile(&settings), "llamacpp from --profile");
+    assert_eq!(settings.config.approval.mode, Mode::Plan);
+}
+
+#[test]
+fn what_is_wrong_beside_something_else_is_said() {
+    let settings = settings("[shell]\ntimeout = 300\n[profiles.mine]\nmodel = \"m\"");
+    let said: Vec<String> = settings.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        said,
+        [
+            "f:2: shell.timeout is 300 and shell.max_timeout is 120; 300 counts for both",
+            "f:4: profiles.mine has no base_url; it says where the service is"
+        ]
+    );
+    assert_eq!(settings.config.shell.max_timeout, 300);
+    assert!(!settings.config.profiles.contains_key("mine"));
+}
+
+#[test]
+fn r69_a_file_that_is_no_text_is_said_and_left_as_it_is() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("config.toml");
+    fs::write(&path, b"[screen]\n\xff").unwrap();
+    let at_home = |name: &str| (name == "HOME").then(|| home.path().display().to_string());
+    let settings = Settings::load(&path, &at_home, &Overrides::default());
+    assert_eq!(
+        settings.problems[0].to_string(),
+        "~/config.toml:2: this is not text in UTF-8; nothing in it is used"
+    );
+    assert_eq!(settings.config, Config::default());
+    assert_eq!(fs::read(&path).unwrap(), b"[screen]\n\xff");
+    let missing = Settings::load(&home.path().join("none"), &nothing, &Overrides::default());
+    assert_eq!(missing.problems, []);
+}

@@ -1,0 +1,194 @@
+//! Session files under two processes, any umask, and a kill at any moment.
+
+use aye::chat::{Entry, SessionId};
+use aye::store::lines::path;
+use aye::store::private::replace;
+use aye::store::{Drafts, Error, Header, History, Lines, Log, Places, Sessions, draft::Whose, read};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The folder that a child process works in.
+const FOLDER: &str = "AYE_TEST_FOLDER";
+
+fn said(text: &str) -> Entry {
+    Entry::Said { text: text.into() }
+}
+
+fn id() -> SessionId {
+    SessionId("01J".into())
+}
+
+fn header() -> Header {
+    Header::new(id(), Path::new("/project"), "m", false)
+}
+
+/// Runs one of the ignored tests below in a process of its own, under this umask.
+fn child(test: &str, umask: &str, folder: &Path) -> io::Result<Child> {
+    let program = std::env::current_exe()?;
+    Command::new("sh")
+        .args(["-c", "umask \"$0\"; exec \"$@\"", umask])
+        .arg(program)
+        .args(["--ignored", "--exact", &format!("session_files::{test}")])
+        .env(FOLDER, folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+}
+
+fn folder() -> PathBuf {
+    std::env::var_os(FOLDER).map(PathBuf::from).expect("these run in a child process alone")
+}
+
+#[test]
+#[ignore = "the other process of the tests below"]
+fn child_that_appends_until_it_is_killed() {
+    let mut lines = match Lines::open(&folder(), &id()) {
+        Ok((lines, _)) => lines,
+        Err(_) => Lines::new(&folder(), &header()),
+    };
+    for n in 0.. {
+        lines.append(&said(&format!("{n} {}", "x".repeat(n % 3000)))).unwrap();
+    }
+}
+
+#[test]
+#[ignore = "the other process of the tests below"]
+fn child_that_appends_when_it_can() {
+    let mut added = 0;
+    while added < 50 {
+        match Lines::open(&folder(), &id()) {
+            Ok((mut lines, _)) => {
+                lines.append(&said("child")).unwrap();
+                added += 1;
+            }
+            Err(Error::Busy(_)) => std::thread::yield_now(),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+#[ignore = "the other process of the tests below"]
+fn child_that_makes_every_kind_of_file() {
+    let places = Places::under(&folder());
+    places.prepare().unwrap();
+    let sessions = Sessions::new(places.sessions());
+    sessions.begin(&header()).append(&said("x")).unwrap();
+    History::new(&places.history(), Path::new("/project")).add("x").unwrap();
+    Drafts::new(places.drafts()).save(Whose::Session(&id()), "x").unwrap();
+    replace(&places.themes().join("mine.toml"), b"x").unwrap();
+    aye::config::set(&places.settings(), &["screen", "theme"], "dark").unwrap();
+    let mut credentials = aye::config::Credentials::load(&places.credentials()).unwrap();
+    credentials.save("https://a/v1", aye::config::Key::new("k")).unwrap();
+}
+
+fn every_path(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            every_path(&path, paths)?;
+        }
+        paths.push(path);
+    }
+    Ok(())
+}
+
+#[test]
+fn r56_files_and_folders_are_for_their_owner_alone_whatever_the_umask() {
+    for umask in ["000", "022", "077"] {
+        let home = tempfile::tempdir().unwrap();
+        let status =
+            child("child_that_makes_every_kind_of_file", umask, home.path()).unwrap().wait().unwrap();
+        assert!(status.success(), "umask {umask}");
+        let mut paths = Vec::new();
+        every_path(home.path(), &mut paths).unwrap();
+        assert_eq!(paths.iter().filter(|path| path.is_file()).count(), 6, "{paths:?}");
+        for path in paths {
+            let mode = path.metadata().unwrap().mode() & 0o777;
+            let wanted = if path.is_dir() { 0o700 } else { 0o600 };
+            assert_eq!(mode, wanted, "umask {umask}: {} is {mode:o}", path.display());
+        }
+    }
+}
+
+#[test]
+fn r51_a_kill_at_any_moment_loses_at_most_the_line_in_flight() {
+    let home = tempfile::tempdir().unwrap();
+    let file = path(home.path(), &id());
+    let mut entries = 0;
+    for round in 0..12 {
+        let mut process = child("child_that_appends_until_it_is_killed", "077", home.path()).unwrap();
+        let before = fs::metadata(&file).map_or(0, |data| data.len());
+        let limit = Instant::now() + Duration::from_secs(20);
+        while fs::metadata(&file).map_or(0, |data| data.len()) <= before + round * 10_000 {
+            assert!(Instant::now() < limit, "the other process wrote nothing");
+            std::thread::yield_now();
+        }
+        process.kill().unwrap();
+        process.wait().unwrap();
+        let (lines, read) = Lines::open(home.path(), &id()).unwrap();
+        assert!(read.entries.len() > entries, "round {round}");
+        assert_eq!(read.last_seq, read.entries.len() as u64, "round {round}: {:?}", read.notices);
+        assert!(read.notices.len() as u64 <= round + 1, "round {round}: {:?}", read.notices);
+        entries = read.entries.len();
+        drop(lines);
+    }
+}
+
+#[test]
+fn r54_two_processes_never_write_into_one_session_at_once() {
+    let home = tempfile::tempdir().unwrap();
+    Lines::new(home.path(), &header()).append(&said("first")).unwrap();
+    let mut process = child("child_that_appends_when_it_can", "077", home.path()).unwrap();
+    let (mut ours, mut refused) = (0, 0);
+    while process.try_wait().unwrap().is_none() {
+        match Lines::open(home.path(), &id()) {
+            Ok((mut lines, _)) => {
+                lines.append(&said("parent")).unwrap();
+                ours += 1;
+            }
+            Err(Error::Busy(_)) => refused += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(process.wait().unwrap().success());
+    let read = read(&path(home.path(), &id())).unwrap();
+    let of = |text: &str| read.entries.iter().filter(|entry| **entry == said(text)).count();
+    assert_eq!((of("parent"), of("child"), &read.notices), (ours, 50, &vec![]));
+    assert_eq!(read.last_seq, read.entries.len() as u64, "{ours} of ours, {refused} refused");
+}
+
+#[test]
+fn r52_reading_and_going_on_leave_every_old_byte_where_it_was() {
+    let home = tempfile::tempdir().unwrap();
+    let file = path(home.path(), &id());
+    let mut lines = Lines::new(home.path(), &header());
+    for text in ["one", "two", "three"] {
+        lines.append(&said(text)).unwrap();
+    }
+    drop(lines);
+    let mut damaged = fs::read(&file).unwrap();
+    let middle = damaged.iter().position(|&byte| byte == b'\n').unwrap() + 5;
+    damaged[middle..middle + 20].fill(0);
+    damaged.extend_from_slice(b"{\"seq\":4,\"at\":0,\"ent");
+    fs::write(&file, &damaged).unwrap();
+    let (mut lines, read) = Lines::open(home.path(), &id()).unwrap();
+    assert_eq!(read.entries, [said("two"), said("three")]);
+    let notices: Vec<String> = read.notices.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        notices,
+        [
+            "line 2 is damaged; what could not be read was left out",
+            "line 5 was being written when aye ended, and was left out"
+        ]
+    );
+    lines.append(&said("four")).unwrap();
+    drop(lines);
+    assert!(fs::read(&file).unwrap().starts_with(&damaged));
+    let (_, again) = Lines::open(home.path(), &id()).unwrap();
+    assert_eq!(again.entries, [said("two"), said("three"), said("four")]);
+}
