@@ -75,5 +75,6 @@ pub mod config;
 pub mod llm;
 pub mod policy;
 pub mod project;
+pub mod runtime;
 pub mod store;
 pub mod tools;

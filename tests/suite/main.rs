@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its support too")]
 
+mod approvals;
 mod commands;
+mod dry_run;
 mod floors;
+mod questions;
 mod session_files;
 mod settings;
 mod support;
+mod turns;
 mod wire;

@@ -1,5 +1,6 @@
 //! What tests are built with.
 
+pub mod scene;
 pub mod service;
 
 /// How often something is tried: the small number while a person waits for the tests, the great one where

@@ -1,0 +1,62 @@
+//! Lets a tool act, or rehearse. A crash fails that call alone.
+
+use super::Means;
+use super::plan::{bounded, broken};
+use crate::agent::Event;
+use crate::chat::{Outcome, Plan, ToolCall, TurnId};
+use crate::tools::crash::contain_async;
+use crate::tools::{Error, Hands, Stage};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// No call runs longer. A command has its own, shorter limit.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// Does what was planned.
+pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Plan>) {
+    let done = async {
+        let tool = means.tools.find(&call.name)?;
+        let Some(shell) = means.shell.clone() else {
+            return Err(Error::Broken("nothing may be done for real in a dry run".to_owned()));
+        };
+        let hands = Hands { project: means.project.clone(), shell, progress: progress(&means, turn, &call) };
+        tool.act(&plan, &hands).await
+    };
+    finish(&means, turn, &call, done, Outcome::Done).await;
+}
+
+/// Does it on the stage.
+pub(super) async fn rehearse(means: Means, turn: TurnId, call: ToolCall, plan: Box<Plan>) {
+    let done = async {
+        let stage = Stage { project: means.project.clone() };
+        means.tools.find(&call.name)?.rehearse(&plan, &stage).await
+    };
+    finish(&means, turn, &call, done, Outcome::Rehearsed).await;
+}
+
+async fn finish(
+    means: &Means,
+    turn: TurnId,
+    call: &ToolCall,
+    work: impl Future<Output = Result<String, Error>>,
+    well: fn(String) -> Outcome,
+) {
+    let started = Instant::now();
+    let outcome = match tokio::time::timeout(LIMIT, contain_async(work)).await {
+        Ok(Some(Ok(text))) => well(text),
+        Ok(Some(Err(error))) => Outcome::Failed(bounded(error.to_string())),
+        Ok(None) => Outcome::Failed(broken(&call.name)),
+        Err(_) => Outcome::Failed(format!("{} was stopped after {} s", call.name, LIMIT.as_secs())),
+    };
+    let event = Event::Finished { turn, call: call.id.clone(), outcome, took: started.elapsed() };
+    means.tell(event).await;
+}
+
+/// Takes interim output to the frontend where there is room; it is for the screen alone.
+fn progress(means: &Means, turn: TurnId, call: &ToolCall) -> Arc<dyn Fn(&str) + Send + Sync> {
+    let (events, id) = (means.events.clone(), call.id.clone());
+    Arc::new(move |output| {
+        let event = Event::Progressed { turn, call: id.clone(), output: output.to_owned() };
+        let _ = events.try_send(event);
+    })
+}

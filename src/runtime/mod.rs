@@ -1,0 +1,99 @@
+//! Effects in, events out: does what the agent wants done, the same for a screen, for print and for tests.
+
+mod act;
+mod plan;
+mod running;
+mod stream;
+
+use crate::agent::{Effect, Event};
+use crate::llm::Llm;
+use crate::project::Writer;
+use crate::project::shell::Shell;
+use crate::store::Log;
+use crate::tools::Toolbox;
+pub use crate::tools::crash::is_contained;
+use running::Running;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// Events that may wait for the frontend. A slow frontend slows the stream down; nothing is ever dropped but the
+/// interim output of a running call.
+const WAITING: usize = 1024;
+
+/// Does the effects of one session. Dropping it stops everything that runs for it. Needs a tokio runtime.
+pub struct Runtime {
+    means: Means,
+    log: Box<dyn Log>,
+    running: Running,
+}
+
+/// What effects are done with. Cheap to clone.
+#[derive(Clone)]
+pub struct Means {
+    /// The model.
+    pub llm: Arc<dyn Llm>,
+    /// What it may call.
+    pub tools: Arc<Toolbox>,
+    /// The project. In a dry run this is the rehearsal, and the real folder is not here at all.
+    pub project: Arc<dyn Writer>,
+    /// Runs commands. `None` in a dry run: there is nothing to run them with.
+    pub shell: Option<Arc<Shell>>,
+    events: mpsc::Sender<Event>,
+}
+
+/// Where the events of a runtime come out.
+pub type Events = mpsc::Receiver<Event>;
+
+impl Runtime {
+    /// A runtime for one session, and where its events come out.
+    pub fn new(
+        llm: Arc<dyn Llm>,
+        tools: Arc<Toolbox>,
+        project: Arc<dyn Writer>,
+        shell: Option<Arc<Shell>>,
+        log: Box<dyn Log>,
+    ) -> (Self, Events) {
+        let (events, receiver) = mpsc::channel(WAITING);
+        let means = Means { llm, tools, project, shell, events };
+        (Self { means, log, running: Running::default() }, receiver)
+    }
+
+    /// Starts the effects in their order; an append is handed to the system before anything behind it starts. Never
+    /// waits for what it starts. What comes back is a sentence for the person where the session could not be saved:
+    /// it goes on in memory, and the next append tries again.
+    pub fn run(&mut self, effects: Vec<Effect>) -> Option<String> {
+        let mut trouble = None;
+        for effect in effects {
+            match effect {
+                Effect::Append(entry) => {
+                    if let Err(error) = self.log.append(&entry) {
+                        trouble = Some(format!(
+                            "The session could not be saved: {error}. It goes on in memory, and saving is tried again."
+                        ));
+                    }
+                }
+                Effect::Stream { turn, request } => {
+                    self.running.start(turn, stream::stream(self.means.clone(), turn, *request));
+                }
+                Effect::Plan { turn, call } => {
+                    self.running.start(turn, plan::plan(self.means.clone(), turn, call));
+                }
+                Effect::Act { turn, call, plan } => {
+                    self.running.start(turn, act::act(self.means.clone(), turn, call, plan));
+                }
+                Effect::Rehearse { turn, call, plan } => {
+                    self.running.start(turn, act::rehearse(self.means.clone(), turn, call, plan));
+                }
+                Effect::Cancel { turn } => self.running.cancel(turn),
+            }
+        }
+        trouble
+    }
+}
+
+impl Means {
+    /// Hands an event to the frontend, however long that takes. Where there is none any more, nobody waits for it.
+    async fn tell(&self, event: Event) {
+        let _ = self.events.send(event).await;
+    }
+}

@@ -1,0 +1,41 @@
+//! Lets a tool look, off the async threads.
+
+use super::Means;
+use crate::agent::Event;
+use crate::chat::{Intent, ToolCall, TurnId};
+use crate::tools::crash::contain;
+
+/// Bytes of an error's words to the model.
+const WORDS: usize = 16 << 10;
+
+/// Tells what a call would do, or words for the model about what is wrong with it.
+pub(super) async fn plan(means: Means, turn: TurnId, call: ToolCall) {
+    let id = call.id.clone();
+    let name = call.name.clone();
+    let looking = {
+        let means = means.clone();
+        tokio::task::spawn_blocking(move || {
+            contain(|| look(&means, &call)).unwrap_or_else(|| Err(broken(&call.name)))
+        })
+    };
+    let intent = looking.await.unwrap_or_else(|_| Err(broken(&name)));
+    means.tell(Event::Planned { turn, call: id, intent }).await;
+}
+
+fn look(means: &Means, call: &ToolCall) -> Result<Intent, String> {
+    means.tools.plan(call, means.project.as_ref()).map_err(|error| bounded(error.to_string()))
+}
+
+/// An error quotes what was asked for, which may be of any length.
+pub(super) fn bounded(mut words: String) -> String {
+    if words.len() > WORDS {
+        words.truncate(words.floor_char_boundary(WORDS));
+        words.push('…');
+    }
+    words
+}
+
+/// What the model is told of a tool that broke down.
+pub(super) fn broken(tool: &str) -> String {
+    format!("{tool} broke down; this is a bug in the program, not in the call. Do without it.")
+}

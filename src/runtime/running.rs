@@ -1,0 +1,27 @@
+//! What is under way, by turn.
+
+use crate::chat::TurnId;
+use std::collections::HashMap;
+use tokio::task::JoinSet;
+
+/// The tasks of every turn that has some. Dropping it stops them all.
+#[derive(Default)]
+pub(super) struct Running {
+    turns: HashMap<TurnId, JoinSet<()>>,
+}
+
+impl Running {
+    /// Starts a task of a turn.
+    pub(super) fn start(&mut self, turn: TurnId, task: impl Future<Output = ()> + Send + 'static) {
+        self.turns.retain(|_, tasks| {
+            while tasks.try_join_next().is_some() {}
+            !tasks.is_empty()
+        });
+        self.turns.entry(turn).or_default().spawn(task);
+    }
+
+    /// Stops every task of a turn: each is dropped where it stands.
+    pub(super) fn cancel(&mut self, turn: TurnId) {
+        self.turns.remove(&turn);
+    }
+}

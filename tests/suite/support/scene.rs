@@ -1,0 +1,177 @@
+//! A project, a scripted model, and nobody or a person: everything real but the model and the screen.
+
+use aye::agent::{self, Effect, Event, State, Waiting};
+use aye::chat::*;
+use aye::llm::scripted::{Reply, Scripted, says};
+use aye::policy::Policy;
+use aye::project::shell::Shell;
+use aye::project::{disk::Disk, rehearsal::Rehearsal};
+use aye::runtime::{Events, Runtime};
+use aye::store::Log;
+use aye::tools::Toolbox;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// No test of a turn takes longer; a lost event fails instead of hanging.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// Entries in memory, and how often to fail first.
+#[derive(Clone, Default)]
+pub struct Memory {
+    pub entries: Arc<Mutex<Vec<Entry>>>,
+    pub fails: Arc<Mutex<usize>>,
+}
+
+impl Log for Memory {
+    fn append(&mut self, entry: &Entry) -> io::Result<()> {
+        self.entries.lock().unwrap().push(entry.clone());
+        let mut fails = self.fails.lock().unwrap();
+        if *fails > 0 {
+            *fails -= 1;
+            return Err(io::Error::from(io::ErrorKind::StorageFull));
+        }
+        Ok(())
+    }
+}
+
+/// Everything one session needs.
+pub struct Scene {
+    pub state: State,
+    pub runtime: Runtime,
+    events: Events,
+    pub log: Memory,
+    pub model: Scripted,
+    pub trouble: Vec<String>,
+    place: tempfile::TempDir,
+}
+
+impl Scene {
+    /// A project without files and a model that replies this, one after the other.
+    pub fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+        Self::build(replies, false)
+    }
+
+    /// The same as a dry run.
+    pub fn dry_run(replies: impl IntoIterator<Item = Reply>) -> Self {
+        Self::build(replies, true)
+    }
+
+    /// A model that says this slowly, so that it can be stopped in the middle.
+    pub fn slow(text: &str) -> Self {
+        Self::with(Scripted::new([says(text)]).paced(60), false)
+    }
+
+    fn build(replies: impl IntoIterator<Item = Reply>, dry_run: bool) -> Self {
+        Self::with(Scripted::new(replies), dry_run)
+    }
+
+    fn with(model: Scripted, dry_run: bool) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let project = place.path().join("project");
+        std::fs::create_dir(&project).unwrap();
+        let tools = Arc::new(Toolbox::builtin(aye::tools::Settings::default()));
+        let policy = Policy { dry_run, ..Policy::default() };
+        let state = State::new(policy, "scripted".into(), "words".into(), tools.specs());
+        let log = Memory::default();
+        let disk = Arc::new(Disk::new(&project).unwrap());
+        let llm = Arc::new(model.clone());
+        let (runtime, events) = if dry_run {
+            let stage = Arc::new(Rehearsal::new(disk, place.path().join("layer")));
+            Runtime::new(llm, tools, stage, None, Box::new(log.clone()))
+        } else {
+            let shell = Arc::new(Shell::new(env!("CARGO_BIN_EXE_aye").into()));
+            Runtime::new(llm, tools, disk, Some(shell), Box::new(log.clone()))
+        };
+        Self { state, runtime, events, log, model, trouble: Vec::new(), place }
+    }
+
+    /// The project's folder.
+    pub fn project(&self) -> std::path::PathBuf {
+        self.place.path().join("project")
+    }
+
+    /// Puts a file into the project.
+    pub fn has(self, path: &str, text: &str) -> Self {
+        let path = self.project().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        self
+    }
+
+    /// What a file of the real project holds.
+    pub fn file(&self, path: impl AsRef<Path>) -> Option<String> {
+        std::fs::read_to_string(self.project().join(path)).ok()
+    }
+
+    /// Lets something happen, and everything that follows until the person is next.
+    pub async fn happens(&mut self, event: Event) {
+        self.takes(event);
+        self.settles().await;
+    }
+
+    /// Lets something happen and does not wait for what follows.
+    pub fn takes(&mut self, event: Event) {
+        let effects = agent::update(&mut self.state, event);
+        self.run(effects);
+    }
+
+    fn run(&mut self, effects: Vec<Effect>) {
+        self.trouble.extend(self.runtime.run(effects));
+    }
+
+    /// Waits until the agent is idle or waits for the person.
+    pub async fn settles(&mut self) {
+        while !self.state.is_idle() && self.state.waiting().is_none() {
+            self.step().await;
+        }
+    }
+
+    /// Takes one event.
+    pub async fn step(&mut self) {
+        let event = tokio::time::timeout(LIMIT, self.events.recv()).await.expect("an event within the limit");
+        self.takes(event.expect("the runtime is there"));
+    }
+
+    /// The person says something.
+    pub async fn say(&mut self, text: &str) {
+        self.happens(Event::Said(text.into())).await;
+    }
+
+    /// The person says yes to what waits.
+    pub async fn yes(&mut self) {
+        self.decide(Decision::Once).await;
+    }
+
+    /// The person decides what waits.
+    pub async fn decide(&mut self, decision: Decision) {
+        let Some(Waiting::Approval { call, .. }) = self.state.waiting() else {
+            panic!("nothing waits for a yes")
+        };
+        let by = By::Person { key: "y".into(), after_ms: 900 };
+        let event = Event::Decided { call: call.id.clone(), decision, by };
+        self.happens(event).await;
+    }
+
+    /// The outcome of every call, in the order they were settled.
+    pub fn outcomes(&self) -> Vec<Outcome> {
+        let outcome = |entry: &Entry| match entry {
+            Entry::Settled { outcome, .. } => Some(outcome.clone()),
+            _ => None,
+        };
+        self.state.session.entries().iter().filter_map(outcome).collect()
+    }
+
+    /// What the model was told last of a call.
+    pub fn told(&self) -> String {
+        let requests = self.model.requests();
+        let requests = requests.lock().unwrap();
+        let request = requests.last().expect("the model was asked");
+        let told = |message: &Message| match message {
+            Message::Tool { text, .. } => Some(text.clone()),
+            _ => None,
+        };
+        request.messages.iter().rev().find_map(told).unwrap_or_default()
+    }
+}

@@ -1,0 +1,194 @@
+//! A turn without a screen: real runtime, tools and folder; only the model is scripted.
+
+use crate::support::scene::Scene;
+use aye::agent::Event;
+use aye::chat::*;
+use aye::llm::Error;
+use aye::llm::scripted::{Reply, calls, fails, says};
+use serde_json::json;
+
+#[tokio::test]
+async fn a_reply_is_kept_and_the_turn_ends() {
+    let mut scene = Scene::new([says("Hello.")]);
+    scene.say("hi").await;
+    let entries = scene.log.entries.lock().unwrap().clone();
+    assert_eq!(entries.len(), 3, "{entries:?}");
+    assert_eq!(entries[0], Entry::Said { text: "hi".into() });
+    assert!(matches!(&entries[1], Entry::Replied { text, .. } if text == "Hello."));
+    assert_eq!(entries[2], Entry::Ended { ending: Ending::Finished });
+    assert_eq!(Session::replay(entries), scene.state.session, "the log alone makes the session");
+}
+
+#[tokio::test]
+async fn reads_run_without_asking_and_the_model_is_told() {
+    let mut scene = Scene::new([
+        calls("read_file", json!({ "path": "a.txt" })).calls("read_file", json!({ "path": "b.txt" })),
+        says("Done."),
+    ])
+    .has("a.txt", "alpha\n")
+    .has("b.txt", "beta\n");
+    scene.say("read both").await;
+    assert!(scene.state.is_idle());
+    let told: Vec<String> = scene.outcomes().iter().map(|outcome| outcome.text().to_owned()).collect();
+    assert!(
+        told.iter().any(|text| text.contains("alpha")) && told.iter().any(|text| text.contains("beta")),
+        "{told:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_tool_nobody_has_and_arguments_that_do_not_fit_are_told_to_the_model() {
+    let mut scene = Scene::new([
+        calls("fly", json!({})),
+        calls("read_file", json!({ "file": "a" })),
+        calls("read_file", json!({ "path": "missing.txt" })),
+        says("I see."),
+    ]);
+    scene.say("go").await;
+    let outcomes = scene.outcomes();
+    assert!(
+        matches!(&outcomes[0], Outcome::Failed(text) if text.contains("fly") && text.contains("read_file")),
+        "{outcomes:?}"
+    );
+    assert!(
+        matches!(&outcomes[1], Outcome::Failed(text) if text.contains("file") && text.contains("path")),
+        "{outcomes:?}"
+    );
+    assert!(matches!(&outcomes[2], Outcome::Failed(text) if text.contains("missing.txt")), "{outcomes:?}");
+}
+
+#[tokio::test]
+async fn a_reply_cut_short_keeps_its_text_and_runs_nothing() {
+    let mut scene = Scene::new([says("Half a").is_cut()]);
+    scene.say("go").await;
+    let entries = scene.state.session.entries();
+    assert!(
+        matches!(&entries[1], Entry::Replied { text, incomplete: Some(_), calls, .. } if text == "Half a" && calls.is_empty())
+    );
+    assert!(matches!(&entries[2], Entry::Ended { ending: Ending::Failed(_) }));
+}
+
+#[tokio::test]
+async fn a_service_that_fails_is_said_in_its_own_words_and_the_session_goes_on() {
+    let mut scene = Scene::new([
+        fails(Error::NotAModel("the service refused the key (401)".into())),
+        says("Now it works."),
+    ]);
+    scene.say("go").await;
+    assert!(
+        matches!(scene.state.session.entries().last(), Some(Entry::Ended { ending: Ending::Failed(why) }) if why.contains("401"))
+    );
+    scene.say("again").await;
+    assert!(matches!(scene.state.session.entries().last(), Some(Entry::Ended { ending: Ending::Finished })));
+}
+
+#[tokio::test]
+async fn stopping_a_turn_drops_the_connection_and_keeps_the_text() {
+    let mut scene = Scene::slow("Some words that take their time to come.");
+    scene.takes(Event::Said("go".into()));
+    scene.step().await;
+    scene.takes(Event::Interrupted);
+    assert!(scene.state.is_idle());
+    assert!(
+        matches!(&scene.state.session.entries()[1], Entry::Replied { text, incomplete: Some(_), .. } if text.starts_with("Some") && text.len() < 30)
+    );
+}
+
+#[tokio::test]
+async fn a_log_that_cannot_be_written_is_said_and_the_session_goes_on() {
+    let mut scene = Scene::new([says("Hello.")]);
+    *scene.log.fails.lock().unwrap() = 1;
+    scene.say("hi").await;
+    assert_eq!(scene.trouble.len(), 1);
+    assert!(scene.trouble[0].contains("could not be saved"), "{:?}", scene.trouble);
+    assert!(scene.state.is_idle() && scene.state.session.entries().len() == 3);
+}
+
+#[tokio::test]
+async fn a_session_that_reads_far_too_much_is_bounded() {
+    let big = "x".repeat(3_000_000);
+    let mut scene =
+        Scene::new([calls("read_file", json!({ "path": "big.txt" })), says("Big.")]).has("big.txt", &big);
+    scene.say("go").await;
+    assert!(scene.outcomes()[0].text().len() < 70_000);
+}
+
+#[tokio::test]
+async fn r65_the_same_call_that_fails_three_times_is_not_tried_a_fourth() {
+    let missing = || calls("read_file", json!({ "path": "missing.txt" }));
+    let other = || calls("read_file", json!({ "path": "other.txt" }));
+    let mut scene =
+        Scene::new([missing(), missing(), other(), missing(), missing(), missing(), says("I give up.")]);
+    scene.say("go").await;
+    let words: Vec<bool> =
+        scene.outcomes().iter().map(|outcome| outcome.text().starts_with("STOP")).collect();
+    assert_eq!(words, [false, false, false, false, true, true]);
+    assert!(scene.state.is_idle());
+}
+
+#[tokio::test]
+async fn r65_a_model_that_never_comes_to_an_end_is_stopped_after_fifty_rounds() {
+    let mut scene = Scene::new((0..60).map(|_| calls("list_files", json!({})))).has("a.txt", "");
+    scene.say("go").await;
+    assert_eq!((scene.outcomes().len(), scene.model.requests().lock().unwrap().len()), (50, 50));
+    let entries = scene.log.entries.lock().unwrap().clone();
+    let last = entries.last().unwrap();
+    assert!(
+        matches!(last, Entry::Ended { ending: Ending::Failed(why) } if why.contains("50 times")),
+        "{last:?}"
+    );
+    assert!(scene.state.is_idle());
+}
+
+#[tokio::test]
+async fn r18_twenty_calls_of_one_reply_are_each_settled_once() {
+    let many = (0..20).fold(Reply::default(), |reply, n| match n % 4 {
+        0 => reply.calls("read_file", json!({ "path": "a.txt" })),
+        1 => reply.calls("write_file", json!({ "path": format!("{n}.txt"), "content": "x" })),
+        2 => reply.calls("fly", json!({})),
+        _ => reply.calls("read_file", json!({ "path": 3 })),
+    });
+    let mut scene = Scene::new([many, says("Done.")]).has("a.txt", "a\n");
+    scene.say("go").await;
+    for n in [1, 5, 9, 13, 17] {
+        assert_eq!(scene.file(format!("{n}.txt")), None, "each is asked on its own");
+        scene.yes().await;
+        assert_eq!(scene.file(format!("{n}.txt")).as_deref(), Some("x"));
+    }
+    assert!(scene.state.is_idle());
+    assert_eq!(scene.outcomes().len(), 20);
+    assert!(scene.state.session.open_calls().is_empty());
+}
+
+#[tokio::test]
+async fn r48_ids_that_come_again_name_calls_of_their_own() {
+    let call = |path: &str| {
+        let arguments = json!({ "path": path }).to_string();
+        Chunk::Call(ToolCall { id: CallId::from("same"), name: "read_file".into(), arguments })
+    };
+    let twice = || Reply::default().chunk(call("a.txt")).chunk(call("b.txt"));
+    let mut scene =
+        Scene::new([twice(), twice(), says("Done.")]).has("a.txt", "alpha\n").has("b.txt", "beta\n");
+    scene.say("go").await;
+    let told: Vec<String> = scene.outcomes().iter().map(|outcome| outcome.text().to_owned()).collect();
+    assert_eq!(told.iter().filter(|text| text.contains("alpha")).count(), 2, "{told:?}");
+    assert_eq!(told.iter().filter(|text| text.contains("beta")).count(), 2, "{told:?}");
+    assert_eq!(scene.outcomes().len(), 4);
+}
+
+#[tokio::test]
+async fn r65_arguments_of_ten_megabytes_are_refused_in_few_words() {
+    let big = "x".repeat(10_000_000);
+    let mut scene = Scene::new([
+        calls("write_file", json!({ "path": "a.txt", "content": big })),
+        calls("read_file", json!({ "path": big })),
+        calls("search_text", json!({ "pattern": big })),
+        calls(&big, json!({})),
+        calls("bash_exec", json!({ "command": big })),
+        says("I see."),
+    ]);
+    scene.say("go").await;
+    assert!(scene.state.is_idle());
+    let lengths: Vec<usize> = scene.outcomes().iter().map(|outcome| outcome.text().len()).collect();
+    assert!(lengths.len() == 5 && lengths.iter().all(|&bytes| bytes < 20_000), "{lengths:?}");
+}
