@@ -74,6 +74,7 @@ pub mod chat;
 pub mod config;
 pub mod llm;
 pub mod policy;
+pub mod print;
 pub mod project;
 pub mod runtime;
 pub mod store;

@@ -1,0 +1,103 @@
+//! Plain text, or one JSON entry per line.
+
+use crate::chat::Entry;
+use serde_json::Value;
+use std::io::{self, Write};
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// The model's words as they come.
+    Text,
+    /// Every entry as one line of JSON, as the session's log keeps it.
+    Json,
+}
+
+/// Prints as things happen.
+pub(super) struct Printer<'a> {
+    format: Format,
+    clean: fn(&str) -> String,
+    out: &'a mut dyn Write,
+    /// The line that is not whole yet: an escape sequence may be cut over pieces, so lines are cleaned whole.
+    line: String,
+    begun: bool,
+}
+
+impl<'a> Printer<'a> {
+    pub(super) fn new(format: Format, clean: fn(&str) -> String, out: &'a mut dyn Write) -> Self {
+        Self { format, clean, out, line: String::new(), begun: false }
+    }
+
+    /// More of what the model says.
+    pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
+        if self.format == Format::Json {
+            return Ok(());
+        }
+        self.line.push_str(text);
+        if let Some(end) = self.line.rfind('\n') {
+            let rest = self.line.split_off(end + 1);
+            let whole = std::mem::replace(&mut self.line, rest);
+            write!(self.out, "{}", (self.clean)(&whole))?;
+            self.out.flush()?;
+        }
+        self.begun = true;
+        Ok(())
+    }
+
+    /// A fact.
+    pub(super) fn entry(&mut self, entry: &Entry) -> io::Result<()> {
+        match self.format {
+            Format::Json => self.value(&serde_json::to_value(entry).map_err(io::Error::other)?),
+            // Two replies of one turn do not run into each other.
+            Format::Text if matches!(entry, Entry::Replied { .. }) => self.finish(),
+            Format::Text => Ok(()),
+        }
+    }
+
+    /// One line of JSON, in either format.
+    pub(super) fn value(&mut self, value: &Value) -> io::Result<()> {
+        writeln!(self.out, "{}", harmless(&value.to_string()))?;
+        self.out.flush()
+    }
+
+    /// Ends a line that was begun.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        if self.begun {
+            writeln!(self.out, "{}", (self.clean)(&std::mem::take(&mut self.line)))?;
+            self.begun = false;
+        }
+        self.out.flush()
+    }
+}
+
+/// The same JSON, with what a terminal would obey or turn around written as escapes.
+fn harmless(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r32_json_holds_nothing_that_a_terminal_obeys() {
+        let text = "a\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}é\u{1f980}";
+        let value = serde_json::json!({ "text": text });
+        let written = harmless(&value.to_string());
+        assert!(
+            !written.chars().any(|c| c.is_control() || matches!(c, '\u{202e}' | '\u{2066}')),
+            "{written}"
+        );
+        assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), value);
+    }
+}
