@@ -79,3 +79,4 @@ pub mod project;
 pub mod runtime;
 pub mod store;
 pub mod tools;
+pub mod tui;

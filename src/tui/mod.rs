@@ -1,0 +1,4 @@
+//! The frontend with a screen.
+
+pub mod text;
+pub mod theme;

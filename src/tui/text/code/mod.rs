@@ -1,0 +1,128 @@
+//! Code in the colours of its language: plain at once, coloured when the colours are there.
+
+mod cache;
+mod syntax;
+
+pub use cache::{Found, Highlights};
+pub use syntax::highlight;
+
+use super::wrap::{Shape, wrap};
+use super::{Page, Piece, clean, width};
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+/// Code of more lines is shown plain.
+pub const MOST_LINES: usize = 400;
+/// Code with a line longer than this is shown plain, in bytes.
+pub const LONGEST_LINE: usize = 2000;
+
+/// What has to be coloured, as plain data: run [`highlight`] on it off the screen's thread.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Job {
+    /// A language's name as after a fence (`rust`, `ts`), or a file name.
+    pub language: String,
+    /// Clean code.
+    pub code: String,
+}
+
+impl Job {
+    /// A job, or `None` for code that is shown plain: too much of it, or of no language.
+    pub fn new(language: &str, code: &str) -> Option<Job> {
+        let fits = code.lines().count() <= MOST_LINES && code.lines().all(|line| line.len() <= LONGEST_LINE);
+        let language = language.trim();
+        (fits && !language.is_empty() && !code.trim().is_empty())
+            .then(|| Job { language: language.to_owned(), code: code.to_owned() })
+    }
+}
+
+/// What a stretch of code is to its language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Nothing special.
+    Plain,
+    /// A word of the language.
+    Keyword,
+    /// A string.
+    String,
+    /// A number or constant.
+    Number,
+    /// A comment.
+    Comment,
+    /// A function.
+    Function,
+    /// A type.
+    Type,
+    /// An operator or bracket.
+    Punctuation,
+    /// A line that comes, in a diff.
+    Added,
+    /// A line that goes, in a diff.
+    Removed,
+}
+
+impl Role {
+    /// Its style, without a ground of its own.
+    pub fn style(self, theme: &Theme) -> Style {
+        let style = match self {
+            Role::Plain => Style::new(),
+            Role::Keyword => theme.syntax_keyword,
+            Role::String => theme.syntax_string,
+            Role::Number => theme.syntax_number,
+            Role::Comment => theme.syntax_comment,
+            Role::Function => theme.syntax_function,
+            Role::Type => theme.syntax_type,
+            Role::Punctuation => theme.syntax_punctuation,
+            Role::Added => theme.added,
+            Role::Removed => theme.removed,
+        };
+        Style { bg: None, ..style }
+    }
+}
+
+/// The colours of a job's code: for each line stretches of so many bytes. They hold for every theme.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Colours {
+    /// One per line of the code, in order. What is not covered is plain.
+    pub lines: Vec<Vec<(usize, Role)>>,
+}
+
+/// A block of code on its ground, as wide as `width`, without colours. Cleans the code.
+pub fn plain(code: &str, width: usize, theme: &Theme) -> Page {
+    block(&clean::clean(code), None, width, theme)
+}
+
+/// A block of clean code on its ground, as wide as `width`, in the colours that are there.
+pub fn block(code: &str, colours: Option<&Colours>, width: usize, theme: &Theme) -> Page {
+    let mut page = Page::default();
+    let margin = vec![Piece::new(" ", theme.code_block)];
+    let shape = Shape { width, first: margin.clone(), rest: margin, verbatim: true };
+    let code = code.strip_suffix('\n').unwrap_or(code);
+    for (at, line) in code.split('\n').enumerate() {
+        let roles = colours.and_then(|colours| colours.lines.get(at)).map_or(&[][..], Vec::as_slice);
+        page.append(wrap(&pieces(line, roles, theme.code_block, theme), &shape));
+    }
+    for line in &mut page.lines {
+        let cells: usize = line.spans.iter().map(|span| width::width(&span.content)).sum();
+        line.spans.push(Span::styled(" ".repeat(width.saturating_sub(cells)), theme.code_block));
+    }
+    page
+}
+
+/// A line of code as pieces, every one on the ground of `style`.
+pub fn pieces(line: &str, roles: &[(usize, Role)], style: Style, theme: &Theme) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    for (length, role) in roles {
+        let Some(text) = line.get(from..from + length) else { break };
+        from += length;
+        pieces.push(Piece::new(text, style.patch(role.style(theme))));
+    }
+    if from < line.len() || pieces.is_empty() {
+        pieces.push(Piece::new(&line[from..], style));
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,220 @@
+//! The difference an edit makes, as lines: nothing hidden, nothing cut.
+
+use super::reveal::{Shown, reveal};
+use super::wrap::{Shape, wrap};
+use super::{Page, Piece, reveal};
+use crate::chat::{Diff, Hunk, edit};
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use similar::{ChangeTag, TextDiff};
+use std::time::Duration;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Pairs of lines longer than this, in bytes, are shown without the changed words.
+const LONGEST: usize = 2000;
+/// So long words are looked for in one pair.
+const PATIENCE: Duration = Duration::from_millis(5);
+/// Cells of text the line numbers leave at least; where they would not, they are left out.
+const LEAST: usize = 8;
+
+/// `path · new file · +3 −1`, the changes with their line numbers, and the note. What would not show is marked,
+/// long lines wrap.
+pub fn layout(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let mut page = wrap(&header_pieces(diff, theme), &Shape::of_width(width));
+    page.lines.extend(changes(diff, width, theme));
+    page.lines
+}
+
+/// The changes and the note, where the header stands elsewhere.
+pub fn changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let mut page = Page::default();
+    let last =
+        diff.hunks.iter().map(|hunk| hunk.before.max(hunk.after) + hunk.lines.len()).max().unwrap_or(0);
+    let gutter = Gutter { digits: last.to_string().len(), width, theme };
+    for (at, hunk) in diff.hunks.iter().enumerate() {
+        if at > 0 {
+            page.lines.push(Line::styled("⋯", theme.dim));
+        }
+        gutter.hunk(hunk, &mut page);
+    }
+    if let Some(note) = &diff.note {
+        page.append(wrap(&reveal::pieces(note, theme.warning, theme.mark), &Shape::of_width(width)));
+    }
+    page.lines
+}
+
+/// `path · new file · +3 −1` as one line, not cut.
+pub fn header(diff: &Diff, theme: &Theme) -> Line<'static> {
+    let pieces = header_pieces(diff, theme).into_iter();
+    Line::from_iter(pieces.map(|piece| Span::styled(piece.text.replace('\n', "<U+000A>"), piece.style)))
+}
+
+fn header_pieces(diff: &Diff, theme: &Theme) -> Vec<Piece> {
+    let path = diff.path.to_string_lossy().replace('\n', "<U+000A>");
+    let mut pieces = reveal::pieces(&path, theme.strong, theme.mark);
+    let mut push = |text: String, style| pieces.push(Piece::new(text, style));
+    if diff.created {
+        push(" · new file".into(), theme.dim);
+    }
+    push(" · ".into(), theme.dim);
+    push(format!("+{}", diff.added), Style { bg: None, ..theme.added });
+    push(" ".into(), theme.dim);
+    push(format!("−{}", diff.removed), Style { bg: None, ..theme.removed });
+    pieces
+}
+
+/// What stands before each line.
+struct Gutter<'a> {
+    digits: usize,
+    width: usize,
+    theme: &'a Theme,
+}
+
+/// What a line of a difference does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Does {
+    Stay,
+    Come,
+    Go,
+}
+
+impl Gutter<'_> {
+    fn hunk(&self, hunk: &Hunk, page: &mut Page) {
+        let (mut before, mut after) = (hunk.before, hunk.after);
+        let mut rest = hunk.lines.as_slice();
+        while let Some((first, tail)) = rest.split_first() {
+            if let edit::Line::Same(text) = first {
+                self.line(Does::Stay, after, &[(text, false)], page);
+                (before, after, rest) = (before + 1, after + 1, tail);
+                continue;
+            }
+            let (removed, tail) = run(rest, |line| match line {
+                edit::Line::Removed(text) => Some(text),
+                edit::Line::Added(_) | edit::Line::Same(_) => None,
+            });
+            let (added, tail) = run(tail, |line| match line {
+                edit::Line::Added(text) => Some(text),
+                edit::Line::Removed(_) | edit::Line::Same(_) => None,
+            });
+            rest = tail;
+            let paired = removed.len() == added.len();
+            let pairs: Vec<_> =
+                removed.iter().zip(&added).map(|(from, to)| paired.then(|| words(from, to))).collect();
+            let pair = |at: usize| pairs.get(at).and_then(Option::as_ref);
+            for (at, text) in removed.iter().enumerate() {
+                let parts = pair(at).map_or_else(|| vec![(*text, false)], |(from, _)| from.clone());
+                self.line(Does::Go, before, &parts, page);
+                before += 1;
+            }
+            for (at, text) in added.iter().enumerate() {
+                let parts = pair(at).map_or_else(|| vec![(*text, false)], |(_, to)| to.clone());
+                self.line(Does::Come, after, &parts, page);
+                after += 1;
+            }
+        }
+    }
+
+    /// One line of the file, its changed parts stressed.
+    fn line(&self, does: Does, number: usize, parts: &[(&str, bool)], page: &mut Page) {
+        let (sign, style, stressed) = match does {
+            Does::Stay => (" ", self.theme.text, self.theme.text),
+            Does::Come => ("+", self.theme.added, self.theme.added_part),
+            Does::Go => ("−", self.theme.removed, self.theme.removed_part),
+        };
+        let pieces = self.revealed(parts, style, stressed);
+        let numbered = self.width >= self.digits + 3 + LEAST;
+        let (first, rest) = match numbered {
+            true => (format!("{number:>0$} ", self.digits), " ".repeat(self.digits + 1)),
+            false => (String::new(), String::new()),
+        };
+        let before = |gutter: String, sign: &str| {
+            vec![Piece::new(gutter, self.theme.dim), Piece::new(format!("{sign} "), style)]
+        };
+        let shape =
+            Shape { width: self.width, first: before(first, sign), rest: before(rest, " "), verbatim: true };
+        let from = page.lines.len();
+        page.append(wrap(&pieces, &shape));
+        // The ground goes on to the end of the line, so that a block of changes is one.
+        if style.bg.is_some() {
+            for line in &mut page.lines[from..] {
+                let cells: usize = line.spans.iter().map(|span| super::width::width(&span.content)).sum();
+                line.spans.push(Span::styled(" ".repeat(self.width.saturating_sub(cells)), style));
+            }
+        }
+    }
+
+    /// The parts of a line, revealed. A tab is a faint arrow here: code is full of them.
+    fn revealed(&self, parts: &[(&str, bool)], style: Style, stressed: Style) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for (text, changed) in parts {
+            let style = if *changed { style.patch(stressed) } else { style };
+            for shown in reveal(text) {
+                pieces.push(match shown {
+                    Shown::Text(text) => Piece::new(text.replace('\n', " "), style),
+                    Shown::Mark(text) if text.starts_with('→') => {
+                        Piece::new(text, style.patch(Style { bg: style.bg, ..self.theme.dim }))
+                    }
+                    Shown::Mark(text) => Piece::new(text, style.patch(self.theme.mark)),
+                });
+            }
+        }
+        pieces
+    }
+}
+
+/// The lines of one kind a slice begins with, and the rest.
+fn run<'l>(
+    lines: &'l [edit::Line],
+    text: impl Fn(&'l edit::Line) -> Option<&'l String>,
+) -> (Vec<&'l str>, &'l [edit::Line]) {
+    let run: Vec<&str> = lines.iter().map_while(|line| text(line).map(String::as_str)).collect();
+    let rest = &lines[run.len()..];
+    (run, rest)
+}
+
+type Parts<'l> = Vec<(&'l str, bool)>;
+
+/// Two versions of a line, each in parts that stay and parts that changed. Where almost all changed, none is
+/// stressed: it would say nothing.
+fn words<'l>(from: &'l str, to: &'l str) -> (Parts<'l>, Parts<'l>) {
+    let whole = || (vec![(from, false)], vec![(to, false)]);
+    if from.len().max(to.len()) > LONGEST {
+        return whole();
+    }
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (from.split_word_bounds().collect(), to.split_word_bounds().collect());
+    let changes = TextDiff::configure().timeout(PATIENCE).diff_slices(&old, &new);
+    if changes.ratio() < 0.4 {
+        return whole();
+    }
+    let (mut before, mut after): (Parts<'l>, Parts<'l>) = (Vec::new(), Vec::new());
+    let (mut from_at, mut to_at) = (0, 0);
+    let push = |parts: &mut Parts<'l>, all: &'l str, at: &mut usize, length: usize, changed: bool| {
+        let start = match parts.last() {
+            Some((last, same)) if *same == changed => {
+                let start = *at - last.len();
+                parts.pop();
+                start
+            }
+            _ => *at,
+        };
+        *at += length;
+        parts.push((&all[start..*at], changed));
+    };
+    for change in changes.iter_all_changes() {
+        let length = change.value().len();
+        match change.tag() {
+            ChangeTag::Equal => {
+                push(&mut before, from, &mut from_at, length, false);
+                push(&mut after, to, &mut to_at, length, false);
+            }
+            ChangeTag::Delete => push(&mut before, from, &mut from_at, length, true),
+            ChangeTag::Insert => push(&mut after, to, &mut to_at, length, true),
+        }
+    }
+    (before, after)
+}
+
+#[cfg(test)]
+mod tests;

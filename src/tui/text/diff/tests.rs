@@ -1,0 +1,115 @@
+//! A change is seen whole.
+
+use super::*;
+use crate::chat::Edit;
+use crate::tui::text::width::width;
+use crate::tui::theme::Themes;
+
+fn diff(before: Option<&str>, after: &str) -> Diff {
+    Edit { path: "src/a.rs".into(), before: before.map(str::to_owned), after: after.to_owned() }.diff()
+}
+
+fn dark() -> Theme {
+    Themes::bundled().choose("dark", None)
+}
+
+fn text(lines: &[Line<'static>]) -> Vec<String> {
+    let line = |line: &Line| line.spans.iter().map(|span| span.content.as_ref()).collect::<String>();
+    lines.iter().map(|text| line(text).trim_end().to_owned()).collect()
+}
+
+#[track_caller]
+fn check(before: Option<&str>, after: &str, width: usize, expected: &[&str]) {
+    assert_eq!(text(&layout(&diff(before, after), width, &dark())), expected);
+}
+
+#[test]
+fn lines_have_numbers_and_signs() {
+    check(
+        Some("a\nb\nc\n"),
+        "a\nB\nc\nd\n",
+        30,
+        &["src/a.rs · +2 −1", "1   a", "2 − b", "2 + B", "3   c", "4 + d"],
+    );
+    check(None, "x", 30, &["src/a.rs · new file · +1 −0", "1 + x"]);
+}
+
+#[test]
+fn the_changes_alone_come_without_the_header_however_long_it_is() {
+    let long = Diff { path: "a/very/long/path/to/a/file.rs".into(), ..diff(None, "x") };
+    let (all, header) =
+        (layout(&long, 14, &dark()), wrap(&header_pieces(&long, &dark()), &Shape::of_width(14)));
+    assert_eq!(all[header.lines.len()..], changes(&long, 14, &dark()));
+    assert!(header.lines.len() > 1);
+}
+
+#[test]
+fn distant_changes_are_told_apart() {
+    let before: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+    let after = before.replace("line 2\n", "line two\n").replace("line 29\n", "line 29b\n");
+    let lines = text(&layout(&diff(Some(&before), &after), 40, &dark()));
+    assert_eq!(lines.iter().filter(|line| *line == "⋯").count(), 1);
+    assert!(
+        lines.contains(&" 2 + line two".to_owned()) && lines.contains(&"29 − line 29".to_owned()),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn long_lines_wrap_and_are_never_cut() {
+    check(None, "abcdefghijklmno", 14, &["src/a.rs · new", "file · +1 −0", "1 + abcdefghij", "    klmno"]);
+    check(None, "abcdef", 6, &["src/a.", "rs ·", "new", "file ·", "+1 −0", "+ abcd", "  ef"]);
+}
+
+#[test]
+fn r10_what_would_not_show_is_marked() {
+    check(
+        Some("a\n"),
+        "a\u{202e}b\x1b[0m\n",
+        60,
+        &["src/a.rs · +1 −1", "1 − a", "1 + a<U+202E>b<U+001B>[0m"],
+    );
+    check(None, "\tx", 60, &["src/a.rs · new file · +1 −0", "1 + →   x"]);
+    check(None, &format!("a{}b", " ".repeat(40)), 60, &["src/a.rs · new file · +1 −0", "1 + a<40 blanks>b"]);
+    let hostile = Diff { path: "a\nb\x1b[1m".into(), ..diff(None, "x") };
+    assert_eq!(text(&layout(&hostile, 60, &dark()))[0], "a<U+000A>b<U+001B>[1m · new file · +1 −0");
+    assert_eq!(text(&[header(&hostile, &dark())])[0], "a<U+000A>b<U+001B>[1m · new file · +1 −0");
+}
+
+#[test]
+fn the_note_is_shown() {
+    check(Some("a\n"), "a", 60, &["src/a.rs · +1 −1", "1 − a", "1 + a", "the final newline goes"]);
+}
+
+#[test]
+fn the_changed_word_is_stressed_and_only_it() {
+    let theme = dark();
+    let lines = layout(&diff(Some("let x = one(2);\n"), "let x = two(2);\n"), 40, &theme);
+    let stressed = |line: &Line, style: Style| -> String {
+        let spans = line.spans.iter().filter(|span| span.style.bg == style.bg);
+        spans.map(|span| span.content.as_ref()).collect()
+    };
+    assert_eq!(stressed(&lines[1], theme.removed_part), "one");
+    assert_eq!(stressed(&lines[2], theme.added_part), "two");
+    let lines = layout(&diff(Some("abc\n"), "something else\n"), 40, &theme);
+    assert_eq!(stressed(&lines[2], theme.added_part), "");
+}
+
+#[test]
+fn a_changed_line_is_on_its_ground_to_the_end() {
+    let theme = dark();
+    for line in &layout(&diff(Some("a\n"), "b\n"), 20, &theme)[1..] {
+        assert_eq!(line.spans.iter().map(|span| width(&span.content)).sum::<usize>(), 20);
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn r34_no_line_is_wider_than_asked(before in "(\\PC|\n|\t|\u{202e}|word ){0,40}", after in "(\\PC|\n|\t|word ){0,40}", cells in 1usize..40) {
+        for line in layout(&diff(Some(&before), &after), cells, &dark()) {
+            let found: usize = line.spans.iter().map(|span| width(&span.content)).sum();
+            proptest::prop_assert!(found <= cells);
+            proptest::prop_assert!(line.spans.iter().all(|span| !span.content.contains(char::is_control)));
+        }
+    }
+}

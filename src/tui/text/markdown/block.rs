@@ -1,0 +1,50 @@
+//! What a reply is made of, whatever the width.
+
+use crate::tui::text::Piece;
+use pulldown_cmark::Alignment;
+
+/// One block of a reply.
+#[derive(Debug, Clone)]
+pub(super) enum Block {
+    Text(Vec<Piece>),
+    Code {
+        language: String,
+        code: String,
+    },
+    Quote(Vec<Block>),
+    List {
+        start: Option<u64>,
+        items: Vec<Item>,
+    },
+    /// The first row is the heading.
+    Table {
+        aligned: Vec<Alignment>,
+        rows: Vec<Vec<Vec<Piece>>>,
+    },
+    Rule,
+}
+
+/// One item of a list.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Item {
+    /// Whether it is a task, and done.
+    pub(super) task: Option<bool>,
+    pub(super) blocks: Vec<Block>,
+}
+
+/// A container that is open.
+#[derive(Default)]
+pub(super) struct Frame {
+    pub(super) kind: Kind,
+    pub(super) blocks: Vec<Block>,
+}
+
+#[derive(Default)]
+pub(super) enum Kind {
+    /// The reply itself.
+    #[default]
+    Whole,
+    Quote,
+    List(Option<u64>, Vec<Item>),
+    Item(Option<bool>),
+}

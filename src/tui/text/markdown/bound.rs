@@ -1,0 +1,59 @@
+//! Bounds how deep markdown nests before it is parsed: a hostile reply costs no more than its length.
+
+use std::borrow::Cow;
+
+/// Quotes and lists within each other on one line.
+const CONTAINERS: usize = 24;
+/// Brackets open at the same time, or marks in a row, within a paragraph.
+const OPEN: usize = 48;
+
+/// The text with what is too deep escaped, so that it is read as text.
+pub(super) fn bound(source: &str) -> Cow<'_, str> {
+    if !source.split('\n').any(|line| too_deep(line).is_some()) {
+        return Cow::Borrowed(source);
+    }
+    let mut out = String::with_capacity(source.len() + 64);
+    for line in source.split_inclusive('\n') {
+        match too_deep(line) {
+            None => out.push_str(line),
+            Some(at) => {
+                out.push_str(&line[..at]);
+                for c in line[at..].chars() {
+                    if "[]>*_~!-+`|<&".contains(c) {
+                        out.push('\\');
+                    }
+                    out.push(c);
+                }
+            }
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Where a line gets too deep.
+fn too_deep(line: &str) -> Option<usize> {
+    let (mut containers, mut leading, mut open, mut row) = (0, true, 0, 0);
+    let mut last = ' ';
+    for (at, c) in line.char_indices() {
+        let mark = matches!(c, '>' | '-' | '+' | '*' | '.' | ')') && leading;
+        leading &= mark || c == ' ' || c.is_ascii_digit();
+        containers += usize::from(mark);
+        open = match c {
+            '[' => open + 1,
+            ']' => usize::saturating_sub(open, 1),
+            _ => open,
+        };
+        row = if c == last && "*_~`<!".contains(c) { row + 1 } else { 0 };
+        last = c;
+        if open > OPEN || row > OPEN || (containers > CONTAINERS && nests(line)) {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Whether the marks at a line's beginning nest: a long rule (`-----`) does not.
+fn nests(line: &str) -> bool {
+    let marks = line.trim_end();
+    marks.contains('>') || !marks.bytes().all(|byte| byte == marks.as_bytes()[0])
+}

@@ -1,0 +1,136 @@
+//! Blocks to lines of a width.
+
+use super::Outside;
+use super::block::{Block, Item};
+use super::table;
+use crate::tui::text::code::{self, Job};
+use crate::tui::text::width::width;
+use crate::tui::text::wrap::{Shape, wrap};
+use crate::tui::text::{Page, Piece};
+use crate::tui::theme::Theme;
+use ratatui::text::{Line, Span};
+
+/// Text is not pressed into fewer cells than this by what stands before it: the indent goes instead.
+const LEAST: usize = 4;
+
+/// Lays out blocks with one theme.
+pub(super) struct Laying<'a, 'o> {
+    pub(super) theme: &'a Theme,
+    pub(super) outside: &'a mut Outside<'o>,
+}
+
+impl Laying<'_, '_> {
+    /// Blocks below each other, a blank line between them.
+    pub(super) fn blocks(&mut self, blocks: &[Block], width: usize) -> Page {
+        let mut page = Page::default();
+        for block in blocks {
+            if !page.lines.is_empty() {
+                page.lines.push(Line::default());
+            }
+            page.append(self.block(block, width));
+        }
+        page
+    }
+
+    fn block(&mut self, block: &Block, width: usize) -> Page {
+        match block {
+            Block::Text(pieces) => wrap(pieces, &Shape::of_width(width)),
+            Block::Code { language, code } => self.code(language, code, width),
+            Block::Quote(blocks) => {
+                let bar = Piece::new("│ ", self.theme.quote);
+                self.indented(&bar, &bar, width, &mut |laying, width| laying.blocks(blocks, width))
+            }
+            Block::List { start, items } => self.list(*start, items, width),
+            Block::Table { aligned, rows } => table::lay(rows, aligned, width, self.theme),
+            Block::Rule => {
+                let rule = Line::styled("─".repeat(width), self.theme.border_dim);
+                Page { lines: vec![rule], ..Page::default() }
+            }
+        }
+    }
+
+    fn code(&mut self, language: &str, code: &str, width: usize) -> Page {
+        let Some(job) = Job::new(language, code) else { return code::block(code, None, width, self.theme) };
+        let found = (self.outside.colours)(&job);
+        let mut page = code::block(code, found.colours.as_deref(), width, self.theme);
+        page.plain_for_now = !found.complete;
+        page
+    }
+
+    fn list(&mut self, start: Option<u64>, items: &[Item], width: usize) -> Page {
+        let roomy = items.iter().any(is_roomy);
+        let mut page = Page::default();
+        let last =
+            start.map_or(0, |start| start.saturating_add(items.len() as u64 - u64::from(!items.is_empty())));
+        let digits = last.to_string().len();
+        for (at, item) in (0u64..).zip(items) {
+            let mut mark = match start {
+                Some(start) => format!("{:>digits$}. ", start.saturating_add(at)),
+                None => "• ".to_owned(),
+            };
+            match item.task {
+                Some(true) => mark.push_str("[x] "),
+                Some(false) => mark.push_str("[ ] "),
+                None => {}
+            }
+            let rest = Piece::new(" ".repeat(crate::tui::text::width::width(&mark)), self.theme.text);
+            let mark = Piece::new(mark, self.theme.dim);
+            if roomy && at > 0 {
+                page.lines.push(Line::default());
+            }
+            page.append(
+                self.indented(&mark, &rest, width, &mut |laying, width| laying.item(item, roomy, width)),
+            );
+        }
+        page
+    }
+
+    /// What an item holds: close together unless one of its list needs room.
+    fn item(&mut self, item: &Item, roomy: bool, width: usize) -> Page {
+        let mut page = Page::default();
+        for block in &item.blocks {
+            if roomy && !page.lines.is_empty() {
+                page.lines.push(Line::default());
+            }
+            page.append(self.block(block, width));
+        }
+        page
+    }
+
+    /// Lines with something before them, which gives way where it is too narrow.
+    fn indented(
+        &mut self,
+        first: &Piece,
+        rest: &Piece,
+        cells: usize,
+        lay: &mut dyn FnMut(&mut Self, usize) -> Page,
+    ) -> Page {
+        let indent = width(&first.text);
+        if cells < indent + LEAST {
+            return lay(self, cells);
+        }
+        let mut page = lay(self, cells - indent);
+        if page.lines.is_empty() {
+            page.lines.push(Line::default());
+        }
+        for (at, line) in page.lines.iter_mut().enumerate() {
+            let piece = if at == 0 { first } else { rest };
+            line.spans.insert(0, Span::styled(piece.text.clone(), piece.style));
+        }
+        let shift = u16::try_from(indent).unwrap_or(u16::MAX);
+        for link in &mut page.links {
+            (link.start, link.end) = (link.start.saturating_add(shift), link.end.saturating_add(shift));
+        }
+        page
+    }
+}
+
+/// Whether an item is more than a paragraph and lists within it.
+fn is_roomy(item: &Item) -> bool {
+    let only_lists = |blocks: &[Block]| blocks.iter().all(|block| matches!(block, Block::List { .. }));
+    match item.blocks.split_first() {
+        Some((Block::Text(_) | Block::List { .. }, rest)) => !only_lists(rest),
+        Some((_, rest)) => !rest.is_empty(),
+        None => false,
+    }
+}

@@ -1,0 +1,283 @@
+//! Markdown to blocks: what is to be laid out, whatever the width.
+
+use super::block::{Block, Frame, Item, Kind};
+use super::options;
+use crate::chat::link::{self, Target};
+use crate::tui::text::clean::{clean, one_line};
+use crate::tui::text::{Piece, links};
+use crate::tui::theme::Theme;
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, Parser, Tag, TagEnd};
+use ratatui::style::{Modifier, Style};
+use std::sync::Arc;
+
+/// Containers deeper than this are laid out as part of the one around them.
+const DEEPEST: usize = 24;
+
+/// Reads a text that is clean and bounded.
+pub(super) fn read(source: &str, theme: &Theme, exists: &dyn Fn(&Target) -> bool) -> Vec<Block> {
+    let mut reader = Reader::new(theme, exists);
+    for event in Parser::new_ext(source, options()) {
+        reader.event(event);
+    }
+    reader.end_text();
+    while reader.frames.len() > 1 {
+        reader.close();
+    }
+    reader.frames.pop().map(|frame| frame.blocks).unwrap_or_default()
+}
+
+struct Reader<'a> {
+    theme: &'a Theme,
+    exists: &'a dyn Fn(&Target) -> bool,
+    frames: Vec<Frame>,
+    /// For each open container of the text whether it has a frame, or was too deep for one.
+    framed: Vec<bool>,
+    inline: Vec<Piece>,
+    styles: Vec<Style>,
+    /// Where the open link leads, how it was written, and the piece it begins with.
+    link: Option<(Option<Arc<Target>>, String, usize)>,
+    code: Option<(String, String)>,
+    aligned: Vec<Alignment>,
+    rows: Vec<Vec<Vec<Piece>>>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(theme: &'a Theme, exists: &'a dyn Fn(&Target) -> bool) -> Reader<'a> {
+        Reader {
+            theme,
+            exists,
+            frames: vec![Frame::default()],
+            framed: Vec::new(),
+            inline: Vec::new(),
+            styles: vec![theme.text],
+            link: None,
+            code: None,
+            aligned: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) => match &mut self.code {
+                Some((_, code)) => code.push_str(&text),
+                None => self.text(&text, Style::new()),
+            },
+            Event::Code(text) => self.text(&text, self.theme.code),
+            Event::InlineHtml(html) if is_break(&html) => self.text("\n", Style::new()),
+            Event::Html(text) | Event::InlineHtml(text) => self.text(&text, Style::new()),
+            Event::SoftBreak => self.text(" ", Style::new()),
+            Event::HardBreak => self.text("\n", Style::new()),
+            Event::Rule => {
+                self.end_text();
+                self.push(Block::Rule);
+            }
+            Event::TaskListMarker(done) => {
+                if let Some(Frame { kind: Kind::Item(task), .. }) = self.frames.last_mut() {
+                    *task = Some(done);
+                }
+            }
+            Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
+                self.text(&text, Style::new());
+            }
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Heading { .. } => self.end_text_and(|reader| reader.style(reader.theme.heading)),
+            Tag::BlockQuote(_) => self.end_text_and(|reader| {
+                reader.open(Kind::Quote);
+                reader.style(reader.theme.quote);
+            }),
+            Tag::CodeBlock(kind) => self.end_text_and(|reader| {
+                let language = match kind {
+                    CodeBlockKind::Fenced(language) => one_line(&language).into_owned(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                reader.code = Some((language, String::new()));
+            }),
+            Tag::List(start) => self.end_text_and(|reader| reader.open(Kind::List(start, Vec::new()))),
+            Tag::Item => self.end_text_and(|reader| reader.open(Kind::Item(None))),
+            Tag::Table(aligned) => self.end_text_and(|reader| reader.aligned = aligned),
+            Tag::TableHead => {
+                self.rows = vec![Vec::new()];
+                self.style(self.theme.strong);
+            }
+            Tag::TableRow => self.rows.push(Vec::new()),
+            Tag::Emphasis => self.style(self.theme.emphasis),
+            Tag::Strong => self.style(self.theme.strong),
+            Tag::Strikethrough => self.style(Style::new().add_modifier(Modifier::CROSSED_OUT)),
+            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
+                let written = one_line(&dest_url).into_owned();
+                let target = link::parse(&written).filter(|target| (self.exists)(target)).map(Arc::new);
+                if target.is_some() {
+                    self.style(self.theme.link);
+                } else {
+                    self.style(Style::new());
+                }
+                self.link = Some((target, written, self.inline.len()));
+            }
+            Tag::Paragraph | Tag::HtmlBlock | Tag::MetadataBlock(_) | Tag::FootnoteDefinition(_) => {
+                self.end_text()
+            }
+            Tag::DefinitionList | Tag::DefinitionListTitle | Tag::DefinitionListDefinition => self.end_text(),
+            Tag::TableCell | Tag::Superscript | Tag::Subscript => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Heading(_) => {
+                self.end_text();
+                self.unstyle();
+            }
+            TagEnd::BlockQuote(_) => {
+                self.end_text();
+                self.unstyle();
+                self.close();
+            }
+            TagEnd::List(_) | TagEnd::Item => {
+                self.end_text();
+                self.close();
+            }
+            TagEnd::CodeBlock => {
+                if let Some((language, code)) = self.code.take() {
+                    self.push(Block::Code { language, code: clean(&code).into_owned() });
+                }
+            }
+            TagEnd::TableCell => {
+                let cell = self.take_text();
+                if let Some(row) = self.rows.last_mut() {
+                    row.push(cell);
+                }
+            }
+            TagEnd::TableHead => self.unstyle(),
+            TagEnd::Table => {
+                let (aligned, rows) = (std::mem::take(&mut self.aligned), std::mem::take(&mut self.rows));
+                self.push(Block::Table { aligned, rows });
+            }
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => self.unstyle(),
+            TagEnd::Link | TagEnd::Image => self.end_link(),
+            TagEnd::Paragraph | TagEnd::HtmlBlock | TagEnd::MetadataBlock(_) | TagEnd::FootnoteDefinition => {
+                self.end_text();
+            }
+            TagEnd::DefinitionList | TagEnd::DefinitionListTitle | TagEnd::DefinitionListDefinition => {
+                self.end_text()
+            }
+            TagEnd::TableRow | TagEnd::Superscript | TagEnd::Subscript => {}
+        }
+    }
+
+    /// Adds text as it was decoded: an entity (`&#27;`) may have been anything.
+    fn text(&mut self, text: &str, style: Style) {
+        let text = clean(text);
+        let style = self.styles.last().copied().unwrap_or_default().patch(style);
+        let link = self.link.as_ref().and_then(|(target, ..)| target.clone());
+        let first = self.link.as_ref().map(|(.., first)| *first);
+        let inside = self.inline.len();
+        match self.inline.last_mut() {
+            Some(last) if last.style == style && last.link == link && first != Some(inside) => {
+                last.text.push_str(&text);
+            }
+            _ => self.inline.push(Piece { text: text.into_owned(), style, link }),
+        }
+    }
+
+    /// Where a link leads is shown, unless its words say so already.
+    fn end_link(&mut self) {
+        self.unstyle();
+        let Some((target, written, first)) = self.link.take() else { return };
+        let words: String = self.inline.iter().skip(first).map(|piece| piece.text.as_str()).collect();
+        let bare = |text: &str| -> String {
+            let text = text.trim_start_matches("https://").trim_start_matches("http://");
+            text.trim_start_matches("mailto:").trim_end_matches('/').to_owned()
+        };
+        if bare(&words) == bare(&written) || written.starts_with('#') || written.is_empty() {
+            return;
+        }
+        let style = self.styles.last().copied().unwrap_or_default().patch(self.theme.dim);
+        let open = if words.is_empty() { "(" } else { " (" };
+        self.inline.push(Piece::new(open, style));
+        self.inline.push(Piece { text: written, style, link: target });
+        self.inline.push(Piece::new(")", style));
+    }
+
+    fn style(&mut self, style: Style) {
+        let style = self.styles.last().copied().unwrap_or_default().patch(style);
+        self.styles.push(style);
+    }
+
+    fn unstyle(&mut self) {
+        if self.styles.len() > 1 {
+            self.styles.pop();
+        }
+    }
+
+    fn end_text_and(&mut self, then: impl FnOnce(&mut Self)) {
+        self.end_text();
+        then(self);
+    }
+
+    /// Makes a block of the text so far, if there is any.
+    fn end_text(&mut self) {
+        let mut pieces = self.take_text();
+        if let Some(last) = pieces.last_mut() {
+            last.text.truncate(last.text.trim_end_matches(['\n', ' ']).len());
+        }
+        if pieces.iter().any(|piece| !piece.text.trim().is_empty()) {
+            self.push(Block::Text(pieces));
+        }
+    }
+
+    /// The text so far, with what it names as links.
+    fn take_text(&mut self) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for piece in std::mem::take(&mut self.inline) {
+            match piece.link {
+                Some(_) => pieces.push(piece),
+                None => pieces.extend(links::split(&piece.text, piece.style, self.theme.link, self.exists)),
+            }
+        }
+        pieces
+    }
+
+    fn push(&mut self, block: Block) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.blocks.push(block);
+        }
+    }
+
+    fn open(&mut self, kind: Kind) {
+        let in_list = matches!(self.frames.last(), Some(Frame { kind: Kind::List(..), .. }));
+        let framed = match kind {
+            Kind::Item(_) => in_list,
+            Kind::Whole | Kind::Quote | Kind::List(..) => self.frames.len() < DEEPEST,
+        };
+        if framed {
+            self.frames.push(Frame { kind, blocks: Vec::new() });
+        }
+        self.framed.push(framed);
+    }
+
+    fn close(&mut self) {
+        if self.framed.pop() == Some(false) || self.frames.len() < 2 {
+            return;
+        }
+        let Some(Frame { kind, blocks }) = self.frames.pop() else { return };
+        match (kind, self.frames.last_mut()) {
+            (Kind::Item(task), Some(Frame { kind: Kind::List(_, items), .. })) => {
+                items.push(Item { task, blocks })
+            }
+            (Kind::List(start, items), _) => self.push(Block::List { start, items }),
+            (Kind::Quote, _) => self.push(Block::Quote(blocks)),
+            (Kind::Whole | Kind::Item(_), _) => {}
+        }
+    }
+}
+
+fn is_break(html: &str) -> bool {
+    matches!(html.to_ascii_lowercase().as_str(), "<br>" | "<br/>" | "<br />")
+}

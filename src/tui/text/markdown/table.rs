@@ -1,0 +1,122 @@
+//! Tables that fit: columns shrink fairly, cells wrap, and where that leaves nothing to read, rows become lists.
+
+use crate::tui::text::width::width;
+use crate::tui::text::wrap::{Shape, wrap};
+use crate::tui::text::{Page, Piece};
+use crate::tui::theme::Theme;
+use pulldown_cmark::Alignment;
+use ratatui::text::{Line, Span};
+
+/// Between columns.
+const BETWEEN: &str = " │ ";
+/// A column is not made narrower than this; a table that would need it becomes a list.
+const NARROWEST: usize = 10;
+
+type Cell = Vec<Piece>;
+
+/// Lays out rows; the first is the heading.
+pub(super) fn lay(rows: &[Vec<Cell>], aligned: &[Alignment], cells: usize, theme: &Theme) -> Page {
+    let natural: Vec<usize> = (0..aligned.len())
+        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(natural).max().unwrap_or(0))
+        .collect();
+    match fit(&natural, cells) {
+        Some(widths) => grid(rows, aligned, &widths, theme),
+        None => lists(rows, cells, theme),
+    }
+}
+
+fn natural(cell: &Cell) -> usize {
+    let text: String = cell.iter().map(|piece| piece.text.as_str()).collect();
+    text.split('\n').map(width).max().unwrap_or(0)
+}
+
+/// The widths of the columns: what is narrow keeps its width, what is wide shares the rest.
+fn fit(natural: &[usize], cells: usize) -> Option<Vec<usize>> {
+    let between = width(BETWEEN) * natural.len().saturating_sub(1);
+    let room = cells.checked_sub(between)?;
+    let needs = |cap: usize| -> usize { natural.iter().map(|width| (*width).clamp(1, cap.max(1))).sum() };
+    let widest = natural.iter().copied().max().unwrap_or(0).max(1);
+    let cap = (1..=widest).rev().find(|cap| needs(*cap) <= room)?;
+    if cap < widest && cap < NARROWEST {
+        return None;
+    }
+    Some(natural.iter().map(|width| (*width).clamp(1, cap)).collect())
+}
+
+fn grid(rows: &[Vec<Cell>], aligned: &[Alignment], widths: &[usize], theme: &Theme) -> Page {
+    let mut page = Page::default();
+    for (at, row) in rows.iter().enumerate() {
+        page.append(grid_row(row, aligned, widths, theme));
+        if at == 0 {
+            let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+            page.lines.push(Line::styled(rule.join("─┼─"), theme.border_dim));
+        }
+    }
+    page
+}
+
+fn grid_row(row: &[Cell], aligned: &[Alignment], widths: &[usize], theme: &Theme) -> Page {
+    let empty = Cell::new();
+    let cells: Vec<Page> = widths
+        .iter()
+        .enumerate()
+        .map(|(column, width)| wrap(row.get(column).unwrap_or(&empty), &Shape::of_width(*width)))
+        .collect();
+    let height = cells.iter().map(|cell| cell.lines.len()).max().unwrap_or(1);
+    let mut page = Page { lines: vec![Line::default(); height], ..Page::default() };
+    let (mut column, mut ids) = (0, 0);
+    for (at, cell) in cells.into_iter().enumerate() {
+        let mut before = vec![0; height];
+        for (number, line) in page.lines.iter_mut().enumerate() {
+            if at > 0 {
+                line.spans.push(Span::styled(BETWEEN, theme.border_dim));
+            }
+            let spans = cell.lines.get(number).map(|line| line.spans.clone()).unwrap_or_default();
+            let free = widths[at].saturating_sub(spans.iter().map(|span| width(&span.content)).sum());
+            before[number] = match aligned.get(at) {
+                Some(Alignment::Right) => free,
+                Some(Alignment::Center) => free / 2,
+                Some(Alignment::Left | Alignment::None) | None => 0,
+            };
+            line.spans.push(Span::raw(" ".repeat(before[number])));
+            line.spans.extend(spans);
+            line.spans.push(Span::raw(" ".repeat(free - before[number])));
+        }
+        column += if at > 0 { width(BETWEEN) } else { 0 };
+        let next = cell.links.iter().map(|link| link.id + 1).max().unwrap_or(0);
+        for mut link in cell.links {
+            let shift = u16::try_from(column + before[link.line]).unwrap_or(u16::MAX);
+            (link.start, link.end) = (link.start.saturating_add(shift), link.end.saturating_add(shift));
+            link.id += ids;
+            page.links.push(link);
+        }
+        (column, ids) = (column + widths[at], ids + next);
+    }
+    page.links.sort_by_key(|link| (link.line, link.start));
+    page
+}
+
+/// A row as a list: `heading: value`, a blank line between rows.
+fn lists(rows: &[Vec<Cell>], cells: usize, theme: &Theme) -> Page {
+    let mut page = Page::default();
+    let Some((heading, rows)) = rows.split_first() else { return page };
+    let rest = vec![Piece::new("  ", theme.text)];
+    let mut put = |line: Cell| {
+        page.append(wrap(&line, &Shape { rest: rest.clone(), ..Shape::of_width(cells) }));
+    };
+    if rows.is_empty() {
+        heading.iter().for_each(|cell| put(cell.clone()));
+    }
+    for (at, row) in rows.iter().enumerate() {
+        if at > 0 {
+            put(Cell::new());
+        }
+        for (name, value) in heading.iter().zip(row) {
+            let mut line = name.clone();
+            line.push(Piece::new(": ", theme.dim));
+            line.extend(value.iter().cloned());
+            put(line);
+        }
+    }
+    page
+}

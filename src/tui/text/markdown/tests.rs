@@ -1,0 +1,273 @@
+//! Replies as they are seen, and what must hold for every one.
+
+use super::*;
+use crate::tui::text::width;
+use crate::tui::theme::Themes;
+use proptest::prelude::*;
+use std::time::{Duration, Instant};
+
+fn lay(source: &str, width: usize) -> Page {
+    let theme = Themes::bundled().choose("dark", None);
+    let mut colours = |_: &Job| Found::plain();
+    layout(source, width, &theme, &mut Outside { colours: &mut colours, exists: &|_| true })
+}
+
+fn text(page: &Page) -> Vec<String> {
+    let line =
+        |line: &ratatui::text::Line| line.spans.iter().map(|span| span.content.as_ref()).collect::<String>();
+    page.lines.iter().map(line).collect()
+}
+
+#[track_caller]
+fn check(source: &str, width: usize, expected: &[&str]) {
+    let lines: Vec<String> =
+        text(&lay(source, width)).iter().map(|line| line.trim_end().to_owned()).collect();
+    assert_eq!(lines, expected, "{source:?}");
+}
+
+const GALLERY: &str = include_str!("gallery.md");
+
+#[test]
+fn everything_at_its_widths() {
+    for width in [100, 60, 24] {
+        let lines: Vec<String> =
+            text(&lay(GALLERY, width)).iter().map(|line| line.trim_end().to_owned()).collect();
+        insta::assert_snapshot!(format!("gallery_{width}"), lines.join("\n"));
+    }
+}
+
+#[test]
+fn blocks_have_one_blank_line_between_them() {
+    check("# a\nb\n\n\n\nc\n***\nd", 9, &["a", "", "b", "", "c", "", "─────────", "", "d"]);
+    check("", 9, &[]);
+    check("\n\n", 9, &[]);
+}
+
+#[test]
+fn lists_hang_and_stay_close() {
+    check("- one two\n  - three\n- four", 8, &["• one", "  two", "  • thre", "    e", "• four"]);
+    check("- one\n  - three", 7, &["• one", "  three"]);
+    check("9. a\n10. b", 9, &[" 9. a", "10. b"]);
+    check("- [x] done\n- [ ] open", 12, &["• [x] done", "• [ ] open"]);
+    check("- a\n\n  b\n- c", 9, &["• a", "", "  b", "", "• c"]);
+    check("-\n- a", 9, &["•", "• a"]);
+}
+
+#[test]
+fn quotes_have_a_bar_on_every_line() {
+    check("> one two\n>\n> > three", 8, &["│ one", "│ two", "│", "│ │ thre", "│ │ e"]);
+}
+
+#[test]
+fn tables_shrink_fairly_and_become_lists_at_last() {
+    let table = "| a | long heading |\n|--:|---|\n| 1 | some words here |\n| 200 | |\n";
+    check(table, 40, &["  a │ long heading", "────┼────────────────", "  1 │ some words here", "200 │"]);
+    check(
+        table,
+        16,
+        &["  a │ long", "    │ heading", "────┼───────────", "  1 │ some words", "    │ here", "200 │"],
+    );
+    check(
+        table,
+        10,
+        &["a: 1", "long", "  heading:", "  some", "  words", "  here", "", "a: 200", "long", "  heading:"],
+    );
+}
+
+#[test]
+fn a_link_shows_where_it_goes_unless_it_says_so() {
+    check("[docs](https://a.example/x)", 60, &["docs (https://a.example/x)"]);
+    check("[a.example/x](https://a.example/x)", 60, &["a.example/x"]);
+    check("<https://a.example>", 60, &["https://a.example"]);
+    check("[run](javascript:alert(1))", 60, &["run (javascript:alert(1))"]);
+    check("![cat](cat.png)", 60, &["cat (cat.png)"]);
+    let page = lay("go [docs](https://a.example) and src/a.rs:3 and `b.rs`", 80);
+    let links: Vec<_> =
+        page.links.iter().map(|link| (link.start, link.end, link.target.to_string())).collect();
+    let web = "https://a.example".to_owned();
+    let expected =
+        [(3, 7, web.clone()), (9, 26, web), (32, 42, "src/a.rs:3".into()), (47, 51, "b.rs".into())];
+    assert_eq!(links, expected);
+    assert_eq!(lay("[run](javascript:alert)", 60).links, []);
+}
+
+#[test]
+fn r37_html_and_roles_are_text() {
+    check("<b>x</b> <script>y</script>", 60, &["<b>x</b> <script>y</script>"]);
+    check("<div>\nx\n</div>", 60, &["<div>", "x", "</div>"]);
+    check("a<br>b", 60, &["a", "b"]);
+    check("<|im_start|>system", 60, &["<|im_start|>system"]);
+}
+
+#[test]
+fn r32_what_an_entity_hides_is_cleaned_too() {
+    for source in
+        ["a&#27;[31mb", "a&#x202E;b", "`a\x1b[31mb`", "```\na\u{202e}b\n```", "[a&#x202E;b](x&#x202e;)"]
+    {
+        let shown = text(&lay(source, 40)).join("\n");
+        assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{source:?}: {shown:?}");
+    }
+}
+
+#[test]
+fn code_is_on_its_ground_and_says_when_its_colours_are_not_there() {
+    let theme = Themes::bundled().choose("dark", None);
+    let mut asked = Vec::new();
+    let mut colours = |job: &Job| {
+        asked.push(job.clone());
+        Found::default()
+    };
+    let source = "a\n\n```rust\nlet x = 1;\n```";
+    let page = layout(source, 12, &theme, &mut Outside { colours: &mut colours, exists: &|_| true });
+    assert!(page.plain_for_now);
+    assert_eq!((asked[0].language.as_str(), asked[0].code.as_str()), ("rust", "let x = 1;\n"));
+    assert_eq!(text(&page)[2..], [" let x = 1; "]);
+    assert!(page.lines[2].spans.iter().all(|span| span.style.bg == theme.code_block.bg));
+}
+
+#[test]
+fn hostile_nesting_costs_no_more_than_its_length() {
+    let n = 20_000;
+    let hostile = [
+        ">".repeat(n),
+        "> ".repeat(n),
+        "[".repeat(n),
+        "- ".repeat(n),
+        "1. ".repeat(n / 2),
+        "*".repeat(n),
+        "[a](".repeat(n / 4),
+        "**a".repeat(n / 3),
+        "`".repeat(n),
+        "![".repeat(n / 2),
+        "<".repeat(n),
+        "[x".repeat(n / 2),
+        "a_".repeat(n / 2),
+        (0..200).map(|depth| format!("{}- a\n", "  ".repeat(depth))).collect(),
+        "|".repeat(n),
+        "> - ".repeat(n / 4),
+        format!("{}\n{}\n{}", "|a".repeat(500), "|-".repeat(500), "|b".repeat(500)),
+        "&".repeat(n),
+        "\\".repeat(n),
+        format!("{}\n", ">".repeat(20)).repeat(500),
+        "[^a]".repeat(n / 4),
+        "~".repeat(n),
+        "*a _b ".repeat(n / 6),
+    ];
+    for source in hostile {
+        let start = Instant::now();
+        for line in text(&lay(&source, 40)) {
+            assert!(width::width(&line) <= 40);
+        }
+        stable_prefix(&source);
+        let start_of: String = source.chars().take(8).collect();
+        assert!(start.elapsed() < Duration::from_secs(3), "{start_of} took {:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn a_reply_is_stable_up_to_its_last_closed_block() {
+    for (source, stable) in [
+        ("a\n\nb\n\nc", "a\n\n"),
+        ("a\n\nb\n\nc\n", "a\n\nb\n\n"),
+        ("a\n\n```\nb\n\nc\n", "a\n\n"),
+        ("- a\n\n- b\n\n- c\n", ""),
+        ("- a\n\nb\n", "- a\n\n"),
+        ("a [x] b\n\nc\n", ""),
+        ("a [x](y) b\n\nc\n", "a [x](y) b\n\n"),
+        ("[x]: y\n\na\n\nb\n", ""),
+        ("a\n\n<!--\n\nb\n\nc\n", "a\n\n"),
+        ("a\x1b[1m\t\r\n\r\nb\r\n", "a\x1b[1m\t\r\n\r\n"),
+        ("a", ""),
+    ] {
+        assert_eq!(&source[..stable_prefix(source)], stable, "{source:?}");
+    }
+}
+
+/// Laid out in two parts as a screen would: lines and links.
+fn in_parts(before: &str, after: &str, width: usize) -> Page {
+    let (mut page, after) = (lay(before, width), lay(after, width));
+    if !page.lines.is_empty() && !after.lines.is_empty() {
+        page.lines.push(ratatui::text::Line::default());
+    }
+    page.append(after);
+    page
+}
+
+/// Pieces that make up most of what markdown can be, whole and broken.
+fn markdown() -> impl Strategy<Value = String> {
+    let part = prop::sample::select(vec![
+        "a",
+        "word two",
+        "\n",
+        "\n\n",
+        "\n\n",
+        "- ",
+        "1. ",
+        "2",
+        ". ",
+        "> ",
+        "```",
+        "```rust\n",
+        "~~~\n",
+        "# ",
+        "---",
+        "===",
+        "    ",
+        "  ",
+        "| a | b |\n|---|---|\n| c | d |\n",
+        "|",
+        "[x]",
+        "[x]: http://y.z\n",
+        "[x](y)",
+        "(y)",
+        "*",
+        "**",
+        "`",
+        "<div>",
+        "</div>",
+        "<!--",
+        "-->",
+        "<pre>",
+        "https://a.example",
+        "src/a.rs:1",
+        "\t",
+        "漢字",
+        "&#27;",
+        "\x1b[1m",
+        "\r",
+        "\\",
+        "~~",
+        "- [ ] ",
+        "* * *",
+        "+",
+    ]);
+    prop::collection::vec(part, 0..30).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #[test]
+    fn a_reply_laid_out_in_parts_is_the_same_as_at_once(source in markdown(), more in markdown()) {
+        let stable = stable_prefix(&source);
+        let (before, rest) = source.split_at(stable);
+        let whole = format!("{source}{more}");
+        let tail = format!("{rest}{more}");
+        let (parts, at_once) = (in_parts(before, &tail, 30), lay(&whole, 30));
+        prop_assert_eq!(text(&parts), text(&at_once), "split at {} of {:?}", stable, whole);
+        prop_assert_eq!(parts, at_once);
+        // And what is after it may be asked about on its own.
+        let next = stable_prefix(&tail);
+        prop_assert_eq!(text(&in_parts(&whole[..stable + next], &tail[next..], 30)), text(&lay(&whole, 30)));
+    }
+
+    #[test]
+    fn r34_no_line_is_wider_than_asked(source in markdown(), noise in "\\PC{0,20}", width in 1usize..40) {
+        let page = lay(&format!("{source}{noise}{source}"), width);
+        for line in text(&page) {
+            prop_assert!(width::width(&line) <= width, "{line:?}");
+            prop_assert!(line.chars().all(|c| !c.is_control()));
+        }
+        for link in &page.links {
+            prop_assert!(link.start < link.end && usize::from(link.end) <= width && link.line < page.lines.len());
+        }
+    }
+}

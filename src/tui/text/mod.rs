@@ -1,0 +1,45 @@
+//! Text to styled lines. Pure: what is outside (files that exist, colours of code) comes in through closures.
+//!
+//! Everything that was not written by this program passes [`clean`] (prose, output, names) or [`reveal`]
+//! (what is approved) before it becomes a [`Page`]; the layouts of this folder do that themselves.
+
+pub mod clean;
+pub mod code;
+pub mod diff;
+mod escape;
+mod hidden;
+pub mod links;
+pub mod markdown;
+pub mod reveal;
+pub mod width;
+pub mod wrap;
+
+pub use links::Link;
+pub use wrap::Piece;
+
+use ratatui::text::Line;
+
+/// Text laid out for a width: its lines, and which of their cells are links.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Page {
+    /// No line is wider than what was asked for.
+    pub lines: Vec<Line<'static>>,
+    /// In the order of the lines. A link that wraps is one entry per line, with the same `id`.
+    pub links: Vec<Link>,
+    /// Some code is plain only until its colours are there: lay it out again then, and do not keep this page.
+    pub plain_for_now: bool,
+}
+
+impl Page {
+    /// Puts another page below this one.
+    pub fn append(&mut self, other: Page) {
+        let (lines, ids) = (self.lines.len(), self.links.iter().map(|link| link.id + 1).max().unwrap_or(0));
+        self.links.extend(other.links.into_iter().map(|link| Link {
+            id: link.id + ids,
+            line: link.line + lines,
+            ..link
+        }));
+        self.lines.extend(other.lines);
+        self.plain_for_now |= other.plain_for_now;
+    }
+}

@@ -1,0 +1,166 @@
+//! Text with everything in it to be seen: what is shown on a card is what runs.
+
+use super::Piece;
+use super::clean::TAB;
+use super::hidden::{self, Kind, MARKS};
+use ratatui::style::Style;
+use unicode_width::UnicodeWidthChar;
+
+/// More blanks than this in a row are shown as their count: they could push something out of sight.
+const BLANKS: usize = 20;
+
+/// A stretch of revealed text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shown {
+    /// Characters as they are; `\n` is the only control character.
+    Text(String),
+    /// Stands for a character that would not show, such as `<U+202E>`, for many blanks, `<40 blanks>`, or for a
+    /// tab: an arrow and the blanks to its stop.
+    Mark(String),
+}
+
+/// The whole text, nothing dropped: what is invisible, bidirectional or a control character becomes a mark.
+pub fn reveal(text: &str) -> Vec<Shown> {
+    let mut revealed = Revealed::default();
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if c == ' ' {
+            let blanks = 1 + text[at + 1..].bytes().take_while(|byte| *byte == b' ').count();
+            for _ in 1..blanks {
+                chars.next();
+            }
+            match blanks {
+                ..=BLANKS => revealed.text(&text[at..at + blanks], blanks),
+                _ => revealed.mark(format!("<{blanks} blanks>")),
+            }
+            continue;
+        }
+        let after = chars.peek().map(|(_, c)| *c);
+        let shows = match hidden::kind(c) {
+            Kind::Plain => true,
+            Kind::Control => c == '\n',
+            Kind::Separator | Kind::Hidden(_) => false,
+            Kind::Joiner => hidden::joins(revealed.last, c, after),
+            Kind::Combining => {
+                revealed.marks += 1;
+                revealed.last.is_some() && revealed.marks <= MARKS
+            }
+        };
+        match c {
+            '\t' => revealed.mark(format!("→{}", " ".repeat(TAB - 1 - revealed.column % TAB))),
+            '\n' => {
+                revealed.text("\n", 0);
+                revealed = Revealed { column: 0, last: None, ..revealed };
+            }
+            _ if shows => revealed.text(&text[at..at + c.len_utf8()], c.width().unwrap_or(0)),
+            _ => revealed.mark(format!("<U+{:04X}>", u32::from(c))),
+        }
+    }
+    revealed.shown
+}
+
+/// The same as pieces to be wrapped, marks in `mark`.
+pub fn pieces(text: &str, style: Style, mark: Style) -> Vec<Piece> {
+    let piece = |shown| match shown {
+        Shown::Text(text) => Piece::new(text, style),
+        Shown::Mark(text) => Piece::new(text, style.patch(mark)),
+    };
+    reveal(text).into_iter().map(piece).collect()
+}
+
+/// The same as one string without colours, for `--plain` and logs.
+pub fn words(text: &str) -> String {
+    let mut words = String::with_capacity(text.len());
+    for shown in reveal(text) {
+        match shown {
+            Shown::Text(text) | Shown::Mark(text) => words.push_str(&text),
+        }
+    }
+    words
+}
+
+/// What was revealed so far, and where in its line it stands.
+#[derive(Default)]
+struct Revealed {
+    shown: Vec<Shown>,
+    column: usize,
+    /// What a joiner or a mark would stand on: nothing after a mark of ours or at the beginning of a line.
+    last: Option<char>,
+    marks: usize,
+}
+
+impl Revealed {
+    fn text(&mut self, text: &str, cells: usize) {
+        self.column += cells;
+        self.last = text.chars().next_back();
+        if cells > 0 {
+            self.marks = 0;
+        }
+        match self.shown.last_mut() {
+            Some(Shown::Text(before)) => before.push_str(text),
+            _ => self.shown.push(Shown::Text(text.to_owned())),
+        }
+    }
+
+    fn mark(&mut self, mark: String) {
+        self.column += super::width::width(&mark);
+        (self.last, self.marks) = (None, 0);
+        self.shown.push(Shown::Mark(mark));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(words(text), expected, "{text:?}");
+    }
+
+    #[test]
+    fn r10_what_would_not_show_is_a_mark() {
+        check("rm \u{202e}fdp.exe", "rm <U+202E>fdp.exe");
+        check("a\x1b[31mb", "a<U+001B>[31mb");
+        check("a\u{200b}b\u{feff}c", "a<U+200B>b<U+FEFF>c");
+        check("a\u{e0041}b", "a<U+E0041>b");
+        check("a\u{a0}b\u{3000}c\u{2800}d\u{3164}e", "a<U+00A0>b<U+3000>c<U+2800>d<U+3164>e");
+        check("a\r\nb\u{2028}c\0", "a<U+000D>\nb<U+2028>c<U+0000>");
+        check("a\u{9b}31m", "a<U+009B>31m");
+        check("\u{e000}", "<U+E000>");
+    }
+
+    #[test]
+    fn many_blanks_are_counted_and_tabs_can_be_seen() {
+        check(&format!("ls{}; rm", " ".repeat(40)), "ls<40 blanks>; rm");
+        check(&format!("a{}b", " ".repeat(20)), &format!("a{}b", " ".repeat(20)));
+        check("\tx\ty", "→   x→  y");
+    }
+
+    #[test]
+    fn ordinary_text_and_emoji_stay() {
+        check(
+            "größer 漢字 e\u{301} 👩\u{200d}👧 ❤\u{fe0f}\nb",
+            "größer 漢字 e\u{301} 👩\u{200d}👧 ❤\u{fe0f}\nb",
+        );
+        check("a\u{200d}b", "a<U+200D>b");
+        check("\u{301}", "<U+0301>");
+        check(&format!("a{}", "\u{301}".repeat(6)), &format!("a{}<U+0301><U+0301>", "\u{301}".repeat(4)));
+    }
+
+    #[test]
+    fn a_mark_is_told_from_the_same_words_in_the_text() {
+        assert_eq!(reveal("<U+202E>"), [Shown::Text("<U+202E>".into())]);
+        assert_eq!(reveal("\u{202e}"), [Shown::Mark("<U+202E>".into())]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_controls_comes_through_and_nothing_is_lost(text in "(\\PC|[\0-\u{ff}]|\u{202e}|\u{200d}){0,60}") {
+            let words = words(&text);
+            prop_assert!(words.chars().all(|c| c == '\n' || !c.is_control()));
+            prop_assert!(words.chars().count() >= text.chars().filter(|c| *c != ' ').count());
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! How many cells a text takes, as the drawing library counts them.
+
+use std::borrow::Cow;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// The cells a text takes on one line.
+pub fn width(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.bytes().filter(|byte| !byte.is_ascii_control()).count();
+    }
+    text.graphemes(true).map(of).sum()
+}
+
+/// The cells of one grapheme. What holds a control character is not drawn, so it takes none.
+pub(super) fn of(grapheme: &str) -> usize {
+    match grapheme.len() {
+        1 => usize::from(!grapheme.as_bytes()[0].is_ascii_control()),
+        _ if grapheme.contains(char::is_control) => 0,
+        _ => grapheme.width(),
+    }
+}
+
+/// The longest beginning that fits into `cells`, cut between graphemes.
+pub fn cut(text: &str, cells: usize) -> &str {
+    let mut used = 0;
+    for (at, grapheme) in text.grapheme_indices(true) {
+        used += of(grapheme);
+        if used > cells {
+            return &text[..at];
+        }
+    }
+    text
+}
+
+/// The text if it fits into `cells`, or its beginning and `…`.
+pub fn fit(text: &str, cells: usize) -> Cow<'_, str> {
+    match () {
+        () if width(text) <= cells => Cow::Borrowed(text),
+        () if cells == 0 => Cow::Borrowed(""),
+        () => Cow::Owned(format!("{}…", cut(text, cells - 1))),
+    }
+}
+
+/// The text if it fits into `cells`, or `…` and its end: for paths, whose end matters.
+pub fn fit_end(text: &str, cells: usize) -> Cow<'_, str> {
+    if width(text) <= cells {
+        return Cow::Borrowed(text);
+    }
+    if cells == 0 {
+        return Cow::Borrowed("");
+    }
+    let (mut used, mut from) = (1, text.len());
+    for (at, grapheme) in text.grapheme_indices(true).rev() {
+        used += of(grapheme);
+        if used > cells {
+            break;
+        }
+        from = at;
+    }
+    Cow::Owned(format!("…{}", &text[from..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
+
+    #[test]
+    fn r34_a_text_is_as_wide_as_it_is_drawn() {
+        let texts = [
+            "plain",
+            "漢字",
+            "e\u{301}",
+            "👩\u{200d}👩\u{200d}👧",
+            "🇩🇪",
+            "❤\u{fe0f}",
+            "\u{fdfd}",
+            "한국어",
+            "a\tb",
+            "ก็",
+            "नमस्ते",
+            "1\u{fe0f}\u{20e3}",
+            "\u{1F1E9}",
+            "ｱｲｳ",
+            "",
+        ];
+        for text in texts {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, 40, 1));
+            let (end, _) = buffer.set_stringn(0, 0, text, 40, Style::new());
+            assert_eq!(width(text), usize::from(end), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_cut_between_graphemes() {
+        assert_eq!(cut("a漢b", 2), "a");
+        assert_eq!(cut("👩\u{200d}👧x", 2), "👩\u{200d}👧");
+        assert_eq!(
+            (fit("abcdef", 4), fit("abc", 3), fit("abc", 0)),
+            ("abc…".into(), "abc".into(), "".into())
+        );
+        assert_eq!((fit_end("src/main.rs", 8), fit_end("漢字", 2)), ("…main.rs".into(), "…".into()));
+    }
+}

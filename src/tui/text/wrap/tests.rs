@@ -1,0 +1,105 @@
+//! Lines that fit, whatever the text.
+
+use super::*;
+use proptest::prelude::*;
+
+fn text(page: &Page) -> Vec<String> {
+    page.lines.iter().map(|line| line.spans.iter().map(|span| span.content.as_ref()).collect()).collect()
+}
+
+fn piece(text: &str) -> Piece {
+    Piece::new(text, Style::new())
+}
+
+#[track_caller]
+fn check(prose: &str, width: usize, expected: &[&str]) {
+    assert_eq!(text(&wrap(&[piece(prose)], &Shape::of_width(width))), expected);
+}
+
+#[test]
+fn words_go_to_the_next_line_whole() {
+    check("one two three", 7, &["one two", "three"]);
+    check("one two three", 8, &["one two", "three"]);
+    check("one  two", 4, &["one", "two"]);
+    check("", 5, &[""]);
+    check("a\n\nb", 5, &["a", "", "b"]);
+    check("   lead", 20, &["   lead"]);
+    check("well-known --flag -x", 8, &["well-", "known", "--flag", "-x"]);
+}
+
+#[test]
+fn long_words_are_cut_between_graphemes() {
+    check("abcdefgh", 3, &["abc", "def", "gh"]);
+    check("ab cdefgh", 4, &["ab", "cdef", "gh"]);
+    check("e\u{301}e\u{301}e\u{301}", 2, &["e\u{301}e\u{301}", "e\u{301}"]);
+}
+
+#[test]
+fn wide_scripts_break_anywhere_but_before_their_stops() {
+    check("漢字漢字", 5, &["漢字", "漢字"]);
+    check("漢字漢。字", 6, &["漢字", "漢。字"]);
+    check("漢「字」", 4, &["漢", "「字", "」"]);
+}
+
+#[test]
+fn a_glyph_wider_than_the_line_is_not_waited_for() {
+    check("漢a", 1, &["…", "a"]);
+    check("a", 0, &["a"]);
+}
+
+#[test]
+fn code_keeps_every_blank_and_breaks_at_the_last_cell() {
+    let shape = Shape { verbatim: true, ..Shape::of_width(4) };
+    assert_eq!(text(&wrap(&[piece("  ab cd  \n ")], &shape)), ["  ab", " cd ", " ", " "]);
+}
+
+#[test]
+fn a_blank_with_a_mark_over_it_is_a_glyph_and_not_lost() {
+    check("abcd \u{1cd0}ef", 4, &["abcd", " \u{1cd0}ef"]);
+    check("abcd \u{1cd0}", 4, &["abcd", " \u{1cd0}"]);
+}
+
+#[test]
+fn an_indent_hangs_and_gives_way_where_there_is_no_room() {
+    let shape =
+        |width| Shape { first: vec![piece("• ")], rest: vec![piece("  ")], ..Shape::of_width(width) };
+    assert_eq!(text(&wrap(&[piece("one two")], &shape(6))), ["• one", "  two"]);
+    assert_eq!(text(&wrap(&[piece("ab")], &shape(2))), ["ab"]);
+}
+
+#[test]
+fn a_link_that_wraps_is_one_link_on_two_lines() {
+    let target = Arc::new(Target::Web("https://a.example".into()));
+    let link = Piece { link: Some(target.clone()), ..piece("see this") };
+    let page = wrap(&[piece("go "), link.clone(), piece("x")], &Shape::of_width(7));
+    assert_eq!(text(&page), ["go see", "thisx"]);
+    let cells: Vec<_> = page.links.iter().map(|link| (link.id, link.line, link.start, link.end)).collect();
+    assert_eq!(cells, [(0, 0, 3, 6), (0, 1, 0, 4)]);
+    let other = Piece { link: Some(Arc::new(Target::Web("https://b.example".into()))), ..piece("b") };
+    let page = wrap(&[link, other], &Shape::of_width(20));
+    assert_eq!(page.links.iter().map(|link| link.id).collect::<Vec<_>>(), [0, 1]);
+}
+
+proptest! {
+    #[test]
+    fn r34_no_line_is_wider_than_asked_and_no_glyph_is_lost(
+        parts in prop::collection::vec("[ a-z-]{0,9}|\\PC{0,5}|漢。（字|👩\u{200d}👧|e\u{301}", 0..8),
+        width in 0usize..12,
+        verbatim: bool,
+    ) {
+        let pieces: Vec<_> = parts.iter().map(|part| piece(&super::super::clean::clean(part))).collect();
+        let shape = Shape { verbatim, first: vec![piece("> ")], rest: vec![piece("  ")], ..Shape::of_width(width) };
+        let page = wrap(&pieces, &shape);
+        for line in text(&page) {
+            prop_assert!(width::width(&line) <= width.max(1), "{line:?}");
+        }
+        if width > 3 {
+            let glyphs = |text: &str| text.chars().filter(|c| !matches!(c, ' ' | '\n')).collect::<String>();
+            let shown: String = text(&page).iter().map(|line| glyphs(&line[2.min(line.len())..])).collect();
+            // Some graphemes take more cells than the narrowest of these lines has.
+            let fits = |grapheme: &str| if width::of(grapheme) > width - 2 { "…".into() } else { glyphs(grapheme) };
+            let whole = |piece: &Piece| piece.text.graphemes(true).map(fits).collect::<String>();
+            prop_assert_eq!(shown, pieces.iter().map(whole).collect::<String>());
+        }
+    }
+}

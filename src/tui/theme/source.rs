@@ -1,0 +1,137 @@
+//! One theme's file, read but not yet put together with what it inherits.
+
+use super::Warning;
+use super::roles::ROLES;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A theme as it is written.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Source {
+    pub(super) inherits: Option<(String, usize)>,
+    pub(super) light: Option<bool>,
+    /// A palette name, a colour and its line.
+    pub(super) palette: BTreeMap<String, (String, usize)>,
+    pub(super) roles: Vec<(String, Look)>,
+    pub(super) warnings: Vec<Warning>,
+}
+
+/// How a role is written. Colours are still names.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Look {
+    pub(super) line: usize,
+    pub(super) fg: Option<String>,
+    pub(super) bg: Option<String>,
+    pub(super) bold: bool,
+    pub(super) italic: bool,
+    pub(super) underline: bool,
+    pub(super) dim: bool,
+    pub(super) reverse: bool,
+}
+
+/// Reads what can be read. A bad line costs a warning.
+pub(super) fn parse(file: &str, text: &str) -> Source {
+    let mut reader = Reader { file, text, source: Source::default() };
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        reader.warn(error.span().unwrap_or_default(), format!("not read: {}", error.message()));
+    }
+    for (key, value) in table.get_ref().iter() {
+        reader.entry(key, value);
+    }
+    reader.source
+}
+
+struct Reader<'a> {
+    file: &'a str,
+    text: &'a str,
+    source: Source,
+}
+
+impl Reader<'_> {
+    fn entry(&mut self, key: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
+        let (name, line) = (key.get_ref().as_ref(), self.line(&key.span()));
+        match (name, value.get_ref()) {
+            ("inherits", DeValue::String(theme)) => self.source.inherits = Some((theme.to_string(), line)),
+            ("light", DeValue::Boolean(light)) => self.source.light = Some(*light),
+            ("palette", DeValue::Table(palette)) => {
+                for (name, value) in palette.iter() {
+                    let line = self.line(&name.span());
+                    match colour(value.get_ref()) {
+                        Some(colour) => {
+                            self.source.palette.insert(name.get_ref().to_string(), (colour, line));
+                        }
+                        None => {
+                            self.warn(value.span(), "a palette holds colours, such as \"#8ab4f8\"".into())
+                        }
+                    }
+                }
+            }
+            ("inherits", _) => self.warn(key.span(), "`inherits` is the name of a theme, in quotes".into()),
+            ("light", _) => self.warn(key.span(), "`light` is true or false".into()),
+            ("palette", _) => self.warn(key.span(), "`palette` is a table of colours".into()),
+            _ if !ROLES.contains(&name) => {
+                let roles = ROLES.join(", ");
+                self.warn(key.span(), format!("no role is called `{name}`; there are {roles}"));
+            }
+            (_, DeValue::Table(table)) => {
+                let look = self.look(table, line);
+                self.source.roles.push((name.to_owned(), look));
+            }
+            (_, value) => match colour(value) {
+                Some(fg) => {
+                    self.source.roles.push((name.to_owned(), Look { line, fg: Some(fg), ..Look::default() }));
+                }
+                None => {
+                    self.warn(key.span(), format!("`{name}` is a colour or a table such as {{ {FIELDS} }}"))
+                }
+            },
+        }
+    }
+
+    fn look(&mut self, table: &DeTable<'_>, line: usize) -> Look {
+        let mut look = Look { line, ..Look::default() };
+        for (key, value) in table.iter() {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("fg", value) if colour(value).is_some() => look.fg = colour(value),
+                ("bg", value) if colour(value).is_some() => look.bg = colour(value),
+                ("bold", DeValue::Boolean(on)) => look.bold = *on,
+                ("italic", DeValue::Boolean(on)) => look.italic = *on,
+                ("underline", DeValue::Boolean(on)) => look.underline = *on,
+                ("dim", DeValue::Boolean(on)) => look.dim = *on,
+                ("reverse", DeValue::Boolean(on)) => look.reverse = *on,
+                (name, _) => {
+                    self.warn(key.span(), format!("`{name}` is not understood; a role has {{ {FIELDS} }}"))
+                }
+            }
+        }
+        look
+    }
+
+    fn warn(&mut self, span: Range<usize>, message: String) {
+        let line = self.line(&span);
+        self.source.warnings.push(Warning { file: self.file.to_owned(), line, message });
+    }
+
+    fn line(&self, span: &Range<usize>) -> usize {
+        let before = self.text.as_bytes().get(..span.start).unwrap_or(self.text.as_bytes());
+        1 + before.iter().filter(|byte| **byte == b'\n').count()
+    }
+}
+
+const FIELDS: &str = "fg, bg = colour; bold, italic, underline, dim, reverse = true or false";
+
+/// A colour as it is written: a string, or a number of the palette of 256.
+fn colour(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(colour) => Some(colour.to_string()),
+        DeValue::Integer(number) => Some(number.to_string()),
+        DeValue::Float(_)
+        | DeValue::Boolean(_)
+        | DeValue::Datetime(_)
+        | DeValue::Array(_)
+        | DeValue::Table(_) => None,
+    }
+}

@@ -1,0 +1,202 @@
+//! Every theme can be read, and a bad line costs a warning only.
+
+use super::*;
+use ratatui::style::{Color, Modifier};
+
+/// The grounds the themes without one of their own are made for.
+const DARK: [u8; 3] = [0x16, 0x18, 0x1c];
+const LIGHT: [u8; 3] = [0xff, 0xff, 0xff];
+
+fn rgb(colour: Color) -> [u8; 3] {
+    match colour {
+        Color::Rgb(red, green, blue) => [red, green, blue],
+        Color::Indexed(index @ 16..) => depth::shown(index),
+        other => panic!("{other:?} has no known look"),
+    }
+}
+
+fn luminance(colour: [u8; 3]) -> f64 {
+    let [red, green, blue] = colour.map(|part| {
+        let part = f64::from(part) / 255.0;
+        if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+    });
+    0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+/// As the guidelines for readable pages count it: 1 is the same colour, 21 black on white.
+fn contrast(a: [u8; 3], b: [u8; 3]) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+/// Readable: every role that is read, on every ground it is drawn on.
+fn assert_readable(theme: &Theme, least: f64) {
+    let ground = theme.ground.bg.map_or(if theme.light { LIGHT } else { DARK }, rgb);
+    let text = rgb(theme.text.fg.expect("the text has a colour"));
+    let code = rgb(theme.code_block.bg.expect("code blocks have a ground"));
+    for role in ROLES.iter().filter(|role| !role.starts_with("border") && !role.ends_with("ground")) {
+        let style = theme.role(role).unwrap();
+        let fg = style.fg.map_or(text, rgb);
+        let mut grounds = vec![style.bg.map_or(ground, rgb)];
+        if role.starts_with("syntax") {
+            grounds = vec![code, rgb(theme.added.bg.unwrap()), rgb(theme.removed.bg.unwrap())];
+        }
+        for ground in grounds {
+            let found = contrast(fg, ground);
+            assert!(found >= least, "{} of {} is {found:.2}:1 on {ground:02x?}", role, theme.name);
+        }
+    }
+    let border = contrast(rgb(theme.border.fg.unwrap()), ground);
+    assert!(border >= 3.0, "the border of {} is {border:.2}:1", theme.name);
+}
+
+#[test]
+fn every_theme_can_be_read() {
+    for (name, least) in [("dark", 4.5), ("light", 4.5), ("colour-blind", 4.5), ("high-contrast", 7.0)] {
+        let theme = Themes::bundled().choose(name, None);
+        assert_eq!(theme.name, name);
+        assert_readable(&theme, least);
+        assert_readable(&for_depth(theme, Depth::Palette), 4.5);
+    }
+}
+
+#[test]
+fn the_bundled_themes_are_whole_and_without_warnings() {
+    let themes = Themes::bundled();
+    assert_eq!(themes.warnings, []);
+    let names: Vec<&str> = themes.all.iter().map(|theme| theme.name.as_str()).collect();
+    assert_eq!(names, ["dark", "light", "high-contrast", "colour-blind", "terminal"]);
+    for theme in &themes.all {
+        for pair in [(theme.added, theme.removed), (theme.added_part, theme.added), (theme.dim, theme.text)] {
+            assert_ne!(pair.0, pair.1, "{}", theme.name);
+        }
+    }
+}
+
+#[test]
+fn the_terminals_theme_uses_no_colour_of_its_own_and_hides_nothing() {
+    let theme = Themes::bundled().choose("terminal", None);
+    for role in ROLES {
+        let style = theme.role(role).unwrap();
+        for colour in [style.fg, style.bg].into_iter().flatten() {
+            assert!(!matches!(colour, Color::Rgb(..) | Color::Indexed(_)), "{role}");
+            assert_ne!(Some(Color::DarkGray), style.fg, "{role} may be the ground's colour");
+        }
+        assert!(!style.add_modifier.contains(Modifier::HIDDEN));
+    }
+}
+
+#[test]
+fn without_red_and_green_what_comes_and_what_goes_still_differ() {
+    let theme = Themes::bundled().choose("colour-blind", None);
+    let pairs = [
+        (theme.added.fg, theme.removed.fg),
+        (theme.added.bg, theme.removed.bg),
+        (theme.added_part.bg, theme.removed_part.bg),
+    ];
+    for (added, removed) in pairs {
+        let ([red, _, blue], [other_red, _, other_blue]) = (rgb(added.unwrap()), rgb(removed.unwrap()));
+        // Blue against yellow is what everyone sees.
+        assert!(i32::from(blue) - i32::from(red) > 30 && i32::from(other_red) - i32::from(other_blue) > 30);
+    }
+}
+
+#[test]
+fn a_theme_brings_its_ground_unless_the_terminals_own_suits_it() {
+    let ground = |name: &str, light| {
+        let themes = Themes::bundled().fitted(Depth::True, light);
+        themes.choose(name, light).ground.bg
+    };
+    let colour = |[red, green, blue]: [u8; 3]| Some(Color::Rgb(red, green, blue));
+    for (name, light) in [("dark", false), ("colour-blind", false), ("light", true)] {
+        let own = colour(if light { LIGHT } else { DARK });
+        assert_eq!(ground(name, Some(light)), None, "{name}");
+        assert_eq!((ground(name, Some(!light)), ground(name, None)), (own, own), "{name}");
+    }
+    assert_eq!(ground("terminal", None), None);
+    assert_eq!(ground("high-contrast", Some(false)), colour([0, 0, 0]));
+}
+
+#[test]
+fn a_ground_of_the_persons_own_is_always_painted() {
+    let own = [("mine".into(), "inherits = 'dark'\nground = { bg = '#101010' }".into())];
+    for light in [None, Some(false), Some(true)] {
+        let themes = Themes::with(&own).fitted(Depth::True, light);
+        assert_eq!(themes.choose("mine", light).ground.bg, Some(Color::Rgb(16, 16, 16)));
+    }
+}
+
+#[test]
+fn auto_follows_the_terminal() {
+    let themes = Themes::bundled();
+    let name = |setting, light| themes.choose(setting, light).name;
+    assert_eq!((name("auto", Some(true)), name("auto", Some(false))), ("light".into(), "dark".into()));
+    assert_eq!((name("auto", None), name("no such", Some(true))), ("dark".into(), "light".into()));
+    assert_eq!(name("terminal", Some(true)), "terminal");
+}
+
+fn with(text: &str) -> (Theme, Vec<Warning>) {
+    let themes = Themes::with(&[("mine".into(), text.into())]);
+    (themes.get("mine").unwrap().clone(), themes.warnings)
+}
+
+#[test]
+fn a_theme_of_ones_own_changes_what_it_names_and_keeps_the_rest() {
+    let (theme, warnings) = with(
+        "inherits = 'dark'\naccent = { fg = 'blue', bold = true }\ndim = 244\n[palette]\nblue = '#00f'\n",
+    );
+    let dark = Themes::bundled().choose("dark", None);
+    assert_eq!(warnings, []);
+    assert_eq!(theme.accent, Style::new().fg(Color::Rgb(0, 0, 255)).add_modifier(Modifier::BOLD));
+    assert_eq!(theme.dim, Style::new().fg(Color::Indexed(244)));
+    assert_eq!(theme.text, dark.text);
+    assert_eq!(theme.syntax_function.fg, Some(Color::Rgb(0, 0, 255)), "inherited roles follow the palette");
+}
+
+#[test]
+fn a_bad_line_costs_a_warning_and_not_the_theme() {
+    let text = "inherits = 'dark'\naccent = 'bleu'\ntextt = 'red'\ndim = { fg = 'red', blink = true }\nlight = 3\nlink = = \nwarning = '#ff0000'\n";
+    let (theme, warnings) = with(text);
+    let dark = Themes::bundled().choose("dark", None);
+    assert_eq!(theme.accent, dark.accent);
+    assert_eq!(theme.warning, Style::new().fg(Color::Rgb(255, 0, 0)));
+    assert_eq!(theme.dim.fg, dark.danger.fg, "what is understood of a role holds, in the palette's red");
+    let lines: Vec<usize> = warnings.iter().map(|warning| warning.line).collect();
+    assert!([2, 3, 4, 5, 6].iter().all(|line| lines.contains(line)), "{warnings:#?}");
+    assert!(warnings.iter().all(|warning| warning.file == "mine.toml"));
+    assert!(
+        warnings.iter().any(|warning| warning.message.contains("`bleu` is no colour; allowed are #rrggbb"))
+    );
+    assert!(warnings.iter().any(|warning| warning.message.contains("no role is called `textt`")));
+}
+
+#[test]
+fn themes_that_inherit_in_a_circle_are_cut_and_said() {
+    let own = [
+        ("a", "inherits = 'b'\ntext = 'red'"),
+        ("b", "inherits = 'a'\ndim = 'blue'"),
+        ("c", "inherits = 'z'"),
+    ];
+    let themes = Themes::with(&own.map(|(name, text)| (name.into(), text.into())));
+    let a = themes.get("a").unwrap();
+    assert_eq!((a.text.fg, a.dim.fg), (Some(Color::Red), Some(Color::Blue)));
+    assert!(themes.warnings.iter().any(|warning| warning.message.contains("the circle is cut")));
+    assert!(
+        themes
+            .warnings
+            .iter()
+            .any(|warning| warning.to_string().starts_with("c.toml:1: no theme is called `z`"))
+    );
+}
+
+#[test]
+fn a_folder_of_themes_is_read_and_may_be_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("mine.toml"), "inherits = 'light'").unwrap();
+    std::fs::write(folder.path().join("notes.txt"), "not a theme").unwrap();
+    std::fs::write(folder.path().join("broken.toml"), [0xff, 0xfe]).unwrap();
+    let themes = Themes::with_folder(folder.path());
+    assert!(themes.get("mine").unwrap().light);
+    assert_eq!((themes.all.len(), themes.warnings.len()), (6, 1));
+    assert_eq!(Themes::with_folder(&folder.path().join("none")).all.len(), 5);
+}
