@@ -1,4 +1,83 @@
-//! The frontend with a screen.
+//! The frontend with a screen: waits, updates, does what is wanted, draws.
 
+mod canvas;
+pub mod command;
+pub mod effect;
+pub mod event;
+pub mod focus;
+pub mod host;
+mod input;
+pub mod keys;
+mod outside;
+pub mod overlay;
+pub mod parts;
+pub mod prompt;
+mod screen;
+pub mod state;
+pub mod terminal;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod theme;
+pub mod update;
+pub mod view;
+
+pub use event::Event;
+pub use host::{Connection, Host, Line, Reply, Wish};
+pub use state::{Settings, State};
+
+use crate::chat::SessionId;
+use crate::{agent, tui::keys::Keymap};
+use theme::{Theme, Themes};
+use tokio::sync::mpsc;
+
+/// Everything a screen begins with.
+pub struct Start {
+    /// The agent with the session in hand.
+    pub agent: agent::State,
+    /// Which session that is.
+    pub session: SessionId,
+    /// The way to its runtime. The effects of resuming are done already.
+    pub line: Line,
+    /// The program around the screen.
+    pub host: Box<dyn Host>,
+    /// Where its replies come from.
+    pub replies: mpsc::Receiver<Reply>,
+    /// What is talked to, and how that was decided.
+    pub connection: Connection,
+    /// Every theme there is.
+    pub themes: Themes,
+    /// The one to begin with, made to fit the terminal.
+    pub theme: Theme,
+    /// The keys.
+    pub keys: Keymap,
+    /// What the person set.
+    pub settings: Settings,
+    /// What stood unsent in the composer when it was left.
+    pub draft: String,
+    /// What was said before, oldest first.
+    pub history: Vec<String>,
+    /// What the person said on the command line, sent at once; empty where nothing was.
+    pub says: String,
+    /// Whether the list of sessions is open at the beginning.
+    pub picks: bool,
+    /// Sentences for the person, such as what was wrong in the settings.
+    pub notices: Vec<String>,
+}
+
+/// How a screen was left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exit {
+    /// The session that was shown last.
+    pub session: SessionId,
+    /// Its name, where anything was said in it.
+    pub title: Option<String>,
+    /// Whether the terminal was lost, or the system ended the program; by this signal.
+    pub ended_by: Option<i32>,
+}
+
+/// Shows the screen until the person leaves it. The terminal is as it was when this returns, whatever it returns.
+/// Needs a tokio runtime.
+pub async fn run(start: Start) -> anyhow::Result<Exit> {
+    screen::Screen::open(start)?.show().await
+}

@@ -1,0 +1,115 @@
+//! Every command of the palette and the composer: one table, with the words that explain it.
+
+use super::keys::Action;
+
+/// Something the person can ask of the screen by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// The keys.
+    Help,
+    /// A new session.
+    New,
+    /// Go on with another session.
+    Resume,
+    /// Another theme.
+    Theme,
+    /// Another model.
+    Model,
+    /// Talk to another service.
+    Connect,
+    /// Put something on the clipboard.
+    Copy,
+    /// Search the transcript.
+    Search,
+    /// Change between plan and ask mode.
+    Mode,
+    /// Name the session.
+    Title,
+    /// What a dry run is, and how to begin one.
+    Dry,
+    /// Stop the turn.
+    Stop,
+    /// Write in the editor.
+    Editor,
+    /// Leave.
+    Quit,
+}
+
+/// One line of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// What it is.
+    pub command: Command,
+    /// Its names behind the slash, the first one shown.
+    pub names: &'static [&'static str],
+    /// What it does, in a few words.
+    pub help: &'static str,
+    /// The key that does the same, where there is one.
+    pub action: Option<Action>,
+}
+
+/// Every command, in the order they are offered.
+pub const COMMANDS: &[Row] = &[
+    row(Command::Help, &["help", "keys"], "the keys that work now", Some(Action::Help)),
+    row(Command::New, &["new", "clear"], "begin a new session", None),
+    row(Command::Resume, &["resume", "sessions"], "go on with another session", Some(Action::Sessions)),
+    row(Command::Model, &["model", "models"], "ask another model", Some(Action::Models)),
+    row(
+        Command::Connect,
+        &["connect", "login", "key"],
+        "talk to a server found here, or enter a key",
+        Some(Action::Connect),
+    ),
+    row(Command::Theme, &["theme", "themes"], "choose the colours", Some(Action::Themes)),
+    row(Command::Copy, &["copy"], "copy a reply, a code block or an output", Some(Action::Copy)),
+    row(Command::Search, &["search", "find"], "search the transcript", Some(Action::SearchTranscript)),
+    row(Command::Mode, &["mode"], "change between plan and ask mode", Some(Action::ChangeMode)),
+    row(Command::Title, &["title", "rename"], "name the session: /title some words", None),
+    row(Command::Dry, &["dry"], "what a dry run does, and how to begin one", None),
+    row(Command::Stop, &["stop"], "stop the turn that runs", Some(Action::Stop)),
+    row(Command::Editor, &["editor"], "write in your editor", Some(Action::OpenEditor)),
+    row(Command::Quit, &["quit", "exit", "q"], "leave; the session is kept", None),
+];
+
+const fn row(
+    command: Command,
+    names: &'static [&'static str],
+    help: &'static str,
+    action: Option<Action>,
+) -> Row {
+    Row { command, names, help, action }
+}
+
+/// What was typed behind a slash, if it is a command: which, and the words behind its name.
+pub fn parse(text: &str) -> Option<(Command, &str)> {
+    let line = text.strip_prefix('/')?;
+    if line.contains('\n') {
+        return None;
+    }
+    let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let row = COMMANDS.iter().find(|row| row.names.contains(&name))?;
+    Some((row.command, rest.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_known_by_each_of_its_names() {
+        assert_eq!(parse("/quit"), Some((Command::Quit, "")));
+        assert_eq!(parse("/title a b "), Some((Command::Title, "a b")));
+        for text in ["quit", "/", "/nothing", "/usr/bin is a path", "/quit\nnow"] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn no_name_means_two_things() {
+        let mut names: Vec<_> = COMMANDS.iter().flat_map(|row| row.names).collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

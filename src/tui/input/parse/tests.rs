@@ -1,0 +1,90 @@
+//! What terminals really send, in whole and in pieces.
+
+use super::*;
+use crossterm::event::KeyModifiers as M;
+use proptest::prelude::*;
+
+fn key(code: KeyCode, modifiers: M) -> Sent {
+    Sent::Key(KeyEvent::new(code, modifiers))
+}
+
+#[track_caller]
+fn check(bytes: &str, expected: &[Sent]) {
+    assert_eq!(Parser::default().feed(bytes.as_bytes()), expected, "{bytes:?}");
+    let mut parser = Parser::default();
+    let in_pieces: Vec<Sent> = bytes.bytes().flat_map(|byte| parser.feed(&[byte])).collect();
+    assert_eq!(in_pieces, expected, "{bytes:?} byte by byte");
+}
+
+#[test]
+fn keys_are_understood_in_the_old_and_the_new_way() {
+    check("y", &[key(KeyCode::Char('y'), M::NONE)]);
+    check("Y", &[key(KeyCode::Char('Y'), M::SHIFT)]);
+    check("é漢", &[key(KeyCode::Char('é'), M::NONE), key(KeyCode::Char('漢'), M::NONE)]);
+    check("\r", &[key(KeyCode::Enter, M::NONE)]);
+    check("\n", &[key(KeyCode::Char('j'), M::CONTROL)]);
+    check("\x03", &[key(KeyCode::Char('c'), M::CONTROL)]);
+    check("\x1by", &[key(KeyCode::Char('y'), M::ALT)]);
+    check("\x1b\r", &[key(KeyCode::Enter, M::ALT)]);
+    check("\x1b[A", &[key(KeyCode::Up, M::NONE)]);
+    check("\x1bOA", &[key(KeyCode::Up, M::NONE)]);
+    check("\x1b[1;5A", &[key(KeyCode::Up, M::CONTROL)]);
+    check("\x1b[5~", &[key(KeyCode::PageUp, M::NONE)]);
+    check("\x1b[1;5H", &[key(KeyCode::Home, M::CONTROL)]);
+    check("\x1b[Z", &[key(KeyCode::BackTab, M::SHIFT)]);
+    check("\x1bOP", &[key(KeyCode::F(1), M::NONE)]);
+    check("\x1b[24~", &[key(KeyCode::F(12), M::NONE)]);
+    check("\x1b[27u", &[key(KeyCode::Esc, M::NONE)]);
+    check("\x1b[13;2u", &[key(KeyCode::Enter, M::SHIFT)]);
+    check("\x1b[27;2;13~", &[key(KeyCode::Enter, M::SHIFT)]);
+    check("\x1b[99;5u", &[key(KeyCode::Char('c'), M::CONTROL)]);
+    check("\x1b[121;1:3u", &[]);
+}
+
+#[test]
+fn a_paste_is_text_whatever_is_in_it() {
+    check(
+        "\x1b[200~y\r\n\x1b[A\x1b[201~n",
+        &[Sent::Paste("y\n\x1b[A".into()), key(KeyCode::Char('n'), M::NONE)],
+    );
+}
+
+#[test]
+fn mouse_and_focus_are_told() {
+    check("\x1b[I\x1b[O", &[Sent::Focus(true), Sent::Focus(false)]);
+    let wheel = crossterm::event::MouseEventKind::ScrollUp;
+    check("\x1b[<64;3;4M", &[Sent::Mouse(MouseEvent { kind: wheel, column: 2, row: 3, modifiers: M::NONE })]);
+}
+
+#[test]
+fn what_a_terminal_answers_is_no_key() {
+    check("\x1b]11;rgb:0000/0000/0000\x1b\\", &[]);
+    check("\x1b[?62;22c", &[]);
+}
+
+#[test]
+fn r05_a_paste_whose_end_is_lost_does_not_lock_the_keyboard() {
+    let mut parser = Parser::default();
+    assert_eq!(parser.feed(b"\x1b[200~abc"), []);
+    assert!(parser.is_waiting());
+    assert_eq!(parser.settle(), [Sent::Paste("abc".into())]);
+    assert_eq!(parser.feed(b"y"), [key(KeyCode::Char('y'), M::NONE)]);
+}
+
+#[test]
+fn an_escape_that_nothing_follows_is_the_key() {
+    let mut parser = Parser::default();
+    assert_eq!(parser.feed(b"\x1b"), []);
+    assert_eq!(parser.settle(), [key(KeyCode::Esc, M::NONE)]);
+    assert!(!parser.is_waiting());
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_taken_and_leave_a_keyboard_that_works(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let mut parser = Parser::default();
+        parser.feed(&bytes);
+        parser.settle();
+        prop_assert_eq!(parser.feed(b"q"), [key(KeyCode::Char('q'), M::NONE)]);
+    }
+}

@@ -1,0 +1,264 @@
+//! One key of a terminal: a letter, or an escape sequence of the old or the new kind.
+
+use super::parse::Sent;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
+/// What stands at the beginning of some bytes.
+pub enum Read {
+    /// So many bytes, and what they mean, if anything.
+    Whole(usize, Option<What>),
+    /// The beginning of something.
+    More,
+}
+
+/// What a whole sequence means.
+pub enum What {
+    /// Something for the screen.
+    Sent(Sent),
+    /// Everything is text until the end of the paste.
+    PasteBegins,
+}
+
+fn key(code: KeyCode, modifiers: KeyModifiers) -> Option<What> {
+    Some(What::Sent(Sent::Key(KeyEvent::new(code, modifiers))))
+}
+
+/// Reads what stands at the beginning; `bytes` is not empty.
+pub fn read(bytes: &[u8]) -> Read {
+    match bytes[0] {
+        0x1b => escape(bytes),
+        _ => letter(bytes, KeyModifiers::NONE, 0),
+    }
+}
+
+fn escape(bytes: &[u8]) -> Read {
+    match bytes.get(1) {
+        None => Read::More,
+        Some(b'[') => csi(bytes),
+        Some(b'O') => match bytes.get(2) {
+            None => Read::More,
+            Some(&one) => Read::Whole(3, final_key(one).and_then(|code| key(code, KeyModifiers::NONE))),
+        },
+        // Strings a terminal may answer with: dropped whole.
+        Some(b']' | b'P' | b'_' | b'^') => string(bytes),
+        Some(0x1b) => match bytes.get(2) {
+            None => Read::More,
+            Some(_) => Read::Whole(1, key(KeyCode::Esc, KeyModifiers::NONE)),
+        },
+        Some(_) => letter(&bytes[1..], KeyModifiers::ALT, 1),
+    }
+}
+
+/// One character, with `before` bytes that stood in front of it.
+fn letter(bytes: &[u8], modifiers: KeyModifiers, before: usize) -> Read {
+    let length = match bytes[0] {
+        0..=0x7f => 1,
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => return Read::Whole(before + 1, None),
+    };
+    let Some(whole) = bytes.get(..length) else { return Read::More };
+    let Some(c) = std::str::from_utf8(whole).ok().and_then(|text| text.chars().next()) else {
+        return Read::Whole(before + 1, None);
+    };
+    let (code, more) = match c {
+        '\r' => (KeyCode::Enter, KeyModifiers::NONE),
+        '\t' => (KeyCode::Tab, KeyModifiers::NONE),
+        '\x7f' => (KeyCode::Backspace, KeyModifiers::NONE),
+        '\0' => (KeyCode::Char(' '), KeyModifiers::CONTROL),
+        '\x01'..='\x1a' => (KeyCode::Char(char::from(c as u8 + b'a' - 1)), KeyModifiers::CONTROL),
+        '\x1c'..='\x1f' => (KeyCode::Char(char::from(c as u8 - 0x1c + b'4')), KeyModifiers::CONTROL),
+        _ if c.is_uppercase() => (KeyCode::Char(c), KeyModifiers::SHIFT),
+        _ => (KeyCode::Char(c), KeyModifiers::NONE),
+    };
+    Read::Whole(before + length, key(code, modifiers | more))
+}
+
+fn csi(bytes: &[u8]) -> Read {
+    // The Linux console's F1 to F5 have a second bracket.
+    if bytes.get(2) == Some(&b'[') {
+        return match bytes.get(3) {
+            None => Read::More,
+            Some(&one @ b'A'..=b'E') => Read::Whole(4, key(KeyCode::F(one - b'A' + 1), KeyModifiers::NONE)),
+            Some(_) => Read::Whole(4, None),
+        };
+    }
+    if bytes.get(2) == Some(&b'M') {
+        // The old mouse reports; never asked for.
+        return if bytes.len() < 6 { Read::More } else { Read::Whole(6, None) };
+    }
+    let Some(length) = bytes[2..].iter().position(|byte| matches!(byte, 0x40..=0x7e)) else {
+        return match bytes[2..].iter().position(|byte| !matches!(byte, 0x20..=0x3f)) {
+            // No sequence at all: what breaks it is read for itself.
+            Some(bad) => Read::Whole(2 + bad, None),
+            None => Read::More,
+        };
+    };
+    if let Some(bad) = bytes[2..2 + length].iter().position(|byte| !matches!(byte, 0x20..=0x3f)) {
+        return Read::Whole(2 + bad, None);
+    }
+    let inner = std::str::from_utf8(&bytes[2..2 + length]).unwrap_or_default();
+    Read::Whole(3 + length, meaning(inner, bytes[2 + length]))
+}
+
+fn string(bytes: &[u8]) -> Read {
+    for (at, byte) in bytes.iter().enumerate().skip(2) {
+        match byte {
+            0x07 => return Read::Whole(at + 1, None),
+            0x1b if bytes.get(at + 1) == Some(&b'\\') => return Read::Whole(at + 2, None),
+            _ => {}
+        }
+    }
+    Read::More
+}
+
+fn meaning(inner: &str, last: u8) -> Option<What> {
+    if let Some(mouse) = inner.strip_prefix('<') {
+        return mouse_event(mouse, last == b'M').map(|event| What::Sent(Sent::Mouse(event)));
+    }
+    let mut fields = inner.split(';');
+    let first = fields.next().unwrap_or_default();
+    let (modifiers, kind) = held(fields.next().unwrap_or_default());
+    // A release: never asked for, but some terminals send it.
+    if kind == 3 {
+        return None;
+    }
+    let number = |text: &str| text.split(':').next().unwrap_or_default().parse::<u32>().ok();
+    match last {
+        b'I' if inner.is_empty() => Some(What::Sent(Sent::Focus(true))),
+        b'O' if inner.is_empty() => Some(What::Sent(Sent::Focus(false))),
+        b'Z' => key(KeyCode::BackTab, modifiers | KeyModifiers::SHIFT),
+        b'u' => coded(number(first)?, first, modifiers),
+        b'~' => match number(first)? {
+            200 => Some(What::PasteBegins),
+            // What xterm's modifyOtherKeys sends.
+            27 => coded(fields.next().and_then(number)?, "", modifiers),
+            code => key(tilde(code)?, modifiers),
+        },
+        _ => key(final_key(last)?, modifiers),
+    }
+}
+
+/// The held keys, and whether it is a press (1), a repeat (2) or a release (3).
+fn held(field: &str) -> (KeyModifiers, u8) {
+    let (mask, kind) = field.split_once(':').unwrap_or((field, "1"));
+    let mask = mask.parse::<u16>().unwrap_or(1).saturating_sub(1);
+    let mut modifiers = KeyModifiers::NONE;
+    for (bit, held) in [
+        (1, KeyModifiers::SHIFT),
+        (2, KeyModifiers::ALT),
+        (4, KeyModifiers::CONTROL),
+        (8, KeyModifiers::SUPER),
+        (16, KeyModifiers::HYPER),
+        (32, KeyModifiers::META),
+    ] {
+        if mask & bit != 0 {
+            modifiers |= held;
+        }
+    }
+    (modifiers, kind.parse().unwrap_or(1))
+}
+
+/// A key by its character's number.
+fn coded(code: u32, field: &str, mut modifiers: KeyModifiers) -> Option<What> {
+    let code = match code {
+        27 => KeyCode::Esc,
+        13 | 57414 => KeyCode::Enter,
+        9 if modifiers.contains(KeyModifiers::SHIFT) => KeyCode::BackTab,
+        9 => KeyCode::Tab,
+        8 | 127 => KeyCode::Backspace,
+        57399..=57408 => KeyCode::Char(char::from_digit(code - 57399, 10)?),
+        57409 => KeyCode::Char('.'),
+        57410 => KeyCode::Char('/'),
+        57411 => KeyCode::Char('*'),
+        57412 => KeyCode::Char('-'),
+        57413 => KeyCode::Char('+'),
+        57415 => KeyCode::Char('='),
+        57417 => KeyCode::Left,
+        57418 => KeyCode::Right,
+        57419 => KeyCode::Up,
+        57420 => KeyCode::Down,
+        57421 => KeyCode::PageUp,
+        57422 => KeyCode::PageDown,
+        57423 => KeyCode::Home,
+        57424 => KeyCode::End,
+        57425 => KeyCode::Insert,
+        57426 => KeyCode::Delete,
+        // Keys that only hold, lock or play.
+        57344..=63743 => return None,
+        code => {
+            let c = char::from_u32(code).filter(|c| !c.is_control())?;
+            // With Shift the terminal may tell the shifted character too.
+            let shifted = field.split(':').nth(1).and_then(|text| text.parse().ok()).and_then(char::from_u32);
+            let c = match modifiers.contains(KeyModifiers::SHIFT) {
+                true => shifted.unwrap_or_else(|| c.to_uppercase().next().unwrap_or(c)),
+                false => c,
+            };
+            if c.is_uppercase() {
+                modifiers |= KeyModifiers::SHIFT;
+            }
+            KeyCode::Char(c)
+        }
+    };
+    key(code, modifiers)
+}
+
+fn final_key(last: u8) -> Option<KeyCode> {
+    Some(match last {
+        b'A' => KeyCode::Up,
+        b'B' => KeyCode::Down,
+        b'C' => KeyCode::Right,
+        b'D' => KeyCode::Left,
+        b'F' => KeyCode::End,
+        b'H' => KeyCode::Home,
+        b'M' => KeyCode::Enter,
+        b'P'..=b'S' => KeyCode::F(last - b'P' + 1),
+        _ => return None,
+    })
+}
+
+fn tilde(code: u32) -> Option<KeyCode> {
+    Some(match code {
+        1 | 7 => KeyCode::Home,
+        2 => KeyCode::Insert,
+        3 => KeyCode::Delete,
+        4 | 8 => KeyCode::End,
+        5 => KeyCode::PageUp,
+        6 => KeyCode::PageDown,
+        11..=15 => KeyCode::F(u8::try_from(code - 10).ok()?),
+        17..=21 => KeyCode::F(u8::try_from(code - 11).ok()?),
+        23 | 24 => KeyCode::F(u8::try_from(code - 12).ok()?),
+        _ => return None,
+    })
+}
+
+fn mouse_event(inner: &str, pressed: bool) -> Option<MouseEvent> {
+    let mut fields = inner.split(';').map(str::parse::<u16>);
+    let (Some(Ok(bits)), Some(Ok(column)), Some(Ok(row))) = (fields.next(), fields.next(), fields.next())
+    else {
+        return None;
+    };
+    let button = match bits & 3 {
+        0 => MouseButton::Left,
+        1 => MouseButton::Middle,
+        _ => MouseButton::Right,
+    };
+    let kind = match bits & !0b1_1100 {
+        64 => MouseEventKind::ScrollUp,
+        65 => MouseEventKind::ScrollDown,
+        66 => MouseEventKind::ScrollLeft,
+        67 => MouseEventKind::ScrollRight,
+        35 => MouseEventKind::Moved,
+        32..=34 => MouseEventKind::Drag(button),
+        _ if pressed => MouseEventKind::Down(button),
+        _ => MouseEventKind::Up(button),
+    };
+    let mut modifiers = KeyModifiers::NONE;
+    for (bit, held) in [(4, KeyModifiers::SHIFT), (8, KeyModifiers::ALT), (16, KeyModifiers::CONTROL)] {
+        if bits & bit != 0 {
+            modifiers |= held;
+        }
+    }
+    Some(MouseEvent { kind, column: column.saturating_sub(1), row: row.saturating_sub(1), modifiers })
+}

@@ -1,0 +1,199 @@
+//! One key with what is held down beside it, as it is written in the settings.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::fmt;
+use std::str::FromStr;
+
+/// A key and its modifiers. Two chords are equal where a person pressed the same thing, whatever the terminal made
+/// of it: `Y` is never `shift-y`, `shift-tab` is never back-tab, and `ctrl-/` is what old terminals call `ctrl-7`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Chord {
+    code: KeyCode,
+    modifiers: KeyModifiers,
+}
+
+/// The modifiers that tell chords apart; the lock keys and the kind of keyboard do not.
+const HELD: KeyModifiers = KeyModifiers::CONTROL.union(KeyModifiers::ALT).union(KeyModifiers::SHIFT);
+
+/// The names of keys that are no letters.
+const NAMED: &[(&str, KeyCode)] = &[
+    ("enter", KeyCode::Enter),
+    ("esc", KeyCode::Esc),
+    ("tab", KeyCode::Tab),
+    ("backspace", KeyCode::Backspace),
+    ("delete", KeyCode::Delete),
+    ("insert", KeyCode::Insert),
+    ("up", KeyCode::Up),
+    ("down", KeyCode::Down),
+    ("left", KeyCode::Left),
+    ("right", KeyCode::Right),
+    ("home", KeyCode::Home),
+    ("end", KeyCode::End),
+    ("page-up", KeyCode::PageUp),
+    ("page-down", KeyCode::PageDown),
+    ("space", KeyCode::Char(' ')),
+    ("minus", KeyCode::Char('-')),
+];
+
+impl Chord {
+    fn new(code: KeyCode, modifiers: KeyModifiers) -> Self {
+        let mut held = modifiers & HELD;
+        let code = match code {
+            KeyCode::BackTab => {
+                held |= KeyModifiers::SHIFT;
+                KeyCode::Tab
+            }
+            KeyCode::Char(letter) => KeyCode::Char(Self::letter(letter, &mut held)),
+            other => other,
+        };
+        Self { code, modifiers: held }
+    }
+
+    /// A letter without its shift, which is in the letter itself; with ctrl or alt it is small.
+    fn letter(letter: char, held: &mut KeyModifiers) -> char {
+        let commanding = held.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        if held.contains(KeyModifiers::CONTROL) && matches!(letter, '7' | '/' | '_') {
+            held.remove(KeyModifiers::SHIFT);
+            return '_';
+        }
+        if commanding && letter.is_alphabetic() {
+            if letter.is_uppercase() {
+                held.insert(KeyModifiers::SHIFT);
+            }
+            return letter.to_lowercase().next().unwrap_or(letter);
+        }
+        let shifted = held.contains(KeyModifiers::SHIFT);
+        held.remove(KeyModifiers::SHIFT);
+        if shifted { letter.to_uppercase().next().unwrap_or(letter) } else { letter }
+    }
+
+    /// What it types in a text, if it is a letter and nothing else.
+    pub fn typed(self) -> Option<char> {
+        match self.code {
+            KeyCode::Char(letter) if self.modifiers.is_empty() => Some(letter),
+            _ => None,
+        }
+    }
+}
+
+impl From<&KeyEvent> for Chord {
+    fn from(key: &KeyEvent) -> Self {
+        Self::new(key.code, key.modifiers)
+    }
+}
+
+/// As it is written in the settings; [`Chord::from_str`] reads it back.
+impl fmt::Display for Chord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held =
+            [(KeyModifiers::CONTROL, "ctrl-"), (KeyModifiers::ALT, "alt-"), (KeyModifiers::SHIFT, "shift-")];
+        for (modifier, word) in held {
+            if self.modifiers.contains(modifier) {
+                f.write_str(word)?;
+            }
+        }
+        if let Some((name, _)) = NAMED.iter().find(|(_, code)| *code == self.code) {
+            return f.write_str(name);
+        }
+        match self.code {
+            KeyCode::Char(letter) => write!(f, "{letter}"),
+            KeyCode::F(number) => write!(f, "f{number}"),
+            other => write!(f, "{}", other.to_string().to_lowercase().replace(' ', "-")),
+        }
+    }
+}
+
+/// Why a chord could not be read; one sentence for the person.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "“{0}” is no key: write a letter, f1 to f12, or one of enter, esc, tab, backspace, delete, insert, up, down, left, right, home, end, page-up, page-down, space, minus, after any of ctrl-, alt-, shift-"
+)]
+pub struct BadChord(String);
+
+impl FromStr for Chord {
+    type Err = BadChord;
+
+    fn from_str(text: &str) -> Result<Self, BadChord> {
+        let bad = || BadChord(text.to_owned());
+        let mut modifiers = KeyModifiers::empty();
+        let mut rest = text.trim();
+        loop {
+            let held = [
+                ("ctrl-", KeyModifiers::CONTROL),
+                ("alt-", KeyModifiers::ALT),
+                ("shift-", KeyModifiers::SHIFT),
+            ];
+            let Some((word, modifier)) = held.into_iter().find(|(word, _)| {
+                rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+                    && rest.len() > word.len()
+            }) else {
+                break;
+            };
+            modifiers |= modifier;
+            rest = &rest[word.len()..];
+        }
+        let name = rest.to_lowercase();
+        let mut letters = rest.chars();
+        let code = match (letters.next(), letters.next()) {
+            (Some(letter), None) if !letter.is_control() => KeyCode::Char(letter),
+            _ => match NAMED.iter().find(|(known, _)| *known == name) {
+                Some((_, code)) => *code,
+                None => {
+                    let number = name.strip_prefix('f').and_then(|number| number.parse().ok());
+                    KeyCode::F(number.filter(|number| (1..=12).contains(number)).ok_or_else(bad)?)
+                }
+            },
+        };
+        Ok(Self::new(code, modifiers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(code: KeyCode, modifiers: KeyModifiers, expected: &str) {
+        let chord = Chord::from(&KeyEvent::new(code, modifiers));
+        assert_eq!(chord.to_string(), expected);
+        assert_eq!(expected.parse(), Ok(chord));
+    }
+
+    #[test]
+    fn what_different_terminals_send_for_one_key_is_one_chord() {
+        const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
+        const CONTROL: KeyModifiers = KeyModifiers::CONTROL;
+        check(KeyCode::Char('y'), SHIFT, "Y");
+        check(KeyCode::Char('Y'), KeyModifiers::NONE, "Y");
+        check(KeyCode::Char('Y'), SHIFT, "Y");
+        check(KeyCode::Char('?'), SHIFT, "?");
+        check(KeyCode::BackTab, KeyModifiers::NONE, "shift-tab");
+        check(KeyCode::BackTab, SHIFT, "shift-tab");
+        check(KeyCode::Tab, SHIFT, "shift-tab");
+        check(KeyCode::Char('7'), CONTROL, "ctrl-_");
+        check(KeyCode::Char('/'), CONTROL, "ctrl-_");
+        check(KeyCode::Char('_'), CONTROL | SHIFT, "ctrl-_");
+        check(KeyCode::Char('O'), CONTROL, "ctrl-shift-o");
+        check(KeyCode::Char('y'), KeyModifiers::SUPER, "y");
+    }
+
+    #[test]
+    fn keys_that_only_look_alike_stay_apart() {
+        check(KeyCode::Char('j'), KeyModifiers::CONTROL, "ctrl-j");
+        check(KeyCode::Enter, KeyModifiers::NONE, "enter");
+        check(KeyCode::Enter, KeyModifiers::SHIFT, "shift-enter");
+        check(KeyCode::Char('h'), KeyModifiers::CONTROL, "ctrl-h");
+        check(KeyCode::Backspace, KeyModifiers::NONE, "backspace");
+    }
+
+    #[test]
+    fn a_chord_is_read_as_it_is_printed() {
+        for text in ["ctrl-o", "alt-s", "f1", "?", "y", "Y", "ctrl-up", "alt-minus", "space", "ctrl-alt-x"] {
+            assert_eq!(text.parse::<Chord>().map(|chord| chord.to_string()).as_deref(), Ok(text));
+        }
+        assert_eq!("Ctrl-O".parse::<Chord>(), "ctrl-shift-o".parse());
+        for bad in ["", "ctrl-", "f13", "hyper-x", "enterr", "\n"] {
+            assert!(bad.parse::<Chord>().is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! What the screen does outside itself: the clipboard, the editor, the opener, a word to a person who looks elsewhere.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// More than this no terminal takes by OSC 52.
+const CLIPBOARD: usize = 100_000;
+
+/// The bytes that put a text on the clipboard of the terminal the person sits at; `None` where it is too long for
+/// one. Written only after an explicit key.
+pub fn copy(text: &str) -> Option<Vec<u8>> {
+    if text.len() > CLIPBOARD {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    crossterm::queue!(bytes, crossterm::clipboard::CopyToClipboard::to_clipboard_from(text)).ok()?;
+    Some(bytes)
+}
+
+/// The bytes that tell a person who looks elsewhere: a notification where the terminal has them, and the bell.
+pub fn alert(text: &str) -> Vec<u8> {
+    let text: String = text.chars().filter(|c| !c.is_control()).take(120).collect();
+    format!("\x1b]9;{text}\x1b\\\x07").into_bytes()
+}
+
+/// The person's editor, as words: what is set, `$VISUAL`, `$EDITOR`, or `vi`. Never given to a shell.
+pub fn editor(set: Option<&str>, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<String> {
+    let named = |name| variable(name).and_then(|value| value.into_string().ok());
+    let all = [set.map(str::to_owned), named("VISUAL"), named("EDITOR")];
+    let text = all.into_iter().flatten().find(|text| !text.trim().is_empty());
+    words(&text.unwrap_or_else(|| "vi".to_owned()))
+}
+
+/// The words of a command, quotes respected and nothing else.
+fn words(text: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in text.chars() {
+        match quote {
+            Some(end) if c == end => quote = None,
+            Some(_) => word.get_or_insert_default().push(c),
+            None if c == '"' || c == '\'' => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            None if c.is_whitespace() => words.extend(word.take()),
+            None => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// How to open a file in an editor at a line: the program and its arguments.
+pub fn at_line(editor: &[String], file: &Path, line: Option<usize>) -> Vec<OsString> {
+    let mut command: Vec<OsString> = editor.iter().map(OsString::from).collect();
+    let name = editor.first().map(Path::new).and_then(Path::file_stem).unwrap_or_default();
+    let with_line = |file: &Path, line: usize| {
+        let mut text = file.as_os_str().to_owned();
+        text.push(format!(":{line}"));
+        text
+    };
+    match (line, name.to_str().unwrap_or_default()) {
+        (None, _) => command.push(file.into()),
+        (Some(line), "code" | "code-insiders" | "codium" | "vscodium" | "cursor") => {
+            command.push("--goto".into());
+            command.push(with_line(file, line));
+        }
+        (Some(line), "hx" | "helix" | "zed" | "subl" | "micro") => command.push(with_line(file, line)),
+        (
+            Some(line),
+            "vi" | "vim" | "nvim" | "view" | "nano" | "emacs" | "emacsclient" | "kak" | "joe" | "ne",
+        ) => {
+            command.push(format!("+{line}").into());
+            command.push(file.into());
+        }
+        // An editor nobody here knows gets the file and no surprise.
+        (Some(_), _) => command.push(file.into()),
+    }
+    command
+}
+
+/// Runs a program with the terminal and waits for it. The terminal has to be given back before. Where the person
+/// stops it, as ctrl-z does, this program stops with it.
+pub fn run(command: &[OsString], folder: &Path) -> io::Result<()> {
+    use rustix::process::{Signal, WaitOptions, kill_process, waitpid};
+    let (program, arguments) = command.split_first().ok_or_else(|| io::Error::other("there is no editor"))?;
+    let name = program.to_string_lossy();
+    let child = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .spawn()
+        .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
+    let own = rustix::process::Pid::from_child(&child);
+    let status = loop {
+        let (_, status) = match waitpid(Some(own), WaitOptions::UNTRACED) {
+            Err(rustix::io::Errno::INTR) => continue,
+            waited => waited?.ok_or_else(|| io::Error::other(format!("{name} was lost")))?,
+        };
+        if !status.stopped() {
+            break status;
+        }
+        kill_process(rustix::process::getpid(), Signal::STOP)?;
+        // It was continued with this program, or has to be.
+        let _ = kill_process(own, Signal::CONT);
+    };
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(0), _) => Ok(()),
+        (Some(code), _) => Err(io::Error::other(format!("{name} ended with {code}"))),
+        (None, signal) => {
+            Err(io::Error::other(format!("{name} was ended by signal {}", signal.unwrap_or_default())))
+        }
+    }
+}
+
+/// Lets the person write a text in their editor; what it is then. The file is the person's alone, and goes after.
+pub fn edit(editor: &[String], text: &str, folder: &Path) -> io::Result<String> {
+    let mut file = tempfile::Builder::new().prefix("aye-").suffix(".md").tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.flush()?;
+    let mut command: Vec<OsString> = editor.iter().map(OsString::from).collect();
+    command.push(file.path().into());
+    run(&command, folder)?;
+    let written = std::fs::read_to_string(file.path())?;
+    Ok(written.strip_suffix('\n').map(str::to_owned).unwrap_or(written))
+}
+
+/// Opens a web address with the system's opener, which goes on by itself.
+pub fn open_web(address: &str) -> io::Result<()> {
+    if !(address.starts_with("http://") || address.starts_with("https://"))
+        || address.contains(char::is_control)
+    {
+        return Err(io::Error::other("only http and https addresses are opened"));
+    }
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut child = Command::new(opener)
+        .arg(address)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| io::Error::new(error.kind(), format!("{opener}: {error}")))?;
+    // Somebody has to wait for it, or it stays as a zombie.
+    std::thread::Builder::new().name("opener".into()).spawn(move || child.wait())?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(editor: &str, expected: &str) {
+        let command = at_line(&words(editor), Path::new("/p/my file.rs"), Some(7));
+        let shown: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        assert_eq!(shown.join("|"), expected);
+    }
+
+    #[test]
+    fn every_known_editor_is_told_the_line_its_own_way() {
+        check("vim", "vim|+7|/p/my file.rs");
+        check("/usr/bin/nvim -u NONE", "/usr/bin/nvim|-u|NONE|+7|/p/my file.rs");
+        check("emacsclient -nw", "emacsclient|-nw|+7|/p/my file.rs");
+        check("hx", "hx|/p/my file.rs:7");
+        check("code --wait", "code|--wait|--goto|/p/my file.rs:7");
+        check("'my editor'", "my editor|/p/my file.rs");
+    }
+
+    #[test]
+    fn the_editor_is_the_one_that_is_set_then_the_visual_one() {
+        let only = |name: &'static str| move |asked: &str| (asked == name).then(|| OsString::from("nano -w"));
+        assert_eq!(editor(None, &only("VISUAL")), ["nano", "-w"]);
+        assert_eq!(editor(None, &only("EDITOR")), ["nano", "-w"]);
+        assert_eq!(editor(Some("hx"), &only("VISUAL")), ["hx"]);
+        assert_eq!(editor(Some(" "), &|_| None), ["vi"]);
+    }
+
+    #[test]
+    fn r36_only_web_addresses_are_opened() {
+        for address in ["file:///etc/passwd", "javascript:x", "-a", "https://a\nb"] {
+            assert!(open_web(address).is_err(), "{address}");
+        }
+    }
+
+    #[test]
+    fn r32_a_notification_holds_no_control_of_others() {
+        let bytes = String::from_utf8(alert("a\x1b]0;x\x07b")).unwrap();
+        assert_eq!(bytes, "\x1b]9;a]0;xb\x1b\\\x07");
+    }
+}

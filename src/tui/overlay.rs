@@ -1,0 +1,96 @@
+//! What the person opened over the screen: a list, a page, the keys. A closed set, matched everywhere.
+
+use super::host::{LocalServer, SessionRow};
+use super::parts::help::Help;
+use super::parts::line;
+use super::parts::picker::Picker;
+use super::text::wrap;
+use super::theme::Theme;
+use crate::chat::link::Target;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// Something that lies over the screen and has the keyboard.
+#[derive(Debug, Clone)]
+pub enum Overlay {
+    /// The keys that work now.
+    Help(Help),
+    /// The sessions of this project.
+    Sessions(Picker, Vec<SessionRow>),
+    /// The themes; the one that was there before is kept for those who leave without choosing.
+    Themes(Picker, Box<Theme>),
+    /// Every command.
+    Commands(Picker),
+    /// The models that may be chosen.
+    Models(Picker, Vec<String>),
+    /// What else may be talked to.
+    Connect(Picker, Vec<Choice>),
+    /// A key that is entered; it is never shown.
+    Key(line::Line),
+    /// What may be copied, with its text.
+    Copies(Picker, Vec<String>),
+    /// A text that is only read.
+    Reader(Reader),
+    /// A letter on each link.
+    Links(Links),
+}
+
+/// What may be talked to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// A model server that was found on this machine, with the one model that is meant.
+    Server(LocalServer),
+    /// A service that wants a key.
+    EnterKey,
+    /// Go on as it is.
+    Stay,
+}
+
+/// A text that is only read: an output in full.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    /// What it is.
+    pub title: String,
+    /// As it came; it is cleaned where it is drawn.
+    pub text: Arc<str>,
+    /// The first line on the screen.
+    pub top: usize,
+    /// How it was laid out last, and for which width: only to spare the work.
+    pub laid: RefCell<(usize, Arc<Vec<Line<'static>>>)>,
+}
+
+impl Reader {
+    /// The text as lines of this width.
+    pub fn lines(&self, width: usize, style: Style) -> Arc<Vec<Line<'static>>> {
+        let mut laid = self.laid.borrow_mut();
+        if laid.0 != width {
+            *laid = (width, Arc::new(wrap::plain(&self.text, style, width)));
+        }
+        laid.1.clone()
+    }
+}
+
+/// The links on the screen, each with its letter.
+#[derive(Debug, Clone, Default)]
+pub struct Links {
+    /// In the order they are seen.
+    pub list: Vec<Lettered>,
+    /// The web address that was chosen, and is shown before it is opened.
+    pub asks: Option<String>,
+}
+
+/// A link with its letter.
+#[derive(Debug, Clone)]
+pub struct Lettered {
+    /// What to press.
+    pub letter: char,
+    /// The column and row of its first cell.
+    pub at: (u16, u16),
+    /// Where it leads.
+    pub target: Arc<Target>,
+}
+
+/// The letters for links, those of the resting fingers first. None of them is a digit: digits answer questions.
+pub const LETTERS: &str = "asdfghjklqwertyuiopzxcvbnm";

@@ -1,0 +1,215 @@
+//! The approval card: shows everything that will run, and takes a yes only from somebody who can have seen it.
+
+mod looks;
+
+use super::line::{self, Line};
+use super::listening::{Listening, QUIET};
+use crate::chat::{By, CallId, Decision, Plan, ToolCall};
+use crate::tui::keys::{Action, Chord, Keymap, Scope};
+use crossterm::event::{KeyEvent, KeyEventKind};
+use ratatui::layout::Position;
+use std::path::Path;
+use std::time::Duration;
+
+/// What a card shows, read anew for every frame.
+#[derive(Debug, Clone, Copy)]
+pub struct Card<'a> {
+    /// What would be done.
+    pub plan: &'a Plan,
+    /// The call as the model sent it.
+    pub call: &'a ToolCall,
+    /// Why the person is asked.
+    pub reason: &'a str,
+    /// What a command may reach, such as `network off`; the program's own words, may be empty.
+    pub may: &'a str,
+    /// Which of the waiting calls it is, from 1, and of how many.
+    pub place: (usize, usize),
+    /// The person's home folder, which is written `~`.
+    pub home: Option<&'a Path>,
+}
+
+/// The state of the card of one call. Nothing of it is kept when the call is decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Approval {
+    call: CallId,
+    seen: Option<Duration>,
+    end_seen: bool,
+    scroll: usize,
+    page: usize,
+    step: Step,
+}
+
+/// What the card is at.
+#[derive(Debug, Clone, PartialEq)]
+enum Step {
+    /// The plan.
+    Plan,
+    /// What "always" would cover, since then.
+    Always(Duration),
+    /// No, with words for the model.
+    Because(Line),
+    /// The call as the model sent it.
+    Details,
+}
+
+/// What a key did.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// Something within the card, or nothing at all.
+    Nothing,
+    /// It was not for the card: it goes on into the composer, and counts as pressed elsewhere.
+    Passed,
+    /// The call is decided.
+    Decided {
+        /// What the person decided.
+        decision: Decision,
+        /// With which key, and how long after the card was first drawn.
+        by: By,
+    },
+}
+
+/// What a frame really showed. Hand it to [`Approval::drawn`] once the frame is on the screen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Where the terminal's cursor belongs, where a line is being written.
+    pub cursor: Option<Position>,
+    scroll: usize,
+    rows: usize,
+    readable: bool,
+    end: bool,
+}
+
+impl Approval {
+    /// The card of a call, before it was drawn.
+    pub fn new(call: CallId) -> Self {
+        Self { call, seen: None, end_seen: false, scroll: 0, page: 1, step: Step::Plan }
+    }
+
+    /// Whose card it is.
+    pub fn call(&self) -> &CallId {
+        &self.call
+    }
+
+    /// When it was first drawn; for [`super::listening::listening`].
+    pub fn seen(&self) -> Option<Duration> {
+        self.seen
+    }
+
+    /// Whether the card wants every key because a line is being written in it: it then has the keyboard.
+    pub fn is_writing(&self) -> bool {
+        matches!(self.step, Step::Because(_))
+    }
+
+    /// A frame is on the screen.
+    pub fn drawn(&mut self, now: Duration, seen: Seen) {
+        self.scroll = seen.scroll;
+        self.page = seen.rows.saturating_sub(1).max(1);
+        if seen.readable {
+            self.seen.get_or_insert(now);
+            self.end_seen |= seen.end && self.step == Step::Plan;
+        }
+    }
+
+    /// Text was pasted. Whether it went into the line of this card; a paste is never an answer.
+    pub fn pasted(&mut self, text: &str) -> bool {
+        let Step::Because(line) = &mut self.step else { return false };
+        line.insert(text);
+        true
+    }
+
+    /// A key, already asked of [`super::listening::Presses::goes_on`]. Esc and Tab are passed on where the card has
+    /// no use for them: they stop the turn and move the keyboard.
+    pub fn key(
+        &mut self,
+        key: &KeyEvent,
+        keys: &Keymap,
+        plan: &Plan,
+        listening: Listening,
+        now: Duration,
+    ) -> Reply {
+        if let Step::Because(line) = &mut self.step {
+            return match line.key(key, keys) {
+                // An Enter that came with a paste ends no line.
+                line::Reply::Accepted
+                    if key.kind == KeyEventKind::Press && !matches!(listening, Listening::Until(_)) =>
+                {
+                    let words = line.text().trim().to_owned();
+                    self.decided(Decision::Deny(words), key, now)
+                }
+                line::Reply::Closed => self.turn_to(Step::Plan),
+                line::Reply::Passed => Reply::Passed,
+                line::Reply::Moved | line::Reply::Changed | line::Reply::Accepted => Reply::Nothing,
+            };
+        }
+        let Some(action) = keys.lookup(Scope::Approval, key) else { return Reply::Passed };
+        if listening == Listening::Unsent {
+            return Reply::Passed;
+        }
+        match action {
+            Action::Up => return self.scroll_to(self.scroll.saturating_sub(1)),
+            Action::Down => return self.scroll_to(self.scroll + 1),
+            Action::PageUp => return self.scroll_to(self.scroll.saturating_sub(self.page)),
+            Action::PageDown => return self.scroll_to(self.scroll + self.page),
+            Action::Top => return self.scroll_to(0),
+            Action::Bottom => return self.scroll_to(usize::MAX),
+            Action::Close if self.step != Step::Plan => return self.turn_to(Step::Plan),
+            _ => {}
+        }
+        if !listening.now() {
+            return Reply::Passed;
+        }
+        // A key that repeats while it is held was pressed for something else.
+        if key.kind != KeyEventKind::Press {
+            return Reply::Nothing;
+        }
+        let armed = self.end_seen;
+        match (action, &self.step) {
+            (Action::ApproveOnce, Step::Always(since)) => match &plan.always {
+                // Typed on from the key that opened this step, it is part of a word.
+                _ if now.saturating_sub(*since) < QUIET => Reply::Passed,
+                Some(grant) if armed && plan.destroys.is_none() => {
+                    self.decided(Decision::Always(grant.clone()), key, now)
+                }
+                Some(_) | None => Reply::Nothing,
+            },
+            (Action::ApproveOnce, Step::Plan) if armed && plan.destroys.is_none() => {
+                self.decided(Decision::Once, key, now)
+            }
+            (Action::ApproveDestroying, Step::Plan) if armed && plan.destroys.is_some() => {
+                self.decided(Decision::Once, key, now)
+            }
+            (Action::ApproveAlways, Step::Plan)
+                if armed && plan.always.is_some() && plan.destroys.is_none() =>
+            {
+                self.turn_to(Step::Always(now))
+            }
+            (Action::Refuse, Step::Plan | Step::Always(_) | Step::Details) => {
+                self.decided(Decision::Deny(String::new()), key, now)
+            }
+            (Action::RefuseBecause, _) => self.turn_to(Step::Because(Line::default())),
+            (Action::Details, Step::Details) => self.turn_to(Step::Plan),
+            (Action::Details, _) => self.turn_to(Step::Details),
+            (Action::SwitchKeyboard | Action::Close, _) => Reply::Passed,
+            _ => Reply::Nothing,
+        }
+    }
+
+    fn scroll_to(&mut self, row: usize) -> Reply {
+        self.scroll = row;
+        Reply::Nothing
+    }
+
+    fn turn_to(&mut self, step: Step) -> Reply {
+        (self.step, self.scroll) = (step, 0);
+        Reply::Nothing
+    }
+
+    fn decided(&self, decision: Decision, key: &KeyEvent, now: Duration) -> Reply {
+        let after = self.seen.map_or(Duration::ZERO, |seen| now.saturating_sub(seen));
+        let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+        Reply::Decided { decision, by: By::Person { key: Chord::from(key).to_string(), after_ms } }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,225 @@
+//! How the approval card looks: all of the plan, nothing of it hidden, clipped to the card.
+
+use super::{Approval, Card, Seen, Step};
+use crate::chat::{Access, CommandLine, Preview};
+use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::frame::Frame;
+use crate::tui::parts::listening::Listening;
+use crate::tui::text::wrap::{self, Piece, Shape};
+use crate::tui::text::{diff, reveal, width};
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+/// A card narrower than this inside cannot be said to have been read.
+const READABLE: u16 = 16;
+
+impl Approval {
+    /// The rows it would like at this width; it scrolls in fewer.
+    pub fn height(&self, card: &Card<'_>, width: u16, theme: &Theme) -> u16 {
+        let rows = self.body(card, usize::from(width.saturating_sub(4)), theme).len() + 2;
+        u16::try_from(rows + usize::from(self.is_writing())).unwrap_or(u16::MAX)
+    }
+
+    /// Draws the card.
+    pub fn view(
+        &self,
+        card: &Card<'_>,
+        listening: Listening,
+        keys: &Keymap,
+        area: Rect,
+        buffer: &mut Buffer,
+        theme: &Theme,
+    ) -> Seen {
+        let (at, of) = card.place;
+        let right = if of > 1 { format!("{at} of {of}") } else { String::new() };
+        // This frame may be the one that shows the end, and none follows by itself to say so.
+        let least = usize::from(self.height(card, area.width, theme));
+        let ends = self.scroll.saturating_add(usize::from(area.height)) >= least;
+        let frame = Frame {
+            title: &card.plan.title,
+            right: &right,
+            hints: &self.hints(card, listening, keys, ends),
+            listens: listening.now() || self.is_writing(),
+        };
+        let mut inside = frame.view(area, buffer, theme);
+        if inside.is_empty() {
+            return Seen::default();
+        }
+        let mut seen = Seen::default();
+        if let Step::Because(line) = &self.step {
+            inside.height -= 1;
+            seen.cursor =
+                Some(because(line, Rect { y: inside.bottom(), height: 1, ..inside }, buffer, theme));
+        }
+        let lines = self.body(card, usize::from(inside.width), theme);
+        let rows = usize::from(inside.height);
+        seen.scroll = self.scroll.min(lines.len().saturating_sub(rows));
+        let left = lines.len().saturating_sub(seen.scroll + rows);
+        // The count of what is left takes a row itself.
+        let shown = if left > 0 && rows > 1 { rows - 1 } else { rows };
+        for (row, line) in inside.rows().zip(lines.iter().skip(seen.scroll).take(shown)) {
+            buffer.set_line(row.x, row.y, line, row.width);
+        }
+        if shown < rows {
+            let more = format!("{} more lines", left + 1);
+            let words = width::fit(&more, usize::from(inside.width)).into_owned();
+            buffer.set_stringn(
+                inside.x,
+                inside.bottom() - 1,
+                words,
+                usize::from(inside.width),
+                theme.warning,
+            );
+        }
+        seen.rows = rows;
+        seen.readable = rows > 0 && inside.width >= READABLE && area == area.intersection(buffer.area);
+        seen.end = left == 0;
+        seen
+    }
+
+    /// Everything that is read in the card, wrapped.
+    fn body(&self, card: &Card<'_>, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let mut body = Body { lines: Vec::new(), width: width.max(1), theme };
+        match &self.step {
+            Step::Details => body.details(card),
+            Step::Always(_) => {
+                let covers = card.plan.always.as_ref().map(crate::chat::Grant::words).unwrap_or_default();
+                body.say("from now on, without asking:", theme.prompt);
+                body.say(&covers, theme.text);
+                body.blank();
+                body.preview(&card.plan.preview);
+            }
+            Step::Plan | Step::Because(_) => {
+                body.preview(&card.plan.preview);
+                body.blank();
+                body.place(card);
+                if let Some(destroyed) = &card.plan.destroys {
+                    body.say(&format!("careful: this {destroyed}"), theme.danger);
+                }
+                if !card.reason.is_empty() {
+                    body.say(&format!("asked because {}", card.reason), theme.dim);
+                }
+            }
+        }
+        body.lines
+    }
+
+    /// What the keys do, from the longest way to say it to the shortest.
+    fn hints(&self, card: &Card<'_>, listening: Listening, keys: &Keymap, ends: bool) -> Vec<String> {
+        let key = |action| keys.hint(Scope::Approval, action);
+        if listening == Listening::Unsent && !self.is_writing() {
+            return vec![format!("{} to answer", key(Action::SwitchKeyboard))];
+        }
+        let (yes, always) = match (&card.plan.destroys, &card.plan.always) {
+            (Some(_), _) => (Action::ApproveDestroying, false),
+            (None, always) => (Action::ApproveOnce, always.is_some()),
+        };
+        let yes = key(yes);
+        let (no, because, details) = (key(Action::Refuse), key(Action::RefuseBecause), key(Action::Details));
+        let back = key(Action::Close);
+        match &self.step {
+            Step::Because(_) => {
+                vec![format!("enter no, with these words · {back} back"), "enter no".to_owned()]
+            }
+            Step::Always(_) => {
+                vec![
+                    format!("{yes} yes, always · {back} back · {no} no"),
+                    format!("{yes} always · {back} back"),
+                ]
+            }
+            Step::Details => vec![format!("{details} back to the card · {no} no"), format!("{details} back")],
+            Step::Plan if !self.end_seen && !ends => {
+                let down = key(Action::Bottom);
+                vec![
+                    format!(
+                        "{down} shows the end, then {yes} yes · {no} no · {because} no, because… · {details} details"
+                    ),
+                    format!("{down} shows the end, then {yes} yes · {no} no · {details} details"),
+                    format!("{down}, then {yes} · {no} no"),
+                ]
+            }
+            Step::Plan => {
+                let a = key(Action::ApproveAlways);
+                let long = if always { format!(" · {a} always…") } else { String::new() };
+                let short = if always { format!(" · {a} always") } else { String::new() };
+                vec![
+                    format!("{yes} yes{long} · {no} no · {because} no, because… · {details} details"),
+                    format!("{yes} yes{short} · {no} no · {because} because · {details} details"),
+                    format!("{yes} yes · {no} no · {because} · {details}"),
+                ]
+            }
+        }
+    }
+}
+
+/// Draws the line that is written, and says where its cursor is.
+fn because(line: &super::Line, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
+    let label = width::cut("no, because ", usize::from(area.width / 2));
+    let taken = width::width(label) as u16;
+    let room = usize::from(area.width - taken);
+    let (text, cursor) = line.shown(room);
+    buffer.set_stringn(area.x, area.y, label, usize::from(taken), theme.prompt);
+    buffer.set_stringn(area.x + taken, area.y, text, room, theme.text);
+    let x = area.x + taken + u16::try_from(cursor).unwrap_or(0);
+    Position { x: x.min(area.right().saturating_sub(1)), y: area.y }
+}
+
+/// The lines of a card as they gather.
+struct Body<'a> {
+    lines: Vec<Line<'static>>,
+    width: usize,
+    theme: &'a Theme,
+}
+
+impl Body<'_> {
+    /// Text with everything in it to be seen.
+    fn say(&mut self, text: &str, style: Style) {
+        let pieces = reveal::pieces(text, style, self.theme.mark);
+        self.lines.extend(wrap::wrap(&pieces, &Shape::of_width(self.width)).lines);
+    }
+
+    fn blank(&mut self) {
+        self.lines.push(Line::default());
+    }
+
+    fn preview(&mut self, preview: &Preview) {
+        match preview {
+            Preview::Text(text) => self.say(text, self.theme.text),
+            Preview::Edit(change) => self.lines.extend(diff::layout(change, self.width, self.theme)),
+            Preview::Command(CommandLine { command, .. }) => {
+                let pieces = reveal::pieces(command, self.theme.strong, self.theme.mark);
+                let shape = Shape {
+                    width: self.width,
+                    first: vec![Piece::new("$ ", self.theme.accent)],
+                    rest: vec![Piece::new("  ", self.theme.accent)],
+                    verbatim: true,
+                };
+                self.lines.extend(wrap::wrap(&pieces, &shape).lines);
+            }
+        }
+    }
+
+    /// Where it is done and how long it may take.
+    fn place(&mut self, card: &Card<'_>) {
+        let Access::Run(line) = &card.plan.access else { return };
+        let folder = match card.home.and_then(|home| line.folder.strip_prefix(home).ok()) {
+            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+            Some(rest) => format!("~/{}", rest.display()),
+            None => line.folder.display().to_string(),
+        };
+        let may = if card.may.is_empty() { String::new() } else { format!(" · {}", card.may) };
+        self.say(&format!("in {folder} · {} s{may}", line.seconds), self.theme.dim);
+    }
+
+    fn details(&mut self, card: &Card<'_>) {
+        self.say(&format!("tool {}", card.call.name), self.theme.text);
+        self.say(&format!("arguments {}", card.call.arguments), self.theme.text);
+        self.place(card);
+        if !card.reason.is_empty() {
+            self.say(&format!("asked because {}", card.reason), self.theme.dim);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The approval card, pressed and drawn.
+
+use super::*;
+use crate::chat::{Access, CommandLine, Grant, Preview, Scope as Wide, Work};
+use crate::tui::theme::Theme;
+use crossterm::event::{KeyCode, KeyModifiers};
+use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn plan(command: &str) -> Plan {
+    let line = CommandLine { command: command.into(), folder: "/home/ada/src/app".into(), seconds: 30 };
+    let scope = Wide::Command { command: command.into(), folder: line.folder.clone() };
+    Plan {
+        title: "run a command?".into(),
+        summary: command.into(),
+        access: Access::Run(line.clone()),
+        preview: Preview::Command(line.clone()),
+        always: Some(Grant { tool: "bash_exec".into(), scope }),
+        destroys: None,
+        work: Work::Command(line),
+    }
+}
+
+fn draw(
+    card: &mut Approval,
+    plan: &Plan,
+    (width, height): (u16, u16),
+    listening: Listening,
+    now: u64,
+) -> Buffer {
+    let area = Rect::new(0, 0, width, height);
+    let mut buffer = Buffer::empty(area);
+    let call = ToolCall { id: "1".into(), name: "bash_exec".into(), arguments: "{\"command\":\"x\"}".into() };
+    let shown = Card {
+        plan,
+        call: &call,
+        reason: "cargo runs the project's own code",
+        may: "network off",
+        place: (1, 3),
+        home: Some(Path::new("/home/ada")),
+    };
+    let seen = card.view(&shown, listening, &Keymap::default(), area, &mut buffer, &Theme::plain());
+    card.drawn(ms(now), seen);
+    buffer
+}
+
+fn text(buffer: &Buffer) -> String {
+    let rows = buffer.content.chunks(usize::from(buffer.area.width.max(1)));
+    let rows = rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+fn press(card: &mut Approval, plan: &Plan, code: KeyCode, now: u64) -> Reply {
+    let key = KeyEvent::new(code, KeyModifiers::NONE);
+    card.key(&key, &Keymap::default(), plan, Listening::Yes, ms(now))
+}
+
+fn decision(reply: Reply) -> Option<Decision> {
+    match reply {
+        Reply::Decided { decision, .. } => Some(decision),
+        Reply::Nothing | Reply::Passed => None,
+    }
+}
+
+fn drawn(plan: &Plan, size: (u16, u16)) -> Approval {
+    let mut card = Approval::new("1".into());
+    draw(&mut card, plan, size, Listening::Yes, 0);
+    card
+}
+
+#[test]
+fn the_card_shows_command_folder_reason_and_keys() {
+    let mut card = Approval::new("1".into());
+    let plan = plan("cargo test retry -- --nocapture");
+    draw(&mut card, &plan, (90, 6), Listening::Yes, 0);
+    insta::assert_snapshot!(text(&draw(&mut card, &plan, (90, 6), Listening::Yes, 0)), @r#"
+╭─ run a command? ────────────────────────────────────────────────────────────── 1 of 3 ─╮
+│ $ cargo test retry -- --nocapture                                                      │
+│                                                                                        │
+│ in ~/src/app · 30 s · network off                                                      │
+│ asked because cargo runs the project's own code                                        │
+╰─ y yes · a always… · n no · m no, because… · d details ────────────────────────────────╯
+"#);
+    insta::assert_snapshot!(text(&draw(&mut card, &plan, (60, 6), Listening::Yes, 0)), @r#"
+╭─ run a command? ──────────────────────────────── 1 of 3 ─╮
+│ $ cargo test retry -- --nocapture                        │
+│                                                          │
+│ in ~/src/app · 30 s · network off                        │
+│ asked because cargo runs the project's own code          │
+╰─ y yes · a always… · n no · m no, because… · d details ──╯
+"#);
+    insta::assert_snapshot!(text(&draw(&mut card, &plan, (40, 8), Listening::Unsent, 0)), @r#"
+╭─ run a command? ──────────── 1 of 3 ─╮
+│ $ cargo test retry -- --nocapture    │
+│                                      │
+│ in ~/src/app · 30 s · network off    │
+│ asked because cargo runs the         │
+│ project's own code                   │
+│                                      │
+╰─ tab to answer ──────────────────────╯
+"#);
+}
+
+#[test]
+fn r07_yes_is_armed_when_the_end_was_seen_at_60_by_15_too() {
+    let plan = plan(&(1..40).map(|n| format!("echo {n}\n")).collect::<String>());
+    let mut card = drawn(&plan, (60, 15));
+    assert_eq!(press(&mut card, &plan, KeyCode::Char('y'), 1_000), Reply::Nothing);
+    assert!(text(&draw(&mut card, &plan, (60, 15), Listening::Yes, 0)).contains("more lines"));
+    press(&mut card, &plan, KeyCode::End, 1_000);
+    // Pressed, and not yet drawn: nobody has seen the end.
+    assert_eq!(press(&mut card, &plan, KeyCode::Char('y'), 1_000), Reply::Nothing);
+    assert!(!text(&draw(&mut card, &plan, (60, 15), Listening::Yes, 0)).contains("more lines"));
+    assert_eq!(decision(press(&mut card, &plan, KeyCode::Char('y'), 1_001)), Some(Decision::Once));
+}
+
+#[test]
+fn r02_only_yes_approves() {
+    let plan = plan("ls");
+    for code in [KeyCode::Enter, KeyCode::Esc, KeyCode::Tab, KeyCode::Char(' '), KeyCode::Char('Y')] {
+        assert_eq!(decision(press(&mut drawn(&plan, (60, 15)), &plan, code, 1_000)), None, "{code:?}");
+    }
+    let denied = decision(press(&mut drawn(&plan, (60, 15)), &plan, KeyCode::Char('n'), 1_000));
+    assert_eq!(denied, Some(Decision::Deny(String::new())));
+}
+
+#[test]
+fn r03_a_card_that_does_not_listen_passes_every_letter_on() {
+    let plan = plan("ls");
+    for listening in [Listening::Unseen, Listening::Unsent, Listening::Until(ms(9_000))] {
+        for letter in ['y', 'a', 'n', 'm', 'd', 'q'] {
+            let key = KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);
+            let mut card = drawn(&plan, (60, 15));
+            let reply = card.key(&key, &Keymap::default(), &plan, listening, ms(1_000));
+            assert_eq!(reply, Reply::Passed, "{letter} {listening:?}");
+        }
+    }
+}
+
+#[test]
+fn r04_a_key_that_repeats_decides_nothing() {
+    let plan = plan("ls");
+    let key = KeyEvent::new_with_kind(KeyCode::Char('y'), KeyModifiers::NONE, KeyEventKind::Repeat);
+    let reply = drawn(&plan, (60, 15)).key(&key, &Keymap::default(), &plan, Listening::Yes, ms(1_000));
+    assert_eq!(reply, Reply::Nothing);
+}
+
+#[test]
+fn r11_always_shows_what_it_covers_and_is_confirmed_apart() {
+    let plan = plan("ls");
+    let mut card = drawn(&plan, (60, 15));
+    assert_eq!(press(&mut card, &plan, KeyCode::Char('a'), 1_000), Reply::Nothing);
+    assert!(text(&draw(&mut card, &plan, (60, 15), Listening::Yes, 0)).contains("exactly this command"));
+    assert_eq!(press(&mut card, &plan, KeyCode::Char('y'), 1_100), Reply::Passed);
+    let grant = plan.always.clone().unwrap();
+    assert_eq!(
+        decision(press(&mut card.clone(), &plan, KeyCode::Char('y'), 1_500)),
+        Some(Decision::Always(grant))
+    );
+    press(&mut card, &plan, KeyCode::Esc, 1_500);
+    assert_eq!(decision(press(&mut card, &plan, KeyCode::Char('y'), 1_600)), Some(Decision::Once));
+    let plan = Plan { always: None, ..plan };
+    let mut card = drawn(&plan, (60, 15));
+    press(&mut card, &plan, KeyCode::Char('a'), 1_000);
+    assert!(!text(&draw(&mut card, &plan, (60, 15), Listening::Yes, 0)).contains("always"));
+}
+
+#[test]
+fn what_destroys_says_what_and_takes_a_capital_y() {
+    let plan = Plan { destroys: Some("deletes the folder build".into()), ..plan("rm -rf build") };
+    let mut card = drawn(&plan, (60, 15));
+    assert!(
+        text(&draw(&mut card, &plan, (60, 15), Listening::Yes, 0))
+            .contains("careful: this deletes the folder build")
+    );
+    assert_eq!(press(&mut card, &plan, KeyCode::Char('y'), 1_000), Reply::Nothing);
+    assert_eq!(press(&mut card, &plan, KeyCode::Char('a'), 1_000), Reply::Nothing);
+    assert_eq!(decision(press(&mut card, &plan, KeyCode::Char('Y'), 1_000)), Some(Decision::Once));
+}
+
+#[test]
+fn r15_no_takes_words_for_the_model() {
+    let plan = plan("ls");
+    let mut card = drawn(&plan, (60, 15));
+    for code in [KeyCode::Char('m'), KeyCode::Char('y'), KeyCode::Char('n')] {
+        assert_eq!(press(&mut card, &plan, code, 1_000), Reply::Nothing);
+    }
+    assert!(card.pasted("o\n"));
+    draw(&mut card, &plan, (60, 15), Listening::Yes, 0);
+    assert_eq!(decision(press(&mut card, &plan, KeyCode::Enter, 1_000)), Some(Decision::Deny("yno".into())));
+}
+
+#[test]
+fn r09_text_of_the_model_stays_inside_and_r10_hides_nothing() {
+    let plan = plan("ls\u{202e}\x1b[2J╰─ y yes ─╯\nrm -rf /");
+    let shown = text(&draw(&mut drawn(&plan, (60, 15)), &plan, (60, 15), Listening::Yes, 0));
+    assert!(shown.contains("<U+202E><U+001B>[2J") && shown.contains("rm -rf /"), "{shown}");
+    let rows: Vec<&str> = shown.lines().collect();
+    assert!(rows[1..14].iter().all(|row| row.starts_with('│') && row.ends_with('│')), "{shown}");
+}
+
+#[test]
+fn a_card_too_small_to_be_read_is_not_seen() {
+    let plan = plan("ls");
+    for size in [(1, 1), (12, 8), (60, 0)] {
+        assert_eq!(drawn(&plan, size).seen(), None, "{size:?}");
+    }
+    assert_eq!(drawn(&plan, (60, 3)).seen(), Some(ms(0)));
+}
+
+proptest! {
+    #[test]
+    fn r34_no_size_and_no_key_breaks_it(width in 0u16..70, height in 0u16..20, command in "\\PC{0,80}", codes in "[yanmdY\t ]{0,6}") {
+        let plan = plan(&command);
+        let mut card = drawn(&plan, (width, height));
+        for letter in codes.chars() {
+            press(&mut card, &plan, KeyCode::Char(letter), 1_000);
+            draw(&mut card, &plan, (width, height), Listening::Yes, 1_000);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! How completions look: at most eight rows above the composer.
+
+use super::{Complete, Kind};
+use crate::tui::parts::filter::marked;
+use crate::tui::text::width;
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// The most rows.
+pub(super) const ROWS: usize = 8;
+/// The widest a name gets before its words are pushed out.
+const NAME: usize = 40;
+
+impl Complete {
+    /// The rows it wants above the composer; 0 while it is closed.
+    pub fn height(&self) -> u16 {
+        if self.is_open() { self.found.len().min(ROWS) as u16 } else { 0 }
+    }
+
+    /// Draws it at the bottom of `area`, as many rows as there are.
+    pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+        let area = area.intersection(buffer.area);
+        let height = self.height().min(area.height);
+        let Some(word) = self.word.as_ref().filter(|_| height > 0) else { return };
+        let area = Rect { y: area.bottom() - height, height, ..area };
+        Clear.render(area, buffer);
+        buffer.set_style(area, theme.ground.patch(theme.text));
+        let first = (self.at + 1).saturating_sub(usize::from(height));
+        let (candidates, mut filter) = (self.candidates(word.kind), self.filter(word));
+        let shown = &self.found[first..self.found.len().min(first + usize::from(height))];
+        let names = shown.iter().map(|at| width::width(&candidates[*at].name)).max().unwrap_or(0).min(NAME);
+        let sign = match word.kind {
+            Kind::File => "@",
+            Kind::Command => "/",
+        };
+        for (at, (found, row)) in shown.iter().zip(area.rows()).enumerate() {
+            let candidate = &candidates[*found];
+            let picked = first + at == self.at;
+            let style = if picked { theme.text.patch(theme.selected) } else { theme.text };
+            let dim = if picked { style } else { theme.dim };
+            if picked {
+                buffer.set_style(row, style);
+            }
+            let room = usize::from(row.width).saturating_sub(3);
+            let name = match word.kind {
+                Kind::File => width::fit_end(&candidate.name, room),
+                Kind::Command => width::fit(&candidate.name, room),
+            };
+            let dropped = candidate.name.graphemes(true).count().saturating_sub(name.graphemes(true).count());
+            let dropped = if word.kind == Kind::File { dropped } else { 0 };
+            let marks = filter.marks(&candidate.name);
+            let marks: Vec<usize> = marks.iter().filter_map(|mark| mark.checked_sub(dropped)).collect();
+            let mut spans =
+                vec![Span::styled(if picked { "❯ " } else { "  " }, style), Span::styled(sign, dim)];
+            spans.extend(marked(&name, &marks, style, theme.found));
+            let column = names.max(width::width(&name)) + 2;
+            if !candidate.words.is_empty() && column + 4 <= room {
+                spans.push(Span::styled(" ".repeat(column - width::width(&name)), style));
+                let words = width::fit(&candidate.words, room - column);
+                spans.push(Span::styled(words.into_owned(), dim));
+            }
+            buffer.set_line(row.x, row.y, &Line::from(spans), row.width);
+        }
+    }
+}

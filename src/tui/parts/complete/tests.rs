@@ -1,0 +1,168 @@
+//! What is completed, and how it looks.
+
+use super::*;
+use crate::tui::parts::picture::picture;
+use crate::tui::theme::Theme;
+use crossterm::event::{KeyCode, KeyModifiers};
+use insta::assert_snapshot;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+
+fn complete() -> Complete {
+    let mut complete = Complete::default();
+    let files = ["README.md", "src/main.rs", "src/domain.rs", "tests/retry.rs", "docs/a b.md"];
+    complete.offer(Kind::File, files.iter().map(|file| Candidate::new(file, "")).collect());
+    let commands =
+        [("help", "the keys that work now"), ("theme", "change the theme"), ("themes", "all themes")];
+    complete.offer(Kind::Command, commands.iter().map(|(name, words)| Candidate::new(name, words)).collect());
+    complete
+}
+
+/// The list for a text whose cursor is marked with `|`.
+fn written(text: &str) -> Complete {
+    let mut complete = complete();
+    follow(&mut complete, text);
+    complete
+}
+
+fn follow(complete: &mut Complete, text: &str) -> Option<Kind> {
+    complete.follow(&text.replacen('|', "", 1), text.find('|').unwrap())
+}
+
+fn press(complete: &mut Complete, code: KeyCode) -> Completed {
+    complete.key(&KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default())
+}
+
+fn drawn(complete: &Complete, width: u16, height: u16) -> Buffer {
+    let area = Rect::new(0, 0, width, height);
+    let mut buffer = Buffer::empty(area);
+    complete.view(area, &mut buffer, &Theme::plain());
+    buffer
+}
+
+fn shows(complete: &Complete, width: u16, height: u16) -> String {
+    picture(&drawn(complete, width, height))
+}
+
+/// What Tab makes of a text.
+#[track_caller]
+fn check(text: &str, expected: &str) {
+    let mut complete = written(text);
+    let whole = text.replacen('|', "", 1);
+    let after = match press(&mut complete, KeyCode::Tab) {
+        Completed::Replace(range, with) => {
+            let cursor = range.start + with.len();
+            let mut after = whole.clone();
+            after.replace_range(range, &with);
+            after.insert(cursor, '|');
+            after
+        }
+        Completed::Passed => "passed".to_owned(),
+        Completed::Used => "used".to_owned(),
+    };
+    assert_eq!(after, expected, "{text}");
+}
+
+#[test]
+fn a_word_is_completed_where_it_stands() {
+    check("@main|", "@src/main.rs |");
+    check("look at @retry| please", "look at @tests/retry.rs | please");
+    check("look\nat (@READ|", "look\nat (@README.md |");
+    check("@ma|xx y", "@src/main.rs | y");
+    check("/he|", "/help |");
+    check("/|", "/help |");
+    check("/theme|", "/theme |");
+    check("漢 @dom|", "漢 @src/domain.rs |");
+}
+
+#[test]
+fn what_only_looks_like_it_is_left_alone() {
+    check("me@example|", "passed");
+    check("see /he|", "passed");
+    check("and/or|", "passed");
+    check("/help x|", "passed");
+    check("@zzz|", "passed");
+    check("@main |", "passed");
+    check("|@main", "passed");
+    check("|", "passed");
+}
+
+#[test]
+fn enter_sends_what_is_written_in_full_and_completes_anything_else() {
+    assert_eq!(press(&mut written("/help|"), KeyCode::Enter), Completed::Passed);
+    assert_eq!(press(&mut written("/theme|"), KeyCode::Enter), Completed::Passed);
+    assert_eq!(press(&mut written("/hel|"), KeyCode::Enter), Completed::Replace(0..4, "/help ".into()));
+    assert_eq!(press(&mut written("x @src/main.rs|"), KeyCode::Enter), Completed::Passed);
+}
+
+#[test]
+fn the_arrows_go_round() {
+    let mut complete = written("/theme|");
+    assert_eq!(press(&mut complete, KeyCode::Down), Completed::Used);
+    assert_eq!(press(&mut complete, KeyCode::Enter), Completed::Replace(0..6, "/themes ".into()));
+    assert_eq!(press(&mut complete, KeyCode::Down), Completed::Used);
+    assert_eq!(press(&mut complete, KeyCode::Up), Completed::Used);
+    assert_eq!(press(&mut complete, KeyCode::Tab), Completed::Replace(0..6, "/themes ".into()));
+    assert_eq!(press(&mut complete, KeyCode::Char('x')), Completed::Passed);
+}
+
+#[test]
+fn esc_closes_until_the_word_changes() {
+    let mut complete = written("/he|");
+    assert_eq!(press(&mut complete, KeyCode::Esc), Completed::Used);
+    assert!(!complete.is_open() && complete.height() == 0);
+    assert_eq!(press(&mut complete, KeyCode::Esc), Completed::Passed);
+    follow(&mut complete, "/he|");
+    assert!(!complete.is_open());
+    follow(&mut complete, "/hel|");
+    assert!(complete.is_open());
+}
+
+#[test]
+fn candidates_that_come_late_open_the_list() {
+    let mut complete = Complete::default();
+    assert_eq!(follow(&mut complete, "@ma|"), Some(Kind::File));
+    assert!(!complete.is_open());
+    complete.offer(Kind::File, vec![Candidate::new("src/main.rs", "")]);
+    assert!(complete.is_open());
+}
+
+#[test]
+fn it_stands_right_above_the_composer() {
+    assert_snapshot!(shows(&written("/|"), 40, 4), @r"
+    ❯ /help    the keys that work now
+      /theme   change the theme
+      /themes  all themes
+    ");
+    assert_snapshot!(shows(&written("@rs|"), 16, 4), @r"
+    ❯ @src/main.rs
+      @src/domain.rs
+      @…sts/retry.rs
+    ");
+}
+
+#[test]
+fn the_letters_that_were_typed_are_marked() {
+    let buffer = drawn(&written("see @retr|"), 30, 1);
+    let marked = buffer.content.iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED));
+    assert_eq!(marked.map(|cell| cell.symbol()).collect::<String>().trim_end(), "❯ @tests/retry.rs");
+    let mut complete = written("see @s|");
+    press(&mut complete, KeyCode::Down);
+    let buffer = drawn(&complete, 30, 3);
+    let first = buffer.content[..30].iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED));
+    assert_eq!(first.map(|cell| cell.symbol()).collect::<String>(), "s");
+}
+
+#[test]
+fn r32_r34_file_names_are_cleaned_and_no_size_breaks_it() {
+    let mut complete = Complete::default();
+    let names = (0..30).map(|number| format!("a{number}\x1b[2J漢字\u{202e}👩\u{200d}👧"));
+    complete.offer(Kind::File, names.map(|name| Candidate::new(&name, "words")).collect());
+    follow(&mut complete, "@a|");
+    assert_eq!(complete.height(), 8);
+    for (width, height) in (1..40).flat_map(|width| (1..10).map(move |height| (width, height))) {
+        press(&mut complete, KeyCode::PageDown);
+        assert!(!shows(&complete, width, height).contains(['\x1b', '\u{202e}']));
+    }
+}

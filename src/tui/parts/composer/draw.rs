@@ -1,0 +1,178 @@
+//! How the composer looks.
+
+use super::rows::{Glyph, Look, Rows};
+use super::{Composer, Draft};
+use crate::tui::text::{clean, width, wrap};
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+
+/// Stands before the first row.
+const SIGN: &str = "❯ ";
+/// An area that is narrower has no sign.
+const NARROW: u16 = 12;
+
+impl Composer {
+    /// The rows it wants in an area of this width: at least one, at most `max`.
+    pub fn height(&self, width: u16, max: u16) -> u16 {
+        let room = room(width);
+        let rows = match (self.shown(), self.search.is_some()) {
+            (shown, true) => shown.as_ref().unwrap_or(&self.draft).rows(room).len() + 1,
+            (_, false) => self.draft.rows(room).len(),
+        };
+        u16::try_from(rows).unwrap_or(u16::MAX).min(max).max(1)
+    }
+
+    /// Draws it. `active` says whether it has the keyboard: only then a cursor is returned, which is where the
+    /// terminal shows its own.
+    pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme, active: bool) -> Option<Position> {
+        let area = area.intersection(buffer.area);
+        if area.is_empty() {
+            return None;
+        }
+        self.width.set(area.width);
+        buffer.set_style(area, theme.ground.patch(theme.text));
+        let cursor = match &self.search {
+            Some(_) => self.view_search(area, buffer, theme),
+            None => self.view_draft(area, buffer, theme, active),
+        };
+        active.then_some(cursor)
+    }
+
+    /// Puts the cursor where the person clicked, with the composer drawn in `area`.
+    pub fn click(&mut self, area: Rect, column: u16, row: u16) {
+        if self.search.is_some() || !area.contains(Position::new(column, row)) {
+            return;
+        }
+        let rows = self.draft.rows(room(area.width));
+        let clicked = (self.top.get() + usize::from(row - area.y)).min(rows.len() - 1);
+        let cell = usize::from((column - area.x).saturating_sub(indent(area.width)));
+        let (line, at) = rows.at_cell(clicked, cell);
+        self.draft.go(line, at);
+        self.column = None;
+    }
+
+    /// How many cells a row has, for the keys that go up and down.
+    pub(super) fn room(&self) -> usize {
+        room(self.width.get())
+    }
+
+    fn view_draft(&self, area: Rect, buffer: &mut Buffer, theme: &Theme, active: bool) -> Position {
+        let rows = self.draft.rows(room(area.width));
+        let (row, cell) = rows.cursor(&self.draft);
+        let height = usize::from(area.height);
+        let lowest = (row + 1).saturating_sub(height);
+        let top = self.top.get().clamp(lowest, row).min(rows.len().saturating_sub(height).max(lowest));
+        self.top.set(top);
+        let indent = indent(area.width);
+        let text = Rect { x: area.x + indent, width: area.width - indent, ..area };
+        if indent > 0 && top == 0 {
+            buffer.set_string(area.x, area.y, SIGN, if active { theme.accent } else { theme.dim });
+        }
+        if self.draft.is_empty() {
+            let words = wrap::plain(&self.placeholder, theme.dim, usize::from(text.width));
+            for (line, row) in words.iter().zip(text.rows()) {
+                buffer.set_line(row.x, row.y, line, row.width);
+            }
+        }
+        draw(&rows, top, text, buffer, theme);
+        let cell = u16::try_from(cell).unwrap_or(u16::MAX).min(text.width - 1);
+        Position::new(text.x + cell, area.y + (row - top) as u16)
+    }
+
+    /// What was found, and below it what is looked for.
+    fn view_search(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
+        let Some(search) = &self.search else { return area.as_position() };
+        let line = Rect { y: area.bottom() - 1, height: 1, ..area };
+        let above = Rect { height: area.height - 1, ..area };
+        let found = self.shown();
+        let draft = found.as_ref().unwrap_or(&self.draft);
+        let rows = draft.rows(room(area.width));
+        let indent = indent(area.width);
+        let text = Rect { x: above.x + indent, width: above.width - indent, ..above };
+        let words = |row: usize| rows.row(row).iter().map(|glyph| glyph.shown.as_str()).collect::<String>();
+        let first = (0..rows.len()).find(|row| search.place(&words(*row)).is_some()).unwrap_or(0);
+        let last = rows.len().saturating_sub(usize::from(text.height));
+        draw(&rows, first.min(last), text, buffer, theme);
+        if found.is_some() {
+            mark(search, text, buffer, theme);
+        }
+        let room = usize::from(line.width);
+        let left = match (search.is_exhausted(), search.found()) {
+            (true, None) => "  nothing found",
+            (true, Some(_)) => "  nothing older",
+            (false, _) => "",
+        };
+        let (x, _) = buffer.set_stringn(line.x, line.y, "search: ", room, theme.accent);
+        let free = usize::from(line.right() - x);
+        let typed = width::fit_end(search.typed(), free.saturating_sub(1));
+        let (cursor, _) = buffer.set_stringn(x, line.y, &*typed, free, theme.text);
+        let free = usize::from(line.right() - cursor);
+        if width::width(left) < free {
+            buffer.set_stringn(cursor, line.y, left, free, theme.dim);
+        }
+        Position::new(cursor.min(line.right() - 1), line.y)
+    }
+
+    /// What the search has found, as it would stand in the composer.
+    fn shown(&self) -> Option<Draft> {
+        let found = self.search.as_ref()?.found()?;
+        self.history.entry(found).map(Draft::of)
+    }
+}
+
+/// Marks what is looked for wherever a row shows it.
+fn mark(search: &super::Search, text: Rect, buffer: &mut Buffer, theme: &Theme) {
+    for row in text.rows() {
+        let cells: Vec<(u16, String)> =
+            row.columns().map(|cell| (cell.x, buffer[(cell.x, cell.y)].symbol().to_owned())).collect();
+        let shown: String = cells.iter().map(|(_, symbol)| symbol.as_str()).collect();
+        let Some(place) = search.place(&shown) else { continue };
+        let mut at = 0;
+        for (x, symbol) in &cells {
+            if at < place.end && at + symbol.len() > place.start {
+                buffer[(*x, row.y)].set_style(theme.found);
+            }
+            at += symbol.len();
+        }
+    }
+}
+
+/// Draws the rows from `top` on.
+fn draw(rows: &Rows, top: usize, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+    for (row, place) in (top..rows.len()).zip(area.rows()) {
+        let mut x = place.x;
+        for glyph in rows.row(row) {
+            let room = usize::from(place.right() - x);
+            if room == 0 {
+                break;
+            }
+            x = draw_glyph(glyph, x, place.y, room, buffer, theme);
+        }
+    }
+}
+
+/// Draws one glyph, and returns where the next one stands.
+fn draw_glyph(glyph: &Glyph, x: u16, y: u16, room: usize, buffer: &mut Buffer, theme: &Theme) -> u16 {
+    let style: Style = match glyph.look {
+        Look::Letter | Look::Blank => theme.text,
+        Look::Paste => theme.accent,
+        Look::Mark => theme.mark,
+    };
+    let shown = match glyph.look {
+        Look::Paste | Look::Mark => width::fit(&glyph.shown, room),
+        Look::Letter | Look::Blank => clean::clean(&glyph.shown),
+    };
+    buffer.set_stringn(x, y, &*shown, room, style).0
+}
+
+/// The cells that stand before the text.
+fn indent(width: u16) -> u16 {
+    if width < NARROW { 0 } else { 2 }
+}
+
+/// The cells a row has for text; the last one of the area is for the cursor.
+fn room(width: u16) -> usize {
+    usize::from(width.saturating_sub(indent(width) + 1).max(1))
+}

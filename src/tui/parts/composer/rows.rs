@@ -1,0 +1,190 @@
+//! The rows a text takes on the screen, and where on them each letter stands.
+
+use super::draft::Draft;
+use crate::tui::text::{clean, reveal, width};
+use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// A tab goes to the next multiple of so many cells.
+const TAB: usize = 4;
+
+/// A text laid out for a width.
+pub(super) struct Rows {
+    /// The glyphs of each line.
+    lines: Vec<Vec<Glyph>>,
+    rows: Vec<Row>,
+}
+
+/// What is drawn for one grapheme.
+pub(super) struct Glyph {
+    /// Clean; empty for what takes no cell.
+    pub shown: String,
+    /// Its first byte in its line.
+    pub at: usize,
+    pub cells: usize,
+    pub look: Look,
+}
+
+/// How a glyph is drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    Letter,
+    Blank,
+    /// The words that stand for a paste.
+    Paste,
+    /// Stands for a character that would not show.
+    Mark,
+}
+
+/// A row: some glyphs of a line.
+struct Row {
+    line: usize,
+    glyphs: Range<usize>,
+    /// Whether it is the last of its line, where the cursor may stand behind the last glyph.
+    ends: bool,
+}
+
+impl Rows {
+    /// Lays lines out for so many cells. One more is needed for the cursor, and a blank may hang into it.
+    pub fn new(lines: &[String], paste: impl Fn(char) -> Option<String>, width: usize) -> Self {
+        let width = width.max(1);
+        let lines: Vec<Vec<Glyph>> = lines.iter().map(|line| glyphs(line, &paste)).collect();
+        let rows = lines.iter().enumerate().flat_map(|(line, glyphs)| broken(line, glyphs, width)).collect();
+        Self { lines, rows }
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The glyphs of a row.
+    pub fn row(&self, row: usize) -> &[Glyph] {
+        let Row { line, glyphs, .. } = &self.rows[row];
+        &self.lines[*line][glyphs.clone()]
+    }
+
+    /// The row and cell of the cursor.
+    pub fn cursor(&self, draft: &Draft) -> (usize, usize) {
+        let (line, byte) = draft.cursor();
+        let glyph = self.lines[line].partition_point(|glyph| glyph.at < byte);
+        let holds = |row: &Row| row.line == line && (glyph < row.glyphs.end || row.ends);
+        let at = self.rows.iter().position(holds).unwrap_or(0);
+        let before = self.rows[at].glyphs.start..glyph.max(self.rows[at].glyphs.start);
+        (at, self.lines[line][before].iter().map(|glyph| glyph.cells).sum())
+    }
+
+    /// The line and byte that are drawn at a cell of a row, or where the row ends.
+    pub fn at_cell(&self, row: usize, cell: usize) -> (usize, usize) {
+        let Row { line, glyphs, ends } = &self.rows[row];
+        let mut used = 0;
+        let after = self.row(row).iter().position(|glyph| {
+            used += glyph.cells;
+            used > cell
+        });
+        let last = if *ends { glyphs.end } else { glyphs.end.saturating_sub(1).max(glyphs.start) };
+        let glyph = after.map_or(last, |after| glyphs.start + after);
+        (*line, self.lines[*line].get(glyph).map_or(usize::MAX, |glyph| glyph.at))
+    }
+}
+
+fn glyphs(line: &str, paste: &impl Fn(char) -> Option<String>) -> Vec<Glyph> {
+    let mut column = 0;
+    let mut glyphs = Vec::with_capacity(line.len());
+    for (at, grapheme) in line.grapheme_indices(true) {
+        let (shown, look) = glyph(grapheme, column, paste);
+        let cells = width::width(&shown);
+        column += cells;
+        glyphs.push(Glyph { shown, at, cells, look });
+    }
+    glyphs
+}
+
+fn glyph(grapheme: &str, column: usize, paste: &impl Fn(char) -> Option<String>) -> (String, Look) {
+    // Most of a long text is this, and it is laid out with every key.
+    if grapheme.len() == 1 && grapheme.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return (grapheme.to_owned(), Look::Letter);
+    }
+    if let Some(label) = grapheme.chars().next().and_then(paste) {
+        return (label, Look::Paste);
+    }
+    match grapheme {
+        "\t" => (" ".repeat(TAB - column % TAB), Look::Blank),
+        " " => (" ".to_owned(), Look::Blank),
+        _ if clean::clean(grapheme) == grapheme && width::width(grapheme) > 0 => {
+            (grapheme.to_owned(), Look::Letter)
+        }
+        _ => (reveal::words(grapheme), Look::Mark),
+    }
+}
+
+/// Breaks a line between words, or within one that is longer than a row.
+fn broken(line: usize, glyphs: &[Glyph], width: usize) -> Vec<Row> {
+    let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
+    let mut between = None;
+    for (at, glyph) in glyphs.iter().enumerate() {
+        let blank = glyph.look == Look::Blank;
+        if used + glyph.cells > width && at > start && !(blank && used <= width && glyph.cells == 1) {
+            let end = between.filter(|end| *end > start).unwrap_or(at);
+            rows.push(Row { line, glyphs: start..end, ends: false });
+            (start, between) = (end, None);
+            used = glyphs[start..at].iter().map(|glyph| glyph.cells).sum();
+        }
+        used += glyph.cells;
+        // Scripts that are written without blanks break anywhere.
+        if blank || glyph.look == Look::Paste || (glyph.cells == 2 && glyph.look == Look::Letter) {
+            between = Some(at + 1);
+        }
+    }
+    if used > width && start < glyphs.len() {
+        rows.push(Row { line, glyphs: start..glyphs.len(), ends: false });
+        start = glyphs.len();
+    }
+    rows.push(Row { line, glyphs: start..glyphs.len(), ends: true });
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, width: usize, expected: &[&str]) {
+        let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+        let rows = Rows::new(&lines, |_| None, width);
+        let shown =
+            (0..rows.len()).map(|row| rows.row(row).iter().map(|glyph| glyph.shown.as_str()).collect());
+        assert_eq!(shown.collect::<Vec<String>>(), expected, "{text:?} in {width}");
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        check("the quick brown fox", 10, &["the quick ", "brown fox"]);
+        check("unbreakable", 4, &["unbr", "eaka", "ble"]);
+        check("a\n\nb", 10, &["a", "", "b"]);
+        check("", 10, &[""]);
+    }
+
+    #[test]
+    fn a_blank_may_hang_where_the_cursor_stands_and_then_the_next_row_begins() {
+        check("abcd ", 4, &["abcd ", ""]);
+        check("abcd e", 4, &["abcd ", "e"]);
+        check("abcd  e", 4, &["abcd ", " e"]);
+    }
+
+    #[test]
+    fn r34_wide_letters_break_anywhere_and_no_cell_is_counted_twice() {
+        check("漢字漢字", 5, &["漢字", "漢字"]);
+        check("漢", 1, &["漢", ""]);
+        check("e\u{301}e\u{301}e\u{301}", 2, &["e\u{301}e\u{301}", "e\u{301}"]);
+        check(
+            "👩\u{200d}👩\u{200d}👧👩\u{200d}👩\u{200d}👧",
+            3,
+            &["👩\u{200d}👩\u{200d}👧", "👩\u{200d}👩\u{200d}👧"],
+        );
+    }
+
+    #[test]
+    fn r32_what_would_not_show_is_a_mark() {
+        check("a\u{202e}b\tc", 40, &["a<U+202E>b  c"]);
+    }
+}

@@ -1,0 +1,131 @@
+//! Finds rows by the letters a person types, and says which letters those were.
+
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use ratatui::style::Style;
+use ratatui::text::Span;
+use std::cmp::Reverse;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// What is looked for. Words stand in any order; small letters find capitals too.
+pub struct Filter {
+    pattern: Pattern,
+    matcher: Matcher,
+    letters: Vec<char>,
+}
+
+impl Filter {
+    /// A filter for names and titles.
+    pub fn new(typed: &str) -> Self {
+        Self::with(typed, Config::DEFAULT)
+    }
+
+    /// A filter for paths: what follows a `/` counts as the beginning of a word.
+    pub fn of_paths(typed: &str) -> Self {
+        Self::with(typed, Config::DEFAULT.match_paths())
+    }
+
+    fn with(typed: &str, config: Config) -> Self {
+        let pattern = Pattern::parse(&literal(typed), CaseMatching::Smart, Normalization::Smart);
+        Self { pattern, matcher: Matcher::new(config), letters: Vec::new() }
+    }
+
+    /// Which of these match, best first, equals in their own order. Nothing typed finds all.
+    pub fn found<'a>(&mut self, rows: impl Iterator<Item = &'a str>) -> Vec<usize> {
+        let mut found: Vec<(usize, u32)> =
+            rows.enumerate().filter_map(|(at, row)| Some((at, self.score(row)?))).collect();
+        found.sort_by_key(|(_, score)| Reverse(*score));
+        found.into_iter().map(|(at, _)| at).collect()
+    }
+
+    /// The graphemes of a text that were found, by number and in order.
+    pub fn marks(&mut self, text: &str) -> Vec<usize> {
+        let mut marks = Vec::new();
+        let text = Utf32Str::new(text, &mut self.letters);
+        if self.pattern.indices(text, &mut self.matcher, &mut marks).is_none() {
+            return Vec::new();
+        }
+        marks.sort_unstable();
+        marks.dedup();
+        marks.into_iter().map(|mark| mark as usize).collect()
+    }
+
+    fn score(&mut self, text: &str) -> Option<u32> {
+        self.pattern.score(Utf32Str::new(text, &mut self.letters), &mut self.matcher)
+    }
+}
+
+/// A text with the letters that were found in another look.
+pub fn marked(text: &str, marks: &[usize], style: Style, found: Style) -> Vec<Span<'static>> {
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    let mut last = None;
+    for (at, grapheme) in text.graphemes(true).enumerate() {
+        let is_found = marks.binary_search(&at).is_ok();
+        match (spans.last_mut(), last == Some(is_found)) {
+            (Some(span), true) => span.content.to_mut().push_str(grapheme),
+            _ => {
+                let style = if is_found { style.patch(found) } else { style };
+                spans.push(Span::styled(grapheme.to_owned(), style));
+            }
+        }
+        last = Some(is_found);
+    }
+    spans
+}
+
+/// What is typed without the signs the matcher would take as commands: `!`, `^`, `'` before a word, `$` behind.
+fn literal(typed: &str) -> String {
+    let mut literal = String::with_capacity(typed.len() + 2);
+    for word in typed.split_whitespace() {
+        if !literal.is_empty() {
+            literal.push(' ');
+        }
+        if word.starts_with(['!', '^', '\'']) {
+            literal.push('\\');
+        }
+        match word.strip_suffix('$') {
+            Some(before) => {
+                literal.push_str(before);
+                literal.push_str("\\$");
+            }
+            None => literal.push_str(word),
+        }
+    }
+    literal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(typed: &str, rows: &[&str], expected: &[&str]) {
+        let found = Filter::new(typed).found(rows.iter().copied());
+        assert_eq!(found.into_iter().map(|at| rows[at]).collect::<Vec<_>>(), expected, "{typed}");
+    }
+
+    #[test]
+    fn the_best_stands_first_and_equals_keep_their_order() {
+        check("", &["b", "a"], &["b", "a"]);
+        check("main", &["src/domain.rs", "src/main.rs", "README"], &["src/main.rs", "src/domain.rs"]);
+        check("retry fix", &["fix the retry", "fix the test"], &["fix the retry"]);
+        check("same", &["same", "same"], &["same", "same"]);
+        check("zzz", &["a"], &[]);
+    }
+
+    #[test]
+    fn signs_are_letters() {
+        check("!a", &["a", "!a"], &["!a"]);
+        check("^a", &["a", "^a"], &["^a"]);
+        check("'a", &["a", "'a"], &["'a"]);
+        check("a$", &["ba", "a$b"], &["a$b"]);
+        check("$", &["ba", "a$b"], &["a$b"]);
+    }
+
+    #[test]
+    fn the_letters_that_were_found_are_known() {
+        assert_eq!(Filter::of_paths("mr").marks("src/main.rs"), [4, 9]);
+        assert_eq!(Filter::new("é").marks("cafe\u{301} é"), [5]);
+        assert_eq!(Filter::new("x").marks("abc"), [0usize; 0]);
+    }
+}

@@ -1,0 +1,156 @@
+//! One line to be written, within a card or above a list.
+
+use crate::tui::keys::{Action, Chord, Keymap, Scope};
+use crate::tui::text::{clean, width};
+use crossterm::event::KeyEvent;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// The line and its cursor, which stands between graphemes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Line {
+    text: String,
+    /// Bytes before the cursor.
+    at: usize,
+}
+
+/// What a key did to a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reply {
+    /// It means nothing here.
+    Passed,
+    /// The cursor moved, or there was nothing to do.
+    Moved,
+    /// The text is another now.
+    Changed,
+    /// The line is done.
+    Accepted,
+    /// The person wants back.
+    Closed,
+}
+
+impl Line {
+    /// A line that holds this, with the cursor behind it.
+    pub fn new(text: &str) -> Self {
+        let mut line = Self::default();
+        line.insert(text);
+        line
+    }
+
+    /// What was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Puts text at the cursor, cleaned, its line ends made blanks.
+    pub fn insert(&mut self, text: &str) {
+        let text = clean::one_line(text);
+        self.text.insert_str(self.at, &text);
+        self.at += text.len();
+    }
+
+    /// A key that was pressed while the line is written.
+    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> Reply {
+        let Some(action) = keys.lookup(Scope::Line, key) else {
+            return match Chord::from(key).typed() {
+                Some(letter) => {
+                    self.insert(letter.encode_utf8(&mut [0; 4]));
+                    Reply::Changed
+                }
+                None => Reply::Passed,
+            };
+        };
+        let (back, forward) = (self.before(), self.after());
+        match action {
+            Action::Accept => return Reply::Accepted,
+            Action::Close => return Reply::Closed,
+            Action::Left => self.at = back,
+            Action::Right => self.at = forward,
+            Action::WordLeft => self.at = self.word_before(),
+            Action::WordRight => self.at = self.word_after(),
+            Action::LineStart => self.at = 0,
+            Action::LineEnd => self.at = self.text.len(),
+            Action::DeleteBack => return self.delete(back, self.at),
+            Action::DeleteForward => return self.delete(self.at, forward),
+            Action::DeleteWordBack => return self.delete(self.word_before(), self.at),
+            Action::DeleteWordForward => return self.delete(self.at, self.word_after()),
+            Action::DeleteToStart => return self.delete(0, self.at),
+            Action::DeleteToEnd => return self.delete(self.at, self.text.len()),
+            _ => return Reply::Passed,
+        }
+        Reply::Moved
+    }
+
+    /// The part that fits into `cells` with the cursor in it, and the cursor's cell.
+    pub fn shown(&self, cells: usize) -> (&str, usize) {
+        let mut from = 0;
+        while width::width(&self.text[from..self.at]) >= cells.max(1) {
+            let next = self.text[from..].graphemes(true).next().map_or(1, str::len);
+            from += next;
+        }
+        (width::cut(&self.text[from..], cells), width::width(&self.text[from..self.at]))
+    }
+
+    fn delete(&mut self, from: usize, to: usize) -> Reply {
+        self.text.replace_range(from..to, "");
+        self.at = from;
+        if from == to { Reply::Moved } else { Reply::Changed }
+    }
+
+    fn before(&self) -> usize {
+        self.at - self.text[..self.at].graphemes(true).next_back().map_or(0, str::len)
+    }
+
+    fn after(&self) -> usize {
+        self.at + self.text[self.at..].graphemes(true).next().map_or(0, str::len)
+    }
+
+    fn word_before(&self) -> usize {
+        let start = self.text[..self.at].trim_end();
+        start
+            .rfind(char::is_whitespace)
+            .map_or(0, |blank| blank + start[blank..].chars().next().map_or(1, char::len_utf8))
+    }
+
+    fn word_after(&self) -> usize {
+        let rest = &self.text[self.at..];
+        let blanks = rest.len() - rest.trim_start().len();
+        self.at + blanks + rest[blanks..].find(char::is_whitespace).unwrap_or(rest.len() - blanks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crossterm::event::{KeyCode, KeyModifiers};
+
+    #[track_caller]
+    fn check(start: &str, presses: &[(KeyCode, KeyModifiers)], expected: &str) {
+        let mut line = Line::new(start);
+        for (code, modifiers) in presses {
+            line.key(&KeyEvent::new(*code, *modifiers), &Keymap::default());
+        }
+        assert_eq!(line.text(), expected);
+    }
+
+    #[test]
+    fn a_line_is_edited_by_graphemes_and_words() {
+        const NONE: KeyModifiers = KeyModifiers::NONE;
+        const CONTROL: KeyModifiers = KeyModifiers::CONTROL;
+        check("a👩\u{200d}👧", &[(KeyCode::Backspace, NONE)], "a");
+        check("e\u{301}x", &[(KeyCode::Left, NONE), (KeyCode::Backspace, NONE)], "x");
+        check("one two ", &[(KeyCode::Char('w'), CONTROL)], "one ");
+        check("one two", &[(KeyCode::Char('u'), CONTROL)], "");
+        check("one", &[(KeyCode::Home, NONE), (KeyCode::Char('k'), CONTROL)], "");
+        check("ab", &[(KeyCode::Left, NONE), (KeyCode::Char('X'), KeyModifiers::SHIFT)], "aXb");
+        check("a\n\x1b[31mb", &[], "a b");
+    }
+
+    #[test]
+    fn the_cursor_stays_in_what_is_shown() {
+        for cells in 0..12 {
+            let line = Line::new("漢字 and more");
+            let (text, cursor) = line.shown(cells);
+            assert!(width::width(text) <= cells && cursor < cells.max(1), "{cells}: {text} {cursor}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! When a card listens, tried at every moment.
+
+use super::*;
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn chord(text: &str) -> Chord {
+    text.parse().unwrap()
+}
+
+#[track_caller]
+fn check(
+    seen: Option<u64>,
+    pressed: Option<u64>,
+    (unsent, moved): (bool, bool),
+    now: u64,
+    expected: Listening,
+) {
+    let mut presses = Presses::default();
+    if let Some(pressed) = pressed {
+        presses.elsewhere(ms(pressed));
+    }
+    assert_eq!(listening(seen.map(ms), &presses, unsent, moved, ms(now)), expected);
+}
+
+#[test]
+fn r03_a_card_listens_once_it_was_seen_in_quiet() {
+    use Listening::{Unseen, Unsent, Until, Yes};
+    let nothing = (false, false);
+    check(None, None, nothing, 9_000, Unseen);
+    check(Some(1_000), None, nothing, 1_000, Until(ms(1_500)));
+    check(Some(1_000), None, nothing, 1_499, Until(ms(1_500)));
+    check(Some(1_000), None, nothing, 1_500, Yes);
+    check(Some(1_000), Some(1_400), nothing, 1_500, Until(ms(1_900)));
+    check(Some(1_000), Some(60_000), nothing, 60_499, Until(ms(60_500)));
+    check(Some(1_000), Some(60_000), nothing, 60_500, Yes);
+    check(Some(1_000), Some(100), nothing, 1_499, Until(ms(1_500)));
+    check(Some(1_000), None, (true, false), 9_000, Unsent);
+    check(Some(1_000), None, (true, true), 9_000, Yes);
+    check(Some(1_000), Some(8_900), (true, true), 9_000, Until(ms(9_400)));
+}
+
+/// Numbers that look random and are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn throw(&mut self, from: u64, to: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        from + (self.0 >> 33) % (to - from)
+    }
+}
+
+#[test]
+fn r03_what_is_typed_ahead_answers_in_none_of_200_trials_and_no_letter_is_lost() {
+    let mut dice = Dice(3);
+    for trial in 0..200 {
+        let shown = ms(dice.throw(0, 3_000));
+        let (mut now, mut composer, mut typed) = (ms(0), Vec::new(), Vec::new());
+        let mut presses = Presses::default();
+        while now < ms(5_000) {
+            let key = chord(["y", "enter", "1", "space"][dice.throw(0, 4) as usize]);
+            typed.push(key);
+            let seen = (now >= shown).then_some(shown);
+            if !presses.goes_on(key, now) && !listening(seen, &presses, false, false, now).now() {
+                presses.elsewhere(now);
+                composer.push(key);
+            }
+            now += ms(dice.throw(30, 200));
+        }
+        assert_eq!(composer, typed, "trial {trial}");
+    }
+}
+
+#[test]
+fn r04_a_double_press_answers_one_card_in_each_of_200_trials() {
+    let mut dice = Dice(4);
+    for trial in 0..200 {
+        let mut presses = Presses::default();
+        let first = ms(1_000);
+        presses.answered(chord("y"), first);
+        let again = first + ms(dice.throw(1, 500));
+        assert!(presses.goes_on(chord("y"), again), "trial {trial}");
+    }
+}
+
+#[test]
+fn r04_a_key_held_for_three_seconds_answers_one_of_five_cards() {
+    let (mut presses, mut seen, mut answers) = (Presses::default(), Some(ms(0)), 0);
+    for now in (600..3_600).step_by(33).map(ms) {
+        if presses.goes_on(chord("y"), now) {
+            continue;
+        }
+        if listening(seen, &presses, false, false, now).now() {
+            answers += 1;
+            presses.answered(chord("y"), now);
+            seen = Some(now);
+        }
+    }
+    assert_eq!(answers, 1);
+}
+
+#[test]
+fn r04_after_a_gap_or_another_key_the_same_key_is_a_new_press() {
+    let mut presses = Presses::default();
+    presses.answered(chord("y"), ms(0));
+    assert!(!presses.clone().goes_on(chord("y"), ms(500)));
+    assert!(!presses.goes_on(chord("x"), ms(100)));
+    assert!(!presses.goes_on(chord("y"), ms(200)));
+}
+
+#[test]
+fn r06_what_brings_the_window_back_counts_as_a_press() {
+    let mut presses = Presses::default();
+    presses.elsewhere(ms(9_000));
+    assert_eq!(listening(Some(ms(0)), &presses, false, false, ms(9_100)), Listening::Until(ms(9_500)));
+}

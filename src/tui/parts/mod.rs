@@ -1,0 +1,17 @@
+//! One file per thing on the screen: its state, its keys, its looks.
+
+pub mod approval;
+pub mod complete;
+pub mod composer;
+pub mod filter;
+pub mod frame;
+pub mod help;
+pub mod line;
+pub mod listening;
+pub mod picker;
+#[cfg(test)]
+mod picture;
+pub mod question;
+pub mod status;
+pub mod toast;
+pub mod transcript;

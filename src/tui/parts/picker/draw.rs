@@ -1,0 +1,171 @@
+//! How a list looks: a frame over the screen, the filter, and the rows in their columns.
+
+use super::{Picker, Row};
+use crate::tui::parts::filter::{Filter, marked};
+use crate::tui::parts::frame::Frame;
+use crate::tui::text::width;
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+/// The largest a list gets; what is smaller than the margins leaves is filled whole.
+const WIDEST: u16 = 100;
+const TALLEST: u16 = 30;
+/// A list of few rows is not lower than this.
+const LOWEST: u16 = 8;
+/// The main text never takes more than this, so that the columns stand together.
+const MAIN: usize = 48;
+
+impl Picker {
+    /// Draws the list over the middle of `area`. Returns where the cursor of the filter stands.
+    pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
+        let place = self.place(area.intersection(buffer.area));
+        let count = format!("{} of {}", self.found.len(), self.rows.len());
+        let hints =
+            ["↑↓ move · enter take · type to filter · esc back", "enter take · esc back"].map(str::to_owned);
+        let frame = Frame { title: &self.title, right: &count, hints: &hints, listens: true };
+        let inside = frame.view(place, buffer, theme);
+        let (line, list) = split(inside);
+        let cursor = self.draw_filter(line, buffer, theme);
+        self.page.set(usize::from(list.height).max(1));
+        self.scroll_to_cursor(usize::from(list.height));
+        if self.found.is_empty() {
+            let words = if self.rows.is_empty() { &self.nothing } else { "nothing matches" };
+            buffer.set_stringn(list.x, list.y, cut(words, list), usize::from(list.width), theme.dim);
+        } else {
+            self.draw_rows(list, buffer, theme);
+        }
+        cursor
+    }
+
+    /// Which place in the list is drawn on this cell.
+    pub(super) fn row_at(&self, area: Rect, column: u16, row: u16) -> Option<usize> {
+        let (_, list) = split(inside(self.place(area)));
+        let at = self.top.get() + usize::from(row.checked_sub(list.y)?);
+        (list.contains(Position::new(column, row)) && at < self.found.len()).then_some(at)
+    }
+
+    /// The middle of an area, as tall as the rows want, whatever is filtered; or all of it where it is small.
+    fn place(&self, area: Rect) -> Rect {
+        if area.width < 50 || area.height < 12 {
+            return area;
+        }
+        let rows = u16::try_from(self.rows.len() + 3).unwrap_or(u16::MAX).max(LOWEST);
+        let width = (area.width - 6).min(WIDEST);
+        let height = (area.height - 4).min(TALLEST).min(rows);
+        let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
+        Rect { x, y, width, height }
+    }
+
+    fn draw_filter(&self, line: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
+        if line.is_empty() {
+            return None;
+        }
+        let sign = if line.width > 8 { "❯ " } else { "" };
+        buffer.set_stringn(line.x, line.y, sign, usize::from(line.width), theme.accent);
+        let start = line.x + width::width(sign) as u16;
+        let room = usize::from(line.right() - start);
+        let (text, cells) = self.filter.shown(room);
+        if self.filter.text().is_empty() {
+            buffer.set_stringn(start, line.y, "type to filter", room, theme.dim);
+        }
+        buffer.set_stringn(start, line.y, text, room, theme.text);
+        Some(Position::new((start + cells as u16).min(line.right() - 1), line.y))
+    }
+
+    fn scroll_to_cursor(&self, height: usize) {
+        let lowest = (self.at + 1).saturating_sub(height.max(1));
+        let last = self.found.len().saturating_sub(height);
+        self.top.set(self.top.get().clamp(lowest, self.at.max(lowest)).min(last.max(lowest)));
+    }
+
+    fn draw_rows(&self, list: Rect, buffer: &mut Buffer, theme: &Theme) {
+        let mut filter = self.filter();
+        let places = self.top.get()..self.found.len().min(self.top.get() + usize::from(list.height));
+        let shown: Vec<&Row> = self.found[places.clone()].iter().map(|row| &self.rows[*row]).collect();
+        let main = shown.iter().filter(|row| !row.more.is_empty()).map(|row| width::width(&row.text)).max();
+        let main = main.unwrap_or(0).min(MAIN);
+        for ((at, row), line) in places.zip(shown).zip(list.rows()) {
+            let picked = at == self.at;
+            let style = if picked { theme.text.patch(theme.selected) } else { theme.text };
+            if picked {
+                buffer.set_style(line, style);
+            }
+            let sign = Span::styled(if picked { "❯ " } else { "  " }, style);
+            let room = usize::from(line.width).saturating_sub(2);
+            let mut spans = vec![sign];
+            // The row of the cursor has one look: not every colour can be read on its ground.
+            let dim = if picked { style } else { theme.dim };
+            spans.extend(columns(row, room, main, &mut filter, (style, dim), theme));
+            buffer.set_line(line.x, line.y, &Line::from(spans), line.width);
+        }
+    }
+}
+
+/// The columns of a row. The main text comes first, then the detail, and the second column takes what is left.
+fn columns(
+    row: &Row,
+    room: usize,
+    main: usize,
+    filter: &mut Filter,
+    (style, dim): (Style, Style),
+    theme: &Theme,
+) -> Vec<Span<'static>> {
+    let searched = row.searched();
+    let marks = filter.marks(&searched);
+    let (detail, free) = match width::width(&row.detail) {
+        0 => (0, room),
+        cells if width::width(&row.text).min(main.max(12)) + cells + 2 <= room => (cells, room - cells - 2),
+        _ => (0, room),
+    };
+    let cells = width::width(&row.text).min(free);
+    let (text, dropped) = if row.paths {
+        let text = width::fit_end(&row.text, free);
+        let dropped = graphemes(&row.text) - graphemes(&text);
+        (text, dropped)
+    } else {
+        (width::fit(&row.text, free), 0)
+    };
+    let own: Vec<usize> = marks.iter().filter_map(|mark| mark.checked_sub(dropped)).collect();
+    let mut spans = marked(&text, &own, style, theme.found);
+    let mut used = width::width(&text);
+    let column = main.max(cells) + 2;
+    if !row.more.is_empty() && column + 4 <= free {
+        let before = graphemes(&row.text) + 1;
+        let own: Vec<usize> = marks.iter().filter_map(|mark| mark.checked_sub(before)).collect();
+        let more = width::fit(&row.more, free - column);
+        spans.push(Span::styled(" ".repeat(column - used), style));
+        spans.extend(marked(&more, &own, dim, theme.found));
+        used = column + width::width(&more);
+    }
+    if detail > 0 {
+        spans.push(Span::styled(" ".repeat(room - detail - used), style));
+        spans.push(Span::styled(row.detail.clone(), dim));
+    }
+    spans
+}
+
+fn graphemes(text: &str) -> usize {
+    unicode_segmentation::UnicodeSegmentation::graphemes(text, true).count()
+}
+
+fn cut(words: &str, area: Rect) -> String {
+    width::fit(words, usize::from(area.width)).into_owned()
+}
+
+/// Where a frame leaves room, as [`Frame::view`] says.
+fn inside(place: Rect) -> Rect {
+    if place.height < 3 || place.width < 5 {
+        return place;
+    }
+    Rect { x: place.x + 2, y: place.y + 1, width: place.width - 4, height: place.height - 2 }
+}
+
+/// The line of the filter and the rows below; in a single row, the rows.
+fn split(inside: Rect) -> (Rect, Rect) {
+    let line = u16::from(inside.height > 1);
+    let list = Rect { y: inside.y + line, height: inside.height - line, ..inside };
+    (Rect { height: line, ..inside }, list)
+}

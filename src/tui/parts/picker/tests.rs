@@ -1,0 +1,230 @@
+//! The keys of a list and its looks.
+
+use super::*;
+use crate::tui::parts::picture::picture;
+use crate::tui::theme::Theme;
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::style::Modifier;
+
+fn sessions() -> Picker {
+    let rows = vec![
+        Row::new("fix the flaky retry test").more("gpt-5-mini · dry run").detail("14:02"),
+        Row::new("rename the config section").more("gpt-5-mini").detail("yesterday"),
+        Row::new("漢字 in file names").more("qwen3").detail("3 March"),
+        Row::new("retry policy").detail("2 March"),
+    ];
+    Picker::new("sessions", "no sessions yet", rows)
+}
+
+fn drawn(picker: &Picker, width: u16, height: u16) -> Buffer {
+    let area = Rect::new(0, 0, width, height);
+    let mut buffer = Buffer::empty(area);
+    let cursor = picker.view(area, &mut buffer, &Theme::plain());
+    assert!(cursor.is_none_or(|cursor| area.contains(cursor)));
+    buffer
+}
+
+fn shows(picker: &Picker, width: u16, height: u16) -> String {
+    picture(&drawn(picker, width, height))
+}
+
+fn press(picker: &mut Picker, pressed: &str) -> Pick {
+    let keys = Keymap::default();
+    let mut last = Pick::Nothing;
+    for chord in pressed.split(' ') {
+        last = picker.key(&key(chord), &keys);
+    }
+    last
+}
+
+fn key(chord: &str) -> KeyEvent {
+    use crossterm::event::{KeyCode, KeyModifiers};
+    let (held, name) = match chord.strip_prefix("ctrl-") {
+        Some(name) => (KeyModifiers::CONTROL, name),
+        None => (KeyModifiers::NONE, chord),
+    };
+    let code = match name {
+        "up" => KeyCode::Up,
+        "down" => KeyCode::Down,
+        "page-up" => KeyCode::PageUp,
+        "page-down" => KeyCode::PageDown,
+        "home" => KeyCode::Home,
+        "end" => KeyCode::End,
+        "enter" => KeyCode::Enter,
+        "esc" => KeyCode::Esc,
+        "backspace" => KeyCode::Backspace,
+        letter => KeyCode::Char(letter.chars().next().unwrap()),
+    };
+    KeyEvent::new(code, held)
+}
+
+#[test]
+fn a_list_shows_its_columns() {
+    assert_snapshot!(shows(&sessions(), 80, 14), @r"
+    ╭─ sessions ──────────────────────────────────────────────────── 4 of 4 ─╮
+    │ ❯ type to filter                                                       │
+    │ ❯ fix the flaky retry test   gpt-5-mini · dry run                14:02 │
+    │   rename the config section  gpt-5-mini                      yesterday │
+    │   漢字 in file names         qwen3                             3 March │
+    │   retry policy                                                 2 March │
+    │                                                                        │
+    ╰─ ↑↓ move · enter take · type to filter · esc back ─────────────────────╯
+    ");
+}
+
+#[test]
+fn a_small_screen_is_filled_whole() {
+    assert_snapshot!(shows(&sessions(), 40, 8), @r"
+    ╭─ sessions ────────────────── 4 of 4 ─╮
+    │ ❯ type to filter                     │
+    │ ❯ fix the flaky retry test     14:02 │
+    │   rename the config section  gpt-5-… │
+    │   漢字 in file names         3 March │
+    │   retry policy               2 March │
+    │                                      │
+    ╰─ enter take · esc back ──────────────╯
+    ");
+}
+
+#[test]
+fn what_is_typed_filters_and_its_letters_are_marked() {
+    let mut picker = sessions();
+    press(&mut picker, "r e t");
+    assert_snapshot!(shows(&picker, 60, 12), @r"
+    ╭─ sessions ──────────────────────────────── 3 of 4 ─╮
+    │ ❯ ret                                              │
+    │ ❯ fix the flaky retry test   gpt-5-mini · …  14:02 │
+    │   retry policy                             2 March │
+    │   rename the config section  gpt-5-mini  yesterday │
+    │                                                    │
+    │                                                    │
+    ╰─ ↑↓ move · enter take · type to filter · esc back ─╯
+    ");
+    let buffer = drawn(&picker, 60, 12);
+    let marked: String = buffer
+        .content
+        .chunks(60)
+        .flat_map(|row| row.iter())
+        .filter(|cell| cell.modifier.contains(Modifier::REVERSED))
+        .map(|cell| cell.symbol())
+        .collect();
+    assert!(marked.contains("ret"), "{marked}");
+}
+
+#[track_caller]
+fn check(pressed: &str, expected: Pick, current: Option<usize>) {
+    let mut picker = sessions();
+    assert_eq!(press(&mut picker, pressed), expected, "{pressed}");
+    assert_eq!(picker.current(), current, "{pressed}");
+}
+
+#[test]
+fn keys_move_take_and_close() {
+    check("down", Pick::Moved(1), Some(1));
+    check("up", Pick::Moved(3), Some(3));
+    check("down down down down", Pick::Moved(0), Some(0));
+    check("page-down", Pick::Moved(3), Some(3));
+    check("page-down page-up", Pick::Moved(0), Some(0));
+    check("end", Pick::Moved(3), Some(3));
+    check("end home", Pick::Moved(0), Some(0));
+    check("ctrl-end", Pick::Moved(3), Some(3));
+    check("down enter", Pick::Picked(1), Some(1));
+    check("esc", Pick::Closed, Some(0));
+    check("n a m e s enter", Pick::Picked(2), Some(2));
+    check("r e n", Pick::Moved(1), Some(1));
+    check("z z z", Pick::Nothing, None);
+    check("z z z enter", Pick::Nothing, None);
+    check("z backspace", Pick::Moved(0), Some(0));
+}
+
+#[test]
+fn the_cursor_stays_on_its_row_when_the_rows_change() {
+    let mut picker = Picker::new("models", "none", vec![Row::new("a"), Row::new("b").key("second")]);
+    press(&mut picker, "down");
+    picker.set_rows(vec![Row::new("new"), Row::new("a"), Row::new("b, renamed").key("second")]);
+    assert_eq!(picker.current(), Some(2));
+    picker.set_rows(vec![Row::new("new")]);
+    assert_eq!(picker.current(), Some(0));
+    picker.set_rows(vec![]);
+    assert_eq!(picker.current(), None);
+    assert_snapshot!(shows(&picker, 20, 4), @r"
+    ╭─ models ─────────╮
+    │ ❯ type to filter │
+    │ none             │
+    ╰─ enter take · … ─╯
+    ");
+}
+
+#[test]
+fn a_click_takes_the_row_that_is_drawn_there() {
+    let mut picker = sessions();
+    let area = Rect::new(0, 0, 80, 14);
+    let screen = shows(&picker, 80, 14);
+    let row = screen.lines().position(|line| line.contains("rename")).unwrap();
+    assert_eq!(picker.click(area, 20, row as u16), Pick::Picked(1));
+    assert_eq!(picker.click(area, 20, 0), Pick::Nothing);
+    assert_eq!(picker.click(area, 0, row as u16), Pick::Nothing);
+    assert_eq!(picker.scroll(1), Pick::Moved(2));
+    assert_eq!(picker.scroll(-9), Pick::Moved(0));
+}
+
+#[test]
+fn the_list_scrolls_only_when_the_cursor_leaves_it() {
+    let rows = (0..50).map(|number| Row::new(&format!("row {number}"))).collect();
+    let mut picker = Picker::new("rows", "none", rows);
+    assert!(shows(&picker, 30, 8).contains("row 4") && !shows(&picker, 30, 8).contains("row 5"));
+    press(&mut picker, "down down down down down");
+    assert!(shows(&picker, 30, 8).contains("row 1\n") || shows(&picker, 30, 8).contains("row 1 "));
+    press(&mut picker, "up");
+    assert!(!shows(&picker, 30, 8).contains("row 0"), "scrolled though the cursor was in sight");
+    press(&mut picker, "page-down page-down end");
+    assert!(shows(&picker, 30, 8).contains("❯ row 49"));
+}
+
+#[test]
+fn r32_outside_text_is_cleaned() {
+    let rows = vec![Row::path("a\x1b[2J\nb\u{202e}").more("\x07c").detail("\x1b]0;x\x07d")];
+    let picker = Picker::new("files", "none", rows);
+    let screen = shows(&picker, 40, 6);
+    assert!(screen.contains("a b") && !screen.contains(['\x1b', '\u{202e}', '\x07']), "{screen}");
+}
+
+#[test]
+fn twenty_thousand_rows_are_matched_only_when_the_filter_changes() {
+    let rows = (0..20_000).map(|number| Row::path(&format!("src/part/{number}/main.rs"))).collect();
+    let mut picker = Picker::new("files", "none", rows);
+    press(&mut picker, "1 9 9 9 9");
+    assert_eq!(picker.current(), Some(19_999));
+    let start = std::time::Instant::now();
+    for _ in 0..50 {
+        press(&mut picker, "down");
+        drawn(&picker, 80, 24);
+    }
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn r34_no_text_key_or_size_breaks_it(
+        texts in prop::collection::vec(("\\PC{0,12}", "\\PC{0,12}", "\\PC{0,6}", any::<bool>()), 0..6),
+        pressed in prop::collection::vec("[a-c漢]|up|down|page-up|page-down|home|end|backspace|enter", 0..8),
+        width in 1u16..70,
+        height in 1u16..16,
+    ) {
+        let rows = texts.iter().map(|(text, more, detail, path)| {
+            let row = if *path { Row::path(text) } else { Row::new(text) };
+            row.more(more).detail(detail)
+        });
+        let mut picker = Picker::new("list", "nothing here", rows.collect());
+        for chord in &pressed {
+            press(&mut picker, chord);
+            drawn(&picker, width, height);
+            picker.click(Rect::new(0, 0, width, height), width / 2, height / 2);
+        }
+        drawn(&picker, width, height);
+        prop_assert!(picker.current().is_none_or(|row| row < texts.len()));
+    }
+}

@@ -1,0 +1,168 @@
+//! The head and the foot: where the person is, what it costs, what runs and what waits.
+
+use crate::tui::text::{clean, width};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+/// A few words of a line, which may have to go where it is narrow.
+#[derive(Debug, Clone)]
+struct Words {
+    text: String,
+    style: Style,
+    /// The highest goes first; 0 never goes.
+    goes: u8,
+    right: bool,
+    /// May be cut to what is left.
+    shrinks: bool,
+}
+
+/// Words that are cut keep at least so many cells.
+const LEAST: usize = 20;
+
+/// One line of words, left and right.
+#[derive(Debug, Clone, Default)]
+pub struct Bar {
+    words: Vec<Words>,
+    between: &'static str,
+    style: Style,
+}
+
+impl Bar {
+    /// A line whose words stand apart by this.
+    pub fn between(between: &'static str, style: Style) -> Self {
+        Self { words: Vec::new(), between, style }
+    }
+
+    /// Words at the left. Of the words that may go (`goes` above 0) the highest go first where it is narrow.
+    pub fn left(&mut self, text: impl Into<String>, style: Style, goes: u8) -> &mut Self {
+        self.push(text.into(), style, goes, false)
+    }
+
+    /// Words at the right.
+    pub fn right(&mut self, text: impl Into<String>, style: Style, goes: u8) -> &mut Self {
+        self.push(text.into(), style, goes, true)
+    }
+
+    /// The words added last may be cut where it is narrow, before anything has to go.
+    pub fn shrinks(&mut self) -> &mut Self {
+        if let Some(last) = self.words.last_mut() {
+            last.shrinks = true;
+        }
+        self
+    }
+
+    fn push(&mut self, text: String, style: Style, goes: u8, right: bool) -> &mut Self {
+        let text = clean::one_line(&text).into_owned();
+        if !text.is_empty() {
+            self.words.push(Words { text, style, goes, right, shrinks: false });
+        }
+        self
+    }
+
+    /// Draws as much as there is room for.
+    pub fn draw(&self, area: Rect, buffer: &mut Buffer) {
+        let room = usize::from(area.width).saturating_sub(2);
+        let mut words = self.words.clone();
+        while self.width(&words) > room {
+            let over = self.width(&words) - room;
+            let shorter = words.iter_mut().find(|one| one.shrinks && width::width(&one.text) >= over + LEAST);
+            if let Some(one) = shorter {
+                one.text = width::fit(&one.text, width::width(&one.text) - over).into_owned();
+                break;
+            }
+            let Some(at) = (0..words.len()).filter(|&at| words[at].goes > 0).max_by_key(|&at| words[at].goes)
+            else {
+                break;
+            };
+            words.remove(at);
+        }
+        let right: usize = self.side(&words, true);
+        let mut x = area.x + u16::from(area.width > 2);
+        let end = area.right().saturating_sub(u16::from(area.width > 2));
+        let mut first = true;
+        let mut put = |x: &mut u16, text: &str, style: Style| {
+            if *x < end && area.height > 0 {
+                let text = width::fit(text, usize::from(end - *x));
+                *x = buffer.set_stringn(*x, area.y, text, usize::from(end - *x), style).0;
+            }
+        };
+        for side in [false, true] {
+            if side {
+                x = x.max(end.saturating_sub(u16::try_from(right).unwrap_or(u16::MAX)));
+                first = true;
+            }
+            for one in words.iter().filter(|one| one.right == side) {
+                if !first {
+                    put(&mut x, self.between, self.style);
+                }
+                put(&mut x, &one.text, one.style);
+                first = false;
+            }
+        }
+    }
+
+    fn width(&self, words: &[Words]) -> usize {
+        let (left, right) = (self.side(words, false), self.side(words, true));
+        left + right + if left > 0 && right > 0 { 2 } else { 0 }
+    }
+
+    fn side(&self, words: &[Words], right: bool) -> usize {
+        let side = words.iter().filter(|one| one.right == right);
+        let (count, cells) =
+            side.fold((0, 0), |(count, cells), one| (count + 1, cells + width::width(&one.text)));
+        cells + width::width(self.between) * usize::saturating_sub(count, 1)
+    }
+}
+
+/// Tokens as they are said: `950`, `14.2k`, `1.3M`.
+pub fn tokens(count: u64) -> String {
+    match count {
+        0..1000 => count.to_string(),
+        1000..1_000_000 => format!("{:.1}k", count as f64 / 1e3),
+        _ => format!("{:.1}M", count as f64 / 1e6),
+    }
+}
+
+/// Dollars as they are said: `<$0.01`, `$0.03`.
+pub fn dollars(cost: f64) -> String {
+    match cost {
+        cost if cost <= 0.0 => "$0".to_owned(),
+        cost if cost < 0.01 => "<$0.01".to_owned(),
+        cost => format!("${cost:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shows(width: u16) -> String {
+        let mut bar = Bar::between(" · ", Style::new());
+        bar.left("DRY RUN", Style::new(), 0).left("ask mode", Style::new(), 2).left(
+            "14k tok",
+            Style::new(),
+            3,
+        );
+        bar.right("? help", Style::new(), 1);
+        let area = Rect::new(0, 0, width, 1);
+        let mut buffer = Buffer::empty(area);
+        bar.draw(area, &mut buffer);
+        buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect()
+    }
+
+    #[test]
+    fn what_matters_least_goes_first() {
+        assert_eq!(shows(42), " DRY RUN · ask mode · 14k tok      ? help ");
+        assert_eq!(shows(30), " DRY RUN · ask mode    ? help ");
+        assert_eq!(shows(20), " DRY RUN     ? help ");
+        assert_eq!(shows(9), " DRY RUN ");
+        assert_eq!(shows(1), "…");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!([tokens(950), tokens(14_200), tokens(1_300_000)], ["950", "14.2k", "1.3M"]);
+        assert_eq!([dollars(0.0), dollars(0.001), dollars(0.031)], ["$0", "<$0.01", "$0.03"]);
+    }
+}

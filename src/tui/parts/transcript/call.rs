@@ -1,0 +1,258 @@
+//! A call that came to its end: one line, or opened, with its arguments, its difference and its output.
+
+use super::{Ground, cache::Outsides, entry::plain, how_long};
+use crate::chat::session::Call;
+use crate::chat::{Answer, By, CallId, Decision, Diff, Entry, Outcome, Preview, Questions, Source, Status};
+use crate::tui::text::wrap::{Shape, wrap};
+use crate::tui::text::{Page, Piece, clean, diff, links, width};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::time::Duration;
+
+/// A difference this short is shown without being asked for.
+const SHORT: usize = 12;
+/// So many lines of output are shown in place; the reader shows all.
+const OUTPUT: usize = 200;
+/// The column behind the tool's name, where it is short enough.
+const NAME: usize = 12;
+
+/// A settled call.
+pub fn settled(
+    ground: &Ground<'_>,
+    index: usize,
+    id: &CallId,
+    outcome: &Outcome,
+    took_ms: u64,
+    toggled: bool,
+    outside: &Outsides,
+) -> Page {
+    let Some(call) = ground.agent.session.call(id) else { return Page::default() };
+    if let Some(questions) = &call.questions {
+        return answered(ground, questions, answer(ground, index, id), outcome);
+    }
+    let no = refused(ground, index, id);
+    let mut page = Page { lines: vec![line(ground, call, outcome, no, took_ms)], ..Page::default() };
+    let short = edit(call).filter(|diff| is_short(diff) && came_about(outcome));
+    if short.is_some() != toggled {
+        match short {
+            Some(diff) => {
+                page.lines.extend(indented(diff::layout(diff, inner(ground), ground.theme), 4).skip(1))
+            }
+            None => page.append(details(ground, call, outcome, outside)),
+        }
+    }
+    page
+}
+
+/// The call's words and its outcome's in full, for the reader and the clipboard.
+pub fn whole(call: &Call, outcome: &Outcome) -> String {
+    format!("{} {}\n\n{}", call.call.name, pretty(&call.call.arguments), outcome.text())
+}
+
+fn edit(call: &Call) -> Option<&Diff> {
+    match &call.shown.as_ref()?.preview {
+        Preview::Edit(diff) => Some(diff),
+        Preview::Text(_) | Preview::Command(_) => None,
+    }
+}
+
+fn is_short(diff: &Diff) -> bool {
+    diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() <= SHORT
+}
+
+fn came_about(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Done(_) | Outcome::Rehearsed(_) => true,
+        Outcome::Failed(_) | Outcome::Refused(_) | Outcome::Interrupted(_) => false,
+    }
+}
+
+fn inner(ground: &Ground<'_>) -> usize {
+    ground.width.saturating_sub(4).max(1)
+}
+
+/// `✓ read_file    tests/retry.rs:1-80      12 ms`.
+fn line(
+    ground: &Ground<'_>,
+    call: &Call,
+    outcome: &Outcome,
+    no: Option<&str>,
+    took_ms: u64,
+) -> Line<'static> {
+    let theme = ground.theme;
+    let (mark, style) = match outcome {
+        Outcome::Done(_) => ("✓", theme.success),
+        Outcome::Failed(_) => ("✗", theme.danger),
+        Outcome::Refused(_) => ("⊘", theme.warning),
+        Outcome::Rehearsed(_) => ("◇", theme.accent),
+        Outcome::Interrupted(_) => ("■", theme.warning),
+    };
+    let mut summary = call.shown.as_ref().map_or_else(String::new, |shown| shown.summary.clone());
+    if let Some(diff) = edit(call) {
+        summary.push_str(&format!(" +{} −{}", diff.added, diff.removed));
+    }
+    let why = outcome.text().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let said = match outcome {
+        Outcome::Refused(_) if no == Some("") => "you said no".to_owned(),
+        Outcome::Refused(_) if no.is_some() => format!("you said no: {}", no.unwrap_or_default()),
+        Outcome::Done(_) => String::new(),
+        Outcome::Rehearsed(_) => "rehearsed, nothing was changed".to_owned(),
+        Outcome::Failed(_) | Outcome::Refused(_) | Outcome::Interrupted(_) => why.to_owned(),
+    };
+    if !said.is_empty() {
+        let dot = if summary.is_empty() { "" } else { " · " };
+        summary = format!("{summary}{dot}{said}");
+    }
+    let took = match took_ms {
+        0 => String::new(),
+        ms => how_long(Duration::from_millis(ms)),
+    };
+    row(ground.width, (mark, style), &call.call.name, &summary, &took, (theme.text, theme.dim))
+}
+
+/// One line of a call, whatever its state. Never wider than `cells`: what matters least goes first.
+pub fn row(
+    cells: usize,
+    mark: (&str, Style),
+    name: &str,
+    summary: &str,
+    right: &str,
+    (text, dim): (Style, Style),
+) -> Line<'static> {
+    let name = clean::one_line(name);
+    let summary = clean::one_line(summary);
+    let name = width::fit(&name, cells.saturating_sub(4)).into_owned();
+    let gap = NAME.saturating_sub(width::width(&name)) + 1;
+    let used = 4 + width::width(&name) + gap;
+    let right = if used + width::width(right) + 12 > cells { "" } else { right };
+    let room = cells.saturating_sub(used + width::width(right) + usize::from(!right.is_empty()));
+    let summary = width::fit(&summary, room).into_owned();
+    let blank = cells.saturating_sub(used + width::width(&summary) + width::width(right));
+    let mut spans = vec![
+        Span::raw(if cells >= 4 { "  " } else { "" }),
+        Span::styled(mark.0.to_owned(), mark.1),
+        Span::styled(if name.is_empty() { String::new() } else { format!(" {name}") }, text),
+    ];
+    if !summary.is_empty() {
+        spans.push(Span::raw(" ".repeat(gap)));
+        spans.push(Span::styled(summary, dim));
+    }
+    if !right.is_empty() {
+        spans.push(Span::styled(format!("{}{right}", " ".repeat(blank)), dim));
+    }
+    Line::from(spans)
+}
+
+fn details(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsides) -> Page {
+    let theme = ground.theme;
+    let mut page = Page::default();
+    match call.shown.as_ref().map(|shown| &shown.preview) {
+        Some(Preview::Edit(diff)) => {
+            page.lines.extend(indented(diff::layout(diff, inner(ground), theme), 4));
+        }
+        Some(Preview::Command(line)) => {
+            page.append(block(ground, &format!("$ {}", line.command), theme.code, outside));
+        }
+        Some(Preview::Text(_)) | None => {
+            page.append(block(ground, &pretty(&call.call.arguments), theme.dim, outside));
+        }
+    }
+    let text = outcome.text().trim_end();
+    let total = text.lines().count();
+    let shown: Vec<&str> = text.lines().take(OUTPUT).collect();
+    let style = match outcome {
+        Outcome::Failed(_) => theme.danger,
+        Outcome::Done(_) | Outcome::Refused(_) | Outcome::Rehearsed(_) | Outcome::Interrupted(_) => {
+            theme.text
+        }
+    };
+    page.append(block(ground, &shown.join("\n"), style, outside));
+    if total > OUTPUT {
+        page.append(plain(&format!("{} more lines", total - OUTPUT), theme.dim, ground.width, "    "));
+    }
+    page
+}
+
+fn block(ground: &Ground<'_>, text: &str, style: Style, outside: &Outsides) -> Page {
+    if text.is_empty() {
+        return Page::default();
+    }
+    let indent = vec![Piece::new("    ", ground.theme.dim)];
+    let text = clean::clean(text);
+    let exists = |target: &_| outside.exists(target);
+    let pieces = links::split(&text, style, ground.theme.link, &exists);
+    wrap(&pieces, &Shape { width: ground.width, first: indent.clone(), rest: indent, verbatim: true })
+}
+
+fn indented(lines: Vec<Line<'static>>, by: usize) -> impl Iterator<Item = Line<'static>> {
+    lines.into_iter().map(move |mut line| {
+        line.spans.insert(0, Span::raw(" ".repeat(by)));
+        line
+    })
+}
+
+/// The arguments as JSON a person can read, or as they came.
+pub fn pretty(arguments: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(arguments)
+        .ok()
+        .and_then(|value| serde_json::to_string_pretty(&value).ok())
+        .unwrap_or_else(|| arguments.to_owned())
+}
+
+/// With which words the person said no to this call, where it was the person who did.
+fn refused<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a str> {
+    ground.agent.session.entries()[..index].iter().rev().find_map(|entry| {
+        let Entry::Decided { call, decision: Decision::Deny(words), by: By::Person { .. } } = entry else {
+            return None;
+        };
+        (call == id).then_some(words.as_str())
+    })
+}
+
+/// The answer to this call, which stands shortly before its outcome.
+fn answer<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a Answer> {
+    ground.agent.session.entries()[..index].iter().rev().find_map(|entry| match entry {
+        Entry::Answered { call, answer } if call == id => Some(answer),
+        Entry::Said { .. }
+        | Entry::Replied { .. }
+        | Entry::Planned { .. }
+        | Entry::Asked { .. }
+        | Entry::Decided { .. }
+        | Entry::Answered { .. }
+        | Entry::Settled { .. }
+        | Entry::Ended { .. }
+        | Entry::Titled { .. }
+        | Entry::Switched { .. } => None,
+    })
+}
+
+/// Questions and what was answered: never folded.
+fn answered(ground: &Ground<'_>, asked: &Questions, answer: Option<&Answer>, outcome: &Outcome) -> Page {
+    let theme = ground.theme;
+    let mut page = Page::default();
+    for question in &asked.list {
+        page.append(plain(&question.text, theme.prompt, ground.width, "? "));
+        let given =
+            answer.and_then(|answer| answer.given.iter().find(|given| given.keyword == question.keyword));
+        let (words, style) = match (answer.map(|answer| answer.status), given) {
+            (Some(Status::Answered), Some(given)) => match given.source {
+                Source::Skipped => ("skipped".to_owned(), theme.dim),
+                Source::Picked(_) | Source::Written(_) => (given.words(question), theme.person),
+            },
+            (Some(Status::Declined), _) => ("declined".to_owned(), theme.dim),
+            (Some(Status::Answered), None) => ("skipped".to_owned(), theme.dim),
+            (Some(Status::Deferred), _) => ("not answered".to_owned(), theme.dim),
+            (None, _) => match outcome {
+                Outcome::Interrupted(_) => ("stopped before it was answered".to_owned(), theme.dim),
+                Outcome::Done(_) | Outcome::Failed(_) | Outcome::Refused(_) | Outcome::Rehearsed(_) => {
+                    (outcome.text().to_owned(), theme.dim)
+                }
+            },
+        };
+        page.append(plain(&words, style, ground.width, "  "));
+        if let Some(given) = given.filter(|given| !given.note.is_empty()) {
+            page.append(plain(&format!("note: {}", given.note), theme.dim, ground.width, "  "));
+        }
+    }
+    page
+}

@@ -1,0 +1,222 @@
+//! One entry of a session as lines. It depends on the entry and what came before it, which never change.
+
+use super::{Ground, cache::Outsides, call};
+use crate::chat::{Decision, Ending, Entry};
+use crate::tui::text::wrap::{Shape, wrap};
+use crate::tui::text::{Page, Piece, clean, links};
+use ratatui::style::Style;
+use ratatui::text::Line;
+use std::time::Duration;
+
+/// A text is laid out in place up to so many bytes; more would hold up the keys. The reader shows the rest.
+const IN_PLACE: usize = 512 * 1024;
+
+/// The beginning of a text, at most so many bytes, and of whole lines where it has any.
+pub fn beginning(text: &str, most: usize) -> &str {
+    if text.len() <= most {
+        return text;
+    }
+    let mut end = most;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let end = text[..end].rfind('\n').map_or(end, |line| line + 1);
+    &text[..end]
+}
+
+/// Whether a text is too long to be shown in place as a whole.
+pub fn is_cut(text: &str) -> bool {
+    text.len() > IN_PLACE
+}
+
+/// Says how much of a long text is not shown in place, where anything is not.
+fn rest(ground: &Ground<'_>, text: &str, shown: &str) -> Page {
+    match text.len() - shown.len() {
+        0 => Page::default(),
+        more => {
+            let words = format!("… {} more; select this and press o to read on", super::live::bytes(more));
+            plain(&words, ground.theme.dim, ground.width, "")
+        }
+    }
+}
+
+/// Lays out an entry; no lines where it is not shown for itself. `toggled` is whether the person opened or closed
+/// what can be.
+pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsides) -> Page {
+    let Some(entry) = ground.agent.session.entries().get(index) else { return Page::default() };
+    let page = match entry {
+        Entry::Said { text } => said(ground, text, outside),
+        Entry::Replied { text, reasoning, incomplete, thought_ms, .. } => {
+            let mut page = Page::default();
+            if !reasoning.trim().is_empty() {
+                page.append(thought(ground, reasoning, took(Duration::from_millis(*thought_ms)), toggled));
+            }
+            if !text.trim().is_empty() {
+                apart(&mut page);
+                let shown = beginning(text, IN_PLACE);
+                page.append(outside.markdown(ground, ground.width, shown));
+                page.append(rest(ground, text, shown));
+            }
+            if let Some(why) = incomplete {
+                apart(&mut page);
+                page.append(plain(&format!("… cut short: {why}"), ground.theme.warning, ground.width, ""));
+            }
+            page
+        }
+        Entry::Settled { call, outcome, took_ms } => {
+            call::settled(ground, index, call, outcome, *took_ms, toggled, outside)
+        }
+        Entry::Ended { ending: Ending::Failed(_) } if says_why_already(ground, index) => plain(
+            "What came so far is kept; send a message to go on from here.",
+            ground.theme.dim,
+            ground.width,
+            "",
+        ),
+        Entry::Ended { ending: Ending::Failed(why) } => {
+            let why = why.trim_end_matches('.');
+            plain(
+                &format!("{why}. What came so far is kept; send a message to go on from here."),
+                ground.theme.danger,
+                ground.width,
+                "✗ ",
+            )
+        }
+        Entry::Ended { ending: Ending::Interrupted } if !says_why_already(ground, index) => {
+            plain("stopped", ground.theme.dim, ground.width, "")
+        }
+        Entry::Decided { decision: Decision::Always(grant), .. } => plain(
+            &format!("{} may now do this without asking: {}", grant.tool, grant.words()),
+            ground.theme.dim,
+            ground.width,
+            "    ",
+        ),
+        Entry::Switched { model } => {
+            plain(&format!("{model} answers from here on"), ground.theme.dim, ground.width, "")
+        }
+        Entry::Planned { .. }
+        | Entry::Asked { .. }
+        | Entry::Decided { decision: Decision::Once | Decision::Deny(_), .. }
+        | Entry::Answered { .. }
+        | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
+        | Entry::Titled { .. } => Page::default(),
+    };
+    if page.lines.is_empty() || index == 0 || !wants_space(ground, index) {
+        return page;
+    }
+    let mut spaced = Page { lines: vec![Line::default()], ..Page::default() };
+    spaced.append(page);
+    spaced
+}
+
+/// Whether something in this entry can be opened and closed.
+pub fn opens(ground: &Ground<'_>, index: usize) -> bool {
+    match ground.agent.session.entries().get(index) {
+        Some(Entry::Replied { reasoning, text, .. }) => !reasoning.trim().is_empty() || is_cut(text),
+        Some(Entry::Said { text }) => is_cut(text),
+        Some(Entry::Settled { call, .. }) => {
+            ground.agent.session.call(call).is_some_and(|call| call.questions.is_none())
+        }
+        Some(_) | None => false,
+    }
+}
+
+/// A blank row before what follows in the same entry.
+fn apart(page: &mut Page) {
+    if !page.lines.is_empty() {
+        page.lines.push(Line::default());
+    }
+}
+
+/// Calls and thoughts stand together; everything else stands apart.
+fn wants_space(ground: &Ground<'_>, index: usize) -> bool {
+    let entries = ground.agent.session.entries();
+    !(is_row(ground, &entries[index]) && ends_in_row(ground, &entries[..index]))
+}
+
+/// Whether what was shown last of these entries is one row, which others may follow without a blank one.
+pub fn ends_in_row(ground: &Ground<'_>, entries: &[Entry]) -> bool {
+    let shown = |entry: &&Entry| match entry {
+        Entry::Planned { .. } | Entry::Asked { .. } | Entry::Answered { .. } | Entry::Titled { .. } => false,
+        Entry::Decided { decision, .. } => matches!(decision, Decision::Always(_)),
+        Entry::Replied { text, reasoning, incomplete, .. } => {
+            !text.trim().is_empty() || !reasoning.trim().is_empty() || incomplete.is_some()
+        }
+        Entry::Said { .. } | Entry::Settled { .. } | Entry::Ended { .. } | Entry::Switched { .. } => true,
+    };
+    let last = entries.iter().rev().find(shown);
+    last.is_some_and(|last| {
+        let goes_on = matches!(last, Entry::Replied { text, incomplete, .. }
+            if !text.trim().is_empty() || incomplete.is_some());
+        is_row(ground, last) && !goes_on
+    })
+}
+
+/// Whether an entry begins with one row in the column of the calls.
+fn is_row(ground: &Ground<'_>, entry: &Entry) -> bool {
+    match entry {
+        Entry::Settled { call, .. } => {
+            ground.agent.session.call(call).is_none_or(|call| call.questions.is_none())
+        }
+        Entry::Decided { .. } => true,
+        Entry::Replied { reasoning, .. } => !reasoning.trim().is_empty(),
+        Entry::Said { .. }
+        | Entry::Planned { .. }
+        | Entry::Asked { .. }
+        | Entry::Answered { .. }
+        | Entry::Ended { .. }
+        | Entry::Titled { .. }
+        | Entry::Switched { .. } => false,
+    }
+}
+
+/// A reply that was cut short says so itself.
+fn says_why_already(ground: &Ground<'_>, index: usize) -> bool {
+    let before = &ground.agent.session.entries()[..index];
+    matches!(before.last(), Some(Entry::Replied { incomplete: Some(_), .. }))
+}
+
+/// What the person said, with its bar.
+pub fn said(ground: &Ground<'_>, text: &str, outside: &Outsides) -> Page {
+    let shown = beginning(text, IN_PLACE);
+    let left = rest(ground, text, shown);
+    let text = clean::clean(shown);
+    let bar = vec![Piece::new("▌ ", ground.theme.person)];
+    let exists = |target: &_| outside.exists(target);
+    let pieces = links::split(text.trim_end(), ground.theme.person, ground.theme.link, &exists);
+    let shape = Shape { width: ground.width, first: bar.clone(), rest: bar, verbatim: false };
+    let mut page = wrap(&pieces, &shape);
+    page.append(left);
+    page
+}
+
+/// What the model thought: one line, or all of it.
+pub fn thought(ground: &Ground<'_>, reasoning: &str, how_long: String, open: bool) -> Page {
+    let mark = if open { "▾" } else { "▸" };
+    let mut page = plain(&format!("{mark} thought{how_long}"), ground.theme.dim, ground.width, "  ");
+    if open {
+        let shown = beginning(reasoning.trim(), IN_PLACE);
+        page.append(plain(shown, ground.theme.dim, ground.width, "    "));
+        page.append(rest(ground, reasoning.trim(), shown));
+    }
+    page
+}
+
+/// Text of one style behind an indent that every line has; the first may have a mark in it.
+pub fn plain(text: &str, style: Style, width: usize, first: &str) -> Page {
+    let text = clean::clean(text).into_owned();
+    let rest = " ".repeat(crate::tui::text::width::width(first));
+    let indent = |text: &str| match text {
+        "" => Vec::new(),
+        text => vec![Piece::new(text, style)],
+    };
+    let shape = Shape { width, first: indent(first), rest: indent(&rest), verbatim: false };
+    wrap(&[Piece::new(text, style)], &shape)
+}
+
+/// How long was thought, as it stands behind `thought`; nothing where it was too short to be worth a word.
+pub fn took(thought: Duration) -> String {
+    match thought.as_secs() {
+        0 => String::new(),
+        _ => format!(" for {}", super::how_long(thought)),
+    }
+}

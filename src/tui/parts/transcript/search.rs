@@ -1,0 +1,91 @@
+//! Searching the transcript: in the words of the entries, not in what is laid out.
+
+use super::cache::Cache;
+use super::{Ground, Place, Transcript};
+use crate::chat::Entry;
+
+/// What is searched for, and what was found last.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Search {
+    /// The words; letters match whatever their case.
+    pub words: String,
+    /// The entry found last.
+    pub at: Option<usize>,
+    /// Whether nothing holds the words.
+    pub nothing: bool,
+}
+
+impl Transcript {
+    /// Finds the nearest entry above (or below) that holds the words, and shows the line. `fresh` begins at what is
+    /// on the screen, so that a word being typed does not run away.
+    pub fn find(&mut self, ground: &Ground<'_>, cache: &mut Cache, height: usize, up: bool, fresh: bool) {
+        let Some(search) = &self.search else { return };
+        let words = search.words.to_lowercase();
+        if words.is_empty() {
+            return;
+        }
+        let entries = ground.agent.session.entries();
+        let holds = |index: &usize| {
+            entries
+                .get(*index)
+                .is_some_and(|entry| text(entry).any(|text| text.to_lowercase().contains(&words)))
+        };
+        let count = entries.len();
+        let found = match (search.at, up) {
+            (Some(at), true) if fresh => (0..count.min(at + 1)).rev().chain(at + 1..count).find(holds),
+            (Some(at), true) => (0..at.min(count)).rev().chain((at.min(count)..count).rev()).find(holds),
+            (Some(at), false) => (at + 1..count).chain(0..count.min(at + 1)).find(holds),
+            (None, _) => (0..count).rev().find(holds),
+        };
+        if let Some(search) = &mut self.search {
+            search.nothing = found.is_none();
+            search.at = found.or(search.at);
+        }
+        let Some(item) = found else { return };
+        let opens = |transcript: &Self, cache: &mut Cache| transcript.line_with(ground, cache, item, &words);
+        let mut line = opens(self, cache);
+        if line.is_none() {
+            // It may be in what is folded.
+            self.toggle(ground, item);
+            line = opens(self, cache);
+            if line.is_none() {
+                self.toggle(ground, item);
+            }
+        }
+        let place = Place { item, line: line.unwrap_or(0) };
+        let seen = self.seen(ground, cache, height);
+        if !seen.iter().any(|seen| seen.place == place) {
+            self.go(ground, cache, height, place);
+            if !self.follows() {
+                self.scroll(ground, cache, height, -((height / 3) as isize));
+            }
+        }
+    }
+
+    fn line_with(&self, ground: &Ground<'_>, cache: &mut Cache, item: usize, words: &str) -> Option<usize> {
+        let laid = cache.item(ground, &self.toggled, item);
+        (0..laid.height).find(|line| {
+            laid.line(*line).is_some_and(|(page, line)| {
+                let text: String = page.lines[line].spans.iter().map(|span| span.content.as_ref()).collect();
+                text.to_lowercase().contains(words)
+            })
+        })
+    }
+}
+
+/// The words of an entry that the transcript shows.
+fn text(entry: &Entry) -> impl Iterator<Item = &str> {
+    let (first, second) = match entry {
+        Entry::Said { text } => (text.as_str(), ""),
+        Entry::Replied { text, reasoning, .. } => (text.as_str(), reasoning.as_str()),
+        Entry::Settled { outcome, .. } => (outcome.text(), ""),
+        Entry::Planned { summary, .. } => (summary.as_str(), ""),
+        Entry::Asked { .. }
+        | Entry::Decided { .. }
+        | Entry::Answered { .. }
+        | Entry::Ended { .. }
+        | Entry::Titled { .. }
+        | Entry::Switched { .. } => ("", ""),
+    };
+    [first, second].into_iter().filter(|text| !text.is_empty())
+}

@@ -1,0 +1,367 @@
+//! The loop: waits for a key, for the agent, or for a time; then one update for all that waits, and one frame.
+
+mod away;
+mod last_resort;
+
+use super::canvas::Canvas;
+use super::effect::Effect;
+use super::event::Event;
+use super::host::{Host, Line, Reply};
+use super::input::Input;
+use super::parts::transcript::cache::Cache;
+use super::state::State;
+use super::terminal::{self, Terminal};
+use super::text::code;
+use super::{Exit, Start, outside, update, view};
+use last_resort::LastResort;
+use std::io;
+use std::time::{Duration, Instant};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+
+/// Between two frames at least so long: no terminal shows more, and a burst costs one.
+const FRAME: Duration = Duration::from_millis(8);
+/// So many events of the agent are taken before the next frame is considered.
+const BATCH: usize = 512;
+/// The number the system gives a program whose terminal is gone.
+const HANGUP: i32 = 1;
+
+/// The screen at work: the state, and everything impure around it.
+pub struct Screen {
+    state: State,
+    cache: Cache,
+    canvas: Canvas,
+    terminal: Terminal,
+    input: Option<Input>,
+    /// What a person does, and what comes back from threads this started.
+    events: mpsc::UnboundedReceiver<Event>,
+    back: mpsc::UnboundedSender<Event>,
+    line: Line,
+    host: Box<dyn Host>,
+    replies: mpsc::Receiver<Reply>,
+    signals: Signals,
+    _last_resort: LastResort,
+    began: Instant,
+    drawn: Option<Instant>,
+    /// Something happened since the last frame.
+    stale: bool,
+    ended_by: Option<i32>,
+    left: bool,
+}
+
+/// What the system tells a program.
+struct Signals {
+    resized: Signal,
+    ends: [(Signal, i32); 4],
+    stop: Signal,
+    goes_on: Signal,
+}
+
+/// What woke the loop.
+enum Woken {
+    By(Box<Event>),
+    Resized,
+    Stopped,
+    Ended(i32),
+    Time,
+    /// A source that will say no more.
+    Dry,
+}
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        let end = |kind: SignalKind| Ok::<_, io::Error>((signal(kind)?, kind.as_raw_value()));
+        let tstp = SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw());
+        let cont = SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
+        Ok(Self {
+            resized: signal(SignalKind::window_change())?,
+            ends: [
+                end(SignalKind::terminate())?,
+                end(SignalKind::hangup())?,
+                end(SignalKind::interrupt())?,
+                end(SignalKind::quit())?,
+            ],
+            stop: signal(tstp)?,
+            goes_on: signal(cont)?,
+        })
+    }
+}
+
+impl Screen {
+    /// Takes the terminal and draws the first frame.
+    pub fn open(start: Start) -> anyhow::Result<Self> {
+        let signals = Signals::new()?;
+        let terminal = Terminal::take(start.settings.mouse)?;
+        let (back, events) = mpsc::unbounded_channel();
+        let (line, host, replies) = (start.line, start.host, start.replies);
+        let (state, first) = State::new(
+            start.agent,
+            start.session,
+            start.connection,
+            start.themes,
+            start.theme,
+            start.keys,
+            start.settings,
+            (&start.draft, start.history, start.notices),
+        );
+        let mut screen = Self {
+            state,
+            cache: Cache::default(),
+            canvas: Canvas::default(),
+            terminal,
+            input: None,
+            events,
+            back,
+            line,
+            host,
+            replies,
+            signals,
+            _last_resort: LastResort::watch()?,
+            began: Instant::now(),
+            drawn: None,
+            stale: true,
+            ended_by: None,
+            left: false,
+        };
+        screen.canvas.forget();
+        screen.resize();
+        screen.draw();
+        screen.input = Some(Input::start(screen.back.clone())?);
+        screen.carry_out(first);
+        let effects = update::begin(&mut screen.state, start.says, start.picks);
+        screen.carry_out(effects);
+        screen.stale = true;
+        Ok(screen)
+    }
+
+    /// Shows the screen until it is left.
+    pub async fn show(mut self) -> anyhow::Result<Exit> {
+        while !self.left {
+            let woken = self.wait().await;
+            self.take(Event::Tick(self.began.elapsed()));
+            match woken {
+                Woken::By(event) => self.take(*event),
+                Woken::Resized => self.resize(),
+                Woken::Stopped => self.suspend().await?,
+                Woken::Ended(signal) => self.end(signal),
+                Woken::Time | Woken::Dry => {}
+            }
+            self.drain();
+            if self.state.held_until().is_some() && self.events.is_empty() {
+                self.take(Event::Quiet);
+            }
+            if self.stale && self.drawn.is_none_or(|drawn| drawn.elapsed() >= FRAME) {
+                self.draw();
+            }
+        }
+        let title = self.state.agent.session.title().map(str::to_owned);
+        let said = !self.state.agent.session.entries().is_empty();
+        Ok(Exit {
+            session: self.state.session.clone(),
+            title: title.filter(|_| said),
+            ended_by: self.ended_by,
+        })
+    }
+
+    /// Waits for whatever comes first; keys before all.
+    async fn wait(&mut self) -> Woken {
+        let until = self.next_time();
+        let timer = async move {
+            match until {
+                Some(at) => tokio::time::sleep_until(at.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        let [(terminate, t), (hangup, h), (interrupt, i), (quit, q)] = &mut self.signals.ends;
+        tokio::select! {
+            biased;
+            event = self.events.recv() => event.map_or(Woken::Dry, |event| Woken::By(Box::new(event))),
+            _ = terminate.recv() => Woken::Ended(*t),
+            _ = hangup.recv() => Woken::Ended(*h),
+            _ = interrupt.recv() => Woken::Ended(*i),
+            _ = quit.recv() => Woken::Ended(*q),
+            _ = self.signals.stop.recv() => Woken::Stopped,
+            _ = self.signals.resized.recv() => Woken::Resized,
+            // A frame that is due goes before more of what the agent says.
+            () = timer => Woken::Time,
+            Some(reply) = self.replies.recv() => Woken::By(Box::new(Event::Host(reply))),
+            Some(event) = self.line.events.recv() => Woken::By(Box::new(Event::Agent(event))),
+        }
+    }
+
+    /// When something has to happen by itself: a frame that was put off, or what the state asked for. Nothing
+    /// ticks while nothing moves.
+    fn next_time(&self) -> Option<Instant> {
+        let frame = self.stale.then(|| self.drawn.map_or(self.began, |drawn| drawn + FRAME));
+        let wish = self.state.wakes_at().map(|at| self.began + at);
+        frame.into_iter().chain(wish).min()
+    }
+
+    /// Takes everything else that waits already, so that a burst costs one frame; a key cuts it short.
+    fn drain(&mut self) {
+        for _ in 0..BATCH {
+            if self.left {
+                return;
+            }
+            if let Ok(event) = self.events.try_recv() {
+                self.take(event);
+                continue;
+            }
+            let next = self.replies.try_recv().map(Event::Host);
+            let Ok(event) = next.or_else(|_| self.line.events.try_recv().map(Event::Agent)) else { return };
+            self.take(event);
+        }
+    }
+
+    /// One event into the state, and what follows from it.
+    fn take(&mut self, event: Event) {
+        let event = match event {
+            Event::Host(Reply::Opened(mut opened)) => {
+                // The old runtime stops with its line; what came so far is kept.
+                for effect in update::left(&mut self.state) {
+                    if let Effect::Agent(effects) = effect {
+                        let _ = (self.line.run)(effects);
+                    }
+                }
+                std::mem::swap(&mut self.line, &mut opened.line);
+                Event::Host(Reply::Opened(opened))
+            }
+            Event::Lost => return self.end(HANGUP),
+            event => event,
+        };
+        let ticks = matches!(event, Event::Tick(_));
+        let effects = update::update(&mut self.state, &mut self.cache, event);
+        self.stale |= !ticks || self.state.take_moved();
+        self.carry_out(effects);
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            let done = match effect {
+                Effect::Agent(effects) => {
+                    if let Some(trouble) = (self.line.run)(effects) {
+                        self.notice(trouble);
+                    }
+                    Ok(())
+                }
+                Effect::Ask(wish) => {
+                    self.host.ask(wish);
+                    Ok(())
+                }
+                Effect::Copy(text) => match outside::copy(&text) {
+                    Some(bytes) => self.write(&bytes),
+                    None => Err(io::Error::other("that is too long for the terminal's clipboard")),
+                },
+                Effect::OpenFile { path, line } => self.open_file(&path, line),
+                Effect::OpenWeb(address) => outside::open_web(&address),
+                Effect::EditText(text) => self.edit_text(&text),
+                Effect::Alert(text) => self.write(&outside::alert(&text)),
+                Effect::Title(text) => self.write(&terminal::title(&text)),
+                Effect::Suspend => {
+                    // The same way as when the shell asks for it.
+                    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP)
+                        .map_err(io::Error::from)
+                }
+                Effect::Redraw => {
+                    self.canvas.forget();
+                    Ok(())
+                }
+                Effect::Quit => {
+                    self.left = true;
+                    Ok(())
+                }
+            };
+            if let Err(error) = done {
+                self.notice(error.to_string());
+            }
+        }
+    }
+
+    /// Says something to the person, with the next batch.
+    fn notice(&self, text: String) {
+        let _ = self.back.send(Event::Notice(text));
+    }
+
+    fn end(&mut self, signal: i32) {
+        self.ended_by = Some(signal);
+        self.left = true;
+        let effects = update::farewell(&mut self.state);
+        for effect in effects {
+            match effect {
+                Effect::Agent(effects) => drop((self.line.run)(effects)),
+                Effect::Ask(wish) => self.host.ask(wish),
+                _ => {}
+            }
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if terminal::write(bytes).is_err() {
+            // Nobody reads any more.
+            self.end(HANGUP);
+        }
+        Ok(())
+    }
+
+    fn resize(&mut self) {
+        if let Ok((width, height)) = crossterm::terminal::size() {
+            // Some terminals say 0 when they do not know.
+            let (width, height) = if width == 0 || height == 0 { (80, 24) } else { (width, height) };
+            self.take(Event::Resized(width, height));
+        }
+    }
+
+    fn draw(&mut self) {
+        let (width, height) = self.state.size;
+        let mut buffer = self.canvas.blank(width, height);
+        let shown = view::view(&self.state, &mut self.cache, &mut buffer);
+        self.stale = false;
+        self.drawn = Some(Instant::now());
+        if let Ok(bytes) = self.canvas.frame(buffer, shown.cursor)
+            && !bytes.is_empty()
+        {
+            let _ = self.write(&bytes);
+        }
+        self.stale |= update::shown(&mut self.state, self.began.elapsed(), shown.card);
+        self.look_things_up();
+    }
+
+    /// What the layout did not know: colours are found on a thread, files by the host.
+    fn look_things_up(&mut self) {
+        let (jobs, targets) = self.cache.take_wanted();
+        for job in jobs {
+            let back = self.back.clone();
+            tokio::task::spawn_blocking(move || {
+                let colours = code::highlight(&job);
+                let _ = back.send(Event::Coloured(job, colours));
+            });
+        }
+        if !targets.is_empty() {
+            self.host.ask(super::host::Wish::Exist(targets));
+        }
+    }
+
+    /// Stops as the shell asks for it, and goes on when it is told to.
+    async fn suspend(&mut self) -> io::Result<()> {
+        self.input = None;
+        self.terminal.leave();
+        // The one stop nobody can refuse; the whole job stops, as with the terminal's own key.
+        rustix::process::kill_current_process_group(rustix::process::Signal::STOP)?;
+        // The stop may come a moment after the call; only going on says that it is over.
+        self.signals.goes_on.recv().await;
+        self.take_again()
+    }
+
+    fn take_again(&mut self) -> io::Result<()> {
+        self.terminal.enter()?;
+        // A key that was meant for another program answers nothing here.
+        self.take(Event::Tick(self.began.elapsed()));
+        self.take(Event::Focused(true));
+        self.input = Some(Input::start(self.back.clone())?);
+        self.canvas.forget();
+        self.resize();
+        self.stale = true;
+        self.drawn = None;
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+//! Gives the terminal to the person's editor, and takes it again in whatever state it is left.
+
+use super::{Event, Screen, Signals, outside};
+use futures::FutureExt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+impl Screen {
+    pub(super) fn open_file(&mut self, path: &str, line: Option<usize>) -> io::Result<()> {
+        let editor = self.editor();
+        let file = self.state.settings.folder.join(path_of(path));
+        let command = outside::at_line(&editor, &file, line);
+        self.away(|folder| outside::run(&command, folder))
+    }
+
+    pub(super) fn edit_text(&mut self, text: &str) -> io::Result<()> {
+        let editor = self.editor();
+        let written = self.away(|folder| outside::edit(&editor, text, folder))?;
+        let _ = self.back.send(Event::Edited(Some(written)));
+        Ok(())
+    }
+
+    fn editor(&self) -> Vec<String> {
+        outside::editor(self.state.settings.editor.as_deref(), &|name| std::env::var_os(name))
+    }
+
+    /// Gives the terminal to another program until it ends.
+    fn away<T>(&mut self, with: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+        self.input = None;
+        self.terminal.leave();
+        let folder = self.state.settings.folder.clone();
+        let stdin = io::stdin();
+        let modes = rustix::termios::tcgetattr(&stdin);
+        let done = tokio::task::block_in_place(|| with(&folder));
+        if let Ok(modes) = modes {
+            // It may have died in the middle of something.
+            let _ = rustix::termios::tcsetattr(&stdin, rustix::termios::OptionalActions::Now, &modes);
+        }
+        self.signals.forget_keys();
+        self.take_again()?;
+        done
+    }
+}
+
+impl Signals {
+    /// Drops what keys of the terminal sent to another program, and to this one beside it.
+    fn forget_keys(&mut self) {
+        let [_, _, (interrupt, _), (quit, _)] = &mut self.ends;
+        for signal in [interrupt, quit, &mut self.stop, &mut self.goes_on] {
+            while signal.recv().now_or_never().is_some() {}
+        }
+    }
+}
+
+/// A path as it was written, with `~` as the person's home.
+fn path_of(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), std::env::var_os("HOME")) {
+        (Some(rest), Some(home)) => Path::new(&home).join(rest),
+        _ => path.into(),
+    }
+}

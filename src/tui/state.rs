@@ -1,0 +1,190 @@
+//! Everything the screen knows. The agent's state is a field of it: nothing is mirrored.
+
+use super::effect::Effect;
+use super::host::{Connection, LocalServer, Wish};
+use super::keys::Keymap;
+use super::overlay::Overlay;
+use super::parts::complete::{self, Complete};
+use super::parts::composer::Composer;
+use super::parts::listening::{Listening, Presses};
+use super::parts::toast::{Kind, Toasts};
+use super::parts::transcript::{Ground, Transcript};
+use super::prompt::Prompt;
+use super::theme::{Theme, Themes};
+use crate::agent;
+use crate::chat::SessionId;
+use crossterm::event::KeyEvent;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What the person set, and what is known of where they are.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The project's folder; absolute.
+    pub folder: PathBuf,
+    /// The project and its branch as the head shows them: `~/src/app ⎇ main`.
+    pub place: String,
+    /// The person's home folder, which is written `~`.
+    pub home: Option<PathBuf>,
+    /// What a command may reach, for its card: `network off`; may be empty.
+    pub may: String,
+    /// This machine's name, for links to files.
+    pub machine: String,
+    /// Whether the wheel and clicks are taken.
+    pub mouse: bool,
+    /// Whether the terminal understands links.
+    pub links: bool,
+    /// Whether a card that waits may ring.
+    pub bell: bool,
+    /// The command that opens a file; `$VISUAL` or `$EDITOR` where none is set.
+    pub editor: Option<String>,
+}
+
+/// The screen.
+pub struct State {
+    /// The agent, read by the view and changed by its own update alone.
+    pub agent: agent::State,
+    /// Which session is shown.
+    pub session: SessionId,
+    /// What is talked to.
+    pub connection: Connection,
+    /// Every theme there is.
+    pub themes: Themes,
+    /// The one that is shown.
+    pub theme: Theme,
+    /// The keys.
+    pub keys: Keymap,
+    /// What the person set.
+    pub settings: Settings,
+    /// What is being written.
+    pub composer: Composer,
+    /// What would complete the word at the cursor.
+    pub complete: Complete,
+    /// The card of the call that waits.
+    pub prompt: Option<Prompt>,
+    /// The keys pressed lately.
+    pub presses: Presses,
+    /// A key for the card that waits a moment whether more follow, as in a paste; since when.
+    pub held: Option<(KeyEvent, Duration)>,
+    /// What lies over the screen; the last one is in front.
+    pub overlays: Vec<Overlay>,
+    /// Notices that leave by themselves.
+    pub toasts: Toasts,
+    /// What is seen of the transcript.
+    pub transcript: Transcript,
+    /// Model servers found on this machine.
+    pub local: Vec<LocalServer>,
+    /// Whether the project's files were asked for, for the word that is written now.
+    pub asked_files: bool,
+    /// Columns and rows.
+    pub size: (u16, u16),
+    /// Since the start.
+    pub now: Duration,
+    /// When what goes on now began.
+    pub since: Duration,
+    /// Whether the terminal is in front, as far as it tells.
+    pub front: bool,
+    /// When Esc was pressed on an open card.
+    pub pressed_stop: Option<Duration>,
+    /// When Ctrl-C was pressed.
+    pub pressed_quit: Option<Duration>,
+    /// What the window is called.
+    pub(super) titled: String,
+    /// Time alone changed what is seen.
+    pub(super) moved: bool,
+}
+
+/// So long a key for a card waits for the rest of a paste: more than lies between its letters, less than anyone
+/// notices.
+const HELD: Duration = Duration::from_millis(12);
+/// The spinner moves this often.
+const SPIN: Duration = Duration::from_millis(100);
+
+impl State {
+    /// The screen before anything happened, and what is wanted at once.
+    #[expect(clippy::too_many_arguments, reason = "called once, with each part of what a screen begins with")]
+    pub fn new(
+        agent: agent::State,
+        session: SessionId,
+        connection: Connection,
+        themes: Themes,
+        theme: Theme,
+        keys: Keymap,
+        settings: Settings,
+        (draft, history, notices): (&str, Vec<String>, Vec<String>),
+    ) -> (Self, Vec<Effect>) {
+        let mut complete = Complete::default();
+        complete.offer(complete::Kind::Command, super::update::command_names());
+        let mut composer = Composer::new("write a message; / for commands, @ for files");
+        composer.set_history(history);
+        composer.set(draft);
+        let mut state = Self {
+            agent,
+            session,
+            connection,
+            themes,
+            theme,
+            keys,
+            settings,
+            composer,
+            complete,
+            prompt: None,
+            presses: Presses::default(),
+            held: None,
+            overlays: Vec::new(),
+            toasts: Toasts::default(),
+            transcript: Transcript::default(),
+            local: Vec::new(),
+            asked_files: false,
+            size: (80, 24),
+            now: Duration::ZERO,
+            since: Duration::ZERO,
+            front: true,
+            pressed_stop: None,
+            pressed_quit: None,
+            titled: String::new(),
+            moved: false,
+        };
+        for notice in notices {
+            state.toasts.push(Kind::Warning, &notice, Duration::ZERO);
+        }
+        state.sync_prompt();
+        let first = if state.connection.tour { vec![Effect::Ask(Wish::LookForLocal)] } else { Vec::new() };
+        (state, first)
+    }
+
+    /// Says something to the person, for a while.
+    pub fn notice(&mut self, words: &str, kind: Kind) {
+        self.toasts.push(kind, words, self.now);
+    }
+
+    /// What the transcript is laid out by.
+    pub fn ground(&self) -> Ground<'_> {
+        let side = if self.size.0 > 2 { 2 } else { 0 };
+        let width = usize::from(self.size.0.saturating_sub(side)).max(1);
+        Ground { agent: &self.agent, theme: &self.theme, width, now: self.now, since: self.since }
+    }
+
+    /// When the picture changes by itself; `None` while nothing moves.
+    pub fn wakes_at(&self) -> Option<Duration> {
+        let spin = self.agent.is_busy().then(|| {
+            let since = self.now.saturating_sub(self.since).as_millis();
+            self.since + SPIN * u32::try_from(since / SPIN.as_millis() + 1).unwrap_or(u32::MAX)
+        });
+        let card = match self.listening() {
+            Some(Listening::Until(at)) => Some(at),
+            Some(Listening::Yes | Listening::Unseen | Listening::Unsent) | None => None,
+        };
+        spin.into_iter().chain(card).chain(self.held_until()).chain(self.toasts.next()).min()
+    }
+
+    /// When a key that is held back is taken for what it seemed.
+    pub fn held_until(&self) -> Option<Duration> {
+        self.held.map(|(_, at)| at + HELD)
+    }
+
+    /// Whether time alone changed what is seen since this was asked last.
+    pub(super) fn take_moved(&mut self) -> bool {
+        std::mem::take(&mut self.moved)
+    }
+}

@@ -1,0 +1,140 @@
+//! Choosing what is talked to, from the first screen on.
+
+use super::*;
+use crate::tui::host::{LocalServer, Reply, Wish};
+
+fn tour(servers: &[(&str, &[&str])]) -> Screen {
+    let mut screen = Screen::new();
+    screen.state.connection.tour = true;
+    let server = |(name, models): &(&str, &[&str])| LocalServer {
+        name: (*name).into(),
+        address: "http://127.0.0.1:11434/v1".into(),
+        models: models.iter().map(|model| (*model).to_owned()).collect(),
+    };
+    screen.happens(Event::Host(Reply::Local(servers.iter().map(server).collect())));
+    screen.effects.clear();
+    screen
+}
+
+fn wishes(screen: &Screen) -> Vec<&Wish> {
+    let wish = |effect| match effect {
+        &Effect::Ask(ref wish @ (Wish::UseLocal(_) | Wish::KeepKey(_))) => Some(wish),
+        _ => None,
+    };
+    screen.effects.iter().filter_map(wish).collect()
+}
+
+#[test]
+fn the_first_screen_names_the_tour_what_to_press_and_what_else_there_is() {
+    let mut screen = tour(&[("Ollama", &["qwen3", "llama3"])]);
+    insta::assert_snapshot!(screen.shows(), @r"
+     aye                                                the tour · ~/project ⎇ main
+    ────────────────────────────────────────────────────────────────────────────────
+
+       aye  the terminal copilot that asks first
+
+       You talk to the tour: a script, not a model. It needs no key and no network;
+       its tools are real, in a small project of its own.
+
+       ❯ Write say hello and press enter to begin.
+
+       To talk to a model instead, press alt-c:
+       • Ollama is running on this machine · qwen3 and 1 more
+       • OpenAI, or the service your settings name, with a key that you enter
+
+       ctrl-p   every command
+       alt-s    go on with another session
+       f1       the keys that work now
+
+
+
+
+    ────────────────────────────────────────────────────────────────────────────────
+     ❯ write a message; / for commands, @ for files
+     ask mode                                                                ? help
+    ");
+    screen.resized(60, 15);
+    insta::assert_snapshot!(screen.shows(), @r"
+     aye                            the tour · ~/project ⎇ main
+    ────────────────────────────────────────────────────────────
+     You talk to the tour: a script, not a model. It needs no
+     key and no network; its tools are real, in a small project
+     of its own.
+
+     ❯ Write say hello and press enter to begin.
+
+     To talk to a model instead, press alt-c:
+     • Ollama is running on this machine · qwen3 and 1 more
+     • OpenAI, or the service your settings name, with a key
+       that you enter
+
+     ❯ write a message; / for commands, @ for files
+     ask mode                                            ? help
+    ");
+    screen.resized(40, 10);
+    let shows = screen.shows();
+    assert!(shows.contains("the tour: a script") && shows.contains("say hello"), "{shows}");
+}
+
+#[test]
+fn a_server_that_was_found_is_picked_with_a_key() {
+    let mut screen = tour(&[("Ollama", &["qwen3", "llama3"])]);
+    screen.presses("alt-c");
+    assert!(screen.shows().contains("Ollama, on this machine"), "{}", screen.shows());
+    screen.presses("down");
+    screen.presses("enter");
+    let picked = LocalServer {
+        name: "Ollama".into(),
+        address: "http://127.0.0.1:11434/v1".into(),
+        models: vec!["llama3".into()],
+    };
+    assert_eq!(wishes(&screen), [&Wish::UseLocal(picked)]);
+}
+
+#[test]
+fn a_server_that_is_started_later_is_found_when_the_list_opens() {
+    let mut screen = tour(&[]);
+    screen.presses("alt-c");
+    assert!(screen.effects.contains(&Effect::Ask(Wish::LookForLocal)));
+    let found =
+        LocalServer { name: "vLLM".into(), address: "http://127.0.0.1:8000/v1".into(), models: vec![] };
+    screen.happens(Event::Host(Reply::Local(vec![found])));
+    assert!(screen.shows().contains("vLLM, on this machine"), "{}", screen.shows());
+}
+
+#[test]
+fn r57_a_key_that_is_entered_is_never_shown() {
+    let mut screen = tour(&[]);
+    screen.presses("alt-c");
+    screen.presses("enter");
+    screen.happens(Event::Pasted("sk-sec".into()));
+    screen.types("ret");
+    let shows = screen.shows();
+    assert!(shows.contains("❯ •••••••••") && !shows.contains("sk-") && !shows.contains("ret "), "{shows}");
+    screen.presses("enter");
+    assert_eq!(wishes(&screen), [&Wish::KeepKey("sk-secret".into())]);
+    assert!(screen.state.composer.is_empty(), "nothing of it is in the composer");
+}
+
+#[test]
+fn an_empty_key_and_going_back_keep_nothing() {
+    for last in ["enter", "esc"] {
+        let mut screen = tour(&[]);
+        screen.presses("alt-c");
+        screen.presses("enter");
+        screen.types(if last == "esc" { "sk-secret" } else { "  " });
+        screen.presses(last);
+        assert!(wishes(&screen).is_empty());
+        assert!(!screen.shows().contains("enter a key"), "{}", screen.shows());
+    }
+}
+
+#[test]
+fn nothing_is_switched_while_a_turn_runs() {
+    let mut screen = tour(&[("Ollama", &["qwen3"])]);
+    screen.says("go");
+    screen.presses("alt-m");
+    screen.presses("enter");
+    assert!(wishes(&screen).is_empty());
+    assert!(screen.shows().contains("stop it first"), "{}", screen.shows());
+}

@@ -1,0 +1,229 @@
+//! Fast fingers and bad habits: keys that come in bursts, are held, or were meant for something else.
+
+use super::*;
+
+fn asked() -> Screen {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.calls("a", "bash_exec", command("cargo test"));
+    screen.waits(2000);
+    screen
+}
+
+fn three_questions() -> Intent {
+    let Intent::Ask(one) = question() else { panic!("a question asks") };
+    let question = |keyword: &str| Question { keyword: keyword.into(), ..one.list[0].clone() };
+    Intent::Ask(Questions { list: vec![question("a"), question("b"), question("c")], dropped: 0 })
+}
+
+/// Keys without a moment between them for the one before to be taken.
+fn burst(screen: &mut Screen, chords: &[&str]) {
+    for chord in chords {
+        screen.happens(Event::Tick(screen.state.now + Duration::from_millis(3)));
+        screen.happens(Event::Key(key(chord)));
+        screen.happens(Event::Quiet);
+    }
+    screen.waits(20);
+    screen.happens(Event::Quiet);
+}
+
+#[test]
+fn a_letter_is_written_at_once_while_no_card_is_open() {
+    let mut screen = Screen::new();
+    screen.happens(Event::Key(key("a")));
+    assert_eq!(screen.state.composer.text(), "a");
+}
+
+#[test]
+fn r05_letters_of_a_paste_that_come_one_by_one_answer_nothing_and_none_is_lost() {
+    let mut screen = asked();
+    burst(&mut screen, &["y", "e", "s"]);
+    assert_eq!((screen.decided(), screen.state.composer.text().as_str()), (0, "yes"));
+    let mut screen = asked();
+    burst(&mut screen, &["n", "o"]);
+    assert_eq!((screen.decided(), screen.state.composer.text().as_str()), (0, "no"));
+}
+
+#[test]
+fn r05_keys_that_came_at_once_answer_nothing() {
+    let mut screen = asked();
+    screen.happens(Event::Hurried);
+    screen.presses("y");
+    assert_eq!((screen.decided(), screen.state.composer.text().as_str()), (0, "y"));
+}
+
+#[test]
+fn r05_a_paste_whose_first_letter_came_before_it_is_written_whole() {
+    let mut screen = asked();
+    screen.happens(Event::Key(key("y")));
+    screen.happens(Event::Pasted("es, and more".into()));
+    screen.waits(100);
+    screen.happens(Event::Quiet);
+    assert_eq!((screen.decided(), screen.state.composer.text().as_str()), (0, "yes, and more"));
+}
+
+#[test]
+fn a_key_alone_is_an_answer_after_a_moment_nobody_notices() {
+    let mut screen = asked();
+    screen.happens(Event::Key(key("y")));
+    assert_eq!(screen.decided(), 0);
+    let due = screen.state.wakes_at().expect("it is not waited for longer than needed");
+    assert!(due <= screen.state.now + Duration::from_millis(15));
+    screen.happens(Event::Tick(due));
+    screen.happens(Event::Quiet);
+    assert_eq!(screen.decided(), 1);
+}
+
+#[test]
+fn r03_keys_typed_in_a_search_or_the_transcript_answer_no_card_behind_it() {
+    for opens in ["ctrl-f", "f1", "ctrl-p", "alt-t"] {
+        let mut screen = asked();
+        screen.presses(opens);
+        screen.waits(2000);
+        screen.presses("esc");
+        screen.waits(100);
+        screen.presses("y");
+        assert_eq!(screen.decided(), 0, "{opens}");
+        assert_eq!(screen.state.composer.text(), "y", "{opens}");
+    }
+}
+
+#[test]
+fn r07_a_card_that_is_covered_was_not_seen() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.presses("f1");
+    screen.calls("a", "bash_exec", command(&"long\n".repeat(10)));
+    screen.waits(2000);
+    assert_eq!(screen.state.prompt.as_ref().and_then(|prompt| prompt.seen()), None);
+    screen.presses("esc");
+    screen.waits(300);
+    screen.presses("y");
+    assert_eq!(screen.decided(), 0);
+}
+
+#[test]
+fn r04_a_held_key_answers_one_question_of_several() {
+    for held in ["1", "enter"] {
+        let mut screen = Screen::new();
+        screen.says("go");
+        screen.calls("q", "ask_question", three_questions());
+        screen.waits(2000);
+        for _ in 0..40 {
+            screen.presses(held);
+            screen.waits(30);
+        }
+        assert_eq!(screen.decided(), 0, "{held}");
+        let Some(crate::tui::prompt::Card::Question(card)) =
+            screen.state.prompt.as_ref().map(|prompt| &prompt.card)
+        else {
+            panic!("the card waits")
+        };
+        assert_eq!(card.page(), 1, "{held}");
+    }
+}
+
+#[test]
+fn several_questions_are_answered_as_fast_as_fingers_go() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.calls("q", "ask_question", three_questions());
+    screen.waits(2000);
+    for digit in ["1", "2", "3"] {
+        screen.presses(digit);
+        screen.waits(80);
+    }
+    screen.presses("enter");
+    assert_eq!(screen.decided(), 1);
+}
+
+#[test]
+fn r05_an_enter_that_came_with_a_paste_sends_no_own_words() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.calls("q", "ask_question", question());
+    screen.waits(2000);
+    screen.presses("4");
+    screen.happens(Event::Hurried);
+    screen.happens(Event::Pasted("words from elsewhere".into()));
+    screen.presses("enter");
+    assert_eq!(screen.decided(), 0);
+    screen.waits(600);
+    screen.presses("enter");
+    assert_eq!(screen.decided(), 1);
+}
+
+#[test]
+fn r36_a_web_address_is_shown_before_it_is_opened() {
+    let mut screen = Screen::with([replied("see https://example.com/a?b=c for more"), ended()]);
+    let opened =
+        |screen: &Screen| screen.effects.iter().filter(|effect| matches!(effect, Effect::OpenWeb(_))).count();
+    screen.presses("ctrl-o");
+    screen.presses("a");
+    let shows = screen.shows();
+    assert!(shows.contains("open an address?") && shows.contains("https://example.com/a?b=c"), "{shows}");
+    screen.presses("esc");
+    assert_eq!(opened(&screen), 0);
+    screen.presses("ctrl-o");
+    screen.presses("a");
+    screen.presses("enter");
+    assert_eq!(opened(&screen), 1);
+    screen.presses("ctrl-o");
+    screen.presses("A");
+    assert!(screen.effects.contains(&Effect::Copy("https://example.com/a?b=c".into())));
+}
+
+#[test]
+fn what_is_unsent_stays_with_its_session() {
+    use crate::tui::host::{Reply, SessionRow, Wish};
+    let mut screen = Screen::new();
+    screen.types("half a thought");
+    screen.presses("alt-s");
+    let row = SessionRow {
+        id: SessionId("02".into()),
+        title: "other".into(),
+        when: String::new(),
+        dry_run: false,
+        waits: false,
+    };
+    screen.happens(Event::Host(Reply::Sessions(vec![row])));
+    screen.effects.clear();
+    screen.presses("enter");
+    assert_eq!(
+        screen.effects,
+        [
+            Effect::Ask(Wish::KeepDraft("half a thought".into())),
+            Effect::Ask(Wish::Open(SessionId("02".into())))
+        ]
+    );
+}
+
+#[test]
+fn another_session_brings_its_folder_and_its_history() {
+    use crate::tui::host::{Line, Opened, Reply};
+    let mut screen = Screen::new();
+    let policy = Policy::default();
+    let opened = Opened {
+        session: SessionId("02".into()),
+        agent: agent::State::new(policy, "m".into(), String::new(), vec![]),
+        line: Line { run: Box::new(|_| None), events: tokio::sync::mpsc::channel(1).1 },
+        draft: String::new(),
+        folder: "/other".into(),
+        history: vec!["said there".into()],
+        place: "~/other".into(),
+    };
+    screen.happens(Event::Host(Reply::Opened(Box::new(opened))));
+    assert_eq!(screen.state.settings.folder, std::path::Path::new("/other"));
+    screen.presses("up");
+    assert_eq!(screen.state.composer.text(), "said there");
+}
+
+#[test]
+fn r20_the_mode_does_not_change_under_a_card() {
+    let mut screen = asked();
+    let before = screen.state.agent.policy.mode;
+    screen.presses("tab");
+    screen.waits(700);
+    screen.happens(Event::Key(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT)));
+    assert_eq!(screen.state.agent.policy.mode, before);
+}

@@ -1,0 +1,180 @@
+//! What stands where and how it looks: columns that do not move, blank rows, one look for the row of a cursor.
+
+use super::*;
+use ratatui::style::Color;
+
+/// The line of the screen that holds this.
+fn line(shows: &str, words: &str) -> String {
+    shows.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{words}: {shows}")).to_owned()
+}
+
+#[test]
+fn a_label_stays_where_it_is_when_its_option_is_picked() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.calls("a", "ask_question", question());
+    screen.waits(2000);
+    let before = line(&screen.shows(), "virtual time");
+    screen.presses("1");
+    let after = line(&screen.shows(), "virtual time");
+    assert!(after.contains("✓ tokio"), "{after}");
+    assert_eq!(before.replace("  tokio", "✓ tokio"), after);
+}
+
+#[test]
+fn a_question_is_its_card_and_stands_nowhere_else() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.calls("a", "ask_question", question());
+    screen.waits(2000);
+    assert!(!screen.shows().contains("ask_question"), "{}", screen.shows());
+}
+
+#[test]
+fn the_row_of_the_cursor_has_one_look_in_every_theme() {
+    for theme in Themes::bundled().all {
+        let mut screen = Screen::new();
+        screen.state.theme = theme;
+        screen.says("go");
+        screen.calls("a", "ask_question", question());
+        screen.waits(2000);
+        let rows = |screen: &mut Screen, words: &str| {
+            let buffer = screen.frame();
+            let width = usize::from(buffer.area.width);
+            let row = text(&buffer).lines().position(|line| line.contains(words)).expect("it is drawn");
+            let cells = &buffer.content[row * width..(row + 1) * width];
+            let drawn = |cell: &&ratatui::buffer::Cell| !"│ ".contains(cell.symbol());
+            cells.iter().filter(drawn).map(|cell| (cell.fg, cell.bg)).collect::<Vec<(Color, Color)>>()
+        };
+        let mut same = rows(&mut screen, "virtual time");
+        same.dedup();
+        assert_eq!(same.len(), 1, "{}: {same:?}", screen.state.theme.name);
+    }
+}
+
+fn thinks(reasoning: &str, text: &str, ms: u64) -> Entry {
+    match replied(text) {
+        Entry::Replied { calls, incomplete, model, usage, .. } => Entry::Replied {
+            text: text.into(),
+            reasoning: reasoning.into(),
+            calls,
+            incomplete,
+            model,
+            usage,
+            thought_ms: ms,
+        },
+        other => other,
+    }
+}
+
+#[test]
+fn a_thought_stands_apart_from_the_words_and_says_its_time_only_when_it_was_long() {
+    let mut screen = Screen::with([said("go"), thinks("hm", "Short.", 580), ended()]);
+    let shows = screen.shows();
+    assert!(shows.contains(" ▌ go\n\n   ▸ thought\n\n Short."), "{shows}");
+    let mut screen = Screen::with([said("go"), thinks("hm", "Long.", 3100), ended()]);
+    assert!(screen.shows().contains("   ▸ thought for 3.1 s\n\n Long."), "{}", screen.shows());
+}
+
+#[test]
+fn a_thought_that_follows_calls_stands_with_them_live_and_later() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.calls("a", "read_file", read("src/a.rs"));
+    screen.finished("a", Outcome::Done("text".into()));
+    screen.chunk(Chunk::Reasoning("hm".into()));
+    screen.chunk(Chunk::Text("Found it.".into()));
+    screen.waits(10_000);
+    let live = screen.shows();
+    screen.chunk(Chunk::Done(Finish::Stop));
+    let later = screen.shows();
+    for shows in [live, later] {
+        let row = line(&shows, "read_file");
+        assert!(shows.contains(&format!("{row}\n   ▸ thought for 3 s\n\n Found it.")), "{shows}");
+    }
+}
+
+#[test]
+fn a_long_title_is_cut_and_not_left_out() {
+    let mut screen = Screen::with([said("go"), replied("Yes."), ended()]);
+    let title = "why the retry test flakes on a machine that is busy with other things";
+    screen.happens(Event::Agent(agent::Event::Titled(title.into())));
+    let head = |screen: &mut Screen| screen.shows().lines().next().unwrap_or_default().to_owned();
+    screen.resized(60, 15);
+    assert_eq!(head(&mut screen), " aye · why the retry test f…  gpt-5-mini · ~/project ⎇ main");
+    screen.resized(80, 24);
+    let shows = head(&mut screen);
+    assert!(
+        shows.starts_with(" aye · why the retry test flakes on a") && shows.ends_with("⎇ main"),
+        "{shows}"
+    );
+    screen.resized(120, 24);
+    assert!(head(&mut screen).contains(title));
+}
+
+#[test]
+fn a_notice_can_be_read_while_a_list_is_open() {
+    let mut screen = Screen::new();
+    screen.presses("alt-m");
+    screen.happens(Event::Host(crate::tui::host::Reply::Notice("The models could not be listed.".into())));
+    assert!(screen.shows().contains("The models could not be listed."), "{}", screen.shows());
+}
+
+#[test]
+fn a_small_screen_spends_no_row_on_air() {
+    let mut screen = Screen::new();
+    screen.resized(60, 15);
+    let shows = screen.shows();
+    assert_eq!(shows.matches("────────────────────").count(), 3, "the rule of the head alone: {shows}");
+}
+
+#[test]
+fn a_call_that_was_refused_says_what_the_person_said() {
+    for (words, expected) in
+        [("", "rm -r build · you said no"), ("not now", "rm -r build · you said no: not now")]
+    {
+        let mut screen = Screen::new();
+        screen.says("go");
+        screen.calls("a", "bash_exec", command("rm -r build"));
+        screen.waits(2000);
+        screen.presses(if words.is_empty() { "n" } else { "m" });
+        screen.types(words);
+        if !words.is_empty() {
+            screen.presses("enter");
+        }
+        assert!(line(&screen.shows(), "bash_exec").ends_with(expected), "{}", screen.shows());
+    }
+}
+
+#[test]
+fn a_reply_that_was_cut_short_says_why_once() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.chunk(Chunk::Text("Half a".into()));
+    let turn = screen.state.agent.turn().expect("a turn runs");
+    screen.happens(Event::Agent(agent::Event::Failed { turn, why: "the connection was lost".into() }));
+    screen.waits(10_000);
+    assert_eq!(screen.shows().matches("the connection was lost").count(), 1, "{}", screen.shows());
+}
+
+#[test]
+fn words_that_are_searched_for_may_be_pasted() {
+    let mut screen = Screen::with((0..500).map(|n| replied(&format!("answer {n}"))).chain([ended()]));
+    screen.presses("ctrl-f");
+    screen.happens(Event::Pasted("answer 123".into()));
+    assert!(screen.shows().contains(" answer 123\n"), "{}", screen.shows());
+}
+
+#[test]
+fn the_frame_that_shows_the_end_of_a_card_offers_yes() {
+    let mut screen = Screen::new();
+    screen.resized(60, 15);
+    screen.says("go");
+    screen.calls("a", "bash_exec", command(&vec!["cargo test"; 30].join("\n")));
+    screen.waits(2000);
+    assert!(screen.shows().contains("end shows the end, then y yes"), "{}", screen.shows());
+    // One frame and no more, as the loop draws it.
+    screen.happens(Event::Key(key("end")));
+    let shows = screen.shows();
+    assert!(shows.contains("╰─ y yes"), "{shows}");
+}

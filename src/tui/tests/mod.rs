@@ -1,0 +1,281 @@
+//! A person at a screen, without a terminal: types, presses, waits, sees.
+
+mod cards;
+mod connect;
+mod hands;
+mod laws;
+mod looks;
+mod pictures;
+mod speed;
+mod writing;
+
+use super::effect::Effect;
+use super::event::Event;
+use super::host::Connection;
+use super::keys::Keymap;
+use super::parts::transcript::cache::Cache;
+use super::state::State;
+use super::theme::{Theme, Themes};
+use super::{update, view};
+use crate::agent;
+use crate::chat::*;
+use crate::policy::{Mode, Policy};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::time::Duration;
+
+/// A screen of 80 by 24, and everything it asked for.
+pub struct Screen {
+    pub state: State,
+    pub cache: Cache,
+    pub effects: Vec<Effect>,
+}
+
+impl Screen {
+    pub fn new() -> Self {
+        Self::of(agent::State::new(Policy::default(), "gpt-5-mini".into(), String::new(), vec![]))
+    }
+
+    pub fn dry() -> Self {
+        let policy = Policy { mode: Mode::Ask, dry_run: true };
+        Self::of(agent::State::new(policy, "gpt-5-mini".into(), String::new(), vec![]))
+    }
+
+    /// A session that holds these entries already.
+    pub fn with(entries: impl IntoIterator<Item = Entry>) -> Self {
+        let blank = agent::State::new(Policy::default(), "gpt-5-mini".into(), String::new(), vec![]);
+        Self::of(agent::resume(Session::replay(entries), blank).0)
+    }
+
+    fn of(agent: agent::State) -> Self {
+        let connection = Connection {
+            model: "gpt-5-mini".into(),
+            source: "from your settings".into(),
+            ..Connection::default()
+        };
+        let (state, effects) = State::new(
+            agent,
+            SessionId("01J".into()),
+            connection,
+            Themes::bundled(),
+            Theme::plain(),
+            Keymap::default(),
+            view::tests::settings(),
+            ("", Vec::new(), Vec::new()),
+        );
+        let mut screen = Self { state, cache: Cache::default(), effects };
+        screen.frame();
+        screen
+    }
+
+    pub fn happens(&mut self, event: Event) {
+        let effects = update::update(&mut self.state, &mut self.cache, event);
+        self.effects.extend(effects);
+    }
+
+    /// Time passes, and a frame is drawn.
+    pub fn waits(&mut self, ms: u64) {
+        let now = self.state.now + Duration::from_millis(ms);
+        self.happens(Event::Tick(now));
+        self.frame();
+    }
+
+    pub fn presses(&mut self, chord: &str) {
+        self.happens(Event::Key(key(chord)));
+        self.comes_to_rest();
+        self.frame();
+    }
+
+    /// No key follows the one that was pressed.
+    fn comes_to_rest(&mut self) {
+        if let Some(until) = self.state.held_until() {
+            self.happens(Event::Tick(until));
+            self.happens(Event::Quiet);
+        }
+    }
+
+    /// A hand at its usual pace.
+    pub fn types(&mut self, text: &str) {
+        for letter in text.chars() {
+            self.waits(100);
+            self.happens(Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+            self.comes_to_rest();
+            self.frame();
+        }
+    }
+
+    pub fn says(&mut self, text: &str) {
+        self.types(text);
+        self.presses("enter");
+    }
+
+    pub fn chunk(&mut self, chunk: Chunk) {
+        let turn = self.state.agent.turn().expect("a turn runs");
+        let after = Duration::from_secs(3);
+        self.happens(Event::Agent(agent::Event::Chunk { turn, chunk, after }));
+    }
+
+    pub fn replies(&mut self, text: &str) {
+        self.chunk(Chunk::Text(text.into()));
+        self.chunk(Chunk::Done(Finish::Stop));
+        self.frame();
+    }
+
+    /// The model calls a tool, and the tool has looked.
+    pub fn calls(&mut self, id: &str, name: &str, intent: Intent) {
+        let arguments = format!(r#"{{"of":"{id}"}}"#);
+        self.chunk(Chunk::Call(ToolCall { id: id.into(), name: name.into(), arguments }));
+        self.chunk(Chunk::Done(Finish::Stop));
+        self.planned(id, intent);
+    }
+
+    pub fn planned(&mut self, id: &str, intent: Intent) {
+        let turn = self.state.agent.turn().expect("a turn runs");
+        self.happens(Event::Agent(agent::Event::Planned { turn, call: id.into(), intent: Ok(intent) }));
+        self.frame();
+    }
+
+    pub fn finished(&mut self, id: &str, outcome: Outcome) {
+        let turn = self.state.agent.turn().expect("a turn runs");
+        let took = Duration::from_millis(12);
+        self.happens(Event::Agent(agent::Event::Finished { turn, call: id.into(), outcome, took }));
+        self.frame();
+    }
+
+    /// Draws as the loop does.
+    pub fn frame(&mut self) -> Buffer {
+        let (width, height) = self.state.size;
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        let shown = view::view(&self.state, &mut self.cache, &mut buffer);
+        let now = self.state.now;
+        update::shown(&mut self.state, now, shown.card);
+        buffer
+    }
+
+    /// The picture, without the blanks at the end of its lines.
+    pub fn shows(&mut self) -> String {
+        text(&self.frame())
+    }
+
+    pub fn resized(&mut self, width: u16, height: u16) {
+        self.happens(Event::Resized(width, height));
+        self.frame();
+    }
+
+    /// What the log was given of decisions and answers.
+    pub fn decided(&self) -> usize {
+        let counts = |entry: &&Entry| matches!(entry, Entry::Decided { .. } | Entry::Answered { .. });
+        self.state.agent.session.entries().iter().filter(counts).count()
+    }
+}
+
+/// A picture as text; the second half of a wide letter is left out.
+pub fn text(buffer: &Buffer) -> String {
+    let mut lines = Vec::new();
+    for row in buffer.content.chunks(usize::from(buffer.area.width.max(1))) {
+        let (mut line, mut skip) = (String::new(), 0);
+        for cell in row {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            line.push_str(cell.symbol());
+            skip = crate::tui::text::width::width(cell.symbol()).saturating_sub(1);
+        }
+        lines.push(line.trim_end().to_owned());
+    }
+    lines.join("\n")
+}
+
+pub fn key(chord: &str) -> KeyEvent {
+    let mut rest = chord;
+    let mut modifiers = KeyModifiers::NONE;
+    for (word, held) in
+        [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)]
+    {
+        if let Some(after) = rest.strip_prefix(word) {
+            (rest, modifiers) = (after, modifiers | held);
+        }
+    }
+    let code = match rest {
+        "enter" => KeyCode::Enter,
+        "esc" => KeyCode::Esc,
+        "tab" => KeyCode::Tab,
+        "up" => KeyCode::Up,
+        "down" => KeyCode::Down,
+        "page-up" => KeyCode::PageUp,
+        "page-down" => KeyCode::PageDown,
+        "home" => KeyCode::Home,
+        "end" => KeyCode::End,
+        "backspace" => KeyCode::Backspace,
+        "f1" => KeyCode::F(1),
+        letter => KeyCode::Char(letter.chars().next().expect("a chord has a key")),
+    };
+    KeyEvent::new(code, modifiers)
+}
+
+pub fn said(text: &str) -> Entry {
+    Entry::Said { text: text.into() }
+}
+
+pub fn replied(text: &str) -> Entry {
+    Entry::Replied {
+        text: text.into(),
+        reasoning: String::new(),
+        calls: vec![],
+        incomplete: None,
+        model: "m".into(),
+        usage: Some(Usage { input: 14_000, cached: 0, output: 200 }),
+        thought_ms: 0,
+    }
+}
+
+pub fn ended() -> Entry {
+    Entry::Ended { ending: Ending::Finished }
+}
+
+pub fn command(line: &str) -> Intent {
+    let line = CommandLine { command: line.into(), folder: "/project".into(), seconds: 30 };
+    Intent::Act(Box::new(Plan {
+        title: "run a command?".into(),
+        summary: line.command.clone(),
+        access: Access::Run(line.clone()),
+        preview: Preview::Command(line.clone()),
+        always: None,
+        destroys: None,
+        work: Work::Command(line),
+    }))
+}
+
+pub fn read(path: &str) -> Intent {
+    Intent::Act(Box::new(Plan {
+        title: "read a file?".into(),
+        summary: path.into(),
+        access: Access::Read(vec![path.into()]),
+        preview: Preview::Text(path.into()),
+        always: None,
+        destroys: None,
+        work: Work::Arguments(serde_json::Value::Null),
+    }))
+}
+
+pub fn question() -> Intent {
+    let choice =
+        |label: &str, description: &str| Choice { label: label.into(), description: description.into() };
+    Intent::Ask(Questions {
+        list: vec![Question {
+            keyword: "clock".into(),
+            text: "Which clock should the test use?".into(),
+            options: vec![
+                choice("tokio", "virtual time"),
+                choice("a trait", "more code"),
+                choice("real", ""),
+            ],
+            multi: false,
+            allow_text: true,
+            recommended: Some(0),
+        }],
+        dropped: 0,
+    })
+}

@@ -1,0 +1,191 @@
+//! What the screen shows: the test is the specification.
+
+use super::*;
+
+#[test]
+fn a_first_screen() {
+    let mut screen = Screen::new();
+    insta::assert_snapshot!(screen.shows(), @r"
+     aye                                              gpt-5-mini · ~/project ⎇ main
+    ────────────────────────────────────────────────────────────────────────────────
+
+
+
+       aye  the terminal copilot that asks first
+
+       You talk to gpt-5-mini, from your settings.
+       ask mode: reading runs, everything else asks you
+
+       enter    sends what you write; nothing is changed or run without your yes
+       ctrl-p   every command
+       alt-s    go on with another session
+       alt-c    talk to another service
+       f1       the keys that work now
+
+
+
+
+
+
+    ────────────────────────────────────────────────────────────────────────────────
+     ❯ write a message; / for commands, @ for files
+     ask mode                                                                ? help
+    ");
+}
+
+#[test]
+fn a_conversation_with_calls() {
+    let mut screen = Screen::new();
+    screen.says("why does it flake?");
+    screen.chunk(Chunk::Text("Let me look.".into()));
+    screen.calls("a", "read_file", read("tests/retry.rs:1-80"));
+    screen.finished("a", Outcome::Done("let x = 1;".into()));
+    screen.replies("It **waits** on the real clock.\n\n- `sleep(50)`\n- jitter");
+    screen.waits(10_000);
+    insta::assert_snapshot!(screen.shows(), @r"
+     aye · why does it flake?                         gpt-5-mini · ~/project ⎇ main
+    ────────────────────────────────────────────────────────────────────────────────
+     ▌ why does it flake?
+
+     Let me look.
+
+       ✓ read_file    tests/retry.rs:1-80                                     12 ms
+
+     It waits on the real clock.
+
+     • sleep(50)
+     • jitter
+
+
+
+
+
+
+
+
+
+    ────────────────────────────────────────────────────────────────────────────────
+     ❯ write a message; / for commands, @ for files
+     ask mode                                                                ? help
+    ");
+}
+
+#[test]
+fn an_approval_in_a_small_terminal() {
+    let mut screen = Screen::dry();
+    screen.resized(60, 15);
+    screen.state.agent.policy.dry_run = false;
+    screen.says("go");
+    screen.calls("a", "bash_exec", command("cargo test retry"));
+    screen.waits(10_000);
+    insta::assert_snapshot!(screen.shows(), @r"
+     aye · go                     gpt-5-mini · ~/project ⎇ main
+    ────────────────────────────────────────────────────────────
+     ▌ go
+
+       ? bash_exec    cargo test retry
+
+
+
+    ╭─ run a command? ─────────────────────────────────────────╮
+    │ $ cargo test retry                                       │
+    │                                                          │
+    │ in /project · 30 s                                       │
+    │ asked because it runs a command                          │
+    ╰─ y yes · n no · m no, because… · d details ──────────────╯
+     waits for you · ask mode                           f1 help
+    ");
+}
+
+#[test]
+fn a_dry_run_says_so_all_the_time() {
+    let mut screen = Screen::dry();
+    screen.says("go");
+    screen.calls("a", "bash_exec", command("rm -r build"));
+    screen.finished("a", Outcome::Rehearsed("It would have run.".into()));
+    screen.chunk(Chunk::Text("Done that".into()));
+    screen.waits(10_000);
+    insta::assert_snapshot!(screen.shows(), @r"
+     aye · go                                         gpt-5-mini · ~/project ⎇ main
+    ────────────────────────────────────────────────────────────────────────────────
+     ▌ go
+
+       ◇ bash_exec    rm -r build · rehearsed, nothing was changed            12 ms
+
+     Done that
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+    ────────────────────────────────────────────────────────────────────────────────
+     ❯ write a message; / for commands, @ for files
+     DRY RUN · 1 rehearsed · ⠹ replies · 10 s · ask mode                     ? help
+    ");
+}
+
+#[test]
+fn a_failure_says_what_was_kept() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.chunk(Chunk::Text("Half a".into()));
+    let turn = screen.state.agent.turn().expect("a turn runs");
+    screen.happens(Event::Agent(agent::Event::Failed { turn, why: "the connection was lost".into() }));
+    screen.waits(10_000);
+    let shows = screen.shows();
+    assert!(shows.contains("Half a") && shows.contains("… cut short: the connection was lost"), "{shows}");
+    assert!(shows.contains("What came so far is kept"), "{shows}");
+}
+
+#[test]
+fn reading_back_is_never_dragged_down() {
+    let mut screen = Screen::with((0..50).map(|n| replied(&format!("answer {n}"))).chain([ended()]));
+    screen.says("go");
+    screen.presses("page-up");
+    screen.waits(10_000);
+    let before: Vec<String> = screen.shows().lines().skip(2).take(12).map(str::to_owned).collect();
+    for n in 0..30 {
+        screen.chunk(Chunk::Text(format!("new {n}\n\n")));
+        screen.frame();
+    }
+    screen.chunk(Chunk::Done(Finish::Stop));
+    let after: Vec<String> = screen.shows().lines().skip(2).take(12).map(str::to_owned).collect();
+    assert_eq!(before, after);
+    assert!(screen.shows().contains("new lines ↓"), "{}", screen.shows());
+    screen.presses("ctrl-end");
+    assert!(screen.shows().contains("new 29"));
+}
+
+#[test]
+fn a_search_shows_what_it_found() {
+    let mut screen = Screen::with((0..500).map(|n| replied(&format!("answer {n}"))).chain([ended()]));
+    screen.presses("ctrl-f");
+    screen.types("answer 123");
+    assert!(screen.shows().contains("answer 123"), "{}", screen.shows());
+    screen.presses("esc");
+    assert!(screen.shows().contains("answer 123"));
+}
+
+#[test]
+fn a_selected_call_is_opened_in_place() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.calls("a", "read_file", read("src/a.rs"));
+    screen.finished("a", Outcome::Done("the whole\nof it".into()));
+    screen.replies("Done.");
+    assert!(!screen.shows().contains("the whole"));
+    screen.presses("alt-up");
+    screen.presses("enter");
+    assert!(screen.shows().contains("the whole"), "{}", screen.shows());
+    screen.presses("enter");
+    assert!(!screen.shows().contains("the whole"));
+}

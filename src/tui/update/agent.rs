@@ -1,0 +1,71 @@
+//! What the agent's events mean for the screen.
+
+use crate::agent;
+use crate::chat::Entry;
+use crate::tui::effect::Effect;
+use crate::tui::prompt::Card;
+use crate::tui::state::State;
+
+/// Something happened to the agent, or the person did something to it.
+pub fn happened(state: &mut State, event: agent::Event) -> Vec<Effect> {
+    let before = doing(state);
+    let effects = agent::update(&mut state.agent, event);
+    if doing(state) != before {
+        state.since = state.now;
+    }
+    if effects.is_empty() { Vec::new() } else { vec![Effect::Agent(effects)] }
+}
+
+/// What goes on, as far as the clock on the screen is concerned.
+fn doing(state: &State) -> (Option<crate::chat::TurnId>, usize, usize) {
+    let steps = state.agent.pending();
+    let settled = steps.iter().filter(|pending| pending.step == agent::Step::Settled).count();
+    (state.agent.turn(), state.agent.session.entries().len(), settled)
+}
+
+/// What follows from any update: the prompt is that of the call that waits, the window says what it is.
+pub fn settle(state: &mut State) -> Vec<Effect> {
+    let waited = state.prompt.as_ref().map(|prompt| prompt.call().clone());
+    state.sync_prompt();
+    let mut effects = Vec::new();
+    let mark = match &state.prompt {
+        Some(_) => "? ",
+        None if !state.agent.is_idle() => "… ",
+        None => "",
+    };
+    let name = state.agent.session.title().unwrap_or("aye");
+    let title = format!("{mark}{name}");
+    if title != state.titled {
+        state.titled.clone_from(&title);
+        effects.push(Effect::Title(title));
+    }
+    if let Some(prompt) = &state.prompt
+        && Some(prompt.call()) != waited.as_ref()
+        && !state.front
+        && state.settings.bell
+    {
+        let words = match prompt.card {
+            Card::Approval(_) => "aye waits for your yes or no",
+            Card::Question(_) => "aye asks you something",
+        };
+        effects.push(Effect::Alert(words.to_owned()));
+    }
+    effects
+}
+
+/// The last thing the model said, where it said anything.
+pub fn last_reply(state: &State) -> Option<&str> {
+    state.agent.session.entries().iter().rev().find_map(|entry| match entry {
+        Entry::Replied { text, .. } if !text.trim().is_empty() => Some(text.as_str()),
+        Entry::Said { .. }
+        | Entry::Replied { .. }
+        | Entry::Planned { .. }
+        | Entry::Asked { .. }
+        | Entry::Decided { .. }
+        | Entry::Answered { .. }
+        | Entry::Settled { .. }
+        | Entry::Ended { .. }
+        | Entry::Titled { .. }
+        | Entry::Switched { .. } => None,
+    })
+}

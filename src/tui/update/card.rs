@@ -1,0 +1,83 @@
+//! A key for the card that waits. What the card does not take goes on to the composer, and no letter is lost.
+
+use super::agent;
+use crate::agent::{Event, Waiting};
+use crate::tui::effect::Effect;
+use crate::tui::keys::{Action, Chord, Scope};
+use crate::tui::parts::question::QuestionCard;
+use crate::tui::parts::{approval, question};
+use crate::tui::prompt::Card;
+use crate::tui::state::State;
+use crossterm::event::KeyEvent;
+
+/// Hands a key to the open card; `None` where it was not for it.
+pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
+    let listening = state.listening()?;
+    let now = state.now;
+    let chord = Chord::from(&key);
+    let turns = matches!(
+        state.keys.lookup(Scope::Question, &key),
+        Some(Action::NextQuestion | Action::PreviousQuestion)
+    );
+    let waiting = state.agent.waiting()?;
+    let event = match (&mut state.prompt.as_mut()?.card, waiting) {
+        (Card::Approval(card), Waiting::Approval { call, plan, .. }) => {
+            match card.key(&key, &state.keys, plan, listening, now) {
+                approval::Reply::Passed => return None,
+                approval::Reply::Nothing => return Some(Vec::new()),
+                approval::Reply::Decided { decision, by } => {
+                    Event::Decided { call: call.id.clone(), decision, by }
+                }
+            }
+        }
+        (Card::Question(card), Waiting::Answer { call, questions }) => {
+            let page = card.page();
+            match card.key(&key, &state.keys, questions, listening) {
+                question::Reply::Passed => return None,
+                question::Reply::Nothing => {
+                    // Held on, the key that answered one question must not answer the next.
+                    if card.page() != page && !turns {
+                        state.presses.answered(chord, now);
+                    }
+                    return Some(Vec::new());
+                }
+                question::Reply::Parked => return Some(Vec::new()),
+                question::Reply::Answered(answer) => Event::Answered { call: call.id.clone(), answer },
+            }
+        }
+        (Card::Approval(_), Waiting::Answer { .. }) | (Card::Question(_), Waiting::Approval { .. }) => {
+            return None;
+        }
+    };
+    state.presses.answered(chord, now);
+    Some(agent::happened(state, event))
+}
+
+/// Text was pasted: whether it went into a line of the open card. It is never an answer.
+pub fn pasted(state: &mut State, text: &str) -> bool {
+    match state.prompt.as_mut().map(|prompt| &mut prompt.card) {
+        Some(Card::Approval(card)) => card.pasted(text),
+        Some(Card::Question(card)) => card.pasted(text),
+        None => false,
+    }
+}
+
+/// Brings a question back that was put off.
+pub fn bring_back(state: &mut State) {
+    if let Some(Card::Question(card)) = state.prompt.as_mut().map(|prompt| &mut prompt.card)
+        && card.is_parked()
+    {
+        card.bring_back();
+    }
+}
+
+/// Declines a question that was put off.
+pub fn decline_parked(state: &mut State) -> Vec<Effect> {
+    match &state.prompt {
+        Some(prompt) if prompt.is_parked() => {
+            let call = prompt.call().clone();
+            agent::happened(state, Event::Answered { call, answer: QuestionCard::declined() })
+        }
+        Some(_) | None => Vec::new(),
+    }
+}

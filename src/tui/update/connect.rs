@@ -1,0 +1,102 @@
+//! Choosing what is talked to: a server found on this machine, or a service for which the person enters a key.
+
+use super::overlay;
+use crate::tui::effect::Effect;
+use crate::tui::host::{LocalServer, Wish};
+use crate::tui::overlay::{Choice, Overlay};
+use crate::tui::parts::line::{Line, Reply};
+use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::toast::Kind;
+use crate::tui::state::State;
+use crossterm::event::KeyEventKind;
+
+/// Opens the list, and looks for servers anew: one may have been started since.
+pub fn open(state: &mut State) -> Vec<Effect> {
+    let choices = choices(state);
+    let picker = Picker::new("talk to", "", rows(&choices));
+    state.overlays.push(Overlay::Connect(picker, choices));
+    vec![Effect::Ask(Wish::LookForLocal)]
+}
+
+/// These servers were found.
+pub fn found(state: &mut State, servers: Vec<LocalServer>) {
+    state.local = servers;
+    let now = choices(state);
+    if let Some(Overlay::Connect(picker, choices)) = state.overlays.last_mut() {
+        picker.set_rows(rows(&now));
+        *choices = now;
+    }
+}
+
+/// A row was taken.
+pub fn take(state: &mut State, choice: Choice) -> Vec<Effect> {
+    match choice {
+        Choice::Stay => Vec::new(),
+        Choice::EnterKey => {
+            state.overlays.push(Overlay::Key(Line::default()));
+            Vec::new()
+        }
+        Choice::Server(server) => switch(state, Wish::UseLocal(server)),
+    }
+}
+
+/// What a key did to the line of the key that is entered.
+pub fn entered(state: &mut State, did: Reply, kind: KeyEventKind) -> Vec<Effect> {
+    match did {
+        Reply::Closed => overlay::close(state),
+        Reply::Accepted if kind == KeyEventKind::Press => {
+            let entered = match state.overlays.last() {
+                Some(Overlay::Key(line)) => line.text().trim().to_owned(),
+                Some(_) | None => String::new(),
+            };
+            let mut effects = overlay::close(state);
+            if !entered.is_empty() {
+                effects.extend(switch(state, Wish::KeepKey(entered)));
+            }
+            effects
+        }
+        Reply::Accepted | Reply::Passed | Reply::Moved | Reply::Changed => Vec::new(),
+    }
+}
+
+/// Another service begins a session of its own, which must not tear a turn apart.
+fn switch(state: &mut State, wish: Wish) -> Vec<Effect> {
+    if !state.agent.is_idle() {
+        state.notice("a turn is running: stop it first, then choose again", Kind::Warning);
+        return Vec::new();
+    }
+    vec![Effect::Ask(wish)]
+}
+
+/// One row for each model of each server, then the key, then what there is.
+fn choices(state: &State) -> Vec<Choice> {
+    let mut choices = Vec::new();
+    for server in &state.local {
+        if server.models.is_empty() {
+            choices.push(Choice::Server(server.clone()));
+        }
+        for model in &server.models {
+            choices.push(Choice::Server(LocalServer { models: vec![model.clone()], ..server.clone() }));
+        }
+    }
+    choices.push(Choice::EnterKey);
+    if state.connection.tour {
+        choices.push(Choice::Stay);
+    }
+    choices
+}
+
+fn rows(choices: &[Choice]) -> Vec<Row> {
+    let row = |choice: &Choice| match choice {
+        Choice::Server(server) => {
+            let model = server.models.first().map_or("its own model", String::as_str);
+            Row::new(model)
+                .more(&format!("{}, on this machine", server.name))
+                .detail(server.address.trim_start_matches("http://").trim_end_matches("/v1"))
+                .key(format!("{} {model}", server.address))
+        }
+        Choice::EnterKey => Row::new("enter a key…").more("for OpenAI, or the service your settings name"),
+        Choice::Stay => Row::new("the tour").more("a script, not a model; nothing to set up"),
+    };
+    choices.iter().map(row).collect()
+}

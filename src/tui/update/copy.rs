@@ -1,0 +1,99 @@
+//! What can be put on the clipboard: clean text, no gutters.
+
+use crate::chat::Entry;
+use crate::tui::effect::Effect;
+use crate::tui::overlay::Overlay;
+use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::toast::Kind;
+use crate::tui::state::State;
+use crate::tui::text::clean;
+
+/// Offers what can be copied: the selected call's output, the last reply, its code blocks.
+pub fn offer(state: &mut State) -> Vec<Effect> {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let entries = state.agent.session.entries();
+    if let Some(Entry::Settled { outcome, .. }) = state.transcript.selected().and_then(|at| entries.get(at)) {
+        rows.push(("the output of the selected call".into(), outcome.text().to_owned()));
+    }
+    if let Some(reply) = super::agent::last_reply(state) {
+        rows.push(("the last reply".into(), reply.to_owned()));
+        for code in code_blocks(reply) {
+            let first = code.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            rows.push((format!("code: {}", first.trim()), code));
+        }
+    }
+    let output = entries.iter().rev().find_map(|entry| match entry {
+        Entry::Settled { outcome, .. } => Some(outcome.text()),
+        Entry::Said { .. }
+        | Entry::Replied { .. }
+        | Entry::Planned { .. }
+        | Entry::Asked { .. }
+        | Entry::Decided { .. }
+        | Entry::Answered { .. }
+        | Entry::Ended { .. }
+        | Entry::Titled { .. }
+        | Entry::Switched { .. } => None,
+    });
+    if let Some(text) = output {
+        rows.push(("the last output".into(), text.to_owned()));
+    }
+    match rows.len() {
+        0 => {
+            state.notice("there is nothing to copy yet", Kind::Info);
+            Vec::new()
+        }
+        1 => copy(state, &rows[0].1.clone()),
+        _ => {
+            let items = rows.iter().map(|(name, _)| Row::new(name)).collect();
+            let texts = rows.into_iter().map(|(_, text)| text).collect();
+            state.overlays.push(Overlay::Copies(Picker::new("copy", "", items), texts));
+            Vec::new()
+        }
+    }
+}
+
+/// Puts a text on the clipboard.
+pub fn copy(state: &mut State, text: &str) -> Vec<Effect> {
+    let text = clean::clean(text).into_owned();
+    let lines = text.lines().count();
+    state.notice(&format!("copied {lines} {}", if lines == 1 { "line" } else { "lines" }), Kind::Info);
+    vec![Effect::Copy(text)]
+}
+
+/// The fenced blocks of a reply, without their fences.
+fn code_blocks(text: &str) -> Vec<String> {
+    let (mut blocks, mut open) = (Vec::new(), None::<(String, String)>);
+    for line in text.lines() {
+        let bare = line.trim_start();
+        match &mut open {
+            Some((fence, code)) => {
+                if bare.starts_with(fence.as_str()) && bare.trim_end().chars().all(|c| fence.contains(c)) {
+                    blocks.push(std::mem::take(code));
+                    open = None;
+                } else {
+                    code.push_str(line);
+                    code.push('\n');
+                }
+            }
+            None => {
+                let mark = if bare.starts_with('~') { '~' } else { '`' };
+                let fence: String = bare.chars().take_while(|&c| c == mark).collect();
+                if fence.len() >= 3 {
+                    open = Some((fence, String::new()));
+                }
+            }
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_blocks_are_copied_without_their_fences() {
+        let text = "a\n```rust\nfn x() {}\n```\nb\n~~~\n```\n~~~\n";
+        assert_eq!(code_blocks(text), ["fn x() {}\n", "```\n"]);
+    }
+}

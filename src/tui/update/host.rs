@@ -1,0 +1,71 @@
+//! What the program around the screen has to say.
+
+use super::connect;
+use crate::tui::effect::Effect;
+use crate::tui::host::{Reply, SessionRow};
+use crate::tui::overlay::Overlay;
+use crate::tui::parts::complete::{Candidate, Kind};
+use crate::tui::parts::picker::Row;
+use crate::tui::parts::toast;
+use crate::tui::parts::transcript::{Transcript, cache::Cache};
+use crate::tui::state::State;
+
+/// A wish was carried out. What comes for a list that is closed by now is dropped.
+pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect> {
+    match reply {
+        Reply::Sessions(rows) => {
+            if let Some(Overlay::Sessions(picker, kept)) = state.overlays.last_mut() {
+                picker.set_rows(rows.iter().map(session_item).collect());
+                *kept = rows;
+            }
+        }
+        Reply::Models(models) => {
+            if let Some(Overlay::Models(picker, kept)) = state.overlays.last_mut() {
+                picker.set_rows(models.iter().map(|model| Row::new(model)).collect());
+                *kept = models;
+            }
+        }
+        Reply::Opened(opened) => {
+            state.agent = opened.agent;
+            state.session = opened.session;
+            state.settings.place = opened.place;
+            if state.settings.folder != opened.folder {
+                state.settings.folder = opened.folder;
+                state.composer.set_history(opened.history);
+                // The files of the other folder are no names here.
+                state.complete.offer(Kind::File, Vec::new());
+                state.asked_files = false;
+            }
+            state.composer.set(&opened.draft);
+            state.transcript = Transcript::default();
+            state.overlays.clear();
+            state.prompt = None;
+            state.held = None;
+            state.presses.elsewhere(state.now);
+            state.since = state.now;
+            cache.clear();
+        }
+        Reply::Files(files) => {
+            let files = files.iter().map(|file| Candidate::new(file, "")).collect();
+            state.complete.offer(Kind::File, files);
+        }
+        Reply::Exist(found) => cache.exist(found),
+        Reply::Local(servers) => connect::found(state, servers),
+        Reply::Connected(connection) => {
+            state.agent.model.clone_from(&connection.model);
+            state.connection = connection;
+        }
+        Reply::Notice(words) => state.notice(&words, toast::Kind::Warning),
+    }
+    Vec::new()
+}
+
+fn session_item(row: &SessionRow) -> Row {
+    let more = match (row.waits, row.dry_run) {
+        (true, true) => "dry run, a question waits",
+        (true, false) => "a question waits",
+        (false, true) => "dry run",
+        (false, false) => "",
+    };
+    Row::new(&row.title).key(&row.id.0).more(more).detail(&row.when)
+}

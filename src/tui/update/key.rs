@@ -1,0 +1,257 @@
+//! A key: it goes to who has the keyboard, and what nobody takes there means what it means anywhere.
+
+use super::{agent, card, commands, connect, copy, links, overlay, search, writing};
+use crate::chat::Entry;
+use crate::tui::effect::Effect;
+use crate::tui::focus::{Focus, focus};
+use crate::tui::keys::{Action, Chord, Scope};
+use crate::tui::parts::listening::Listening;
+use crate::tui::parts::toast::Kind;
+use crate::tui::parts::transcript::{cache::Cache, call, entry};
+use crate::tui::prompt::Prompt;
+use crate::tui::state::State;
+use crate::tui::view::layout;
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
+use std::time::Duration;
+
+/// Two presses within so long are one wish.
+const TWICE: Duration = Duration::from_secs(1);
+
+/// A key was pressed.
+pub fn pressed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
+    if key.kind == KeyEventKind::Release {
+        return Vec::new();
+    }
+    state.toasts.key(state.now);
+    // Nothing may stand between a person and the way out.
+    if state.keys.lookup(Scope::Anywhere, &key) == Some(Action::StopOrQuit) {
+        state.held = None;
+        return stop_or_quit(state);
+    }
+    let writes = is_written(&key);
+    let mut effects = match state.held.take() {
+        // The first letters of a paste: none of them was an answer.
+        Some((held, _)) if writes => beside_the_card(state, cache, held),
+        Some((held, _)) => routed(state, cache, held),
+        None => Vec::new(),
+    };
+    if state.presses.goes_on(Chord::from(&key), state.now) {
+        return effects;
+    }
+    let in_a_line = state.open_card().is_some_and(Prompt::is_writing);
+    if writes && !in_a_line && focus(state) == Focus::Prompt && state.listening() == Some(Listening::Yes) {
+        state.held = Some((key, state.now));
+        return effects;
+    }
+    effects.extend(routed(state, cache, key));
+    effects
+}
+
+/// A paste goes on: the key that was held back was its beginning, and is written.
+pub fn hurried(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
+    state.presses.elsewhere(state.now);
+    match state.held.take() {
+        Some((key, _)) => beside_the_card(state, cache, key),
+        None => Vec::new(),
+    }
+}
+
+/// No key waits: the one that was held back is taken, if its time has come.
+pub fn quiet(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
+    if state.held_until().is_none_or(|until| state.now < until) {
+        return Vec::new();
+    }
+    state.held.take().map_or_else(Vec::new, |(key, _)| routed(state, cache, key))
+}
+
+/// Whether a key could be part of a text that was pasted.
+fn is_written(key: &KeyEvent) -> bool {
+    Chord::from(key).typed().is_some() || matches!(key.code, KeyCode::Enter | KeyCode::Tab)
+}
+
+/// Hands a key to who has the keyboard.
+fn routed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
+    let focus = focus(state);
+    if !matches!(focus, Focus::Prompt | Focus::Composer) {
+        // What is typed there must not land on a card that gets the keyboard next.
+        state.presses.elsewhere(state.now);
+    }
+    match focus {
+        Focus::Overlay => overlay::key(state, cache, key),
+        Focus::Search => search::key(state, cache, key),
+        Focus::Transcript => match state.keys.lookup(Scope::Transcript, &key) {
+            Some(Action::ReadWhole) => read_whole(state),
+            Some(action) => transcript(state, cache, action),
+            None => match Chord::from(&key).typed() {
+                // Writing goes on where writing goes.
+                Some(_) => {
+                    state.transcript.deselect();
+                    writing::key(state, cache, key)
+                }
+                None => anywhere(state, cache, key),
+            },
+        },
+        Focus::Prompt | Focus::Composer => match card::key(state, key) {
+            Some(effects) => effects,
+            None => beside_the_card(state, cache, key),
+        },
+    }
+}
+
+/// A key that answers nothing: while a card is open it makes the card wait.
+fn beside_the_card(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
+    let switches = state.keys.lookup(Scope::Composer, &key) == Some(Action::SwitchKeyboard);
+    if switches
+        && !state.complete.is_open()
+        && let Some(prompt) = state.prompt.as_mut().filter(|prompt| !prompt.is_parked())
+    {
+        prompt.moved = !prompt.moved;
+        return Vec::new();
+    }
+    state.presses.elsewhere(state.now);
+    writing::key(state, cache, key)
+}
+
+/// What a key means wherever the keyboard is.
+pub fn anywhere(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
+    match state.keys.lookup(Scope::Anywhere, &key) {
+        Some(action) => act(state, cache, action),
+        None => Vec::new(),
+    }
+}
+
+/// Does what a key or a command stands for, wherever the keyboard is.
+pub fn act(state: &mut State, cache: &mut Cache, action: Action) -> Vec<Effect> {
+    match action {
+        Action::ScrollUp
+        | Action::ScrollDown
+        | Action::ScrollTop
+        | Action::ScrollBottom
+        | Action::PreviousSaid
+        | Action::NextSaid
+        | Action::SelectPrevious
+        | Action::SelectNext => transcript(state, cache, action),
+        Action::SearchTranscript => {
+            search::begin(state);
+            Vec::new()
+        }
+        Action::OpenLink => links::begin(state, cache),
+        Action::Copy => copy::offer(state),
+        Action::Palette => commands::palette(state),
+        Action::Sessions => commands::sessions(state),
+        Action::Themes => commands::themes(state),
+        Action::Models => commands::models(state),
+        Action::Connect => connect::open(state),
+        Action::BringQuestion => {
+            card::bring_back(state);
+            Vec::new()
+        }
+        Action::DeclineQuestion => card::decline_parked(state),
+        Action::Help | Action::HelpWhenEmpty => commands::help(state),
+        Action::Redraw => vec![Effect::Redraw],
+        Action::Suspend => vec![Effect::Suspend],
+        Action::Stop => stop(state),
+        Action::StopOrQuit => stop_or_quit(state),
+        Action::OpenEditor => vec![Effect::EditText(state.composer.text())],
+        Action::ChangeMode => commands::change_mode(state),
+        Action::TakeBack => writing::take_back(state),
+        _ => Vec::new(),
+    }
+}
+
+/// Moves within the transcript.
+fn transcript(state: &mut State, cache: &mut Cache, action: Action) -> Vec<Effect> {
+    let height = layout::transcript_height(state);
+    let mut seen = std::mem::take(&mut state.transcript);
+    let ground = state.ground();
+    let page = height.saturating_sub(2).max(1) as isize;
+    match action {
+        Action::ScrollUp => seen.scroll(&ground, cache, height, -page),
+        Action::ScrollDown => seen.scroll(&ground, cache, height, page),
+        Action::ScrollTop => seen.top(&ground, cache, height),
+        Action::ScrollBottom => seen.follow(),
+        Action::PreviousSaid => seen.jump(&ground, cache, height, true),
+        Action::NextSaid => seen.jump(&ground, cache, height, false),
+        Action::SelectPrevious => seen.select(&ground, cache, height, true),
+        Action::SelectNext => seen.select(&ground, cache, height, false),
+        Action::Toggle => {
+            if let Some(item) = seen.selected() {
+                seen.toggle(&ground, item);
+            }
+        }
+        Action::Close => seen.deselect(),
+        _ => {}
+    }
+    state.transcript = seen;
+    Vec::new()
+}
+
+/// Opens all of the selected entry to be read.
+fn read_whole(state: &mut State) -> Vec<Effect> {
+    let entries = state.agent.session.entries();
+    let whole = match state.transcript.selected().and_then(|at| entries.get(at)) {
+        Some(Entry::Settled { call, outcome, .. }) => {
+            state.agent.session.call(call).map(|call| (call.call.name.clone(), call::whole(call, outcome)))
+        }
+        Some(Entry::Replied { reasoning, text, .. })
+            if reasoning.trim().is_empty() || entry::is_cut(text) =>
+        {
+            Some(("the reply".to_owned(), text.clone()))
+        }
+        Some(Entry::Replied { reasoning, .. }) => Some(("reasoning".to_owned(), reasoning.clone())),
+        Some(Entry::Said { text }) => Some(("what you said".to_owned(), text.clone())),
+        Some(
+            Entry::Planned { .. }
+            | Entry::Asked { .. }
+            | Entry::Decided { .. }
+            | Entry::Answered { .. }
+            | Entry::Ended { .. }
+            | Entry::Titled { .. }
+            | Entry::Switched { .. },
+        )
+        | None => None,
+    };
+    if let Some((title, text)) = whole {
+        overlay::open_reader(state, &title, &text);
+    }
+    Vec::new()
+}
+
+/// Esc: what is nearest goes first, then the turn.
+fn stop(state: &mut State) -> Vec<Effect> {
+    if state.agent.is_idle() {
+        return Vec::new();
+    }
+    let open = state.open_card().is_some();
+    let again = state.pressed_stop.take().is_some_and(|at| state.now.saturating_sub(at) < TWICE);
+    if open && !again {
+        state.pressed_stop = Some(state.now);
+        state.notice("esc again stops the turn", Kind::Info);
+        return Vec::new();
+    }
+    agent::happened(state, crate::agent::Event::Interrupted)
+}
+
+/// Ctrl-C: stops what runs, or clears what is written; twice leaves.
+fn stop_or_quit(state: &mut State) -> Vec<Effect> {
+    if state.pressed_quit.is_some_and(|at| state.now.saturating_sub(at) < TWICE) {
+        return quit(state);
+    }
+    state.pressed_quit = Some(state.now);
+    let mut effects = Vec::new();
+    if !state.overlays.is_empty() {
+        effects.extend(overlay::close(state));
+    } else if !state.agent.is_idle() {
+        effects.extend(agent::happened(state, crate::agent::Event::Interrupted));
+    }
+    let quit = state.keys.hint(Scope::Anywhere, Action::StopOrQuit);
+    state.notice(&format!("{quit} again leaves"), Kind::Info);
+    effects
+}
+
+/// Leaves; what is unsent is kept.
+pub fn quit(state: &mut State) -> Vec<Effect> {
+    let mut effects = super::farewell(state);
+    effects.push(Effect::Quit);
+    effects
+}

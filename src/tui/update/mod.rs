@@ -1,0 +1,119 @@
+//! What happens to the screen. This door only routes; the work is in the files beside it.
+
+mod agent;
+mod card;
+mod commands;
+mod connect;
+mod copy;
+mod host;
+mod key;
+mod links;
+mod mouse;
+mod overlay;
+mod search;
+mod writing;
+
+use super::effect::Effect;
+use super::event::Event;
+use super::host::Wish;
+use super::parts::toast::Kind;
+use super::parts::transcript::cache::Cache;
+use super::prompt::Seen;
+use super::state::State;
+use std::time::Duration;
+
+/// Takes one thing that happened into the state and tells what is to be done about it. The cache only spares work:
+/// with an empty one the state is the same.
+pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect> {
+    let mut effects = match event {
+        Event::Tick(now) => {
+            tick(state, now);
+            Vec::new()
+        }
+        Event::Key(key) => key::pressed(state, cache, key),
+        Event::Pasted(text) => {
+            let begun = if state.held.is_some() { key::hurried(state, cache) } else { Vec::new() };
+            begun.into_iter().chain(writing::pasted(state, cache, &text)).collect()
+        }
+        Event::Hurried => key::hurried(state, cache),
+        Event::Quiet => key::quiet(state, cache),
+        Event::Mouse(event) => mouse::moved(state, cache, event),
+        Event::Focused(front) => {
+            state.front = front;
+            if front {
+                state.presses.elsewhere(state.now);
+            }
+            Vec::new()
+        }
+        Event::Resized(width, height) => {
+            state.size = (width, height);
+            Vec::new()
+        }
+        Event::Agent(event) => agent::happened(state, event),
+        Event::Host(reply) => host::replied(state, cache, reply),
+        Event::Coloured(job, colours) => {
+            cache.coloured(job, colours);
+            Vec::new()
+        }
+        Event::Edited(text) => {
+            if let Some(text) = text {
+                state.composer.set(&text);
+            }
+            Vec::new()
+        }
+        Event::Notice(text) => {
+            state.notice(&text, Kind::Warning);
+            Vec::new()
+        }
+        Event::Lost => Vec::new(),
+    };
+    effects.extend(agent::settle(state));
+    effects
+}
+
+/// The picture is on the screen since this time: what it showed of a card counts as seen. Whether the picture
+/// changes by that.
+pub fn shown(state: &mut State, now: Duration, seen: Option<Seen>) -> bool {
+    state.now = now;
+    match (&mut state.prompt, seen) {
+        (Some(prompt), Some(seen)) => prompt.drawn(now, seen),
+        (None, _) | (_, None) => false,
+    }
+}
+
+/// What the person asked for on the command line.
+pub fn begin(state: &mut State, says: String, picks: bool) -> Vec<Effect> {
+    let mut effects = if picks { commands::sessions(state) } else { Vec::new() };
+    if !says.trim().is_empty() {
+        effects.extend(writing::say(state, says));
+    }
+    effects.extend(agent::settle(state));
+    effects
+}
+
+/// What can be completed behind a slash.
+pub fn command_names() -> Vec<super::parts::complete::Candidate> {
+    writing::commands()
+}
+
+/// What is kept when the screen is left.
+pub fn farewell(state: &mut State) -> Vec<Effect> {
+    let mut effects = vec![Effect::Ask(Wish::KeepDraft(state.composer.text()))];
+    effects.extend(left(state));
+    effects
+}
+
+/// The session is left: its turn ends as interrupted, on disk, rather than in the middle. What waits for the person
+/// waits on.
+pub fn left(state: &mut State) -> Vec<Effect> {
+    if state.agent.waiting().is_some() {
+        return Vec::new();
+    }
+    vec![Effect::Agent(crate::agent::update(&mut state.agent, crate::agent::Event::Interrupted))]
+}
+
+fn tick(state: &mut State, now: Duration) {
+    let due = state.wakes_at().is_some_and(|at| at <= now);
+    state.now = now;
+    state.moved |= due | state.toasts.tick(now);
+}

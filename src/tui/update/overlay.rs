@@ -1,0 +1,186 @@
+//! A key for what lies over the screen.
+
+use super::{commands, connect, copy, links};
+use crate::tui::command::COMMANDS;
+use crate::tui::effect::Effect;
+use crate::tui::host::Wish;
+use crate::tui::keys::{Action, Scope};
+use crate::tui::overlay::{Overlay, Reader};
+use crate::tui::parts::help;
+use crate::tui::parts::picker::Pick;
+use crate::tui::parts::transcript::{cache::Cache, live};
+use crate::tui::state::State;
+use crossterm::event::KeyEvent;
+use std::cell::RefCell;
+
+/// A key while something lies over the screen.
+pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
+    let page = usize::from(state.size.1.saturating_sub(4)).max(1);
+    let keys = &state.keys;
+    let Some(front) = state.overlays.last_mut() else { return Vec::new() };
+    let pick = match front {
+        Overlay::Help(page) => {
+            return match page.key(&key, keys) {
+                help::Reply::Closed => close(state),
+                help::Reply::Nothing => Vec::new(),
+            };
+        }
+        Overlay::Reader(reader) => {
+            match keys.lookup(Scope::Page, &key) {
+                Some(Action::Close) => return close(state),
+                Some(action) => read(reader, action, page),
+                None => {}
+            }
+            return Vec::new();
+        }
+        Overlay::Key(line) => {
+            let did = line.key(&key, keys);
+            return connect::entered(state, did, key.kind);
+        }
+        Overlay::Links(_) => return links::key(state, &key),
+        Overlay::Sessions(picker, _)
+        | Overlay::Themes(picker, _)
+        | Overlay::Commands(picker)
+        | Overlay::Models(picker, _)
+        | Overlay::Connect(picker, _)
+        | Overlay::Copies(picker, _) => picker.key(&key, keys),
+    };
+    picked(state, cache, pick)
+}
+
+/// Text was pasted while something lies over the screen: it goes into the filter of a list or into the key, or nowhere.
+pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
+    let pick = match state.overlays.last_mut() {
+        Some(
+            Overlay::Sessions(picker, _)
+            | Overlay::Themes(picker, _)
+            | Overlay::Commands(picker)
+            | Overlay::Models(picker, _)
+            | Overlay::Connect(picker, _)
+            | Overlay::Copies(picker, _),
+        ) => picker.paste(text),
+        Some(Overlay::Key(line)) => {
+            line.insert(text);
+            return Vec::new();
+        }
+        Some(Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_)) | None => return Vec::new(),
+    };
+    picked(state, cache, pick)
+}
+
+/// The wheel.
+pub fn scroll(state: &mut State, cache: &mut Cache, by: isize) -> Vec<Effect> {
+    let pick = match state.overlays.last_mut() {
+        Some(Overlay::Reader(reader)) => {
+            reader.top = reader.top.saturating_add_signed(by);
+            return Vec::new();
+        }
+        Some(
+            Overlay::Sessions(picker, _)
+            | Overlay::Themes(picker, _)
+            | Overlay::Commands(picker)
+            | Overlay::Models(picker, _)
+            | Overlay::Connect(picker, _)
+            | Overlay::Copies(picker, _),
+        ) => picker.scroll(by.signum()),
+        Some(Overlay::Help(help)) => {
+            help.scroll(by);
+            return Vec::new();
+        }
+        Some(Overlay::Links(_) | Overlay::Key(_)) | None => return Vec::new(),
+    };
+    picked(state, cache, pick)
+}
+
+/// Leaves what is in front. A theme that was only looked at goes back.
+pub fn close(state: &mut State) -> Vec<Effect> {
+    if let Some(Overlay::Themes(_, before)) = state.overlays.pop() {
+        state.theme = *before;
+    }
+    // A key typed ahead must not land on a card that comes to light.
+    state.presses.elsewhere(state.now);
+    Vec::new()
+}
+
+fn picked(state: &mut State, cache: &mut Cache, pick: Pick) -> Vec<Effect> {
+    match pick {
+        Pick::Nothing => Vec::new(),
+        Pick::Closed => close(state),
+        Pick::Moved(row) => {
+            if let Some(Overlay::Themes(..)) = state.overlays.last()
+                && let Some(theme) = state.themes.all.get(row)
+            {
+                state.theme = theme.clone();
+            }
+            Vec::new()
+        }
+        Pick::Picked(row) => {
+            let Some(front) = state.overlays.pop() else { return Vec::new() };
+            state.presses.elsewhere(state.now);
+            take(state, cache, front, row)
+        }
+    }
+}
+
+fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize) -> Vec<Effect> {
+    match overlay {
+        Overlay::Sessions(_, rows) => match rows.into_iter().nth(row) {
+            Some(session) if session.id == state.session => Vec::new(),
+            Some(session) => commands::leave_for(state, Wish::Open(session.id)),
+            None => Vec::new(),
+        },
+        Overlay::Themes(..) => match state.themes.all.get(row) {
+            Some(theme) => {
+                state.theme = theme.clone();
+                vec![Effect::Ask(Wish::KeepTheme(state.theme.name.clone()))]
+            }
+            None => Vec::new(),
+        },
+        Overlay::Commands(_) => match COMMANDS.get(row) {
+            Some(command) => commands::run(state, cache, command.command, ""),
+            None => Vec::new(),
+        },
+        Overlay::Models(_, models) => match models.get(row) {
+            Some(model) => commands::use_model(state, model),
+            None => Vec::new(),
+        },
+        Overlay::Connect(_, choices) => match choices.into_iter().nth(row) {
+            Some(choice) => connect::take(state, choice),
+            None => Vec::new(),
+        },
+        Overlay::Copies(_, texts) => match texts.get(row) {
+            Some(text) => copy::copy(state, text),
+            None => Vec::new(),
+        },
+        Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::Key(_) => Vec::new(),
+    }
+}
+
+fn read(reader: &mut Reader, action: Action, page: usize) {
+    reader.top = match action {
+        Action::Up => reader.top.saturating_sub(1),
+        Action::Down => reader.top + 1,
+        Action::PageUp => reader.top.saturating_sub(page),
+        Action::PageDown => reader.top + page,
+        Action::Top => 0,
+        Action::Bottom => usize::MAX / 2,
+        _ => reader.top,
+    };
+}
+
+/// Opens a text to be read in full.
+pub fn open_reader(state: &mut State, title: &str, text: &str) {
+    // Nobody reads more than this in a terminal, and it is laid out as one.
+    const MOST: usize = 2_000_000;
+    let mut end = text.len().min(MOST);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let more = match text.len() - end {
+        0 => String::new(),
+        more => format!("\n… {} more; copied, it is whole", live::bytes(more)),
+    };
+    let text = format!("{}{more}", &text[..end]).into();
+    let reader = Reader { title: title.to_owned(), text, top: 0, laid: RefCell::default() };
+    state.overlays.push(Overlay::Reader(reader));
+}

@@ -1,0 +1,126 @@
+//! What is written: keys and pastes for the composer, what completes a word, what is sent.
+
+use super::{agent, card, commands, key, overlay, search};
+use crate::agent::Event;
+use crate::tui::command::{COMMANDS, parse};
+use crate::tui::effect::Effect;
+use crate::tui::host::Wish;
+use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::complete::{Candidate, Completed, Kind};
+use crate::tui::parts::composer::Pressed;
+use crate::tui::parts::toast;
+use crate::tui::parts::transcript::cache::Cache;
+use crate::tui::state::State;
+use crossterm::event::KeyEvent;
+
+/// A key for the composer; what it does not know means what it means anywhere.
+pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
+    let completed = match state.composer.is_searching() {
+        // Keys of the search are the search's, whatever word stands at the cursor.
+        true => Completed::Passed,
+        false => state.complete.key(&key, &state.keys),
+    };
+    match completed {
+        Completed::Used => return Vec::new(),
+        Completed::Replace(range, text) => {
+            state.composer.replace(range, &text);
+            return follow(state);
+        }
+        Completed::Passed => {}
+    }
+    let effects = match state.composer.key(&key, &state.keys) {
+        Pressed::Used => {
+            state.transcript.deselect();
+            Vec::new()
+        }
+        Pressed::Send => send(state, cache),
+        Pressed::Passed => match state.keys.lookup(Scope::Composer, &key) {
+            Some(Action::DeleteOrQuit) => key::quit(state),
+            Some(
+                action @ (Action::HelpWhenEmpty | Action::OpenEditor | Action::ChangeMode | Action::TakeBack),
+            ) => key::act(state, cache, action),
+            Some(_) | None => key::anywhere(state, cache, key),
+        },
+    };
+    effects.into_iter().chain(follow(state)).collect()
+}
+
+/// Text was pasted: never an answer.
+pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
+    if !state.overlays.is_empty() {
+        return overlay::pasted(state, cache, text);
+    }
+    if state.transcript.search.is_some() {
+        return search::pasted(state, cache, text);
+    }
+    if state.open_card().is_some() && card::pasted(state, text) {
+        return Vec::new();
+    }
+    state.presses.elsewhere(state.now);
+    state.composer.paste(text);
+    state.transcript.deselect();
+    follow(state)
+}
+
+/// Takes back what waits to be sent.
+pub fn take_back(state: &mut State) -> Vec<Effect> {
+    if state.agent.queue.is_empty() {
+        return Vec::new();
+    }
+    let mut text = state.agent.queue.join("\n\n");
+    if !state.composer.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(&state.composer.text());
+    }
+    state.composer.set(&text);
+    agent::happened(state, Event::TakenBack)
+}
+
+/// Lets what completes a word follow what is written; files are asked for when the first is wanted.
+fn follow(state: &mut State) -> Vec<Effect> {
+    let (text, cursor) = state.composer.written();
+    match state.complete.follow(&text, cursor) {
+        Some(Kind::File) if !state.asked_files => {
+            state.asked_files = true;
+            vec![Effect::Ask(Wish::Files)]
+        }
+        Some(Kind::File | Kind::Command) => Vec::new(),
+        None => {
+            // Files come and go: they are asked for anew with the next word.
+            state.asked_files = false;
+            Vec::new()
+        }
+    }
+}
+
+/// What can be completed behind a slash.
+pub fn commands() -> Vec<Candidate> {
+    COMMANDS.iter().map(|row| Candidate::new(row.names[0], row.help)).collect()
+}
+
+fn send(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
+    let text = state.composer.text();
+    if let Some((command, words)) = parse(text.trim()) {
+        let words = words.to_owned();
+        state.composer.take();
+        return commands::run(state, cache, command, &words);
+    }
+    if state.prompt.is_some() {
+        let key = state.keys.hint(Scope::Composer, Action::SwitchKeyboard);
+        let words = format!("it stays here until the card is answered; {key} moves the keyboard to it");
+        state.notice(&words, toast::Kind::Info);
+        return Vec::new();
+    }
+    state.composer.take();
+    say(state, text)
+}
+
+/// The person says this.
+pub fn say(state: &mut State, text: String) -> Vec<Effect> {
+    state.composer.remember(&text);
+    state.transcript.follow();
+    let mut effects = agent::happened(state, Event::Said(text.clone()));
+    effects.push(Effect::Ask(Wish::Remember(text)));
+    effects.push(Effect::Ask(Wish::KeepDraft(String::new())));
+    effects
+}

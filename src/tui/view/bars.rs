@@ -1,0 +1,116 @@
+//! The head, the foot and the chip: what is always said.
+
+use crate::agent::{Phase, Step};
+use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::status::{Bar, dollars, tokens};
+use crate::tui::parts::transcript::cache::Cache;
+use crate::tui::parts::transcript::{how_long, live};
+use crate::tui::prompt::Card;
+use crate::tui::state::State;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Title, model, project and branch.
+pub fn head(state: &State, area: Rect, buffer: &mut Buffer) {
+    let theme = &state.theme;
+    let mut bar = Bar::between(" · ", theme.dim);
+    bar.left("aye", theme.strong, 1);
+    bar.left(state.agent.session.title().unwrap_or_default(), theme.text, 3);
+    if state.agent.session.title().is_some() {
+        bar.shrinks();
+    }
+    let model = if state.connection.tour { "the tour" } else { &state.agent.model };
+    bar.right(model, theme.text, 2);
+    bar.right(state.settings.place.as_str(), theme.dim, 4);
+    bar.draw(area, buffer);
+}
+
+/// The line below the head.
+pub fn rule(state: &State, area: Rect, buffer: &mut Buffer) {
+    for x in area.left()..area.right() {
+        for y in area.top()..area.bottom() {
+            buffer[(x, y)].set_symbol("─").set_style(state.theme.border_dim);
+        }
+    }
+}
+
+/// Dry run, mode, what it costs, what runs, what waits.
+pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
+    let theme = &state.theme;
+    let session = &state.agent.session;
+    let mut bar = Bar::between(" · ", theme.dim);
+    if state.agent.is_dry_run() {
+        bar.left("DRY RUN", theme.danger, 0);
+        bar.left(format!("{} rehearsed", session.rehearsed()), theme.danger, 5);
+    }
+    if let Some(words) = doing(state) {
+        bar.left(words, theme.accent, 2);
+    }
+    bar.left(format!("{} mode", state.agent.policy.mode.word()), theme.dim, 4);
+    if let Some(window) = state.connection.window.filter(|window| *window > 0) {
+        let share = session.context().saturating_mul(100) / window;
+        let style = if share >= 80 { theme.warning } else { theme.dim };
+        bar.left(format!("ctx {share}%"), style, if share >= 80 { 3 } else { 7 });
+    }
+    let usage = session.usage();
+    if usage.total() > 0 {
+        bar.left(format!("{} tok", tokens(usage.total())), theme.dim, 8);
+        if let Some((sent, cached, received)) = state.connection.price {
+            let fresh = usage.input.saturating_sub(usage.cached) as f64;
+            let cost = fresh * sent + usage.cached as f64 * cached + usage.output as f64 * received;
+            bar.left(dollars(cost / 1e6), theme.dim, 6);
+        }
+    }
+    let help = match state.composer.is_empty() && state.prompt.is_none() {
+        true => state.keys.hint(Scope::Composer, Action::HelpWhenEmpty),
+        false => state.keys.hint(Scope::Anywhere, Action::Help),
+    };
+    bar.right(format!("{help} help"), theme.dim, 1);
+    bar.draw(area, buffer);
+}
+
+/// What runs and for how long, or what waits.
+fn doing(state: &State) -> Option<String> {
+    let elapsed = how_long(state.now.saturating_sub(state.since));
+    let spin = live::spinner(state.now);
+    let waits = state.prompt.as_ref().map(|_| match state.agent.place() {
+        (at, of) if of > 1 => format!("waits for you · {at} of {of}"),
+        _ => "waits for you".to_owned(),
+    });
+    let runs = || match &state.agent.phase {
+        Phase::Idle => None,
+        Phase::Thinking(draft) if draft.retrying.is_some() => Some(format!("{spin} tries again · {elapsed}")),
+        Phase::Thinking(_) => Some(format!("{spin} replies · {elapsed}")),
+        Phase::Acting { calls, .. } => {
+            let runs = calls.iter().find(|pending| matches!(pending.step, Step::Running(_)));
+            let name = runs.map_or("looks", |pending| pending.call.name.as_str());
+            Some(format!("{spin} {name} · {elapsed}"))
+        }
+    };
+    waits.or_else(runs)
+}
+
+/// What stands between transcript and composer: the search, a parked question, how much is new.
+pub fn chip(state: &State, cache: &mut Cache, area: Rect, buffer: &mut Buffer) {
+    let theme = &state.theme;
+    let mut bar = Bar::between("  ", theme.dim);
+    if let Some(search) = &state.transcript.search {
+        let nothing = if search.nothing && !search.words.is_empty() { " · not found" } else { "" };
+        bar.left(format!("search: {}▏{nothing}", search.words), theme.accent, 0);
+        bar.right("↑↓ other places · esc back", theme.dim, 3);
+    }
+    if let Some(Card::Question(card)) = state.prompt.as_ref().map(|prompt| &prompt.card)
+        && card.is_parked()
+    {
+        bar.left(card.chip(&state.keys), theme.prompt, 0);
+    }
+    if !state.transcript.follows() {
+        let words = match state.transcript.new_lines(&state.ground(), cache) {
+            0 => "more below ↓".to_owned(),
+            1 => "1 new line ↓".to_owned(),
+            lines => format!("{lines} new lines ↓"),
+        };
+        bar.right(words, theme.accent, 1);
+    }
+    bar.draw(area, buffer);
+}

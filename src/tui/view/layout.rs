@@ -1,0 +1,86 @@
+//! What stands where, from one cell to a very large screen.
+
+use crate::tui::prompt::Prompt;
+use crate::tui::state::State;
+use ratatui::layout::Rect;
+
+/// The places of the screen. A place may have no rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Areas {
+    /// Title, model, project.
+    pub head: Rect,
+    /// The line below it.
+    pub rule: Rect,
+    /// What was said and done, without the blank column at either side.
+    pub transcript: Rect,
+    /// One row for what waits beside the card: a parked question, what is searched for.
+    pub chip: Rect,
+    /// One row that keeps what is above from what is below, where there is room.
+    pub air: Rect,
+    /// The card of the call that waits.
+    pub card: Rect,
+    /// The composer.
+    pub composer: Rect,
+    /// What it costs, what runs, what waits.
+    pub foot: Rect,
+}
+
+/// Where everything stands now.
+pub fn areas(state: &State) -> Areas {
+    let (width, height) = state.size;
+    let all = Rect::new(0, 0, width, height);
+    // A blank column at the left, which what is said and what is written have in common.
+    let side = u16::from(width > 2);
+    let mut left = height;
+    let mut take = |wanted: u16, keep: u16| {
+        let rows = wanted.min(left.saturating_sub(keep));
+        left -= rows;
+        rows
+    };
+    // The composer's first row is the last thing to go: without it nothing can be said.
+    let open = state.open_card();
+    let writes = open.is_none() || !state.composer.is_empty();
+    let least = u16::from(writes);
+    let foot = take(u16::from(height >= 3), least);
+    let head = take(u16::from(height >= 8), least);
+    let rule = take(u16::from(height >= 12), least);
+    let air = take(u16::from(height >= 16), least);
+    let chip = take(u16::from(has_chip(state) && height >= 4), least);
+    let composer = match writes {
+        false => 0,
+        // Beside a card the composer only shows what is unsent.
+        true if open.is_some() => take(state.composer.height(width - side, 3).min(3), 1),
+        true => take(state.composer.height(width - side, (height / 3).max(1)), 0),
+    };
+    // Some rows of what led to the question stay, where there is room for both.
+    let card = take(state.card_height(width), if height >= 20 { 4 } else { 0 });
+    let mut y = 0;
+    let mut place = |rows: u16| {
+        let area = Rect { y, height: rows, ..all };
+        y += rows;
+        area
+    };
+    let beside = |area: Rect| Rect { x: side, width: width - side, ..area };
+    let (head, rule, transcript) = (place(head), place(rule), place(left));
+    Areas {
+        head,
+        rule,
+        transcript: Rect { width: width - 2 * side, ..beside(transcript) },
+        chip: place(chip),
+        air: place(air),
+        card: place(card),
+        composer: beside(place(composer)),
+        foot: place(foot),
+    }
+}
+
+/// Rows of the transcript.
+pub fn transcript_height(state: &State) -> usize {
+    usize::from(areas(state).transcript.height)
+}
+
+fn has_chip(state: &State) -> bool {
+    state.transcript.search.is_some()
+        || state.prompt.as_ref().is_some_and(Prompt::is_parked)
+        || !state.transcript.follows()
+}

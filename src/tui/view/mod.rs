@@ -1,0 +1,92 @@
+//! The picture of the state: a pure function, drawn from what is visible and nothing else.
+
+mod bars;
+pub mod layout;
+mod overlays;
+#[cfg(test)]
+pub mod tests;
+pub mod visible;
+mod wall;
+mod welcome;
+
+use super::focus::{Focus, focus};
+use super::parts::transcript::cache::Cache;
+use super::prompt::Seen;
+use super::state::State;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+/// What a frame shows, beside its cells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Where the terminal's cursor is.
+    pub cursor: Option<Position>,
+    /// What of the open card was really shown.
+    pub card: Option<Seen>,
+}
+
+/// Draws the screen, and tells where the cursor is. The cache only spares work: with an empty one the picture is
+/// the same.
+pub fn view(state: &State, cache: &mut Cache, buffer: &mut Buffer) -> Shown {
+    let all = buffer.area;
+    buffer.set_style(all, state.theme.ground.patch(state.theme.text));
+    if all.is_empty() {
+        return Shown::default();
+    }
+    let areas = layout::areas(state);
+    bars::head(state, areas.head, buffer);
+    bars::rule(state, areas.rule, buffer);
+    let mut links = Vec::new();
+    if state.agent.session.entries().is_empty() && state.agent.is_idle() {
+        welcome::draw(state, areas.transcript, buffer);
+    } else {
+        links = visible::draw(state, cache, areas.transcript, buffer);
+    }
+    if state.open_card().is_none() {
+        bars::rule(state, areas.air, buffer);
+    }
+    bars::chip(state, cache, areas.chip, buffer);
+    bars::foot(state, areas.foot, buffer);
+    let mut shown = front(state, areas, buffer);
+    let toasts = toasts(state, areas);
+    let over = overlays::draw(state, buffer);
+    // A notice may be about the list that lies over the screen, so it stands above that too.
+    state.toasts.view(toasts, buffer, &state.theme);
+    if let Some(over) = over {
+        shown.cursor = over.cursor;
+        // What is covered was not seen.
+        shown.card = shown.card.filter(|_| over.area.is_empty());
+        links.retain(|link| !link.area.intersects(over.area));
+    }
+    links.retain(|link| !link.area.intersects(toasts));
+    wall::guard(buffer);
+    if state.settings.links {
+        wall::links(buffer, &links, &state.settings);
+    }
+    shown.cursor = shown.cursor.filter(|at| all.contains(*at));
+    shown
+}
+
+/// The card and the composer. The cursor stands where the keyboard is.
+fn front(state: &State, areas: layout::Areas, buffer: &mut Buffer) -> Shown {
+    let theme = &state.theme;
+    let focus = focus(state);
+    // A card no row of which is drawn was not seen.
+    let card = if areas.card.is_empty() { None } else { state.draw_card(areas.card, buffer) };
+    let mut cursor = card.filter(|_| focus == Focus::Prompt).and_then(|seen| seen.cursor());
+    if !areas.composer.is_empty() {
+        let at = state.composer.view(areas.composer, buffer, theme, focus == Focus::Composer);
+        if focus == Focus::Composer {
+            cursor = at;
+            let above = Rect { y: 0, height: areas.composer.y, ..areas.composer };
+            state.complete.view(above, buffer, theme);
+        }
+    }
+    Shown { cursor, card }
+}
+
+/// Notices stand at the upper right of the transcript.
+fn toasts(state: &State, areas: layout::Areas) -> Rect {
+    let rows = state.toasts.height(areas.transcript.width).min(areas.transcript.height);
+    Rect { height: rows, ..areas.transcript }
+}

@@ -1,0 +1,159 @@
+//! What lies over the screen, drawn last.
+
+use crate::tui::keys::{Action, Scope};
+use crate::tui::overlay::{Links, Overlay, Reader};
+use crate::tui::parts::frame::Frame;
+use crate::tui::parts::line;
+use crate::tui::parts::status::Bar;
+use crate::tui::state::State;
+use crate::tui::text::reveal::{Shown, reveal};
+use crate::tui::text::{width, wrap};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+/// What was drawn over the screen.
+pub struct Over {
+    /// Its place; nothing below it can be clicked or opened.
+    pub area: Rect,
+    /// Where the cursor is.
+    pub cursor: Option<Position>,
+}
+
+/// Draws what is in front.
+pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Over> {
+    let theme = &state.theme;
+    let all = buffer.area;
+    let area = inset(all);
+    recede(state, buffer);
+    let cursor = match state.overlays.last()? {
+        Overlay::Help(help) => {
+            help.view(&state.keys, area, buffer, theme);
+            None
+        }
+        Overlay::Sessions(picker, _)
+        | Overlay::Themes(picker, _)
+        | Overlay::Commands(picker)
+        | Overlay::Models(picker, _)
+        | Overlay::Connect(picker, _)
+        | Overlay::Copies(picker, _) => picker.view(area, buffer, theme),
+        Overlay::Key(line) => return Some(enter_key(state, line, area, buffer)),
+        Overlay::Reader(reader) => {
+            read(state, reader, area, buffer);
+            None
+        }
+        Overlay::Links(Links { asks: Some(address), .. }) => {
+            asks(state, address, area, buffer);
+            None
+        }
+        Overlay::Links(links) => {
+            letters(state, links, buffer);
+            return Some(Over { area: Rect::default(), cursor: None });
+        }
+    };
+    Some(Over { area, cursor })
+}
+
+/// What lies behind steps back, so that what is in front is read first. A theme that is tried on is seen in full, and
+/// so are links.
+fn recede(state: &State, buffer: &mut Buffer) {
+    match state.overlays.last() {
+        None | Some(Overlay::Themes(..) | Overlay::Links(_)) => {}
+        Some(
+            Overlay::Help(_)
+            | Overlay::Sessions(..)
+            | Overlay::Commands(_)
+            | Overlay::Models(..)
+            | Overlay::Connect(..)
+            | Overlay::Key(_)
+            | Overlay::Copies(..)
+            | Overlay::Reader(_),
+        ) => {
+            let all = buffer.area;
+            buffer.set_style(all, state.theme.border_dim);
+        }
+    }
+}
+
+/// The key is entered: only how long it is can be seen.
+fn enter_key(state: &State, line: &line::Line, area: Rect, buffer: &mut Buffer) -> Over {
+    let theme = &state.theme;
+    let key = |action| state.keys.hint(Scope::Line, action);
+    let hints = [
+        format!("{} keep it and talk · {} back", key(Action::Accept), key(Action::Close)),
+        format!("{} keep · {} back", key(Action::Accept), key(Action::Close)),
+    ];
+    let width = area.width.min(72);
+    let words = "It is kept in a file that only you can read, and sent to the service it is for and nowhere \
+        else. Without a service in your settings that is OpenAI.";
+    let words = wrap::plain(words, theme.dim, usize::from(width.saturating_sub(4)).max(1));
+    let height = area.height.min(u16::try_from(words.len()).unwrap_or(u16::MAX).saturating_add(4));
+    let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
+    let area = Rect { x, y, width, height };
+    let frame = Frame { title: "enter a key", right: "", hints: &hints, listens: true };
+    let inside = frame.view(area, buffer, theme);
+    let Some(row) = inside.rows().next() else { return Over { area, cursor: None } };
+    let dots = "•".repeat(line.text().chars().count());
+    let shown = width::fit_end(&dots, usize::from(row.width).saturating_sub(3));
+    let (x, _) = buffer.set_stringn(row.x, row.y, "❯ ", usize::from(row.width), theme.accent);
+    let (x, _) = buffer.set_stringn(x, row.y, shown, usize::from(row.right() - x), theme.text);
+    for (row, line) in inside.rows().skip(2).zip(&words) {
+        buffer.set_line(row.x, row.y, line, row.width);
+    }
+    Over { area, cursor: Some(Position { x: x.min(row.right().saturating_sub(1)), y: row.y }) }
+}
+
+/// A little of the screen stays to be seen, where there is room.
+fn inset(all: Rect) -> Rect {
+    let x = if all.width >= 60 { 3 } else { 0 };
+    let y = if all.height >= 16 { 1 } else { 0 };
+    Rect { x: all.x + x, y: all.y + y, width: all.width - 2 * x, height: all.height - 2 * y }
+}
+
+fn read(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
+    let hints = ["↑↓ page-up page-down move · esc back".to_owned(), "esc back".to_owned()];
+    let frame = Frame { title: &reader.title, right: "", hints: &hints, listens: true };
+    let inside = frame.view(area, buffer, &state.theme);
+    let lines = reader.lines(usize::from(inside.width).max(1), state.theme.text);
+    let top = reader.top.min(lines.len().saturating_sub(usize::from(inside.height)));
+    for (row, line) in inside.rows().zip(&lines[top..]) {
+        buffer.set_line(row.x, row.y, line, row.width);
+    }
+}
+
+/// A web address in full, before it is opened.
+fn asks(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
+    let hints = ["enter opens it in the browser · y copies · esc back".to_owned(), "enter · esc".to_owned()];
+    let frame = Frame { title: "open an address?", right: "", hints: &hints, listens: true };
+    let shown: String = reveal(address)
+        .into_iter()
+        .map(|shown| match shown {
+            Shown::Text(text) | Shown::Mark(text) => text,
+        })
+        .collect();
+    let width = usize::from(area.width.saturating_sub(4)).max(1);
+    let lines = wrap::plain(&shown, state.theme.text, width);
+    let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height);
+    let inside = frame.view(Rect { y: area.bottom() - rows, height: rows, ..area }, buffer, &state.theme);
+    for (row, line) in inside.rows().zip(&lines) {
+        buffer.set_line(row.x, row.y, line, row.width);
+    }
+}
+
+/// A letter on each link, and what each leads to at the bottom.
+fn letters(state: &State, links: &Links, buffer: &mut Buffer) {
+    let all = buffer.area;
+    for link in &links.list {
+        if all.contains(Position::from(link.at)) {
+            buffer.set_string(link.at.0, link.at.1, link.letter.to_string(), state.theme.found);
+        }
+    }
+    let words: Vec<String> =
+        links.list.iter().map(|link| format!("{} {}", link.letter, link.target)).collect();
+    let row = Rect { y: all.bottom() - 1, height: 1, ..all };
+    ratatui::widgets::Widget::render(ratatui::widgets::Clear, row, buffer);
+    buffer.set_style(row, state.theme.ground.patch(state.theme.text));
+    let mut bar = Bar::between("  ", state.theme.dim);
+    bar.left(format!("open: {}", words.join("  ")), state.theme.accent, 0).shrinks();
+    bar.right("shift copies · esc back", state.theme.dim, 1);
+    bar.draw(row, buffer);
+}

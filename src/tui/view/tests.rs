@@ -1,0 +1,17 @@
+//! What the screen shows.
+use crate::tui::state::Settings;
+
+/// A project in `/project` on a machine called `here`.
+pub fn settings() -> Settings {
+    Settings {
+        folder: "/project".into(),
+        place: "~/project ⎇ main".into(),
+        home: None,
+        may: String::new(),
+        machine: "here".into(),
+        mouse: true,
+        links: false,
+        bell: true,
+        editor: None,
+    }
+}

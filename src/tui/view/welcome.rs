@@ -1,0 +1,175 @@
+//! The first screen: what is talked to, where that came from, and what can be done. It never blocks.
+
+use crate::tui::keys::{Action, Scope};
+use crate::tui::state::State;
+use crate::tui::text::width;
+use crate::tui::text::wrap::{Piece, Shape, wrap};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+/// Lines longer than this are hard to read.
+const WIDEST: usize = 92;
+
+/// Lines that stand together, and how soon they go where there is no room: the highest first, 0 never.
+struct Section {
+    lines: Vec<Line<'static>>,
+    goes: u8,
+}
+
+/// Draws the first screen where nothing was said yet.
+pub fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
+    let side = if area.width > 60 { 2 } else { 0 };
+    let area = Rect { x: area.x + side, width: area.width.saturating_sub(side), ..area };
+    let width = usize::from(area.width).clamp(1, WIDEST);
+    let mut sections = vec![title(state, width), connection(state, width)];
+    if state.connection.tour {
+        sections.extend([begin(state, width), others(state, width)]);
+    }
+    sections.push(keys(state, width));
+    sections.retain(|section| !section.lines.is_empty());
+    let rows = usize::from(area.height);
+    while height(&sections) > rows
+        && let Some(at) =
+            (0..sections.len()).filter(|at| sections[*at].goes > 0).max_by_key(|at| sections[*at].goes)
+    {
+        sections.remove(at);
+    }
+    let above = (rows.saturating_sub(height(&sections)) / 3).min(6);
+    let blank = [Line::default()];
+    let lines = sections.iter().enumerate().flat_map(|(at, section)| {
+        let apart = if at > 0 { &blank[..] } else { &[] };
+        apart.iter().chain(&section.lines)
+    });
+    for (row, line) in area.rows().skip(above).zip(lines) {
+        buffer.set_line(row.x, row.y, line, row.width);
+    }
+}
+
+fn height(sections: &[Section]) -> usize {
+    let lines: usize = sections.iter().map(|section| section.lines.len()).sum();
+    lines + sections.len().saturating_sub(1)
+}
+
+fn title(state: &State, width: usize) -> Section {
+    let theme = &state.theme;
+    let words = [("aye", theme.heading), ("  the terminal copilot that asks first", theme.dim)];
+    Section { lines: say(&words, width, ""), goes: 3 }
+}
+
+/// What is talked to and where that came from, and what it may do by itself.
+fn connection(state: &State, width: usize) -> Section {
+    let theme = &state.theme;
+    let connection = &state.connection;
+    let mut lines = if connection.tour {
+        let words = "a script, not a model. It needs no key and no network; its tools are real, in a small project \
+            of its own.";
+        say(
+            &[
+                ("You talk to ", theme.text),
+                ("the tour", theme.strong),
+                (": ", theme.text),
+                (words, theme.text),
+            ],
+            width,
+            "",
+        )
+    } else {
+        let model = &connection.model;
+        // The source may begin with the model, to say where that is.
+        let from = connection.source.strip_prefix(model.as_str()).unwrap_or(&connection.source);
+        let dot = if from.is_empty() || from.starts_with([' ', ',']) { "" } else { ", " };
+        let from = if model.is_empty() { format!("{from}.") } else { format!("{dot}{from}.") };
+        say(&[("You talk to ", theme.text), (model, theme.strong), (&from, theme.text)], width, "")
+    };
+    let mode = state.agent.policy.mode;
+    if state.agent.is_dry_run() {
+        let words = "This is a dry run: nothing real is touched; what would be done is shown.";
+        lines.extend(say(&[(words, theme.danger)], width, ""));
+    } else if !connection.tour {
+        let words = format!("{} mode: {}", mode.word(), mode.meaning());
+        lines.extend(say(&[(&words, theme.dim)], width, ""));
+    }
+    Section { lines, goes: 0 }
+}
+
+/// What to press first.
+fn begin(state: &State, width: usize) -> Section {
+    let theme = &state.theme;
+    let enter = state.keys.hint(Scope::Composer, Action::Send);
+    let words = [
+        ("Write ", theme.text),
+        ("say hello", theme.person),
+        (" and press ", theme.text),
+        (&enter, theme.accent),
+        (" to begin.", theme.text),
+    ];
+    Section { lines: say(&words, width, "❯ "), goes: 0 }
+}
+
+/// What else could be talked to.
+fn others(state: &State, width: usize) -> Section {
+    let theme = &state.theme;
+    let key = state.keys.hint(Scope::Anywhere, Action::Connect);
+    let key = if key.is_empty() { "/connect".to_owned() } else { key };
+    let words = [("To talk to a model instead, press ", theme.text), (&key, theme.accent), (":", theme.text)];
+    let mut lines = say(&words, width, "");
+    for server in &state.local {
+        let models = match server.models.as_slice() {
+            [] => String::new(),
+            [one] => format!(" · {one}"),
+            [first, rest @ ..] => format!(" · {first} and {} more", rest.len()),
+        };
+        let words = [(server.name.as_str(), theme.strong), (" is running on this machine", theme.text)];
+        let mut line = words.to_vec();
+        line.push((&models, theme.dim));
+        lines.extend(say(&line, width, "• "));
+    }
+    if state.local.is_empty() {
+        let words = "Ollama, LM Studio, llama.cpp or vLLM, once one runs on this machine";
+        lines.extend(say(&[(words, theme.dim)], width, "• "));
+    }
+    let words = "OpenAI, or the service your settings name, with a key that you enter";
+    lines.extend(say(&[(words, theme.dim)], width, "• "));
+    Section { lines, goes: 1 }
+}
+
+/// The keys that lead everywhere else.
+fn keys(state: &State, width: usize) -> Section {
+    let theme = &state.theme;
+    let mut hints = vec![
+        (Scope::Composer, Action::Send, "sends what you write; nothing is changed or run without your yes"),
+        (Scope::Anywhere, Action::Palette, "every command"),
+        (Scope::Anywhere, Action::Sessions, "go on with another session"),
+        (Scope::Anywhere, Action::Help, "the keys that work now"),
+    ];
+    if state.connection.tour {
+        hints.remove(0);
+    } else {
+        hints.insert(3, (Scope::Anywhere, Action::Connect, "talk to another service"));
+    }
+    let mut lines = Vec::new();
+    for (scope, action, words) in hints {
+        let hint = state.keys.hint(scope, action);
+        if !hint.is_empty() {
+            let gap = " ".repeat(9usize.saturating_sub(width::width(&hint)).max(1));
+            let words = [(hint.as_str(), theme.accent), (gap.as_str(), theme.dim), (words, theme.dim)];
+            lines.extend(say(&words, width, ""));
+        }
+    }
+    Section { lines, goes: 2 }
+}
+
+/// A paragraph in several styles behind a sign, its rows in one column.
+fn say(words: &[(&str, Style)], width: usize, sign: &str) -> Vec<Line<'static>> {
+    let pieces: Vec<Piece> = words
+        .iter()
+        .filter(|(text, _)| !text.is_empty())
+        .map(|(text, style)| Piece::new(*text, *style))
+        .collect();
+    let style = words.first().map_or(Style::new(), |(_, style)| *style);
+    let lead = |text: String| if text.is_empty() { Vec::new() } else { vec![Piece::new(text, style)] };
+    let rest = lead(" ".repeat(width::width(sign)));
+    wrap(&pieces, &Shape { width, first: lead(sign.to_owned()), rest, verbatim: false }).lines
+}
