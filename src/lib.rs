@@ -70,7 +70,9 @@
 //! every adapter.
 
 pub mod agent;
+pub mod assemble;
 pub mod chat;
+pub mod cli;
 pub mod config;
 pub mod llm;
 pub mod policy;

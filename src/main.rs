@@ -1,10 +1,39 @@
-//! Runs the program.
+//! Runs the program, reports its error, gives the exit code.
 
+use aye::assemble::{self, Mistake};
+use aye::cli::Cli;
+use clap::Parser;
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // A command is run by this program under another name, which ends with all that it started when we do.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "guard") {
         return aye::project::guard::run();
     }
-    ExitCode::SUCCESS
+    // Keys are in this process: no command that was allowed, and no core file, gets to read them out of it.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = if error.use_stderr() { 2 } else { 0 };
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&error.into()),
+    };
+    let ended = runtime.block_on(assemble::run(cli));
+    // A tool that looks at a file which never answers must not hold the program.
+    runtime.shutdown_background();
+    ended.unwrap_or_else(|error| failed(&error))
+}
+
+/// One sentence, and whose fault it is: 2 the caller's, 1 the system's.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "aye: {error:#}");
+    ExitCode::from(if error.is::<Mistake>() { 2 } else { 1 })
 }

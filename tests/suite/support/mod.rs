@@ -1,7 +1,9 @@
 //! What tests are built with.
 
+pub mod program;
 pub mod scene;
 pub mod service;
+pub mod talking;
 
 /// How often something is tried: the small number while a person waits for the tests, the great one where
 /// `AYE_TEST_THOROUGH` is set, as the check of a change does.

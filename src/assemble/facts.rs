@@ -1,0 +1,49 @@
+//! What is true of this run: for the model's standing words, and for the head of the screen.
+
+use crate::project::branch::branch;
+use std::path::Path;
+
+/// Lines for the standing words to the model.
+pub(super) fn for_the_model(folder: &Path) -> Vec<String> {
+    let mut facts = vec![
+        format!("Project: {}", folder.display()),
+        format!("System: {}", std::env::consts::OS),
+        format!("Date: {}", jiff::Zoned::now().date()),
+    ];
+    facts.extend(branch(folder).map(|branch| format!("Branch: {branch}")));
+    facts
+}
+
+/// The folder as the head shows it: with `~`, and the branch where there is one.
+pub(super) fn place(folder: &Path) -> String {
+    let shown = in_short(folder);
+    match branch(folder) {
+        Some(branch) => format!("{shown} ⎇ {branch}"),
+        None => shown,
+    }
+}
+
+/// A path with `~` for the person's home.
+pub(super) fn in_short(path: &Path) -> String {
+    let home = std::env::var_os("HOME");
+    match home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}
+
+/// When something was, in the person's own time: `14:02`, `yesterday 14:02`, `3 Nov`, `3 Nov 2025`.
+pub(super) fn when(then: std::time::SystemTime) -> String {
+    let now = jiff::Zoned::now();
+    let Ok(then) = jiff::Timestamp::try_from(then) else { return String::new() };
+    let then = then.to_zoned(now.time_zone().clone());
+    let yesterday = now.date().yesterday().is_ok_and(|day| day == then.date());
+    let form = match () {
+        () if then.date() == now.date() => "%H:%M",
+        () if yesterday => "yesterday %H:%M",
+        () if then.year() == now.year() => "%-d %b",
+        () => "%-d %b %Y",
+    };
+    then.strftime(form).to_string()
+}

@@ -1,0 +1,306 @@
+//! What the screen wants of the program around it: sessions, models, files, and what is kept between runs.
+
+use super::model::Model;
+use super::wiring::{Session, Wiring};
+use super::{Connecting, facts};
+use crate::agent::Effect;
+use crate::chat::SessionId;
+use crate::chat::link::Target;
+use crate::llm::local;
+use crate::project::disk::Disk;
+use crate::project::{Located, Reader};
+use crate::runtime::Runtime;
+use crate::store::draft::Whose;
+use crate::store::{Drafts, History, Listed};
+use crate::tui::host::{Host, Line, LocalServer, Opened, Reply, SessionRow, Wish};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc::Sender;
+
+/// Files offered for `@`: more than anybody scrolls through, few enough to filter at once.
+const FILES: usize = 20_000;
+
+/// The program around the screen.
+pub(super) struct Around {
+    wiring: Wiring,
+    /// Where sessions for real work: the tour has a folder of its own.
+    real_folder: PathBuf,
+    model: Model,
+    connecting: Connecting,
+    /// The session in hand.
+    session: SessionId,
+    /// Whether anything was said in it.
+    begun: bool,
+    runtime: Arc<Mutex<Runtime>>,
+    drafts: Drafts,
+    replies: Sender<Reply>,
+}
+
+/// The way to a session's runtime; the host keeps the other end, to change the model.
+pub(super) fn line(runtime: &Arc<Mutex<Runtime>>, events: crate::runtime::Events) -> Line {
+    let runtime = runtime.clone();
+    let run = move |effects: Vec<Effect>| runtime.lock().unwrap_or_else(PoisonError::into_inner).run(effects);
+    Line { run: Box::new(run), events }
+}
+
+impl Around {
+    pub(super) fn new(
+        wiring: Wiring,
+        real_folder: PathBuf,
+        model: Model,
+        connecting: Connecting,
+        (session, begun): (SessionId, bool),
+        runtime: Arc<Mutex<Runtime>>,
+        replies: Sender<Reply>,
+    ) -> Self {
+        let drafts = Drafts::new(wiring.places.drafts());
+        Self { wiring, real_folder, model, connecting, session, begun, runtime, drafts, replies }
+    }
+
+    /// What was said before in this folder, oldest first.
+    pub(super) fn history(&self) -> Vec<String> {
+        History::new(&self.wiring.places.history(), &self.wiring.folder).load()
+    }
+
+    /// What stood unsent in the composer.
+    pub(super) fn draft(&self) -> String {
+        self.drafts.load(self.whose())
+    }
+
+    /// A session in which nothing was said yet is found again by its folder alone.
+    fn whose(&self) -> Whose<'_> {
+        if self.begun { Whose::Session(&self.session) } else { Whose::Project(&self.wiring.folder) }
+    }
+
+    /// Does something that blocks away from the screen.
+    fn aside(&self, work: impl FnOnce() -> Option<Reply> + Send + 'static) {
+        let replies = self.replies.clone();
+        tokio::task::spawn_blocking(move || {
+            if let Some(reply) = work() {
+                // The screen may be gone by now.
+                let _ = replies.blocking_send(reply);
+            }
+        });
+    }
+
+    /// Never waits: the screen is the one that asks, and may be behind.
+    fn tell(&self, reply: Reply) {
+        let replies = self.replies.clone();
+        tokio::spawn(async move { replies.send(reply).await });
+    }
+
+    /// Takes a session in hand and gives it to the screen.
+    fn hand_over(&mut self, opened: anyhow::Result<Session>) {
+        match opened {
+            Err(error) => self.tell(Reply::Notice(format!("{error:#}"))),
+            Ok(Session { id, state, mut runtime, events, effects, notices, folder }) => {
+                let trouble = runtime.run(effects);
+                self.begun = !state.session.entries().is_empty();
+                self.wiring.folder = folder;
+                self.session = id.clone();
+                self.runtime = Arc::new(Mutex::new(runtime));
+                let opened = Opened {
+                    session: id,
+                    agent: state,
+                    line: line(&self.runtime, events),
+                    draft: self.draft(),
+                    folder: self.wiring.folder.clone(),
+                    history: self.history(),
+                    place: facts::place(&self.wiring.folder),
+                };
+                self.tell(Reply::Opened(Box::new(opened)));
+                for notice in notices.into_iter().chain(trouble) {
+                    self.tell(Reply::Notice(notice));
+                }
+            }
+        }
+    }
+
+    /// Talks to another service from now on, in a session of its own.
+    fn connect(&mut self, model: Model) {
+        if let Some(warning) = &model.warning {
+            self.tell(Reply::Notice(warning.clone()));
+        }
+        self.tell(Reply::Connected(model.seen.clone()));
+        self.model = model;
+        self.wiring.folder.clone_from(&self.real_folder);
+        let session = self.wiring.begin(&self.model, self.connecting.dry_run);
+        self.hand_over(session);
+    }
+
+    fn look_for_local(&self) {
+        let replies = self.replies.clone();
+        tokio::spawn(async move {
+            let server = |found: local::Server| LocalServer {
+                name: found.name,
+                address: found.base_url,
+                models: found.models.into_iter().map(|model| model.id).collect(),
+            };
+            let found = local::find().await.into_iter().map(server).collect();
+            let _ = replies.send(Reply::Local(found)).await;
+        });
+    }
+
+    fn list_models(&self) {
+        let Some(service) = self.model.service.clone() else {
+            return self
+                .tell(Reply::Notice("The tour is a script and has no models to choose from.".to_owned()));
+        };
+        let replies = self.replies.clone();
+        tokio::spawn(async move {
+            let reply = match service.models().await {
+                Ok(models) => Reply::Models(models.into_iter().map(|model| model.id).collect()),
+                Err(error) => Reply::Notice(format!("The models could not be listed: {error}.")),
+            };
+            let _ = replies.send(reply).await;
+        });
+    }
+}
+
+impl Host for Around {
+    fn ask(&mut self, wish: Wish) {
+        match wish {
+            Wish::Sessions => {
+                let (sessions, folder) = (self.wiring.sessions(), self.wiring.folder.clone());
+                self.aside(move || {
+                    Some(match sessions.of(&folder) {
+                        Ok(listed) => Reply::Sessions(listed.into_iter().map(row).collect()),
+                        Err(error) => Reply::Notice(format!("The sessions could not be listed: {error}.")),
+                    })
+                });
+            }
+            Wish::Open(id) if id == self.session => {
+                self.tell(Reply::Notice("This session is open already.".to_owned()));
+            }
+            Wish::Open(id) => {
+                let session = self.wiring.go_on(&id, &self.model);
+                self.hand_over(session);
+            }
+            Wish::New => {
+                let session = self.wiring.begin(&self.model, self.connecting.dry_run);
+                self.hand_over(session);
+            }
+            Wish::Models => self.list_models(),
+            Wish::UseModel(name) => {
+                self.model.seen.model.clone_from(&name);
+                self.model.name = name;
+                self.tell(Reply::Connected(self.model.seen.clone()));
+            }
+            Wish::Files => {
+                let folder = self.wiring.folder.clone();
+                self.aside(move || Some(Reply::Files(files(&folder))));
+            }
+            Wish::Exist(targets) => {
+                let folder = self.wiring.folder.clone();
+                self.aside(move || {
+                    let disk = Disk::new(&folder).ok()?;
+                    let there = |target: Target| {
+                        let is = is_there(&disk, &target);
+                        (target, is)
+                    };
+                    Some(Reply::Exist(targets.into_iter().map(there).collect()))
+                });
+            }
+            Wish::KeepTheme(name) => {
+                let file = self.wiring.places.settings();
+                self.aside(move || {
+                    let kept = crate::config::set(&file, &["screen", "theme"], name);
+                    kept.err().map(|error| Reply::Notice(format!("The theme could not be kept: {error}.")))
+                });
+            }
+            Wish::KeepDraft(text) => {
+                if let Err(error) = self.drafts.save(self.whose(), &text) {
+                    self.tell(Reply::Notice(format!("The unsent words could not be kept: {error}.")));
+                }
+            }
+            Wish::Remember(text) => {
+                if !self.begun {
+                    // From here on unsent words belong to the session.
+                    let _ = self.drafts.save(self.whose(), "");
+                    self.begun = true;
+                }
+                let history = History::new(&self.wiring.places.history(), &self.wiring.folder);
+                self.aside(move || {
+                    let kept = history.add(&text);
+                    kept.err().map(|error| {
+                        Reply::Notice(format!("This could not be added to the history: {error}."))
+                    })
+                });
+            }
+            Wish::LookForLocal => self.look_for_local(),
+            Wish::UseLocal(server) => {
+                let model =
+                    self.connecting.to_address(&server.address, server.models.first().map(String::as_str));
+                match model {
+                    Ok(mut model) => {
+                        let name = if model.name.is_empty() { "the model" } else { &model.name };
+                        model.seen.source = format!("{name} of {}, found on this machine", server.name);
+                        self.connect(model);
+                    }
+                    Err(error) => self.tell(Reply::Notice(format!("{error:#}"))),
+                }
+            }
+            Wish::KeepKey(key) => match self.connecting.with_key(&key) {
+                Ok(model) => self.connect(model),
+                Err(error) => self.tell(Reply::Notice(format!("{error:#}"))),
+            },
+        }
+    }
+}
+
+fn row(listed: Listed) -> SessionRow {
+    let title = match (listed.broken, listed.title) {
+        (Some(why), _) => format!("cannot be read: {why}"),
+        (None, Some(title)) => title,
+        (None, None) => "nothing was said".to_owned(),
+    };
+    SessionRow {
+        id: listed.id,
+        title,
+        when: facts::when(listed.modified),
+        dry_run: listed.dry_run,
+        waits: listed.waits,
+    }
+}
+
+/// The project's files and folders, relative to it.
+fn files(folder: &Path) -> Vec<String> {
+    let Ok(disk) = Disk::new(folder) else { return Vec::new() };
+    let Ok(root) = disk.locate(".") else { return Vec::new() };
+    let mut files = Vec::new();
+    let walked = disk.walk(&root, false, &mut |found| {
+        let shown = found.at.shown.display();
+        files.push(if found.folder { format!("{shown}/") } else { shown.to_string() });
+        if files.len() < FILES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    // What was found before a folder that cannot be read is still worth offering.
+    drop(walked);
+    files
+}
+
+fn is_there(disk: &Disk, target: &Target) -> bool {
+    let located = |path: &str| -> Option<Located> { disk.locate(path).ok() };
+    match target {
+        Target::File { path, .. } => located(path).is_some_and(|at| disk.exists(&at)),
+        Target::Web(_) => true,
+        Target::Workspace(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_to_the_web_is_always_there_and_a_file_only_where_it_is() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::write(place.path().join("a.rs"), "x").unwrap();
+        let disk = Disk::new(place.path()).unwrap();
+        let file = |path: &str| Target::File { path: path.into(), line: None, end: None, column: None };
+        assert!(is_there(&disk, &file("a.rs")));
+        assert!(!is_there(&disk, &file("b.rs")));
+        assert!(is_there(&disk, &Target::Web("https://example.com".into())));
+        assert_eq!(files(place.path()), ["a.rs"]);
+    }
+}

@@ -1,0 +1,185 @@
+//! Puts the real program together: the only folder that names every adapter.
+
+mod connecting;
+mod facts;
+mod host;
+mod model;
+mod print;
+mod screen;
+mod wiring;
+
+use crate::cli::Cli;
+use crate::config::{self, Credentials, Overrides};
+use crate::policy::Mode;
+use crate::project::shell::Shell;
+use crate::store::Places;
+use crate::tools::{self, Toolbox};
+use anyhow::{Context, Result};
+use connecting::Connecting;
+use model::Model;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use wiring::{Session, Wiring};
+
+/// The caller's mistake, or a setting that cannot be: exit code 2. One sentence that says what was expected.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Mistake(pub String);
+
+impl Mistake {
+    fn of(error: impl std::fmt::Display) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// Everything that this run was started with.
+struct Start {
+    cli: Cli,
+    wiring: Wiring,
+    model: Model,
+    connecting: Connecting,
+    /// Where sessions for real work: the tour has a folder of its own.
+    real_folder: PathBuf,
+    /// What the person should know: one sentence each.
+    notices: Vec<String>,
+}
+
+/// Runs the program.
+///
+/// # Errors
+/// A [`Mistake`] where the caller is at fault; anything else is of the system.
+pub async fn run(cli: Cli) -> Result<ExitCode> {
+    let print = cli.print;
+    let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if !print && !is_terminal {
+        return Err(Mistake(
+            "this is not a terminal, and the screen needs one; with -p the reply is printed instead"
+                .to_owned(),
+        )
+        .into());
+    }
+    let start = prepare(cli)?;
+    if print { print::run(start).await } else { screen::run(start).await }
+}
+
+fn prepare(cli: Cli) -> Result<Start> {
+    let places = Places::find(std::env::var_os("AYE_HOME"))?;
+    let mut notices = Vec::new();
+    if let Err(error) = places.prepare() {
+        notices.push(format!("Nothing can be kept between runs: {error}."));
+    }
+    let flags = Overrides {
+        profile: cli.profile.clone(),
+        base_url: cli.base_url.clone(),
+        model: cli.model.clone(),
+        mode: cli.mode.as_deref().map(mode).transpose()?,
+        theme: cli.theme.clone(),
+    };
+    let environment = |name: &str| std::env::var(name).ok();
+    let settings = config::Settings::load(&places.settings(), &environment, &flags);
+    notices.extend(settings.problems.iter().map(ToString::to_string));
+    let credentials = Credentials::load(&places.credentials()).unwrap_or_else(|error| {
+        notices.push(format!("The keys that were entered cannot be read: {error}."));
+        Credentials::default()
+    });
+    let connecting = Connecting { settings, credentials, flags, dry_run: cli.dry_run };
+    let model = if cli.tour {
+        Model::tour(!cli.print)
+    } else {
+        connecting.configured()?.as_ref().map_or_else(|| Model::tour(!cli.print), Model::configured)
+    };
+    notices.extend(model.warning.clone());
+    let real_folder = folder(cli.folder.as_deref())?;
+    let folder = if model.seen.tour { tour_folder(&places)? } else { real_folder.clone() };
+    let shell = &connecting.settings.config.shell;
+    let tools = tools::toolbox::Settings { seconds: shell.timeout, seconds_at_most: shell.max_timeout };
+    let profiles = connecting.settings.config.profiles.values();
+    let keys = profiles.filter_map(|profile| profile.key_env.clone()).collect();
+    let wiring = Wiring {
+        places,
+        folder,
+        tools: Arc::new(Toolbox::builtin(tools)),
+        shell: Arc::new(Shell::new(myself()).without(keys)),
+        mode: connecting.settings.config.approval.mode,
+        model_flag: cli.model.clone(),
+    };
+    Ok(Start { cli, wiring, model, connecting, real_folder, notices })
+}
+
+impl Start {
+    /// The session that the command line asks for.
+    fn session(&self) -> Result<Session> {
+        let sessions = self.wiring.sessions();
+        let id = if self.cli.go_on {
+            Some(sessions.latest(&self.wiring.folder).map_err(Mistake::of)?)
+        } else {
+            let named = self.cli.resume.as_deref().filter(|name| !name.is_empty());
+            named.map(|name| sessions.find(name)).transpose().map_err(Mistake::of)?
+        };
+        match id {
+            None => self.wiring.begin(&self.model, self.cli.dry_run),
+            Some(id) => {
+                let session = self.wiring.go_on(&id, &self.model)?;
+                if self.cli.dry_run && !session.state.is_dry_run() {
+                    return Err(Mistake(format!(
+                        "session {id} is for real, and --dry-run cannot change that; leave --dry-run out, or begin a new session with it"
+                    ))
+                    .into());
+                }
+                Ok(session)
+            }
+        }
+    }
+}
+
+fn mode(word: &str) -> Result<Mode, Mistake> {
+    [Mode::Ask, Mode::Plan]
+        .into_iter()
+        .find(|mode| mode.word() == word)
+        .ok_or_else(|| Mistake(format!("--mode is {word:?}; it takes \"ask\" or \"plan\"")))
+}
+
+/// The folder to work in, with its links resolved.
+fn folder(named: Option<&Path>) -> Result<PathBuf> {
+    let folder = match named {
+        Some(folder) => folder.to_owned(),
+        None => std::env::current_dir()
+            .map_err(|_| Mistake("the present folder is not there any more".to_owned()))?,
+    };
+    let real = folder.canonicalize().map_err(|error| Mistake(format!("{}: {error}", folder.display())))?;
+    if !real.is_dir() {
+        return Err(Mistake(format!("{} is not a folder to work in", folder.display())).into());
+    }
+    Ok(real)
+}
+
+/// The tour's own project, with its files as they are at the beginning.
+fn tour_folder(places: &Places) -> Result<PathBuf> {
+    let folder = places.tour();
+    for (path, text) in crate::llm::tour::FILES {
+        let path = folder.join(path);
+        let write = || {
+            std::fs::create_dir_all(path.parent().unwrap_or(&folder))?;
+            std::fs::write(&path, text)
+        };
+        write().with_context(|| {
+            format!(
+                "the tour needs a folder that can be written, which AYE_HOME can name; {}",
+                path.display()
+            )
+        })?;
+    }
+    Ok(folder.canonicalize()?)
+}
+
+/// The program that commands are guarded by: this one, also when its file was replaced meanwhile.
+fn myself() -> PathBuf {
+    let running = Path::new("/proc/self/exe");
+    if running.exists() {
+        running.to_owned()
+    } else {
+        std::env::current_exe().unwrap_or_else(|_| "aye".into())
+    }
+}

@@ -1,0 +1,84 @@
+//! The run without a screen.
+
+use super::{Mistake, Start};
+use crate::print::{self, Format};
+use crate::tui::text::clean::clean;
+use anyhow::Result;
+use std::io::{IsTerminal, Read};
+use std::process::ExitCode;
+
+/// The most that is read from a pipe, in bytes.
+const PIPE: u64 = 10 * 1024 * 1024;
+
+/// Prints one reply.
+pub(super) async fn run(start: Start) -> Result<ExitCode> {
+    if start.model.seen.tour && !start.cli.tour {
+        return Err(Mistake(
+            "no model is configured: set OPENAI_API_KEY, name a server with --base-url, or a profile of the settings with --profile (--tour prints the scripted one)".to_owned(),
+        )
+        .into());
+    }
+    if start.cli.resume.as_deref() == Some("") {
+        return Err(
+            Mistake("there is no list to pick from here: name a session behind --resume".to_owned()).into()
+        );
+    }
+    let prompt = prompt(&start)?;
+    let resumes = start.cli.go_on || start.cli.resume.is_some();
+    if prompt.trim().is_empty() && !resumes {
+        return Err(Mistake("there is nothing to say: give a prompt, or pipe one in".to_owned()).into());
+    }
+    let session = start.session()?;
+    let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+    let mut notices = start.notices;
+    notices.extend(session.notices);
+    for notice in notices {
+        use std::io::Write;
+        writeln!(err, "aye: {}", clean(&notice))?;
+    }
+    let tidy = |text: &str| clean(text).into_owned();
+    let as_it_is = |text: &str| text.to_owned();
+    let run = print::Run {
+        state: session.state,
+        runtime: session.runtime,
+        events: session.events,
+        effects: session.effects,
+        session: session.id,
+        prompt,
+        format: if start.cli.json { Format::Json } else { Format::Text },
+        clean: if out.is_terminal() { tidy } else { as_it_is },
+        tidy,
+        out: &mut out,
+        err: &mut err,
+    };
+    match print::run(run).await {
+        Ok(exit) => Ok(ExitCode::from(exit.code())),
+        // Whoever read the pipe has enough.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What was typed, and behind it what came through a pipe.
+fn prompt(start: &Start) -> Result<String> {
+    let mut prompt = start.cli.prompt();
+    if std::io::stdin().is_terminal() {
+        return Ok(prompt);
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().take(PIPE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > PIPE {
+        return Err(
+            Mistake(format!("standard input holds more than {PIPE} bytes, which is the limit")).into()
+        );
+    }
+    let piped =
+        String::from_utf8(bytes).map_err(|_| Mistake("standard input is not text in UTF-8".to_owned()))?;
+    if !piped.trim().is_empty() {
+        if !prompt.is_empty() {
+            prompt.push_str("\n\n");
+        }
+        prompt.push_str(&piped);
+    }
+    Ok(prompt)
+}

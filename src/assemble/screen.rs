@@ -1,0 +1,144 @@
+//! The run with a screen.
+
+use super::host::{Around, line};
+use super::{Start, facts};
+use crate::config::{Links, Screen};
+use crate::tui::keys::Keymap;
+use crate::tui::theme::Theme;
+use crate::tui::theme::depth::Depth;
+use crate::tui::theme::load::Themes;
+use crate::tui::{self, Exit};
+use anyhow::Result;
+use std::convert::Infallible;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use terminal_colorsaurus::{QueryOptions, ThemeMode};
+use tokio::sync::mpsc;
+
+/// Replies of the host that may wait for the screen.
+const REPLIES: usize = 64;
+/// So long a terminal may take to say whether it is light or dark. All answer at once but those far away.
+const COLOURS: Duration = Duration::from_millis(400);
+
+/// Shows the screen until the person leaves it.
+pub(super) async fn run(start: Start) -> Result<ExitCode> {
+    let session = start.session()?;
+    let picks = start.cli.resume.as_deref() == Some("");
+    let Start { cli, mut wiring, model, connecting, real_folder, mut notices } = start;
+    notices.extend(session.notices);
+    wiring.folder.clone_from(&session.folder);
+    let (effects, mut runtime) = (session.effects, session.runtime);
+    notices.extend(runtime.run(effects));
+    let runtime = Arc::new(Mutex::new(runtime));
+
+    let screen = connecting.settings.config.screen.clone();
+    let (keys, wrong) = Keymap::with(&connecting.settings.config.keys);
+    notices.extend(wrong);
+    let themes = Themes::with_folder(&wiring.places.themes());
+    notices.extend(themes.warnings.iter().map(ToString::to_string));
+    let depth = if screen.color { Depth::of(&|name| std::env::var(name).ok()) } else { Depth::None };
+    let light = if depth == Depth::None { None } else { is_light() };
+    let themes = themes.fitted(depth, light);
+    let (theme, wrong) = theme(&themes, &screen, light);
+    notices.extend(wrong);
+
+    let (replies, from_host) = mpsc::channel(REPLIES);
+    let begun = !session.state.session.entries().is_empty();
+    let settings = settings(&screen, &session.folder);
+    let connection = model.seen.clone();
+    let line = line(&runtime, session.events);
+    let around =
+        Around::new(wiring, real_folder, model, connecting, (session.id.clone(), begun), runtime, replies);
+    let draft = around.draft();
+    let shown = tui::run(tui::Start {
+        agent: session.state,
+        session: session.id,
+        line,
+        draft,
+        history: around.history(),
+        host: Box::new(around),
+        replies: from_host,
+        connection,
+        themes,
+        theme,
+        keys,
+        settings,
+        notices,
+        says: cli.prompt(),
+        picks,
+    });
+    let exit = tokio::select! {
+        exit = shown => exit?,
+        never = panics_on_purpose() => match never {},
+    };
+    Ok(farewell(&exit))
+}
+
+/// Which session it was and how to come back; nothing where nothing was said, or where no terminal is left to say it.
+fn farewell(exit: &Exit) -> ExitCode {
+    if let (Some(title), None) = (&exit.title, exit.ended_by) {
+        let title = tui::text::clean::one_line(title);
+        // Where the words cannot be written, nobody is there to read them.
+        let _ = writeln!(std::io::stdout(), "{title}\naye --resume {}", exit.session);
+    }
+    match exit.ended_by {
+        None => ExitCode::SUCCESS,
+        Some(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(1)),
+    }
+}
+
+/// The theme that is set.
+fn theme(themes: &Themes, screen: &Screen, light: Option<bool>) -> (Theme, Option<String>) {
+    if screen.theme != "auto" {
+        let unknown = themes.get(&screen.theme).is_none().then(|| {
+            let names: Vec<&str> = themes.all.iter().map(|theme| theme.name.as_str()).collect();
+            format!("There is no theme {:?}. There are: auto, {}.", screen.theme, names.join(", "))
+        });
+        return (themes.choose(&screen.theme, light), unknown);
+    }
+    let name = if light == Some(true) { &screen.theme_light } else { &screen.theme_dark };
+    (themes.choose(name, light), None)
+}
+
+/// Whether the terminal says that it is light; nothing where it does not say.
+fn is_light() -> Option<bool> {
+    let mut options = QueryOptions::default();
+    options.timeout = COLOURS;
+    let mode = terminal_colorsaurus::theme_mode(options).ok()?;
+    Some(matches!(mode, ThemeMode::Light))
+}
+
+fn settings(screen: &Screen, folder: &Path) -> tui::Settings {
+    tui::Settings {
+        folder: folder.to_owned(),
+        place: facts::place(folder),
+        home: std::env::var_os("HOME").map(PathBuf::from),
+        // The honest word until there is a sandbox.
+        may: "no sandbox".to_owned(),
+        machine: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        mouse: screen.mouse,
+        links: match screen.links {
+            Links::Auto => supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
+            Links::On => true,
+            Links::Off => false,
+        },
+        bell: screen.bell,
+        editor: screen.editor.clone(),
+    }
+}
+
+/// In builds for testing `AYE_PANIC` makes the program panic once the screen stands: in its own thread with `main`,
+/// in another with anything else. The terminal has to survive both.
+async fn panics_on_purpose() -> Infallible {
+    let thread = if cfg!(debug_assertions) { std::env::var_os("AYE_PANIC") } else { None };
+    let Some(thread) = thread else { return std::future::pending().await };
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    if thread != "main" {
+        std::thread::spawn(|| panic!("on purpose"));
+        return std::future::pending().await;
+    }
+    panic!("on purpose");
+}

@@ -1,0 +1,71 @@
+//! What can be typed after the program's name.
+
+use clap::{ArgAction, Parser};
+use std::path::PathBuf;
+
+/// The terminal copilot that asks first.
+///
+/// With nothing configured it opens the tour: a scripted model that plays a short session against real tools, so that
+/// every card and key can be tried.
+#[derive(Debug, Clone, Default, Parser)]
+#[command(name = "aye", version, max_term_width = 100)]
+pub struct Cli {
+    /// Say this at once. With -p it is the prompt; a pipe on standard input is added to it
+    #[arg(value_name = "PROMPT")]
+    pub words: Vec<String>,
+
+    /// Print the reply and leave, without a screen
+    #[arg(short, long)]
+    pub print: bool,
+
+    /// With -p: one JSON entry per line instead of text
+    #[arg(long, requires = "print")]
+    pub json: bool,
+
+    /// Go on with the last session of this folder
+    #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
+    pub go_on: bool,
+
+    /// Go on with a session, by its id or the beginning of it; without one, pick from a list
+    #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
+    pub resume: Option<String>,
+
+    /// Rehearse: nothing real is touched, in the whole session
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Ask this model
+    #[arg(short, long, value_name = "NAME")]
+    pub model: Option<String>,
+
+    /// Ask the service at this address, such as http://127.0.0.1:8080/v1
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+
+    /// Use this profile of the settings
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+
+    /// How much runs without asking: "ask" (reading inside the project) or "plan" (reading, and nothing else at all)
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<String>,
+
+    /// Use this theme
+    #[arg(long, value_name = "NAME")]
+    pub theme: Option<String>,
+
+    /// Work in this folder
+    #[arg(short = 'C', long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+
+    /// Play the tour, whatever is configured
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub tour: bool,
+}
+
+impl Cli {
+    /// What is said at once; empty where nothing is.
+    pub fn prompt(&self) -> String {
+        self.words.join(" ")
+    }
+}

@@ -1,0 +1,131 @@
+//! Going between sessions, themes and models on the screen, also while something runs.
+
+use crate::support::program::{Program, Setup};
+use crate::support::service::{Answer, Service, Step};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+const SOON: Duration = Duration::from_secs(2);
+
+fn says(text: &str) -> Answer {
+    Answer::stream().says(text).finish("stop").done()
+}
+
+fn serves(answers: Vec<Answer>) -> (Runtime, Service) {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(answers));
+    (runtime, service)
+}
+
+fn say(program: &mut Program, words: &str) {
+    program.types(words);
+    program.lets_pass(15);
+    program.keys("\r");
+}
+
+fn sessions(place: &Arc<tempfile::TempDir>) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![place.path().join("home/aye")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            match entry.path() {
+                path if path.is_dir() => folders.push(path),
+                path if path.to_string_lossy().contains("sessions/") => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn resume_without_a_name_opens_the_list() {
+    let (_runtime, service) = serves(vec![says("First reply."), says("Second reply.")]);
+    let arguments = ["--base-url", &service.base_url, "--model", "m"];
+    let mut program = Setup::new(&arguments).start();
+    program.until("You talk to");
+    say(&mut program, "about clocks");
+    program.until("First reply.");
+    program.keys("\x04");
+    program.ends_within(SOON);
+    let place = program.place.clone();
+    let mut program = Setup::again(&place, &[&arguments[..], &["--resume"]].concat()).start();
+    let screen = program.until("about clocks");
+    assert!(screen.contains("sessions"), "{screen}");
+    program.keys("\r");
+    program.until("First reply.");
+    say(&mut program, "and more");
+    program.until("Second reply.");
+}
+
+#[test]
+fn another_session_may_be_taken_while_a_reply_comes_and_nothing_is_lost() {
+    let stalls = Answer::stream().says("Half a reply").then(Step::Stall);
+    let (runtime, service) = serves(vec![stalls, says("Elsewhere.")]);
+    let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).start();
+    program.until("You talk to");
+    say(&mut program, "the first");
+    program.until("Half a reply");
+    say(&mut program, "/new");
+    program.until("You talk to");
+    assert!(runtime.block_on(service.closed_early(SOON)).is_some(), "nobody listens to the old one");
+    program.types("unsent here");
+    program.keys("\x1bs");
+    program.until("the first");
+    program.lets_pass(100);
+    program.keys("\r");
+    let screen = program.until("Half a reply");
+    assert!(!screen.contains("unsent here"), "{screen}");
+    say(&mut program, "/new");
+    program.until("You talk to");
+    program.until("unsent here");
+}
+
+#[test]
+fn a_session_whose_file_is_deleted_under_it_is_saved_all_the_same() {
+    let (_runtime, service) = serves(vec![says("First reply."), says("Second reply.")]);
+    let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).start();
+    program.until("You talk to");
+    say(&mut program, "the first");
+    program.until("First reply.");
+    let files = sessions(&program.place);
+    assert_eq!(files.len(), 1, "{files:?}");
+    std::fs::remove_file(&files[0]).unwrap();
+    say(&mut program, "the second");
+    program.until("Second reply.");
+    let text = std::fs::read_to_string(&files[0]).unwrap();
+    assert!(text.contains("First reply.") && text.contains("the second"), "{text}");
+}
+
+#[test]
+fn models_that_cannot_be_listed_are_told() {
+    let (_runtime, service) = serves(vec![Answer::body(500, "text/html", &[], "<html>oh no</html>")]);
+    let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 24).start();
+    program.until("You talk to");
+    say(&mut program, "/model");
+    let screen = program.until("could not be listed");
+    assert!(!screen.contains("<html>"), "{screen}");
+    program.keys("\x1b");
+    program.lets_pass(60);
+    program.types("still here");
+    program.until("still here");
+}
+
+#[test]
+fn a_theme_that_was_only_looked_at_goes_back() {
+    let (_runtime, service) = serves(vec![says("x")]);
+    let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).start();
+    program.until("? help");
+    program.lets_pass(200);
+    let before = program.colours();
+    program.keys("\x1bt");
+    program.until("themes");
+    for _ in 0..2 {
+        program.keys("\x1b[B");
+        program.lets_pass(60);
+    }
+    program.keys("\x1b");
+    program.lets_pass(200);
+    assert_eq!(program.colours(), before);
+}

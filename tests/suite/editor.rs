@@ -1,0 +1,148 @@
+//! The person's editor at the real program: what it is given, how it may end, and that no shell is asked.
+
+use crate::support::program::{Program, Setup};
+use rustix::process::Signal;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+const SOON: Duration = Duration::from_secs(2);
+
+/// The tour with this script as the editor. The script writes its arguments, a line each, to `argv` beside it.
+fn with_editor(script: &str) -> Program {
+    let setup = Setup::new(&[]);
+    let editor = setup.place.path().join("the editor");
+    let text = format!("#!/bin/sh\nfor word in \"$@\"; do echo \"$word\" >> \"$0.argv\"; done\n{script}\n");
+    std::fs::write(&editor, text).unwrap();
+    std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut program = setup.env("EDITOR", &format!("'{}'", editor.display())).start();
+    program.until("You talk to the tour");
+    program
+}
+
+fn leaves(program: &mut Program) {
+    program.keys("\x03");
+    program.lets_pass(100);
+    program.keys("\x03");
+    assert_eq!(program.ends_within(SOON), 0);
+    assert!(program.is_restored());
+}
+
+#[test]
+fn what_is_written_in_the_editor_stands_in_the_composer() {
+    let mut program = with_editor("echo 'and more' >> \"$1\"");
+    program.types("half a thought ");
+    program.keys("\x07");
+    program.until("and more");
+    program.until("half a thought");
+    leaves(&mut program);
+}
+
+#[test]
+fn an_editor_that_fails_or_dies_loses_no_word_and_no_key() {
+    for (script, says) in [
+        ("exit 3", "ended with 3"),
+        ("kill -9 $$", "ended by signal 9"),
+        ("stty raw -echo; printf '\\033[?1000h\\033[?1049h'; exit 1", "ended with 1"),
+    ] {
+        let mut program = with_editor(script);
+        program.types("half a thought");
+        program.keys("\x07");
+        program.until(says);
+        program.types(" and on");
+        program.until("half a thought and on");
+        leaves(&mut program);
+    }
+}
+
+#[test]
+fn an_editor_that_is_not_there_is_told() {
+    let mut program = Setup::new(&[]).env("EDITOR", "/no/such/editor").start();
+    program.until("You talk to the tour");
+    program.types("half a thought");
+    program.keys("\x07");
+    program.until("/no/such/editor");
+    program.types(" and on");
+    program.until("half a thought and on");
+    leaves(&mut program);
+}
+
+#[test]
+fn r58_the_modes_an_editor_left_are_not_taken_for_the_terminals_own() {
+    let mut program = with_editor("stty raw -echo; exit 0");
+    program.keys("\x07");
+    program.lets_pass(500);
+    program.until("You talk to the tour");
+    leaves(&mut program);
+    assert!(program.echoes(), "as it was before the program began");
+}
+
+#[test]
+fn an_interrupt_meant_for_the_editor_ends_only_that() {
+    let mut program = with_editor("sleep 20");
+    program.types("half a thought");
+    program.keys("\x07");
+    program.lets_pass(400);
+    // In the terminal's own mode ctrl-c goes to everyone in front.
+    program.keys("\x03");
+    program.until("ended by signal 2");
+    program.types(" and on");
+    program.until("half a thought and on");
+    leaves(&mut program);
+}
+
+#[test]
+fn r60_an_editor_that_is_stopped_stops_the_program_with_it() {
+    let mut program = with_editor("kill -STOP $$\necho 'went on' >> \"$1\"");
+    program.keys("\x07");
+    let stat = format!("/proc/{}/stat", program.pid());
+    let stopped = || std::fs::read_to_string(&stat).unwrap().contains(") T ");
+    for _ in 0..100 {
+        if stopped() {
+            break;
+        }
+        program.lets_pass(20);
+    }
+    assert!(stopped(), "the shell gets its terminal back");
+    program.signal(Signal::CONT);
+    program.until("went on");
+    leaves(&mut program);
+}
+
+#[test]
+fn r28_a_link_is_opened_without_a_shell_whatever_its_file_is_called() {
+    let names = ["src/a b.rs", "-flag.rs", "$(touch pwned).rs", "it's\"q.rs"];
+    let mut setup = Setup::new(&["--base-url", "http://127.0.0.1:9/v1", "--model", "m"]).size(100, 30);
+    for name in names {
+        setup = setup.has(name, "x\n");
+    }
+    let editor = setup.place.path().join("editor");
+    std::fs::write(&editor, "#!/bin/sh\nfor word in \"$@\"; do echo \"$word\" >> \"$0.argv\"; done\n")
+        .unwrap();
+    std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let config = setup.place.path().join("home/aye/config");
+    std::fs::create_dir_all(&config).unwrap();
+    let set = format!("[screen]\neditor = \"{}\"\n", editor.display());
+    std::fs::write(config.join("config.toml"), set).unwrap();
+    let mut program = setup.env("EDITOR", "false").start();
+    program.until("You talk to");
+    program.keys("\x1b[200~see [1](<src/a b.rs>) and -flag.rs:7\x1b[201~");
+    program.lets_pass(50);
+    program.keys("\r");
+    program.until("flag.rs:7");
+    program.lets_pass(700);
+    program.keys("\x0f");
+    let screen = program.until("open:");
+    assert!(screen.contains("-flag.rs:7"), "{screen}");
+    program.keys("a");
+    let argv = editor.with_extension("argv");
+    for _ in 0..100 {
+        if argv.exists() {
+            break;
+        }
+        program.lets_pass(20);
+    }
+    let written = std::fs::read_to_string(&argv).unwrap();
+    let expected = program.project().canonicalize().unwrap().join("-flag.rs");
+    assert_eq!(written.trim(), expected.to_string_lossy());
+    assert_eq!(program.file("pwned"), None);
+}

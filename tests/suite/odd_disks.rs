@@ -1,0 +1,168 @@
+//! Tools against what real disks hold: pipes, devices, links, crowds of files, and commands that misbehave.
+
+use crate::support::scene::Scene;
+use aye::agent::Waiting;
+use aye::chat::Outcome;
+use aye::llm::scripted::{calls, says};
+use rustix::fs::{CWD, FileType, mknodat};
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::time::{Duration, Instant};
+
+/// A project with what real disks hold.
+fn scene(cases: &[(&str, Value)]) -> Scene {
+    let replies = cases.iter().flat_map(|(tool, arguments)| [calls(tool, arguments.clone()), says("ok")]);
+    let scene = Scene::new(replies.collect::<Vec<_>>())
+        .has("a.txt", "one\ntwo\n")
+        .has("crlf.txt", "one\r\ntwo\r\nthree\r\n")
+        .has(".git/config", "[core]\n")
+        .has(".env", "TOKEN=sesame\nTOKEN=sesame\n");
+    let at = |name: &str| scene.project().join(name);
+    fs::write(at("wide.txt"), "x".repeat(9_000_000)).unwrap();
+    fs::write(at("binary"), [0, 1, 2, 255]).unwrap();
+    fs::write(scene.project().parent().unwrap().join("outside"), "secret\nsecret\n").unwrap();
+    symlink("../outside", at("out")).unwrap();
+    symlink("/dev/zero", at("zero")).unwrap();
+    symlink("loop", at("loop")).unwrap();
+    mknodat(CWD, at("pipe"), FileType::Fifo, 0o600.into(), 0).unwrap();
+    scene
+}
+
+/// Lets the model make each call, approves what asks, and compares: whether the person was asked, and a part of what
+/// the model is told. No call may take long.
+async fn check(cases: &[(&str, Value, bool, &str)]) {
+    let made: Vec<(&str, Value)> = cases.iter().map(|(tool, value, ..)| (*tool, value.clone())).collect();
+    let mut scene = scene(&made);
+    for (index, (tool, arguments, asked, part)) in cases.iter().enumerate() {
+        let began = Instant::now();
+        scene.say("go").await;
+        let waits = matches!(scene.state.waiting(), Some(Waiting::Approval { .. }));
+        assert_eq!(waits, *asked, "{tool} {arguments}: {:?}", scene.outcomes().last());
+        if waits {
+            scene.yes().await;
+        }
+        assert!(began.elapsed() < Duration::from_secs(15), "{tool} {arguments}: {:?}", began.elapsed());
+        let outcomes = scene.outcomes();
+        assert_eq!(outcomes.len(), index + 1);
+        let told = outcomes[index].text();
+        assert!(told.contains(part), "{tool} {arguments}: {}", &told[..told.len().min(500)]);
+        assert!(told.len() < 70_000, "{tool}: {} bytes", told.len());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r25_reading_never_waits_and_never_leaves_the_project_unasked() {
+    let read = |path: &str| json!({ "path": path });
+    check(&[
+        ("read_file", read("pipe"), false, "pipe is a pipe, not a file"),
+        ("read_file", read("zero"), true, "/dev/zero is a device, not a file"),
+        ("read_file", read("/dev/stdin"), true, "not a file"),
+        ("read_file", read("out"), true, "secret"),
+        ("read_file", read("../outside"), true, "secret"),
+        ("read_file", read(".git/config"), true, "[core]"),
+        ("read_file", read(".env"), true, "sesame"),
+        ("read_file", read("/proc/self/environ"), true, "was not read"),
+        ("read_file", read("/proc/kmsg"), true, "/proc/kmsg"),
+        ("read_file", read("loop"), false, "leads through too many links"),
+        ("read_file", read("."), false, "is a folder, not a file"),
+        ("read_file", read("wide.txt"), false, "[cut: the line has 9000000 characters]"),
+        ("read_file", read("crlf.txt"), false, "1\tone\n2\ttwo\n3\tthree\n"),
+        ("read_file", read("binary"), false, "is a binary file, 4 bytes"),
+        ("read_file", read(&"x".repeat(10_000_000)), false, "there is no file xxx"),
+        ("list_files", read("a.txt"), false, "a.txt is no folder; read_file reads it."),
+        ("list_files", read("pipe"), false, "pipe is no folder"),
+        ("list_files", read("loop"), false, "leads through too many links"),
+        ("search_text", json!({ "pattern": "one", "path": "pipe" }), false, "pipe is a pipe, not a file"),
+        ("search_text", json!({ "pattern": "(x+x+)+y", "path": "wide.txt" }), false, "No line matches"),
+        ("search_text", json!({ "pattern": "sesame" }), false, "that may hold secrets skipped"),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r25_writing_never_waits_and_says_where_it_leads() {
+    let write = |path: &str| json!({ "path": path, "content": "x" });
+    check(&[
+        ("write_file", write("pipe"), false, "pipe is a pipe, not a file"),
+        ("write_file", write("/dev/null"), false, "is a device, not a file"),
+        ("write_file", write("."), false, "is a folder, not a file"),
+        ("write_file", write("a.txt/b"), false, "a.txt/b"),
+        ("write_file", write("out"), true, "outside: +1"),
+        ("write_file", write(".git/hooks/pre-commit"), true, "pre-commit: +1"),
+        ("write_file", write("new/deep/x"), true, "new/deep/x: +1"),
+        ("edit_file", json!({ "path": "crlf.txt", "old_text": "one\ntwo", "new_text": "1\n2" }), true, "+2"),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r13_an_edit_tells_nothing_of_what_the_person_was_not_asked_about() {
+    let edit = |path: &str, old: &str| json!({ "path": path, "old_text": old, "new_text": "y" });
+    let cases = [
+        edit(".env", "TOKEN"),
+        edit(".env", "TOKEN=a"),
+        edit("out", "secret"),
+        edit("../outside", "nothing"),
+        edit("../missing", "secret"),
+    ];
+    let made: Vec<(&str, Value)> = cases.iter().map(|case| ("edit_file", case.clone())).collect();
+    let mut scene = scene(&made);
+    for _ in &cases {
+        scene.say("go").await;
+    }
+    let told: Vec<String> = scene
+        .outcomes()
+        .iter()
+        .map(|outcome| outcome.text().split_once(" in ").unwrap().1.split_once(',').unwrap().1.to_owned())
+        .collect();
+    let same = " or it cannot be changed. Read it first; the person is asked.";
+    assert_eq!(told, [same; 5]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r23_commands_that_misbehave_are_ended_and_told() {
+    let run = |command: &str| json!({ "command": command });
+    check(&[
+        ("bash_exec", run("sleep 100 & echo started"), true, "started\nexit 0"),
+        ("bash_exec", run("yes | head -c 50000000"), true, "\n[49934"),
+        ("bash_exec", run("true"), true, "exit 0"),
+        ("bash_exec", json!({ "command": "sleep 9", "timeout": 1 }), true, "stopped after 1 s"),
+        ("bash_exec", json!({ "command": "echo hi", "timeout": 99_999 }), true, "hi\nexit 0"),
+        ("bash_exec", run("printf 'a\\377b\\n'; echo err >&2; exit 3"), true, "a\u{fffd}b\nerr\nexit 3"),
+        ("bash_exec", run("cat; tty"), true, "not a tty\nexit 1"),
+        ("bash_exec", run("kill -9 $$"), true, "killed by signal 9"),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_flood_leaves_out_is_said_once() {
+    let mut scene = scene(&[("bash_exec", json!({ "command": "yes | head -c 1000000" }))]);
+    scene.say("go").await;
+    scene.yes().await;
+    let told = scene.outcomes()[0].text().to_owned();
+    assert_eq!(told.matches("bytes").count(), 1, "{}", &told[told.len() - 200..]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crowd_of_files_is_bounded() {
+    let cases = [
+        ("list_files", json!({})),
+        ("search_text", json!({ "pattern": "number 1999" })),
+        ("read_file", json!({ "path": "many/f7" })),
+    ];
+    let mut scene = scene(&cases);
+    fs::create_dir(scene.project().join("many")).unwrap();
+    for n in 0..20_000 {
+        fs::write(scene.project().join(format!("many/f{n}")), format!("number {n}\n")).unwrap();
+    }
+    for _ in &cases {
+        scene.say("go").await;
+    }
+    let outcomes = scene.outcomes();
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Done(_))), "{outcomes:?}");
+    assert!(outcomes[0].text().contains("more; name a folder") && outcomes[0].text().len() < 70_000);
+    assert!(outcomes[1].text().contains("many/f19991:1: number 19991"), "{}", outcomes[1].text());
+    assert_eq!(outcomes[2].text(), "1\tnumber 7\n");
+}

@@ -1,0 +1,172 @@
+//! Sessions in odd places: folders that cannot be written, names that are no text, files that are no sessions, and
+//! two programs at one session.
+
+use crate::support::program::Setup;
+use aye::chat::{Entry, SessionId};
+use aye::store::lines::path;
+use aye::store::{Header, Lines, Log, read};
+use rustix::fs::{CWD, FileType, mknodat};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const TOUR: [&str; 2] = ["-p", "--tour"];
+
+fn tour(arguments: &[&str]) -> Setup {
+    Setup::new(&[&TOUR[..], arguments].concat())
+}
+
+fn again(place: &Arc<tempfile::TempDir>, arguments: &[&str]) -> Setup {
+    Setup::again(place, &[&TOUR[..], arguments].concat())
+}
+
+fn sessions(setup: &Setup) -> PathBuf {
+    let folder = setup.place.path().join("home/aye/data/sessions");
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Puts a session into the home; open as long as what comes back lives.
+fn begun(setup: &Setup, id: &str, dry_run: bool) -> Lines {
+    let folder = setup.place.path().join("project").canonicalize().unwrap();
+    let header = Header::new(SessionId(id.into()), &folder, "m", dry_run);
+    let mut lines = Lines::new(&sessions(setup), &header);
+    lines.append(&Entry::Said { text: "first".into() }).unwrap();
+    lines
+}
+
+fn is_told(setup: &Setup, code: i32, words: &str) {
+    let (out, err, found) = setup.print("");
+    assert_eq!((out.as_str(), err.as_str(), found), ("", format!("aye: {words}\n").as_str(), code));
+}
+
+#[test]
+fn a_session_that_cannot_be_opened_is_told_with_exit_code_two() {
+    let setup = tour(&["--resume", "01A", "hi"]);
+    let open = begun(&setup, "01ABC", false);
+    is_told(&setup, 2, "session 01ABC is open in another aye; close it there first");
+    drop(begun(&setup, "01ABD", false));
+    is_told(&setup, 2, "01A could be any of 01ABD, 01ABC; write more of it");
+    is_told(&again(&setup.place, &["--resume", "../01ABC", "hi"]), 2, "no session is called ../01ABC");
+    drop(open);
+    let real = again(&setup.place, &["--dry-run", "--resume", "01ABC", "hi"]);
+    let words = "session 01ABC is for real, and --dry-run cannot change that; leave --dry-run out, or begin a new session with it";
+    is_told(&real, 2, words);
+    let gone = setup.place.path().join("gone");
+    fs::create_dir(&gone).unwrap();
+    let real_gone = gone.canonicalize().unwrap();
+    let header = Header::new(SessionId("01GONE".into()), &real_gone, "m", false);
+    Lines::new(&sessions(&setup), &header).append(&Entry::Said { text: "x".into() }).unwrap();
+    fs::remove_dir(&gone).unwrap();
+    let words = format!("session 01GONE worked in {}, which is not there any more", real_gone.display());
+    is_told(&again(&setup.place, &["--resume", "01gone", "hi"]), 2, &words);
+}
+
+#[test]
+fn what_is_no_session_file_is_never_waited_for() {
+    let setup = tour(&["--resume", "01PIPE", "hi"]);
+    let pipe = sessions(&setup).join("01PIPE.jsonl");
+    mknodat(CWD, &pipe, FileType::Fifo, 0o600.into(), 0).unwrap();
+    is_told(&setup, 2, &format!("{}: it is not a file", pipe.display()));
+}
+
+#[test]
+fn a_dry_run_is_gone_on_with_as_one_with_the_flag_and_without() {
+    for flags in [&["--resume", "01DRY", "hi"][..], &["--dry-run", "--resume", "01DRY", "hi"]] {
+        let setup = tour(flags);
+        drop(begun(&setup, "01DRY", true));
+        let (_, err, code) = setup.print("");
+        assert_eq!((err.as_str(), code), ("", 3), "the tour asks something");
+        let read = read(&path(&sessions(&setup), &SessionId("01DRY".into()))).unwrap();
+        assert!(read.header.is_some_and(|header| header.dry_run));
+        assert!(
+            !read.entries.iter().any(|entry| matches!(entry, Entry::Decided { .. })),
+            "nothing was asked"
+        );
+    }
+}
+
+#[test]
+fn r52_a_session_without_its_first_line_goes_on_as_a_dry_run_and_says_so_once() {
+    for (text, notices) in [("", 1), ("garbage\n", 1), ("garbage\n{\"seq\":1,\"at\":", 2)] {
+        let setup = tour(&["--resume", "01HEAD", "hi"]);
+        fs::write(path(&sessions(&setup), &SessionId("01HEAD".into())), text).unwrap();
+        let (_, err, code) = setup.print("");
+        assert_eq!((code, err.lines().count()), (3, notices), "{text:?}: {err}");
+        let words =
+            "The session's first line is missing or damaged, so it goes on as a dry run in this folder.";
+        assert!(err.contains(words), "{err}");
+    }
+}
+
+#[test]
+fn r53_a_home_that_cannot_be_written_is_said_and_the_reply_comes() {
+    let setup = Setup::new(&["-p", "--profile", "tiny", "hi"]);
+    let file = setup.place.path().join("home/file");
+    fs::write(&file, "x").unwrap();
+    let setup = setup.env("AYE_HOME", &file.to_string_lossy());
+    let (_, err, code) = setup.print("");
+    // The profile cannot be there, and that is all that is said of it.
+    assert_eq!((code, err.lines().count()), (2, 1), "{err}");
+    let (_, err, code) = tour(&["hi"]).env("AYE_HOME", &file.to_string_lossy()).print("");
+    assert!(code == 1 && err.starts_with("aye: the tour needs a folder that can be written"), "{err}");
+    assert_eq!(err.lines().count(), 1, "{err}");
+}
+
+/// Runs `aye -p` in a folder of any name.
+fn in_folder(folder: &Path, home: &Path, service: &str, arguments: &[&str]) -> (String, i32) {
+    let done = std::process::Command::new(env!("CARGO_BIN_EXE_aye"))
+        .args(["-p", "--base-url", service, "--model", "m"])
+        .args(arguments)
+        .current_dir(folder)
+        .env_clear()
+        .env("AYE_HOME", home)
+        .env("NO_PROXY", "127.0.0.1")
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    let all = [done.stdout, done.stderr].concat();
+    (String::from_utf8_lossy(&all).into_owned(), done.status.code().unwrap_or(-1))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_project_whose_name_is_not_unicode_is_worked_in_like_any_other() {
+    use crate::support::service::{Answer, Service};
+    use serde_json::json;
+    let call = |name: &str, arguments: serde_json::Value| {
+        let function = json!({ "name": name, "arguments": arguments.to_string() });
+        let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1", "function": function }] });
+        Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls")
+    };
+    let says = || Answer::stream().says("Done.").finish("stop").done();
+    let service = Service::start([
+        call("read_file", json!({ "path": "a.txt" })),
+        call("bash_exec", json!({ "command": "ls" })),
+        says(),
+    ])
+    .await;
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join(OsStr::from_bytes(b"na\xffme"));
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("a.txt"), "inside\n").unwrap();
+    let home = place.path().join("home");
+    let base = service.base_url.clone();
+    let kept = home.clone();
+    tokio::task::spawn_blocking(move || {
+        let (told, code) = in_folder(&folder, &home, &base, &["first"]);
+        assert!(code == 3 && told.contains("Done.") && !told.contains("saved"), "{told}");
+        let (told, code) = in_folder(&folder, &home, &base, &["--continue", "second"]);
+        assert_eq!((told.as_str(), code), ("Done.\n", 0));
+    })
+    .await
+    .unwrap();
+    let read_back = service.received()[1].body["messages"].to_string();
+    assert!(read_back.contains("inside"), "{read_back}");
+    let file = fs::read_dir(kept.join("data/sessions")).unwrap().next().unwrap().unwrap().path();
+    let read = read(&file).unwrap();
+    assert!(read.notices.is_empty());
+    let planned = read.entries.iter().filter(|entry| matches!(entry, Entry::Planned { .. }));
+    assert_eq!(planned.count(), 2, "what strange names are in is logged too");
+}

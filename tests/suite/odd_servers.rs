@@ -1,0 +1,237 @@
+//! Services that answer oddly, and what a person is told: one clear sentence, the right exit code, nothing lost.
+
+use crate::support::program::Setup;
+use crate::support::service::{Answer, Service, Step};
+use serde_json::json;
+use std::time::Duration;
+
+const JSON: &str = "application/json";
+
+fn says(text: &str) -> Answer {
+    Answer::stream().says(text).finish("stop").done()
+}
+
+fn half() -> Answer {
+    Answer::stream().says("Half a")
+}
+
+fn error(status: u16, headers: &[&str], body: &str) -> Answer {
+    Answer::body(status, JSON, headers, body)
+}
+
+/// What `aye -p` printed, its errors, its exit code, and how often the service was asked.
+async fn prints(answers: Vec<Answer>) -> (String, String, i32, usize) {
+    let service = Service::start(answers).await;
+    let setup = Setup::new(&["-p", "--profile", "odd", "hi"]);
+    let config = setup.place.path().join("home/aye/config");
+    std::fs::create_dir_all(&config).unwrap();
+    let profile =
+        format!("[profiles.odd]\nbase_url = \"{}\"\nmodel = \"m\"\nidle_seconds = 1\n", service.base_url);
+    std::fs::write(config.join("config.toml"), profile).unwrap();
+    let (out, err, code) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
+    let origin = service.base_url.trim_end_matches("/v1");
+    (out, err.replace(origin, "ORIGIN"), code, service.received().len())
+}
+
+/// Every case at once: the answer of a service that gives no other, what is printed, and what is told.
+async fn check(cases: Vec<(Answer, &'static str, &'static str)>) {
+    let run = |(answer, out, err)| tokio::spawn(async move { (prints(vec![answer]).await, out, err) });
+    let running: Vec<_> = cases.into_iter().map(run).collect();
+    for case in running {
+        let ((out, err, code, asked), expected_out, expected_err) = case.await.unwrap();
+        assert_eq!(
+            (out.as_str(), err.as_str(), code, asked),
+            (expected_out, format!("aye: {expected_err}\n").as_str(), 1, 1)
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r48_a_refusal_is_told_in_one_sentence() {
+    check(vec![
+        (error(401, &[], ""), "", "the service refused the key, or wants one (401)"),
+        (
+            error(402, &[], r#"{"error":{"message":"Insufficient credits"}}"#),
+            "",
+            "the service wants to be paid first (402): Insufficient credits",
+        ),
+        (
+            error(403, &[], r#"{"error":{"message":"Country not supported"}}"#),
+            "",
+            "the service does not allow this (403): Country not supported",
+        ),
+        (
+            error(404, &[], r#"{"error":{"message":"The model `m` does not exist","code":"model_not_found"}}"#),
+            "",
+            "the service does not know this model or address (404, model_not_found): The model `m` does not exist",
+        ),
+        (
+            error(429, &[], r#"{"error":{"message":"All used","code":"insufficient_quota"}}"#),
+            "",
+            "the account at the service is used up (429, insufficient_quota): All used",
+        ),
+        (
+            error(429, &["retry-after: 3600"], r#"{"error":{"message":"Slower"}}"#),
+            "",
+            "the service asks to wait 3600 s (429): Slower",
+        ),
+        (
+            error(200, &[], r#"{"error":{"message":"Overloaded"}}"#),
+            "",
+            "the service answered with an error (200): Overloaded",
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r48_what_is_no_reply_of_a_model_is_told_in_one_sentence() {
+    let page = "<html><head><title>Login</title></head></html>";
+    check(vec![
+        (
+            Answer::body(200, "text/html", &[], page),
+            "",
+            "this is not a model's address: a web page came back, “Login”",
+        ),
+        (
+            Answer::body(200, "text/plain", &[], "It works"),
+            "",
+            "the service sent something that is no reply of a model: It works",
+        ),
+        (error(200, &[], ""), "", "the service sent an empty answer"),
+        (
+            error(200, &[], r#"{"status":"ok"}"#),
+            "",
+            "the service answered, but not as a model does; is the address right?",
+        ),
+        (
+            Answer::head(302, &["location: https://elsewhere.example/login"]),
+            "",
+            "the service is somewhere else (302): it points to https://elsewhere.example, which was not followed so that the key goes nowhere else; set that address",
+        ),
+        (
+            Answer::stream().says(&"x".repeat(17 << 20)).finish("stop").done(),
+            "",
+            "the service sent something that is no reply of a model: an event of more than 16 MB",
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r48_a_reply_that_is_not_whole_is_kept_and_said_to_be_half() {
+    let moment = Step::Pause(Duration::from_millis(100));
+    check(vec![
+        (
+            half(),
+            "Half a\n",
+            "the connection was lost in the middle of the reply: the service closed it without saying that the reply was over",
+        ),
+        (
+            half().raw("data: {nonsense\n\n"),
+            "Half a\n",
+            "the service sent something that is no reply of a model: {nonsense",
+        ),
+        (
+            half().then(moment).then(Step::Reset),
+            "Half a\n",
+            "the connection was lost in the middle of the reply: Connection reset by peer",
+        ),
+        (
+            half().then(Step::Stall),
+            "Half a\n",
+            "the service sent nothing for 1 s (a profile's idle_seconds says how long to wait)",
+        ),
+        (
+            half().event(json!({"error": {"message": "GPU on fire", "code": 500}})),
+            "Half a\n",
+            "the service reported an error in the middle of the reply: GPU on fire",
+        ),
+        (
+            half().finish("length").done(),
+            "Half a\n",
+            "The reply is not whole: the service cut it at its length limit.",
+        ),
+        (
+            half().finish("content_filter").done(),
+            "Half a\n",
+            "The reply is not whole: the service withheld the rest (content_filter).",
+        ),
+        (
+            Answer::stream().finish("stop").done(),
+            "",
+            "The model replied with nothing at all. Ask again, or choose another model.",
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r49_every_wait_is_announced_and_the_reply_comes_all_the_same() {
+    let busy = error(429, &["retry-after: 1"], r#"{"error":{"message":"Slower"}}"#);
+    let done = prints(vec![busy, says("Hello.")]).await;
+    let told = "aye: the service asks to wait 1 s (429): Slower; trying again in 1 s\n";
+    assert_eq!(done, ("Hello.\n".to_owned(), told.to_owned(), 0, 2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r49_a_service_that_fails_is_asked_five_times_and_then_told() {
+    let page = "<html><title>502 Bad Gateway</title></html>";
+    let cases = [
+        (
+            Answer::body(502, "text/html", &[], page),
+            "the service failed (502): a web page came back, “502 Bad Gateway”",
+        ),
+        (Answer::default().then(Step::Reset), "no answer from ORIGIN: Connection reset by peer"),
+        (Answer::default().raw("SSH-2.0-OpenSSH_9.6\r\n"), "no answer from ORIGIN: "),
+        (
+            Answer::default().raw("HTTP/1.1 200 OK\r\nx: ").raw("x".repeat(1 << 20)),
+            "no answer from ORIGIN: message head is too large",
+        ),
+    ];
+    let running: Vec<_> =
+        cases.map(|(answer, words)| tokio::spawn(async move { (prints(vec![answer]).await, words) })).into();
+    for case in running {
+        let ((out, err, code, asked), words) = case.await.unwrap();
+        assert_eq!((out.as_str(), code, asked), ("", 1, 5), "{err}");
+        let lines: Vec<&str> = err.lines().collect();
+        assert_eq!(lines.len(), 5, "four waits and the end: {err}");
+        assert!(lines.iter().all(|line| line.starts_with(&format!("aye: {words}"))), "{err}");
+        assert!(lines[..4].iter().all(|line| line.contains("; trying again in ")), "{err}");
+        assert!(!lines[4].contains("again") && !err.contains("os error"), "{err}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_dropped_with_half_a_reply_is_said_to_be_dropped() {
+    let function = json!({ "name": "write_file", "arguments": "{\"path\": \"a" });
+    let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1", "function": function }] });
+    let answer = Answer::stream()
+        .event(json!({ "choices": [{ "index": 0, "delta": delta }] }))
+        .finish("length")
+        .done();
+    let (out, err, code, asked) = prints(vec![answer]).await;
+    assert_eq!((out.as_str(), code, asked), ("", 1, 1));
+    assert!(err.contains("Calls in it were not run."), "{err}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r51_ctrl_c_without_a_screen_keeps_what_came() {
+    let service = Service::start([half().raw("\n").says(" reply\n").then(Step::Stall)]).await;
+    let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m", "-p", "hi"]);
+    let place = setup.place.clone();
+    let mut program = setup.start();
+    let code = tokio::task::spawn_blocking(move || {
+        program.until("Half a reply");
+        program.signal(rustix::process::Signal::INT);
+        program.ends()
+    })
+    .await
+    .unwrap();
+    assert_eq!(code, 130);
+    let file =
+        std::fs::read_dir(place.path().join("home/aye/data/sessions")).unwrap().next().unwrap().unwrap();
+    let kept = std::fs::read_to_string(file.path()).unwrap();
+    assert!(kept.contains("Half a reply") && kept.contains("\"incomplete\":\"stopped\""), "{kept}");
+    assert!(kept.trim_end().ends_with("{\"how\":\"interrupted\"}}}"), "{kept}");
+}

@@ -1,0 +1,137 @@
+//! Turns in a terminal that is resized, suspended, lost or poor, and ends in the middle of things.
+
+use crate::support::program::{asleep, nobody_elses_sleep};
+use crate::support::service::{Answer, Step};
+use crate::support::talking::{runs, say, says, talks};
+use rustix::process::Signal;
+use std::time::{Duration, Instant};
+
+const SOON: Duration = Duration::from_secs(2);
+
+#[test]
+fn r63_ctrl_c_twice_leaves_a_service_that_stalls_and_a_command_that_runs() {
+    let (stalls, seconds) = (Answer::stream().then(Step::Stall), nobody_elses_sleep(1));
+    let runs = runs(&format!("trap '' TERM; sleep {seconds}"));
+    for (answers, approve) in [(vec![stalls], false), (vec![runs], true)] {
+        let (_runtime, _service, mut program) = talks(answers, (100, 24), &[]);
+        say(&mut program, "go");
+        if approve {
+            program.until("$ trap");
+            program.lets_pass(700);
+            program.keys("y");
+            program.until("bash_exec ·");
+        }
+        program.lets_pass(200);
+        program.keys("\x03");
+        program.lets_pass(60);
+        program.keys("\x03");
+        assert_eq!(program.ends_within(SOON), 0);
+        assert!(program.is_restored());
+    }
+    none_sleeps(seconds);
+}
+
+fn none_sleeps(seconds: u32) {
+    let end = Instant::now() + Duration::from_secs(3);
+    while asleep(seconds) > 0 {
+        assert!(Instant::now() < end, "{} processes are left", asleep(seconds));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn r22_a_command_ends_with_its_program_however_that_ends() {
+    let seconds = nobody_elses_sleep(2);
+    for how in ["signal", "terminal"] {
+        let runs = runs(&format!("sleep {seconds}"));
+        let (_runtime, _service, mut program) = talks(vec![runs], (100, 24), &[]);
+        say(&mut program, "go");
+        program.until("$ sleep");
+        program.lets_pass(700);
+        program.keys("y");
+        program.until("bash_exec ·");
+        program.lets_pass(200);
+        match how {
+            "signal" => program.signal(Signal::TERM),
+            _ => program.lose_terminal(),
+        }
+        program.ends_within(SOON);
+        none_sleeps(seconds);
+    }
+}
+
+#[test]
+fn r60_suspended_with_a_card_open_it_answers_nothing_when_it_comes_back() {
+    let (_runtime, _service, mut program) = talks(vec![runs("touch made"), says("Done.")], (100, 24), &[]);
+    say(&mut program, "go");
+    program.until("$ touch made");
+    program.lets_pass(900);
+    program.keys("\x1a");
+    let stat = format!("/proc/{}/stat", program.pid());
+    while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {
+        program.lets_pass(10);
+    }
+    assert!(program.is_restored());
+    // Typed to the shell's line while it was away, and read by it when it is back.
+    program.keys("y");
+    program.lets_pass(600);
+    program.signal(Signal::CONT);
+    program.until("$ touch made");
+    program.lets_pass(300);
+    assert_eq!(program.file("made"), None);
+    program.keys("\x15");
+    program.lets_pass(700);
+    program.keys("y");
+    program.until("Done.");
+}
+
+#[test]
+fn r60_suspended_in_the_middle_of_a_reply_it_goes_on_where_it_was() {
+    let mut slow = Answer::stream();
+    for n in 0..20 {
+        slow = slow.says(&format!("word{n} ")).then(Step::Pause(Duration::from_millis(50)));
+    }
+    let (_runtime, _service, mut program) = talks(vec![slow.finish("stop").done()], (100, 24), &[]);
+    say(&mut program, "go");
+    program.until("word3");
+    program.keys("\x1a");
+    program.lets_pass(600);
+    assert!(program.is_restored());
+    program.signal(Signal::CONT);
+    program.until("word19");
+}
+
+#[test]
+fn r34_two_hundred_resizes_while_a_reply_comes() {
+    let mut slow = Answer::stream();
+    for n in 0..200 {
+        slow = slow.says(&format!("| 漢字 {n} | 🦀 |\n\n")).then(Step::Pause(Duration::from_millis(15)));
+    }
+    let (_runtime, _service, mut program) =
+        talks(vec![slow.says("the end").finish("stop").done(), says("Again.")], (80, 24), &[]);
+    say(&mut program, "go");
+    for n in 0..200u16 {
+        program.resize(1 + n * 37 % 200, 1 + n * 13 % 60);
+        program.lets_pass(15);
+    }
+    program.resize(80, 24);
+    program.until("the end");
+    say(&mut program, "again");
+    program.until("Again.");
+}
+
+#[test]
+fn it_works_in_a_dumb_terminal_and_without_colour() {
+    for more in [("TERM", "dumb"), ("NO_COLOR", "1")] {
+        let (_runtime, _service, mut program) = talks(vec![says("Plain **words**.")], (80, 24), &[more]);
+        say(&mut program, "go");
+        program.until("Plain words.");
+        if more.0 == "NO_COLOR" {
+            let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
+            assert!(!bytes.contains("\x1b[38;"), "a colour");
+        }
+        program.keys("\x04");
+        assert_eq!(program.ends_within(SOON), 0);
+        assert!(program.is_restored());
+    }
+}

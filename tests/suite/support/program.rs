@@ -1,0 +1,360 @@
+//! The real program in a pty, its screen read through a terminal parser.
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long anything may take to appear.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What came out so far, read by a thread of its own.
+#[derive(Default)]
+struct Output {
+    bytes: Vec<u8>,
+    ended: bool,
+    /// Nobody is to read on: the terminal goes.
+    lost: bool,
+    /// Nobody reads, and the terminal stays.
+    stuck: bool,
+}
+
+type Shared = Arc<(Mutex<Output>, Condvar)>;
+
+/// How to start the program: nothing of this machine reaches it.
+pub struct Setup {
+    arguments: Vec<String>,
+    rows: u16,
+    columns: u16,
+    environment: Vec<(String, String)>,
+    pub place: Arc<tempfile::TempDir>,
+}
+
+impl Setup {
+    /// The program with these arguments, in an empty project and a home of its own.
+    pub fn new(arguments: &[&str]) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(place.path().join("project")).unwrap();
+        std::fs::create_dir(place.path().join("home")).unwrap();
+        let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        Self { arguments, rows: 24, columns: 80, environment: Vec::new(), place: Arc::new(place) }
+    }
+
+    /// In the same home and project as before.
+    pub fn again(place: &Arc<tempfile::TempDir>, arguments: &[&str]) -> Self {
+        let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        Self { arguments, rows: 24, columns: 80, environment: Vec::new(), place: place.clone() }
+    }
+
+    pub fn size(mut self, columns: u16, rows: u16) -> Self {
+        (self.columns, self.rows) = (columns, rows);
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Puts a file into the project.
+    pub fn has(self, path: &str, text: &str) -> Self {
+        let path = self.place.path().join("project").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        self
+    }
+
+    fn variables(&self) -> Vec<(String, String)> {
+        let home = self.place.path().join("home");
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let mut variables = vec![
+            ("HOME".to_owned(), text(&home)),
+            ("AYE_HOME".to_owned(), text(&home.join("aye"))),
+            ("PATH".to_owned(), std::env::var("PATH").unwrap_or_default()),
+            ("TERM".to_owned(), "xterm-256color".to_owned()),
+            ("COLORTERM".to_owned(), "truecolor".to_owned()),
+            ("LANG".to_owned(), "C.UTF-8".to_owned()),
+            ("NO_PROXY".to_owned(), "127.0.0.1".to_owned()),
+        ];
+        variables.extend(self.environment.iter().cloned());
+        variables
+    }
+
+    /// The program without a terminal: what it printed, and its exit code.
+    pub fn print(&self, input: &str) -> (String, String, i32) {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_aye"))
+            .args(&self.arguments)
+            .env_clear()
+            .envs(self.variables())
+            .current_dir(self.place.path().join("project"))
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A program that ends without reading closes the pipe; that is its right.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let done = child.wait_with_output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&done.stdout), text(&done.stderr), done.status.code().unwrap_or(-1))
+    }
+
+    /// Starts it in a terminal.
+    pub fn start(self) -> Program {
+        let size = PtySize { rows: self.rows, cols: self.columns, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_aye"));
+        command.args(&self.arguments);
+        command.env_clear();
+        for (name, value) in self.variables() {
+            command.env(name, value);
+        }
+        command.cwd(self.place.path().join("project"));
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let output = Shared::default();
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let writer = pair.master.take_writer().unwrap();
+        let shared = output.clone();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 65536];
+            loop {
+                let count = reader.read(&mut buffer).unwrap_or(0);
+                let mut output = shared.0.lock().unwrap();
+                output.bytes.extend_from_slice(&buffer[..count]);
+                output.ended = count == 0;
+                shared.1.notify_all();
+                if count == 0 || output.lost {
+                    return;
+                }
+                while output.stuck {
+                    output = shared.1.wait(output).unwrap();
+                }
+            }
+        });
+        Program {
+            child,
+            master: Some(pair.master),
+            writer: Some(writer),
+            output,
+            parser: vt100::Parser::new(cells(self.rows), cells(self.columns), 0),
+            read: 0,
+            answered: 0,
+            place: self.place,
+        }
+    }
+}
+
+/// A running program and the terminal it runs in.
+pub struct Program {
+    child: Box<dyn Child + Send + Sync>,
+    master: Option<Box<dyn MasterPty + Send>>,
+    writer: Option<Box<dyn Write + Send>>,
+    output: Shared,
+    parser: vt100::Parser,
+    read: usize,
+    answered: usize,
+    pub place: Arc<tempfile::TempDir>,
+}
+
+impl Program {
+    /// The project's folder.
+    pub fn project(&self) -> PathBuf {
+        self.place.path().join("project")
+    }
+
+    /// What a file of the project holds.
+    pub fn file(&self, path: &str) -> Option<String> {
+        std::fs::read_to_string(self.project().join(path)).ok()
+    }
+
+    /// The program's process id.
+    pub fn pid(&self) -> i32 {
+        i32::try_from(self.child.process_id().expect("it was started")).unwrap()
+    }
+
+    /// Takes in what came, and answers what a terminal answers: its device attributes.
+    fn take_in(&mut self) {
+        let output = self.output.0.lock().unwrap();
+        let new = output.bytes[self.read..].to_vec();
+        self.read = output.bytes.len();
+        let asked = output.bytes.windows(3).filter(|window| *window == b"\x1b[c").count();
+        drop(output);
+        self.parser.process(&new);
+        while self.answered < asked {
+            self.answered += 1;
+            self.keys("\x1b[?62;22c");
+        }
+    }
+
+    /// The screen as text, a line a row.
+    pub fn screen(&mut self) -> String {
+        self.take_in();
+        self.parser.screen().contents()
+    }
+
+    /// Whether the alternate screen is shown, and whether mouse reports and bracketed paste are off.
+    pub fn is_restored(&mut self) -> bool {
+        self.take_in();
+        let screen = self.parser.screen();
+        !screen.alternate_screen()
+            && !screen.bracketed_paste()
+            && !screen.hide_cursor()
+            && screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
+    }
+
+    /// Whether the terminal shows what is typed and takes it by the line, as before the program began.
+    pub fn echoes(&self) -> bool {
+        let modes = self.master.as_ref().and_then(|master| master.get_termios());
+        modes.is_some_and(|modes| {
+            let flags = format!("{:?}", modes.local_flags);
+            ["ECHO", "ICANON"].iter().all(|flag| flags.split([' ', '(', ')', '|']).any(|own| own == *flag))
+        })
+    }
+
+    /// The screen with its looks, as the bytes that would draw it.
+    pub fn colours(&mut self) -> String {
+        self.take_in();
+        self.parser.screen().contents_formatted()
+    }
+
+    /// Everything that came out, as bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.output.0.lock().unwrap().bytes.clone()
+    }
+
+    /// Types.
+    pub fn keys(&mut self, keys: &str) {
+        if let Some(writer) = &mut self.writer {
+            // A terminal whose program has ended takes no more keys.
+            let _ = writer.write_all(keys.as_bytes());
+            let _ = writer.flush();
+        }
+    }
+
+    /// Types the way a person does: one key, a moment, the next.
+    pub fn types(&mut self, text: &str) {
+        for key in text.chars() {
+            self.keys(key.encode_utf8(&mut [0; 4]));
+            std::thread::sleep(Duration::from_millis(15));
+        }
+    }
+
+    /// Waits until the text is on the screen.
+    pub fn until(&mut self, text: &str) -> String {
+        self.wait(|screen| screen.contains(text), text)
+    }
+
+    fn wait(&mut self, holds: impl Fn(&str) -> bool, what: &str) -> String {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let screen = self.screen();
+            if holds(&screen) {
+                return screen;
+            }
+            let output = self.output.0.lock().unwrap();
+            assert!(!output.ended, "the program ended before {what:?} was on its screen:\n{screen}");
+            assert!(Instant::now() < end, "{what:?} never was on the screen:\n{screen}");
+            if output.bytes.len() == self.read {
+                let _ = self.output.1.wait_timeout(output, Duration::from_millis(50)).unwrap();
+            }
+        }
+    }
+
+    /// Lets time pass: for what must not happen. Nothing else may sleep.
+    pub fn lets_pass(&mut self, milliseconds: u64) {
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        self.take_in();
+    }
+
+    /// Changes the terminal's size.
+    pub fn resize(&mut self, columns: u16, rows: u16) {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        self.master.as_ref().expect("the terminal is there").resize(size).unwrap();
+        self.parser.screen_mut().set_size(cells(rows), cells(columns));
+    }
+
+    /// Sends a signal to the program alone.
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(self.pid()).expect("a process id");
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    /// Takes the terminal away, as a dropped connection does.
+    pub fn lose_terminal(&mut self) {
+        self.output.0.lock().unwrap().lost = true;
+        // What is drawn anew wakes the reader, which holds the terminal too.
+        self.resize(70, 20);
+        self.writer = None;
+        self.master = None;
+    }
+
+    /// The exit code of a program that has ended, without waiting for one that has not.
+    pub fn ends_early(&mut self) -> Option<u32> {
+        self.child.try_wait().unwrap().map(|status| status.exit_code())
+    }
+
+    /// Reads nothing any more of what the program writes, as a line that went dead.
+    pub fn stops_reading(&mut self) {
+        self.output.0.lock().unwrap().stuck = true;
+    }
+
+    /// Waits until the program has ended though nobody reads what it wrote; its exit code.
+    pub fn ends_unread_within(&mut self, time: Duration) -> u32 {
+        let end = Instant::now() + time;
+        while Instant::now() < end {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.exit_code();
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        panic!("the program did not end within {time:?}");
+    }
+
+    /// Waits until the program has ended; its exit code, or 128 and the signal.
+    pub fn ends(&mut self) -> u32 {
+        self.ends_within(PATIENCE)
+    }
+
+    /// The same, within a time.
+    pub fn ends_within(&mut self, time: Duration) -> u32 {
+        let end = Instant::now() + time;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                std::thread::sleep(Duration::from_millis(30));
+                self.take_in();
+                return status.exit_code();
+            }
+            if Instant::now() > end {
+                let screen = self.screen();
+                panic!("the program did not end within {time:?}:\n{screen}");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// A time in seconds that no other test on this machine sleeps, to know its processes by; one for each number below 8.
+pub fn nobody_elses_sleep(number: u32) -> u32 {
+    1_000_000 + 8 * std::process::id() + number
+}
+
+/// How many processes of this machine sleep so many seconds.
+pub fn asleep(seconds: u32) -> usize {
+    let line = format!("sleep\0{seconds}\0");
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    all.filter(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|read| read == line.as_bytes()))
+        .count()
+}
+
+fn cells(count: u16) -> NonZeroU16 {
+    NonZeroU16::new(count).expect("a terminal has a size")
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}

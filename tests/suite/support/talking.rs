@@ -1,0 +1,56 @@
+//! A person who talks to the real program in a terminal, and the service that answers.
+
+use super::program::{Program, Setup};
+use super::service::{Answer, Service, Step};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// A reply of these words.
+pub fn says(text: &str) -> Answer {
+    Answer::stream().says(text).finish("stop").done()
+}
+
+/// Calls of one reply, after a pause.
+pub fn calls_after(pause: Duration, calls: &[(&str, Value)]) -> Answer {
+    let all: Vec<Value> = calls
+        .iter()
+        .enumerate()
+        .map(|(at, (name, arguments))| {
+            let function = json!({ "name": name, "arguments": arguments.to_string() });
+            json!({ "index": at, "id": format!("c{at}"), "type": "function", "function": function })
+        })
+        .collect();
+    let delta = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": all } }] });
+    Answer::stream().then(Step::Pause(pause)).event(delta).finish("tool_calls").done()
+}
+
+/// A call of this command.
+pub fn runs(command: &str) -> Answer {
+    calls_after(Duration::ZERO, &[("bash_exec", json!({ "command": command }))])
+}
+
+/// A service with these answers and the program that talks to it, in a terminal of this size.
+pub fn talks(
+    answers: Vec<Answer>,
+    (columns, rows): (u16, u16),
+    more: &[(&str, &str)],
+) -> (Runtime, Service, Program) {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(answers));
+    let mut setup =
+        Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]).size(columns, rows);
+    for (name, value) in more {
+        setup = setup.env(name, value);
+    }
+    let mut program = setup.start();
+    program.until("You talk to");
+    (runtime, service, program)
+}
+
+/// Says something as a person does.
+pub fn say(program: &mut Program, words: &str) {
+    program.types(words);
+    program.lets_pass(15);
+    program.keys("\r");
+}

@@ -1,0 +1,300 @@
+//! A person at the real program, a real socket, and a service that sends what it is told to.
+
+use crate::support::program::{Program, Setup, asleep, nobody_elses_sleep};
+use crate::support::service::{Answer, Service, Step};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn says(text: &str) -> Answer {
+    Answer::stream().says(text).finish("stop").done()
+}
+
+fn calls(name: &str, arguments: &Value) -> Answer {
+    let function = json!({ "name": name, "arguments": arguments.to_string() });
+    let delta =
+        json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": function }] });
+    Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls").done()
+}
+
+/// Plays a person at the program, while the service answers.
+async fn play(
+    answers: Vec<Answer>,
+    arguments: &[&str],
+    person: impl FnOnce(&mut Program, &Service) + Send + 'static,
+) {
+    let service = Service::start(answers).await;
+    let mut all = vec!["--base-url", service.base_url.as_str(), "--model", "scripted-7b"];
+    all.extend(arguments);
+    let mut program = Setup::new(&all).has("a.txt", "one\ntwo\nthree\n").size(100, 30).start();
+    tokio::task::spawn_blocking(move || {
+        program.until("scripted-7b");
+        person(&mut program, &service);
+    })
+    .await
+    .unwrap();
+}
+
+/// Says something, as a hand would: Enter comes when the words are seen.
+fn say(program: &mut Program, words: &str) {
+    program.types(words);
+    program.until(words);
+    program.lets_pass(50);
+    program.keys("\r");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_says_something_and_reads_the_reply() {
+    let table = "# Heading\n\nSome **bold** words and `code`.\n\n| a | b |\n|---|---|\n| 漢字 | 🦀 |\n";
+    play(vec![says(table), says("Second.")], &[], |program, service| {
+        say(program, "hello");
+        let screen = program.until("漢字");
+        assert!(screen.contains("Heading") && !screen.contains("**"), "{screen}");
+        say(program, "more");
+        program.until("Second.");
+        assert_eq!(service.received().len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r01_a_command_runs_after_a_yes_and_not_before() {
+    play(vec![calls("bash_exec", &json!({ "command": "touch made" })), says("Done.")], &[], |program, _| {
+        say(program, "make it");
+        program.until("$ touch made");
+        program.lets_pass(900);
+        assert_eq!(program.file("made"), None);
+        program.keys("\r");
+        program.lets_pass(200);
+        assert_eq!(program.file("made"), None, "enter alone never approves");
+        program.lets_pass(700);
+        program.keys("y");
+        program.until("Done.");
+        assert!(program.file("made").is_some());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r03_what_is_typed_when_the_card_appears_stays_in_the_composer() {
+    let late = Answer::stream().then(Step::Pause(Duration::from_millis(700)));
+    let function =
+        json!({ "name": "bash_exec", "arguments": json!({ "command": "touch made" }).to_string() });
+    let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1", "function": function }] });
+    let late = late.event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls").done();
+    play(vec![late, says("I see.")], &[], |program, _| {
+        say(program, "make it");
+        for _ in 0..30 {
+            program.keys("y");
+            program.lets_pass(60);
+        }
+        program.until("$ touch made");
+        program.until(&"y".repeat(30));
+        program.lets_pass(1200);
+        program.keys("y");
+        program.lets_pass(300);
+        assert_eq!(program.file("made"), None, "unsent words keep the card from listening");
+        program.until(&"y".repeat(31));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_no_with_words_reaches_the_model() {
+    play(
+        vec![calls("bash_exec", &json!({ "command": "touch made" })), says("As you like.")],
+        &[],
+        |program, service| {
+            say(program, "make it");
+            program.until("$ touch made");
+            program.lets_pass(700);
+            program.keys("m");
+            program.lets_pass(100);
+            program.types("use the other folder");
+            program.keys("\r");
+            program.until("As you like.");
+            assert_eq!(program.file("made"), None);
+            assert!(service.received()[1].body.to_string().contains("use the other folder"));
+        },
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_is_shown_before_it_is_made() {
+    let edit = json!({ "path": "a.txt", "old_text": "two", "new_text": "zwei" });
+    play(vec![calls("edit_file", &edit), says("Edited.")], &[], |program, _| {
+        say(program, "translate");
+        let screen = program.until("zwei");
+        assert!(screen.contains("a.txt"), "{screen}");
+        assert_eq!(program.file("a.txt").as_deref(), Some("one\ntwo\nthree\n"));
+        program.lets_pass(700);
+        program.keys("y");
+        program.until("Edited.");
+        assert_eq!(program.file("a.txt").as_deref(), Some("one\nzwei\nthree\n"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_is_picked_by_its_digit() {
+    let ask =
+        json!({ "question": "Which clock?", "keyword": "clock", "options": ["paused", "a trait", "real"] });
+    play(vec![calls("ask_question", &ask), says("Good.")], &[], |program, service| {
+        say(program, "go");
+        program.until("Which clock?");
+        program.lets_pass(700);
+        program.keys("2");
+        program.lets_pass(700);
+        program.keys("\r");
+        program.until("Good.");
+        let body = service.received()[1].body.to_string();
+        assert!(body.contains("a trait") && body.contains("option_index"), "{body}");
+        let screen = program.screen();
+        assert!(screen.contains("Which clock?") && screen.contains("a trait"), "{screen}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r62_esc_stops_the_reply_and_closes_the_connection() {
+    let stalls = Answer::stream().says("Some words").then(Step::Stall);
+    play(vec![stalls, says("Again.")], &[], |program, service| {
+        say(program, "go");
+        program.until("Some words");
+        program.keys("\x1b");
+        let closed = futures::executor::block_on(async { service.received().first().cloned() });
+        assert!(closed.is_some());
+        for _ in 0..50 {
+            if service.received()[0].closed_early.is_some() {
+                break;
+            }
+            program.lets_pass(20);
+        }
+        assert!(service.received()[0].closed_early.is_some(), "closed within a second");
+        assert!(program.screen().contains("Some words"), "what came is kept");
+        say(program, "again");
+        program.until("Again.");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r32_hostile_words_never_reach_the_terminal() {
+    let hostile = "\u{1b}]0;pwned\u{7}\u{1b}[2J\u{1b}[31mred\u{1b}[0m\u{9b}31m \u{202e}back \u{1b}]52;c;cHduZWQ=\u{7}end";
+    play(vec![says(hostile), says("Calm.")], &[], |program, _| {
+        say(program, "go");
+        program.until("end");
+        let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
+        for never in ["pwned", "cHduZWQ=", "\u{1b}[2J\u{1b}[31m", "\u{202e}", "\u{9b}"] {
+            assert!(!bytes.contains(never), "{never:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r30_a_dry_run_says_so_all_the_time_and_touches_nothing() {
+    let write = json!({ "path": "b.txt", "content": "x\n" });
+    play(
+        vec![
+            calls("write_file", &write),
+            calls("bash_exec", &json!({ "command": "touch made" })),
+            says("Would do."),
+        ],
+        &["--dry-run"],
+        |program, _| {
+            program.until("DRY RUN");
+            say(program, "go");
+            let screen = program.until("Would do.");
+            assert!(screen.contains("DRY RUN") && screen.contains("2 rehearsed"), "{screen}");
+            assert_eq!((program.file("b.txt"), program.file("made")), (None, None));
+        },
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r51_killed_in_the_middle_everything_is_there_the_next_time() {
+    let stalls = Answer::stream().says("Half a reply").then(Step::Stall);
+    let service = Arc::new(Service::start([says("First reply."), stalls, says("Third.")]).await);
+    let base = service.base_url.clone();
+    tokio::task::spawn_blocking(move || {
+        let mut program = Setup::new(&["--base-url", &base, "--model", "m"]).start();
+        program.until("You talk to");
+        say(&mut program, "first question");
+        program.until("First reply.");
+        say(&mut program, "second question");
+        program.until("Half a reply");
+        let place = program.place.clone();
+        program.signal(Signal::KILL);
+        program.ends();
+        let mut program = Setup::again(&place, &["--continue", "--base-url", &base, "--model", "m"]).start();
+        let screen = program.until("second question");
+        assert!(screen.contains("first question") && screen.contains("First reply."), "{screen}");
+        say(&mut program, "third question");
+        program.until("Third.");
+    })
+    .await
+    .unwrap();
+    let messages = service.received()[2].body["messages"].to_string();
+    assert!(messages.contains("first question") && messages.contains("second question"), "{messages}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r51_an_open_question_is_there_the_next_time() {
+    let ask = calls(
+        "ask_question",
+        &json!({ "question": "Which clock?", "options": ["paused", "a trait", "real"] }),
+    );
+    let service = Service::start([ask, says("Good.")]).await;
+    let base = service.base_url.clone();
+    tokio::task::spawn_blocking(move || {
+        let mut program = Setup::new(&["--base-url", &base, "--model", "m"]).start();
+        program.until("You talk to");
+        say(&mut program, "go");
+        program.until("Which clock?");
+        let place = program.place.clone();
+        program.signal(Signal::KILL);
+        program.ends();
+        let mut program = Setup::again(&place, &["-c", "--base-url", &base, "--model", "m"]).start();
+        program.until("Which clock?");
+        program.lets_pass(700);
+        program.keys("3");
+        program.lets_pass(700);
+        program.keys("\r");
+        program.until("Good.");
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r22_no_child_outlives_the_program() {
+    let seconds = nobody_elses_sleep(0);
+    let command = format!("setsid sleep {seconds} & sleep {seconds}");
+    play(vec![calls("bash_exec", &json!({ "command": command }))], &[], move |program, _| {
+        say(program, "go");
+        program.until("$ setsid");
+        program.lets_pass(700);
+        program.keys("y");
+        for _ in 0..500 {
+            if asleep(seconds) == 2 {
+                break;
+            }
+            program.lets_pass(20);
+        }
+        assert_eq!(asleep(seconds), 2);
+        program.signal(Signal::KILL);
+        program.ends();
+        for _ in 0..150 {
+            if asleep(seconds) == 0 {
+                return;
+            }
+            program.lets_pass(20);
+        }
+        panic!("{} children are left", asleep(seconds));
+    })
+    .await;
+}

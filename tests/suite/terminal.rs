@@ -1,0 +1,180 @@
+//! The real program in a terminal: how it begins, how it ends, and what it leaves behind.
+
+use crate::support::program::{Program, Setup};
+use rustix::process::Signal;
+use std::time::Duration;
+
+const SOON: Duration = Duration::from_secs(2);
+
+fn tour() -> Program {
+    let mut program = Setup::new(&[]).start();
+    program.until("You talk to the tour");
+    program
+}
+
+#[test]
+fn nothing_configured_opens_the_tour_and_ctrl_d_leaves_it() {
+    let mut program = tour();
+    program.until("? help");
+    program.keys("\x04");
+    assert_eq!(program.ends_within(SOON), 0);
+    assert!(program.is_restored());
+    assert!(!program.screen().contains("--resume"), "nothing was said, so there is nothing to come back to");
+}
+
+#[test]
+fn leaving_says_how_to_come_back() {
+    let mut program = tour();
+    program.types("hello");
+    program.keys("\r");
+    program.until("This is the tour");
+    program.keys("\x03");
+    program.lets_pass(200);
+    program.keys("\x03");
+    assert_eq!(program.ends_within(SOON), 0);
+    let screen = program.screen();
+    assert!(screen.contains("hello") && screen.contains("aye --resume 01"), "{screen}");
+}
+
+#[test]
+fn r58_every_signal_that_ends_it_gives_the_terminal_back() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130), (Signal::QUIT, 131)] {
+        let mut program = tour();
+        program.signal(signal);
+        assert_eq!(program.ends_within(SOON), code, "{signal:?}");
+        assert!(program.is_restored(), "{signal:?}");
+    }
+}
+
+#[test]
+fn r58_a_panic_in_any_thread_gives_the_terminal_back_and_is_told() {
+    for thread in ["main", "other"] {
+        let mut program = Setup::new(&[]).env("AYE_PANIC", thread).start();
+        assert_eq!(program.ends_within(SOON), 101, "{thread}");
+        assert!(program.is_restored(), "{thread}");
+        assert!(program.screen().contains("on purpose"), "{}", program.screen());
+    }
+}
+
+#[test]
+fn r59_a_terminal_that_is_gone_ends_the_program() {
+    let mut program = tour();
+    program.types("hello");
+    program.lose_terminal();
+    program.ends_within(SOON);
+}
+
+#[test]
+fn r60_suspended_it_gives_the_terminal_back_and_takes_it_again() {
+    let mut program = tour();
+    program.keys("\x1a");
+    let stat = format!("/proc/{}/stat", program.pid());
+    let stopped = || std::fs::read_to_string(&stat).unwrap().contains(") T ");
+    for _ in 0..100 {
+        if stopped() {
+            break;
+        }
+        program.lets_pass(20);
+    }
+    assert!(stopped(), "it stops as any program does");
+    program.lets_pass(50);
+    assert!(program.is_restored());
+    program.signal(Signal::CONT);
+    program.until("You talk to the tour");
+    assert!(!program.is_restored());
+    program.keys("\x04");
+    assert_eq!(program.ends_within(SOON), 0);
+}
+
+#[test]
+fn r34_it_holds_at_every_size() {
+    let mut program = tour();
+    program.types("漢字 hello");
+    for (columns, rows) in
+        [(1, 1), (2, 1), (1, 40), (10, 3), (300, 2), (60, 15), (500, 200), (3, 3), (80, 24)]
+    {
+        program.resize(columns, rows);
+        program.lets_pass(40);
+    }
+    program.until("漢字 hello");
+    program.keys("\x03");
+    program.until("again leaves");
+    program.keys("\x03");
+    assert_eq!(program.ends_within(SOON), 0);
+}
+
+#[test]
+fn r34_it_begins_in_a_terminal_of_one_cell() {
+    let mut program = Setup::new(&[]).size(1, 1).start();
+    program.lets_pass(300);
+    program.resize(80, 24);
+    program.until("You talk to the tour");
+}
+
+#[test]
+fn what_is_unsent_is_there_the_next_time() {
+    let mut program = tour();
+    program.types("half a thought");
+    program.until("half a thought");
+    let place = program.place.clone();
+    program.signal(Signal::TERM);
+    program.ends();
+    let mut program = Setup::again(&place, &[]).start();
+    program.until("half a thought");
+}
+
+#[test]
+fn wrong_settings_and_themes_are_told_and_the_rest_is_used() {
+    let setup = Setup::new(&[]).size(120, 30);
+    let config = setup.place.path().join("home/aye/config");
+    std::fs::create_dir_all(config.join("themes")).unwrap();
+    std::fs::write(config.join("config.toml"), "[screen]\nmouse = \"maybe\"\ntheme = \"mine\"\n").unwrap();
+    std::fs::write(config.join("themes/mine.toml"), "inherits = \"dark\"\ntext = \"no colour\"\n").unwrap();
+    let mut program = setup.start();
+    let screen = program.until("config.toml:2");
+    assert!(screen.contains("true or false"), "{screen}");
+    program.until("mine.toml:2");
+}
+
+#[test]
+fn r56_what_is_kept_is_the_persons_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut program = tour();
+    program.types("hello");
+    program.keys("\r");
+    program.until("It understands nothing");
+    program.signal(Signal::KILL);
+    program.ends();
+    let mut folders = vec![program.place.path().join("home/aye")];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o077, 0, "{folder:?}");
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let entry = entry.unwrap();
+            let mode = entry.metadata().unwrap().permissions().mode();
+            if entry.path().is_dir() {
+                // The tour's own project is a project like any other.
+                if !entry.path().ends_with("tour") {
+                    folders.push(entry.path());
+                }
+            } else {
+                files += 1;
+                assert_eq!(mode & 0o077, 0, "{:?}", entry.path());
+            }
+        }
+    }
+    assert!(files > 0);
+}
+
+#[test]
+fn r59_a_terminal_that_takes_no_more_bytes_holds_up_no_end() {
+    let mut program = Setup::new(&[]).size(200, 60).start();
+    program.until("You talk to the tour");
+    program.stops_reading();
+    for _ in 0..60 {
+        program.keys("\x0c");
+        std::thread::sleep(Duration::from_millis(15));
+    }
+    program.signal(Signal::TERM);
+    assert_eq!(program.ends_unread_within(Duration::from_secs(3)), 143);
+}
