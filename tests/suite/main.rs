@@ -10,6 +10,7 @@ mod dry_run;
 mod editor;
 mod floors;
 mod hands;
+mod house;
 mod kills;
 mod odd_disks;
 mod odd_places;

@@ -1,0 +1,182 @@
+//! What has to be fast: folding a session, reading it back, laying out a long reply, gathering deltas, one frame, and
+//! a key into a frame.
+
+use aye::agent;
+use aye::chat::link::Target;
+use aye::chat::{Ending, Entry, Outcome, Session, SessionId, ToolCall};
+use aye::llm::gather::{End, Gather, Out};
+use aye::policy::Policy;
+use aye::store::{Header, Lines, Log};
+use aye::tui::keys::Keymap;
+use aye::tui::parts::transcript::cache::Cache;
+use aye::tui::text::code::{Found, Job};
+use aye::tui::text::markdown::{self, Outside};
+use aye::tui::theme::load::Themes;
+use aye::tui::{Connection, Event, Settings, State, update, view};
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use serde_json::{Value, json};
+use std::hint::black_box;
+
+/// A reply of about 35 kB: prose, lists, tables, code, wide letters.
+fn long_reply() -> String {
+    let part = "## A heading\n\nSome **prose** with `code`, a path src/retry.rs:41 and 漢字 in it, long enough to be wrapped \
+        at the usual widths of a terminal.\n\n- one\n- two\n  - nested\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\
+        ```rust\nfn main() {\n    println!(\"hello\");\n}\n```\n\n";
+    part.repeat(35_000 / part.len())
+}
+
+/// A session of so many entries: a turn is five of them.
+fn entries(count: usize) -> Vec<Entry> {
+    let turn = |turn: usize| {
+        let id = format!("call_{turn}");
+        let call = ToolCall {
+            id: id.as_str().into(),
+            name: "read_file".into(),
+            arguments: r#"{"path":"a"}"#.into(),
+        };
+        let replied = |text: &str, calls| Entry::Replied {
+            text: text.to_owned(),
+            reasoning: String::new(),
+            calls,
+            incomplete: None,
+            model: "m".into(),
+            usage: None,
+            thought_ms: 0,
+        };
+        [
+            Entry::Said { text: format!("question {turn}") },
+            replied("", vec![call]),
+            Entry::Settled { call: id.as_str().into(), outcome: Outcome::Done("x".repeat(400)), took_ms: 3 },
+            replied("An answer with **some** words, a list\n\n- one\n- two\n", Vec::new()),
+            Entry::Ended { ending: Ending::Finished },
+        ]
+    };
+    (0..count / 5).flat_map(turn).collect()
+}
+
+fn fold(c: &mut Criterion) {
+    let entries = entries(10_000);
+    let mut group = c.benchmark_group("session");
+    group.throughput(Throughput::Elements(entries.len() as u64));
+    group.bench_function("fold 10,000 entries", |b| {
+        b.iter_batched(|| entries.clone(), Session::replay, BatchSize::LargeInput);
+    });
+    let place = tempfile::tempdir().expect("a place to write");
+    let header = Header::new(SessionId("01BENCH".into()), place.path(), "m", false);
+    let mut lines = Lines::new(place.path(), &header);
+    for entry in &entries {
+        lines.append(entry).expect("the disk takes it");
+    }
+    let path = lines.path().to_owned();
+    group.bench_function("read 10,000 entries back", |b| b.iter(|| aye::store::read(black_box(&path))));
+    group.finish();
+}
+
+fn layout(c: &mut Criterion) {
+    let reply = long_reply();
+    let theme = Themes::bundled().choose("dark", None);
+    let mut group = c.benchmark_group("reply");
+    group.throughput(Throughput::Bytes(reply.len() as u64));
+    group.bench_function("lay out 35 kB", |b| {
+        b.iter(|| {
+            let mut colours = |_: &Job| Found::plain();
+            let exists = |_: &Target| false;
+            let mut outside = Outside { colours: &mut colours, exists: &exists };
+            markdown::layout(black_box(&reply), 100, &theme, &mut outside)
+        });
+    });
+    group.bench_function("find what is stable of 35 kB", |b| {
+        b.iter(|| markdown::stable_prefix(black_box(&reply)))
+    });
+    group.finish();
+}
+
+fn gather(c: &mut Criterion) {
+    let delta = |text: &str| json!({ "choices": [{ "index": 0, "delta": { "content": text } }] });
+    let deltas: Vec<Value> = (0..10_000).map(|_| delta("word ")).collect();
+    let mut group = c.benchmark_group("stream");
+    group.throughput(Throughput::Elements(deltas.len() as u64));
+    group.bench_function("gather 10,000 deltas", |b| {
+        b.iter(|| {
+            let (mut gather, mut out) = (Gather::default(), Out::new());
+            for delta in &deltas {
+                gather.take(delta, &mut out);
+                black_box(out.drain(..).count());
+            }
+            gather.end(End::Said, &mut out);
+            out
+        });
+    });
+    group.finish();
+}
+
+/// A terminal as large as people have them.
+const TERMINAL: (u16, u16) = (120, 36);
+
+/// A screen over a session of so many entries.
+fn screen(count: usize) -> State {
+    let blank = agent::State::new(Policy::default(), "m".into(), String::new(), Vec::new());
+    let themes = Themes::bundled();
+    let theme = themes.choose("dark", None);
+    let settings = Settings {
+        folder: "/project".into(),
+        place: "~/project ⎇ main".into(),
+        links: true,
+        ..Settings::default()
+    };
+    let (mut state, _) = State::new(
+        agent::resume(Session::replay(entries(count)), blank).0,
+        SessionId("01BENCH".into()),
+        Connection { model: "m".into(), ..Connection::default() },
+        themes,
+        theme,
+        Keymap::default(),
+        settings,
+        ("", Vec::new(), Vec::new()),
+    );
+    update::update(&mut state, &mut Cache::default(), Event::Resized(TERMINAL.0, TERMINAL.1));
+    state
+}
+
+fn frame(c: &mut Criterion) {
+    let blank = Buffer::empty(Rect::new(0, 0, TERMINAL.0, TERMINAL.1));
+    let key = |code| Event::Key(KeyEvent::new(code, KeyModifiers::NONE));
+    let mut state = screen(10_000);
+    let mut group = c.benchmark_group("frame of 10,000 entries");
+    group.bench_function("with what was laid out before", |b| {
+        let mut cache = Cache::default();
+        b.iter_batched_ref(
+            || blank.clone(),
+            |buffer| view::view(&state, &mut cache, buffer),
+            BatchSize::SmallInput,
+        );
+    });
+    group.bench_function("with nothing laid out", |b| {
+        b.iter_batched_ref(
+            || (blank.clone(), Cache::default()),
+            |(buffer, cache)| view::view(&state, cache, buffer),
+            BatchSize::SmallInput,
+        );
+    });
+    group.bench_function("after a key into the composer", |b| {
+        let (mut cache, mut letter) = (Cache::default(), false);
+        b.iter_batched_ref(
+            || blank.clone(),
+            |buffer| {
+                // A letter, and it is taken away again: the composer stays as long as it is.
+                letter = !letter;
+                let code = if letter { KeyCode::Char('a') } else { KeyCode::Backspace };
+                update::update(&mut state, &mut cache, key(code));
+                view::view(&state, &mut cache, buffer)
+            },
+            BatchSize::SmallInput,
+        );
+    });
+    group.finish();
+}
+
+criterion_group!(benches, fold, layout, gather, frame);
+criterion_main!(benches);
