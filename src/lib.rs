@@ -54,7 +54,7 @@
 //! - A command is run by a second process of this program, the guard, that ends whatever the command started as soon
 //!   as the program is gone, however it went.
 //!
-//! # Where the code differs from the first drawing of it
+//! # What a reader would not guess
 //!
 //! - A [`chat::Plan`] carries its `work` (what `act` needs) beside its preview (what is shown and logged): the log
 //!   keeps a difference, not two whole files.
