@@ -13,6 +13,7 @@ pub const HOME: &str = "AYE_HOME";
 pub struct Places {
     config: PathBuf,
     data: PathBuf,
+    tour: PathBuf,
 }
 
 impl Places {
@@ -25,14 +26,18 @@ impl Places {
             }
             None => {
                 let folders = directories::ProjectDirs::from("", "", "aye").ok_or(Error::Homeless)?;
-                Ok(Self { config: folders.config_dir().to_owned(), data: folders.data_dir().to_owned() })
+                Ok(Self {
+                    config: folders.config_dir().to_owned(),
+                    data: folders.data_dir().to_owned(),
+                    tour: folders.cache_dir().join("tour"),
+                })
             }
         }
     }
 
     /// All of them in one folder.
     pub fn under(home: &Path) -> Self {
-        Self { config: home.join("config"), data: home.join("data") }
+        Self { config: home.join("config"), data: home.join("data"), tour: home.join("tour") }
     }
 
     /// Makes every folder, for its owner alone, and tightens those that others can look into.
@@ -74,9 +79,10 @@ impl Places {
         self.data.join("history")
     }
 
-    /// The tour's project.
+    /// The tour's project. Not among what is kept: there everything is asked about, and a tour is a project like any
+    /// other.
     pub fn tour(&self) -> PathBuf {
-        self.data.join("tour")
+        self.tour.clone()
     }
 
     /// What a session's dry run wrote: the layer over its project. Made by whoever writes there first.

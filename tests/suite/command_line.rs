@@ -229,3 +229,11 @@ async fn where_no_model_is_named_the_servers_first_is_asked() {
     assert_eq!((out.as_str(), err.as_str(), code), ("Hello.\n", "", 0));
     assert_eq!(service.received()[1].body["model"], "one");
 }
+
+#[test]
+fn the_tour_reads_its_project_without_asking_where_nobody_set_a_home_for_it() {
+    let (out, err, code) = Setup::new(&["-p", "--tour", "hello"]).env("AYE_HOME", "").print("");
+    let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    let kinds: Vec<&Value> = last["waits"].as_array().unwrap().iter().map(|waits| &waits["kind"]).collect();
+    assert_eq!((code, kinds), (3, vec![&json!("question")]), "only its question waits: {out}{err}");
+}
