@@ -1,5 +1,5 @@
-//! What has to be fast: folding a session, reading it back, laying out a long reply, gathering deltas, one frame, and
-//! a key into a frame.
+//! What has to be fast: folding a session, reading it back, laying out a long reply, gathering deltas, one frame, a
+//! key into a frame, and a reply that grows on the screen.
 
 use aye::agent;
 use aye::chat::link::Target;
@@ -7,14 +7,15 @@ use aye::chat::{Ending, Entry, Outcome, Session, SessionId, ToolCall};
 use aye::llm::gather::{End, Gather, Out};
 use aye::policy::Policy;
 use aye::store::{Header, Lines, Log};
+use aye::tui::canvas::Canvas;
 use aye::tui::keys::Keymap;
 use aye::tui::parts::transcript::cache::Cache;
-use aye::tui::text::code::{Found, Job};
-use aye::tui::text::markdown::{self, Outside};
+use aye::tui::text::markdown;
 use aye::tui::theme::load::Themes;
 use aye::tui::{Connection, Event, Settings, State, update, view};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Value, json};
@@ -45,6 +46,7 @@ fn entries(count: usize) -> Vec<Entry> {
             model: "m".into(),
             usage: None,
             thought_ms: 0,
+            echo: None,
         };
         [
             Entry::Said { text: format!("question {turn}") },
@@ -81,12 +83,7 @@ fn layout(c: &mut Criterion) {
     let mut group = c.benchmark_group("reply");
     group.throughput(Throughput::Bytes(reply.len() as u64));
     group.bench_function("lay out 35 kB", |b| {
-        b.iter(|| {
-            let mut colours = |_: &Job| Found::plain();
-            let exists = |_: &Target| false;
-            let mut outside = Outside { colours: &mut colours, exists: &exists };
-            markdown::layout(black_box(&reply), 100, &theme, &mut outside)
-        });
+        b.iter(|| markdown::layout(black_box(&reply), 100, &theme, &|_: &Target| false));
     });
     group.bench_function("find what is stable of 35 kB", |b| {
         b.iter(|| markdown::stable_prefix(black_box(&reply)))
@@ -135,7 +132,7 @@ fn screen(count: usize) -> State {
         theme,
         Keymap::default(),
         settings,
-        ("", Vec::new(), Vec::new()),
+        ("", String::new(), Vec::new(), Vec::new()),
     );
     update::update(&mut state, &mut Cache::default(), Event::Resized(TERMINAL.0, TERMINAL.1));
     state
@@ -178,5 +175,62 @@ fn frame(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, fold, layout, gather, frame);
+/// Frames of a reply that grows by so many bytes each time, drawn and turned into the terminal's bytes.
+fn paint(c: &mut Criterion) {
+    let reply = long_reply();
+    let letters: Vec<char> = reply.chars().collect();
+    let pieces: Vec<String> = letters.chunks(115).map(|piece| piece.iter().collect()).collect();
+    let mut group = c.benchmark_group("painting");
+    group.throughput(Throughput::Elements(pieces.len() as u64));
+    group.sample_size(10);
+    // The same pictures for both writers.
+    let mut pictures = Vec::new();
+    let grown = |each: &mut dyn FnMut(&Buffer, &view::Shown)| {
+        let (mut state, mut cache) = (screen(10), Cache::default());
+        let said = agent::Event::Said("go".into());
+        update::update(&mut state, &mut cache, Event::Agent(said));
+        let turn = state.agent.turn().expect("a turn runs");
+        for piece in &pieces {
+            let chunk = aye::chat::Chunk::Text(piece.clone());
+            let event = agent::Event::Chunk { turn, chunk, after: std::time::Duration::ZERO };
+            update::update(&mut state, &mut cache, Event::Agent(event));
+            let mut buffer = Buffer::empty(Rect::new(0, 0, TERMINAL.0, TERMINAL.1));
+            let shown = view::view(&state, &mut cache, &mut buffer);
+            each(&buffer, &shown);
+        }
+    };
+    grown(&mut |buffer, shown| pictures.push((buffer.clone(), shown.clone())));
+    group.bench_function("update, lay out and draw every frame of 35 kB", |b| {
+        b.iter(|| {
+            grown(&mut |buffer, _| {
+                black_box(buffer);
+            })
+        });
+    });
+    let ours = || -> usize {
+        let mut canvas = Canvas::new(true);
+        let frame = |(buffer, shown): &(Buffer, view::Shown)| {
+            canvas.frame(buffer.clone(), &shown.links, shown.cursor).len()
+        };
+        pictures.iter().map(frame).sum()
+    };
+    let the_librarys = || -> usize {
+        let mut bytes = Vec::new();
+        let mut before = Buffer::empty(Rect::new(0, 0, TERMINAL.0, TERMINAL.1));
+        for (buffer, _) in &pictures {
+            let cells = before.diff(buffer).into_iter();
+            let mut backend = CrosstermBackend::new(&mut bytes);
+            backend.draw(cells).expect("memory takes it");
+            before = buffer.clone();
+        }
+        bytes.len()
+    };
+    // How many bytes it is stands in the name.
+    let name = |who: &str, bytes: usize| format!("write frames {who}, {} bytes each", bytes / pictures.len());
+    group.bench_function(name("ourselves", ours()), |b| b.iter(ours));
+    group.bench_function(name("as the drawing library does", the_librarys()), |b| b.iter(the_librarys));
+    group.finish();
+}
+
+criterion_group!(benches, fold, layout, gather, frame, paint);
 criterion_main!(benches);

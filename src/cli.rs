@@ -8,7 +8,12 @@ use std::path::PathBuf;
 /// With nothing configured it opens the tour: a scripted model that plays a short session against real tools, so that
 /// every card and key can be tried.
 #[derive(Debug, Clone, Default, Parser)]
-#[command(name = "aye", version, max_term_width = 100)]
+#[command(
+    name = "aye",
+    version,
+    max_term_width = 100,
+    after_help = "aye models [--json] lists the models of the service instead of talking to one."
+)]
 pub struct Cli {
     /// Say this at once. With -p it is the prompt; a pipe on standard input is added to it
     #[arg(value_name = "PROMPT")]
@@ -18,8 +23,8 @@ pub struct Cli {
     #[arg(short, long)]
     pub print: bool,
 
-    /// With -p: one JSON entry per line instead of text
-    #[arg(long, requires = "print")]
+    /// With -p: one JSON entry per line instead of text; with models: one model per line
+    #[arg(long)]
     pub json: bool,
 
     /// Go on with the last session of this folder
@@ -29,6 +34,11 @@ pub struct Cli {
     /// Go on with a session, by its id or the beginning of it; without one, pick from a list
     #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub resume: Option<String>,
+
+    /// Answer the model's questions with this file of JSON, - for standard input: with -p whatever is asked, with
+    /// --resume the question that waits
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
 
     /// Rehearse: nothing real is touched, in the whole session
     #[arg(long)]
@@ -64,6 +74,11 @@ pub struct Cli {
 }
 
 impl Cli {
+    /// Whether the models of the service are asked for, and nothing is said to one.
+    pub fn lists_models(&self) -> bool {
+        !self.print && self.words == ["models"]
+    }
+
     /// What is said at once; empty where nothing is.
     pub fn prompt(&self) -> String {
         self.words.join(" ")

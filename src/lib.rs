@@ -45,12 +45,15 @@
 //! - A session is its entries: live, resumed or replayed, it changes by `Session::apply` alone.
 //! - Every call is settled exactly once, so every request is well formed. Stopping settles what is open; so does
 //!   resuming, which never runs anything again.
+//! - A request is sent again only while nothing of its reply was seen, and asking again runs no call a second time.
 //! - Events carry their turn; a late one of a turn that is over changes nothing.
 //! - Nothing with an effect starts without a verdict of [`policy::judge`]. In a dry run the effect `Act` is never
 //!   made, and the runtime has no way to run a command or to write the real folder.
 //! - A prompt is not opened; it is derived from `agent::State::waiting`. When the agent stops waiting it is gone.
 //! - Everything from outside passes `tui::text::clean` (or `reveal`, on cards) before it can reach a cell.
 //! - The picture with an empty cache is the same picture. A frame costs what is visible.
+//! - No service is connected to before something is said to it, and none is sent a key, a picture or an echo that is
+//!   another's.
 //! - A command is run by a second process of this program, the guard, that ends whatever the command started as soon
 //!   as the program is gone, however it went.
 //!
@@ -60,8 +63,21 @@
 //!   keeps a difference, not two whole files.
 //! - `Entry` has also `Planned` and `Asked`, so that a session read back shows what was shown.
 //! - Reading in a dry run goes through `Tool::rehearse` too, on the stage, so that it sees what was rehearsed.
+//! - Whom a session talks to can change: the [`runtime`] is given another model, and an entry says so. A profile that
+//!   is left has sent its words already, so that is done between two turns only; a model's name is for the next request.
+//! - A key may come from a program of the person's. It is run by [`project::alone`], without the terminal, when the first
+//!   request is about to be sent ([`llm::keyed`]), and its answer is nowhere but in memory.
+//! - A talk that outgrows the window is cut at the beginning of a turn; `Entry::Compacted` says where, and
+//!   `Session::messages` tells its summary in place of what is before. While the model writes it the agent is
+//!   `Phase::Thinking` with another purpose, and the reply that follows has a `TurnId` of its own, so that nothing late
+//!   of the summary is taken for it.
+//! - Every entry is counted once, when it is applied ([`chat::tokens`]); how full the window is costs a subtraction.
 //! - The terminal's bytes are read and parsed here (`tui::input`), not by crossterm: a terminal that is gone must end
 //!   the program, and the lost end of a paste must not lock the keyboard.
+//! - What goes to the terminal is written here too (`tui::canvas`): a row that moved is moved by the terminal, and a reply
+//!   costs a tenth of the bytes. So is the reader of code colours (`tui::text::code`): one grammar of the library that
+//!   served before took more memory than the whole program may.
+//! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order
 //!

@@ -11,6 +11,14 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "guard") {
         return aye::project::guard::run();
     }
+    // So is the program that prints a key, which is to have no terminal.
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == "alone")
+        && std::env::args_os().nth(2).is_some_and(|argument| argument == "--")
+    {
+        let error = aye::project::alone::become_it();
+        let _ = writeln!(std::io::stderr(), "it cannot be started: {error}");
+        return ExitCode::from(127);
+    }
     // Keys are in this process: no command that was allowed, and no core file, gets to read them out of it.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);

@@ -1,7 +1,7 @@
 //! From a call to its outcome.
 
 use super::state::{Pending, Step};
-use super::{Desk, Effect, Phase, thinking};
+use super::{Desk, Effect, Phase, editing, thinking};
 use crate::chat::{
     Access, Answer, By, CallId, Decision, Entry, Intent, Outcome, Plan, Status, ToolCall, TurnId,
 };
@@ -13,7 +13,8 @@ const FAILURES: u32 = 3;
 
 /// Takes up the calls of a reply.
 pub(super) fn begin(desk: &mut Desk<'_>, turn: TurnId, calls: Vec<ToolCall>) {
-    let pending = |call| Pending { call, step: Step::Waiting, changes: false, output: String::new() };
+    let pending =
+        |call| Pending { call, step: Step::Waiting, before: None, changes: false, output: String::new() };
     desk.state.phase = Phase::Acting { turn, calls: calls.into_iter().map(pending).collect() };
     advance(desk);
 }
@@ -74,6 +75,10 @@ pub(super) fn planned(desk: &mut Desk<'_>, call: &CallId, intent: Result<Intent,
     if pending.step != Step::Planning {
         return;
     }
+    if let Some(before) = pending.before.take() {
+        editing::looked(desk, *before, intent);
+        return advance(desk);
+    }
     match intent {
         Err(words) => settle(desk, call, Outcome::Failed(words), Duration::ZERO),
         Ok(Intent::Ask(questions)) => {
@@ -85,7 +90,8 @@ pub(super) fn planned(desk: &mut Desk<'_>, call: &CallId, intent: Result<Intent,
     advance(desk);
 }
 
-fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
+pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
+    let edited = desk.state.session.call(id).is_some_and(|call| call.edited.is_some());
     let earlier_settled = desk
         .state
         .pending()
@@ -100,7 +106,11 @@ fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
         return;
     }
     let call = pending.call.clone();
-    let verdict = judge(&desk.state.policy, desk.state.session.granted(), &call.name, &plan);
+    let verdict = match judge(&desk.state.policy, desk.state.session.granted(), &call.name, &plan) {
+        // Whoever changed it sees what came of that before it runs.
+        Verdict::Allow if edited => Verdict::Ask("you changed its arguments".to_owned()),
+        verdict => verdict,
+    };
     desk.keep(Entry::Planned {
         call: id.clone(),
         title: plan.title.clone(),
@@ -138,9 +148,13 @@ pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: 
     let Some(pending) = desk.state.pending_mut(id) else { return };
     let Step::ForApproval(plan, _) = &pending.step else { return };
     let (call, plan) = (pending.call.clone(), plan.clone());
+    if let Decision::Edited(arguments) = decision {
+        return editing::begin(desk, id, arguments, by);
+    }
     desk.keep(Entry::Decided { call: id.clone(), decision: decision.clone(), by });
     match decision {
         Decision::Once | Decision::Always(_) => start(desk, call, plan),
+        Decision::Edited(_) => {}
         Decision::Deny(words) => {
             let words = words.trim();
             let told = if words.is_empty() {
@@ -198,9 +212,7 @@ pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
                 Step::Running(_) => {
                     "The person stopped it in the middle. What it had done by then stays done.".to_owned()
                 }
-                Step::ForAnswer(questions) => {
-                    Answer { status: Status::Deferred, given: Vec::new() }.result(questions)
-                }
+                Step::ForAnswer(questions) => Answer::without(Status::Deferred).result(questions),
                 Step::Waiting | Step::Planning | Step::ForApproval(..) => {
                     "Not done: the person stopped the turn before it began.".to_owned()
                 }

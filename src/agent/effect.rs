@@ -40,6 +40,14 @@ pub enum Effect {
         /// Its plan.
         plan: Box<Plan>,
     },
+    /// Let the model name the session, beside whatever else goes on; what comes of it is [`super::Event::Named`], or
+    /// nothing.
+    Name {
+        /// What to send.
+        request: Box<Request>,
+    },
+    /// Send the request that waits to be sent again, now.
+    Hurry,
     /// Stop everything that runs for this turn.
     Cancel {
         /// The turn.

@@ -1,6 +1,6 @@
 //! Everything that can happen to the agent.
 
-use crate::chat::{Answer, By, CallId, Chunk, Decision, Intent, Outcome, TurnId};
+use crate::chat::{Answer, By, CallId, Chunk, Decision, Intent, Outcome, TurnId, Usage};
 use std::time::Duration;
 
 /// Something that happened. Those that carry a turn are dropped when that turn is over.
@@ -26,6 +26,8 @@ pub enum Event {
         turn: TurnId,
         /// One sentence for the person.
         why: String,
+        /// The service says that the request does not fit into the model's window.
+        too_long: bool,
     },
     /// A tool has looked at a call.
     Planned {
@@ -76,8 +78,29 @@ pub enum Event {
     Interrupted,
     /// The person named the session.
     Titled(String),
+    /// The model was asked for a name of the session, and said this.
+    Named {
+        /// Its words as they came; they need not be a name at all.
+        said: String,
+        /// What the service counted.
+        usage: Option<Usage>,
+    },
+    /// The person wants what was said so far told by a summary from here on.
+    CompactionWanted,
+    /// How many tokens fit into a request to the present model, where that is known.
+    WindowKnown(Option<u64>),
+    /// The person does not want to wait until a failed request is sent again.
+    Hurried,
+    /// The person wants to be answered after all where the last turn went wrong. Nothing new is said, and no call is
+    /// run again: it goes on from what came of them.
+    AskedAgain,
     /// The person chose another model.
-    Switched(String),
+    Switched {
+        /// Its name as its service knows it; empty where the service's first is taken.
+        model: String,
+        /// The profile of the settings that leads to it, where that is another one too.
+        profile: Option<String>,
+    },
     /// The person went on to the next mode. Only a key of theirs makes this; no card and no model does.
     ModeChanged,
 }

@@ -1,22 +1,29 @@
 //! The turn machine: knows model, tools and person, and no screen.
 
 mod acting;
+mod compacting;
+mod editing;
 mod effect;
 mod event;
+mod naming;
 mod request;
 mod resume;
 mod state;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod thinking;
+mod window;
 
+pub use compacting::Cut;
 pub use effect::Effect;
 pub use event::Event;
 pub use request::standing_words;
 pub use resume::resume;
-pub use state::{Draft, Pending, Phase, Retrying, State, Step, Waiting};
+pub use state::{Draft, Pending, Phase, Purpose, Quiet, Retrying, State, Step, Waiting};
+pub use window::Gauge;
 
-use crate::chat::{Ending, Entry, TurnId};
+use crate::chat::{Ending, Entry, Namer, TurnId};
 
 /// Takes one thing that happened into the state and tells what is to be done about it. Never waits, never fails; an
 /// event of a turn that is over changes nothing.
@@ -30,9 +37,9 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
                 thinking::chunk(&mut desk, chunk, after);
             }
         }
-        Event::Failed { turn, why } => {
+        Event::Failed { turn, why, too_long } => {
             if desk.runs(turn) {
-                thinking::failed(&mut desk, why);
+                thinking::failed(&mut desk, why, too_long);
             }
         }
         Event::Planned { turn, call, intent } => {
@@ -53,12 +60,29 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Decided { call, decision, by } => acting::decided(&mut desk, &call, decision, by),
         Event::Answered { call, answer } => acting::answered(&mut desk, &call, answer),
         Event::Interrupted => interrupted(&mut desk),
-        Event::Titled(title) => desk.keep(Entry::Titled { title }),
-        Event::Switched(model) => {
+        Event::Titled(title) => {
+            desk.keep(Entry::Titled { title, by: Namer::Person, usage: None });
+        }
+        Event::Named { said, usage } => naming::named(&mut desk, &said, usage),
+        Event::CompactionWanted => compacting::wanted(&mut desk),
+        Event::WindowKnown(window) => desk.state.window = window,
+        Event::Hurried => {
+            if matches!(&desk.state.phase, Phase::Thinking(draft) if draft.retrying.is_some()) {
+                desk.effects.push(Effect::Hurry);
+            }
+        }
+        Event::AskedAgain => {
+            if desk.state.can_ask_again() {
+                thinking::begin(&mut desk);
+            }
+        }
+        Event::Switched { model, profile } => {
             desk.state.model.clone_from(&model);
+            desk.state.window = None;
+            desk.state.measure.forget_window();
             // Before anything was said there is no session yet that would have to remember it.
             if !desk.state.session.entries().is_empty() {
-                desk.keep(Entry::Switched { model });
+                desk.keep(Entry::Switched { model, profile });
             }
         }
         Event::ModeChanged => desk.state.policy.mode = desk.state.policy.mode.next(),
@@ -92,6 +116,8 @@ impl Desk<'_> {
         self.state.phase = Phase::Idle;
         if finished && !self.state.queue.is_empty() {
             thinking::begin(self);
+        } else if finished {
+            naming::turn_finished(self);
         }
     }
 }

@@ -25,6 +25,25 @@ pub fn standing_words(facts: &[String], dry_run: bool) -> String {
 /// The request for the next reply.
 pub(super) fn build(state: &State) -> Request {
     let mut messages = vec![Message::System(state.system.clone())];
-    messages.extend(state.session.messages());
-    Request { model: state.model.clone(), messages, tools: state.tools.clone() }
+    let talk = match state.measure.shortened() {
+        Some(shortened) => state.session.messages_shortened(shortened.before, shortened.most),
+        None => state.session.messages(),
+    };
+    messages.extend(without_replaced(talk));
+    Request { model: state.model.clone(), messages, tools: state.tools.clone(), most: None, pictures: vec![] }
+}
+
+/// The messages without what came of a reply that was asked for again: nobody said anything after it, and what the
+/// model says in its place follows, or is asked for with this request.
+fn without_replaced(messages: Vec<Message>) -> Vec<Message> {
+    let ends = |message: &Message| matches!(message, Message::Model { calls, .. } if calls.is_empty());
+    let follows = |message: Option<&Message>| matches!(message, None | Some(Message::Model { .. }));
+    let mut told = Vec::new();
+    let mut messages = messages.into_iter().peekable();
+    while let Some(message) = messages.next() {
+        if !(ends(&message) && follows(messages.peek())) {
+            told.push(message);
+        }
+    }
+    told
 }

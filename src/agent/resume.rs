@@ -22,6 +22,7 @@ pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
                 asked.push(Pending {
                     call: call.call.clone(),
                     step: Step::ForAnswer(questions.clone()),
+                    before: None,
                     changes: false,
                     output: String::new(),
                 });

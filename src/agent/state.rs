@@ -1,7 +1,12 @@
 //! What the agent knows: the session, the turn that runs, and what it waits for.
 
-use crate::chat::{CallId, Entry, Grant, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Usage};
+use super::compacting::{Cut, Tries};
+use super::window::Measure;
+use crate::chat::{
+    By, CallId, Echo, Ending, Entry, Grant, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Usage,
+};
 use crate::policy::Policy;
+use serde_json::Value;
 use std::time::Duration;
 
 /// All of the agent's state. Frontends read it; only `update` changes it.
@@ -15,6 +20,16 @@ pub struct State {
     pub policy: Policy,
     /// The model that is asked, by its service's name.
     pub model: String,
+    /// Tokens that fit into a request to it, where that is known.
+    pub window: Option<u64>,
+    /// Whether the model may be asked for a name of the session.
+    pub titles: bool,
+    /// What is known of how full the window is.
+    pub(super) measure: Measure,
+    /// What this turn has already tried to make room.
+    pub(super) tries: Tries,
+    /// How often the model was asked for a name.
+    pub(super) asked_names: u32,
     /// The standing words to the model, facts about the project included.
     pub system: String,
     /// What may be called.
@@ -35,7 +50,7 @@ pub enum Phase {
     /// Nothing; the person's word is next.
     Idle,
     /// The model was asked and replies.
-    Thinking(Draft),
+    Thinking(Box<Draft>),
     /// The calls of a reply are carried out.
     Acting {
         /// Which turn.
@@ -50,20 +65,39 @@ pub enum Phase {
 pub struct Draft {
     /// Which turn.
     pub turn: TurnId,
+    /// What is asked for.
+    pub purpose: Purpose,
     /// The text so far.
     pub text: String,
     /// The reasoning so far.
     pub reasoning: String,
+    /// The model that answers, where it said so itself.
+    pub model: Option<String>,
+    /// What the service wants to see again with the reply.
+    pub echo: Option<Echo>,
     /// The calls that are whole.
     pub calls: Vec<ToolCall>,
     /// The call being written: its tool and the bytes of arguments so far.
     pub writing: Option<(String, usize)>,
     /// The request failed and will be sent again: what to show.
     pub retrying: Option<Retrying>,
+    /// The service has been silent for long.
+    pub quiet: Option<Quiet>,
     /// What the service counted.
     pub usage: Option<Usage>,
     /// From the request to the first text or call.
     pub thought: Option<Duration>,
+    /// How often what was said turned out to be thought.
+    pub turned: u32,
+}
+
+/// What a model was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Purpose {
+    /// A reply to the person.
+    Reply,
+    /// A summary of what was said before this entry; its text is no reply and is not shown as one.
+    Summary(Cut),
 }
 
 /// A request that will be sent again.
@@ -71,10 +105,21 @@ pub struct Draft {
 pub struct Retrying {
     /// The attempt that comes next.
     pub attempt: u32,
+    /// How many there are at most.
+    pub of: u32,
     /// How long until then, from when this was said.
     pub wait: Duration,
     /// Why, in the service's words.
     pub why: String,
+}
+
+/// A silence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quiet {
+    /// How long it was when this was said.
+    pub since: Duration,
+    /// When it is that long, the request is given up.
+    pub limit: Duration,
 }
 
 /// One call of the reply being carried out.
@@ -84,10 +129,23 @@ pub struct Pending {
     pub call: ToolCall,
     /// How far it is.
     pub step: Step,
+    /// The call as it was before the person edited it, while the edit is looked at.
+    pub(super) before: Option<Box<Before>>,
     /// Whether it is known to change something, from a look that was taken too early to count.
     pub(super) changes: bool,
     /// The latest output of a running call, bounded; for the screen.
     pub output: String,
+}
+
+/// A call that waited for a yes when the person edited it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Before {
+    pub(super) call: ToolCall,
+    pub(super) plan: Box<Plan>,
+    pub(super) reason: String,
+    /// What it is to be called with.
+    pub(super) arguments: Value,
+    pub(super) by: By,
 }
 
 /// How far a call is.
@@ -136,6 +194,11 @@ impl State {
             phase: Phase::Idle,
             policy,
             model,
+            window: None,
+            titles: false,
+            measure: Measure::of(&system, &tools),
+            tries: Tries::default(),
+            asked_names: 0,
             system,
             tools,
             queue: Vec::new(),
@@ -183,6 +246,23 @@ impl State {
         !self.is_idle() && self.waiting().is_none()
     }
 
+    /// Whether the last turn went wrong, or was stopped before anything came of it, so that the same can be asked
+    /// again.
+    pub fn can_ask_again(&self) -> bool {
+        let beside = |entry: &&Entry| {
+            !matches!(entry, Entry::Titled { .. } | Entry::Switched { .. } | Entry::Compacted { .. })
+        };
+        let mut last = self.session.entries().iter().rev().filter(beside);
+        self.is_idle()
+            && match last.next() {
+                Some(Entry::Ended { ending: Ending::Failed(_) }) => true,
+                Some(Entry::Ended { ending: Ending::Interrupted }) => {
+                    matches!(last.next(), Some(Entry::Said { .. } | Entry::FellBack { .. }))
+                }
+                Some(_) | None => false,
+            }
+    }
+
     /// The turn that runs.
     pub fn turn(&self) -> Option<TurnId> {
         match &self.phase {
@@ -197,6 +277,11 @@ impl State {
         self.session.granted()
     }
 
+    /// Whether the model is summarising what was said before, rather than replying.
+    pub fn is_summarising(&self) -> bool {
+        matches!(&self.phase, Phase::Thinking(draft) if draft.is_summary())
+    }
+
     /// Whether nothing real is touched in this session.
     pub fn is_dry_run(&self) -> bool {
         self.policy.dry_run
@@ -207,7 +292,7 @@ impl State {
     /// Takes the reply that was coming; nothing goes on until the caller says what does.
     pub(super) fn take_draft(&mut self) -> Option<Draft> {
         match std::mem::replace(&mut self.phase, Phase::Idle) {
-            Phase::Thinking(draft) => Some(draft),
+            Phase::Thinking(draft) => Some(*draft),
             other @ (Phase::Idle | Phase::Acting { .. }) => {
                 self.phase = other;
                 None
@@ -247,17 +332,27 @@ impl State {
 
 impl Draft {
     /// A reply of which nothing has come.
-    pub(super) fn new(turn: TurnId) -> Self {
+    pub(super) fn new(turn: TurnId, purpose: Purpose) -> Self {
         Self {
             turn,
+            purpose,
             text: String::new(),
             reasoning: String::new(),
+            model: None,
+            echo: None,
             calls: Vec::new(),
             writing: None,
             retrying: None,
+            quiet: None,
             usage: None,
             thought: None,
+            turned: 0,
         }
+    }
+
+    /// Whether this is a summary of what was said before, and no reply.
+    pub fn is_summary(&self) -> bool {
+        matches!(self.purpose, Purpose::Summary(_))
     }
 
     /// The reply as a fact.
@@ -268,9 +363,10 @@ impl Draft {
             reasoning: self.reasoning,
             calls,
             incomplete,
-            model: model.to_owned(),
+            model: self.model.unwrap_or_else(|| model.to_owned()),
             usage: self.usage,
             thought_ms: u64::try_from(thought).unwrap_or(u64::MAX),
+            echo: self.echo,
         }
     }
 }

@@ -6,13 +6,12 @@ use super::{Connecting, facts};
 use crate::agent::Effect;
 use crate::chat::SessionId;
 use crate::chat::link::Target;
-use crate::llm::local;
 use crate::project::disk::Disk;
 use crate::project::{Located, Reader};
 use crate::runtime::Runtime;
 use crate::store::draft::Whose;
 use crate::store::{Drafts, History, Listed};
-use crate::tui::host::{Host, Line, LocalServer, Opened, Reply, SessionRow, Wish};
+use crate::tui::host::{Host, Line, Opened, Reply, SessionRow, Wish};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,18 +22,22 @@ const FILES: usize = 20_000;
 
 /// The program around the screen.
 pub(super) struct Around {
-    wiring: Wiring,
+    pub(super) wiring: Wiring,
     /// Where sessions for real work: the tour has a folder of its own.
-    real_folder: PathBuf,
-    model: Model,
-    connecting: Connecting,
+    pub(super) real_folder: PathBuf,
+    pub(super) model: Model,
+    /// What could be talked to instead, until the screen says that it is; each under a number of its own.
+    pub(super) reached: Vec<(u64, Model)>,
+    /// How much was ever reached.
+    pub(super) reaches: u64,
+    pub(super) connecting: Connecting,
     /// The session in hand.
-    session: SessionId,
+    pub(super) session: SessionId,
     /// Whether anything was said in it.
-    begun: bool,
-    runtime: Arc<Mutex<Runtime>>,
+    pub(super) begun: bool,
+    pub(super) runtime: Arc<Mutex<Runtime>>,
     drafts: Drafts,
-    replies: Sender<Reply>,
+    pub(super) replies: Sender<Reply>,
 }
 
 /// The way to a session's runtime; the host keeps the other end, to change the model.
@@ -55,7 +58,20 @@ impl Around {
         replies: Sender<Reply>,
     ) -> Self {
         let drafts = Drafts::new(wiring.places.drafts());
-        Self { wiring, real_folder, model, connecting, session, begun, runtime, drafts, replies }
+        let (reached, reaches) = (Vec::new(), 0);
+        Self {
+            wiring,
+            real_folder,
+            model,
+            reached,
+            reaches,
+            connecting,
+            session,
+            begun,
+            runtime,
+            drafts,
+            replies,
+        }
     }
 
     /// What was said before in this folder, oldest first.
@@ -68,13 +84,18 @@ impl Around {
         self.drafts.load(self.whose())
     }
 
+    /// What was chosen on the card that waits.
+    pub(super) fn card(&self) -> String {
+        self.drafts.load(Whose::Card(&self.session))
+    }
+
     /// A session in which nothing was said yet is found again by its folder alone.
     fn whose(&self) -> Whose<'_> {
         if self.begun { Whose::Session(&self.session) } else { Whose::Project(&self.wiring.folder) }
     }
 
     /// Does something that blocks away from the screen.
-    fn aside(&self, work: impl FnOnce() -> Option<Reply> + Send + 'static) {
+    pub(super) fn aside(&self, work: impl FnOnce() -> Option<Reply> + Send + 'static) {
         let replies = self.replies.clone();
         tokio::task::spawn_blocking(move || {
             if let Some(reply) = work() {
@@ -85,26 +106,30 @@ impl Around {
     }
 
     /// Never waits: the screen is the one that asks, and may be behind.
-    fn tell(&self, reply: Reply) {
+    pub(super) fn tell(&self, reply: Reply) {
         let replies = self.replies.clone();
         tokio::spawn(async move { replies.send(reply).await });
     }
 
     /// Takes a session in hand and gives it to the screen.
-    fn hand_over(&mut self, opened: anyhow::Result<Session>) {
+    pub(super) fn hand_over(&mut self, opened: anyhow::Result<Session>) {
         match opened {
             Err(error) => self.tell(Reply::Notice(format!("{error:#}"))),
-            Ok(Session { id, state, mut runtime, events, effects, notices, folder }) => {
+            Ok(Session { id, state, mut runtime, events, effects, notices, folder, model }) => {
                 let trouble = runtime.run(effects);
                 self.begun = !state.session.entries().is_empty();
                 self.wiring.folder = folder;
+                self.model = model;
+                self.reached.clear();
                 self.session = id.clone();
                 self.runtime = Arc::new(Mutex::new(runtime));
                 let opened = Opened {
                     session: id,
                     agent: state,
                     line: line(&self.runtime, events),
+                    connection: self.model.seen.clone(),
                     draft: self.draft(),
+                    card: self.card(),
                     folder: self.wiring.folder.clone(),
                     history: self.history(),
                     place: facts::place(&self.wiring.folder),
@@ -115,46 +140,6 @@ impl Around {
                 }
             }
         }
-    }
-
-    /// Talks to another service from now on, in a session of its own.
-    fn connect(&mut self, model: Model) {
-        if let Some(warning) = &model.warning {
-            self.tell(Reply::Notice(warning.clone()));
-        }
-        self.tell(Reply::Connected(model.seen.clone()));
-        self.model = model;
-        self.wiring.folder.clone_from(&self.real_folder);
-        let session = self.wiring.begin(&self.model, self.connecting.dry_run);
-        self.hand_over(session);
-    }
-
-    fn look_for_local(&self) {
-        let replies = self.replies.clone();
-        tokio::spawn(async move {
-            let server = |found: local::Server| LocalServer {
-                name: found.name,
-                address: found.base_url,
-                models: found.models.into_iter().map(|model| model.id).collect(),
-            };
-            let found = local::find().await.into_iter().map(server).collect();
-            let _ = replies.send(Reply::Local(found)).await;
-        });
-    }
-
-    fn list_models(&self) {
-        let Some(service) = self.model.service.clone() else {
-            return self
-                .tell(Reply::Notice("The tour is a script and has no models to choose from.".to_owned()));
-        };
-        let replies = self.replies.clone();
-        tokio::spawn(async move {
-            let reply = match service.models().await {
-                Ok(models) => Reply::Models(models.into_iter().map(|model| model.id).collect()),
-                Err(error) => Reply::Notice(format!("The models could not be listed: {error}.")),
-            };
-            let _ = replies.send(reply).await;
-        });
     }
 }
 
@@ -174,7 +159,7 @@ impl Host for Around {
                 self.tell(Reply::Notice("This session is open already.".to_owned()));
             }
             Wish::Open(id) => {
-                let session = self.wiring.go_on(&id, &self.model);
+                let session = self.wiring.go_on(&id, &self.model, &self.connecting);
                 self.hand_over(session);
             }
             Wish::New => {
@@ -182,11 +167,10 @@ impl Host for Around {
                 self.hand_over(session);
             }
             Wish::Models => self.list_models(),
-            Wish::UseModel(name) => {
-                self.model.seen.model.clone_from(&name);
-                self.model.name = name;
-                self.tell(Reply::Connected(self.model.seen.clone()));
-            }
+            Wish::UseModel(name) => self.use_model(name),
+            Wish::UseProfile { profile, model } => self.use_profile(&profile, &model),
+            Wish::TakeUp(number) => self.take_up(number),
+            Wish::KeepModel { profile, address, model } => self.keep_model(profile, &address, model),
             Wish::Files => {
                 let folder = self.wiring.folder.clone();
                 self.aside(move || Some(Reply::Files(files(&folder))));
@@ -214,6 +198,11 @@ impl Host for Around {
                     self.tell(Reply::Notice(format!("The unsent words could not be kept: {error}.")));
                 }
             }
+            Wish::KeepCard(session, text) => {
+                if let Err(error) = self.drafts.save(Whose::Card(&session), &text) {
+                    self.tell(Reply::Notice(format!("What was chosen could not be kept: {error}.")));
+                }
+            }
             Wish::Remember(text) => {
                 if !self.begun {
                     // From here on unsent words belong to the session.
@@ -229,22 +218,8 @@ impl Host for Around {
                 });
             }
             Wish::LookForLocal => self.look_for_local(),
-            Wish::UseLocal(server) => {
-                let model =
-                    self.connecting.to_address(&server.address, server.models.first().map(String::as_str));
-                match model {
-                    Ok(mut model) => {
-                        let name = if model.name.is_empty() { "the model" } else { &model.name };
-                        model.seen.source = format!("{name} of {}, found on this machine", server.name);
-                        self.connect(model);
-                    }
-                    Err(error) => self.tell(Reply::Notice(format!("{error:#}"))),
-                }
-            }
-            Wish::KeepKey(key) => match self.connecting.with_key(&key) {
-                Ok(model) => self.connect(model),
-                Err(error) => self.tell(Reply::Notice(format!("{error:#}"))),
-            },
+            Wish::UseLocal(server) => self.use_local(&server),
+            Wish::KeepKey(key) => self.keep_key(&key),
         }
     }
 }

@@ -1,9 +1,13 @@
 //! Puts the real program together: the only folder that names every adapter.
 
+mod answers;
+mod choosing;
 mod connecting;
 mod facts;
 mod host;
+mod key_command;
 mod model;
+mod models;
 mod print;
 mod screen;
 mod wiring;
@@ -52,6 +56,12 @@ struct Start {
 /// A [`Mistake`] where the caller is at fault; anything else is of the system.
 pub async fn run(cli: Cli) -> Result<ExitCode> {
     let print = cli.print;
+    if cli.lists_models() {
+        return models::run(prepare(cli)?).await;
+    }
+    if cli.json && !print {
+        return Err(Mistake("--json goes with -p, or with: aye models".to_owned()).into());
+    }
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !print && !is_terminal {
         return Err(Mistake(
@@ -60,6 +70,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         )
         .into());
     }
+    answers::allowed(&cli)?;
     let start = prepare(cli)?;
     if print { print::run(start).await } else { screen::run(start).await }
 }
@@ -84,13 +95,14 @@ fn prepare(cli: Cli) -> Result<Start> {
         notices.push(format!("The keys that were entered cannot be read: {error}."));
         Credentials::default()
     });
-    let connecting = Connecting { settings, credentials, flags, dry_run: cli.dry_run };
+    let connecting = Connecting { settings, credentials, flags, dry_run: cli.dry_run, watched: !cli.print };
     let model = if cli.tour {
         Model::tour(!cli.print)
     } else {
-        connecting.configured()?.as_ref().map_or_else(|| Model::tour(!cli.print), Model::configured)
+        let connection = connecting.configured()?;
+        connection.map_or_else(|| Model::tour(!cli.print), |connection| connecting.model(&connection))
     };
-    notices.extend(model.warning.clone());
+    notices.extend(model.warnings.clone());
     let real_folder = folder(cli.folder.as_deref())?;
     let folder = if model.seen.tour { tour_folder(&places)? } else { real_folder.clone() };
     let shell = &connecting.settings.config.shell;
@@ -104,6 +116,8 @@ fn prepare(cli: Cli) -> Result<Start> {
         shell: Arc::new(Shell::new(myself()).without(keys)),
         mode: connecting.settings.config.approval.mode,
         model_flag: cli.model.clone(),
+        titles: connecting.settings.config.model.titles && !cli.print,
+        lasts: !cli.print,
     };
     Ok(Start { cli, wiring, model, connecting, real_folder, notices })
 }
@@ -121,7 +135,7 @@ impl Start {
         match id {
             None => self.wiring.begin(&self.model, self.cli.dry_run),
             Some(id) => {
-                let session = self.wiring.go_on(&id, &self.model)?;
+                let session = self.wiring.go_on(&id, &self.model, &self.connecting)?;
                 if self.cli.dry_run && !session.state.is_dry_run() {
                     return Err(Mistake(format!(
                         "session {id} is for real, and --dry-run cannot change that; leave --dry-run out, or begin a new session with it"

@@ -1,9 +1,12 @@
 //! The model of this run: what was configured, or the tour where nothing was.
 
-use crate::config::{Connection, Key};
+use super::key_command::KeyCommand;
+use crate::config::{self, Connection, Key};
+use crate::llm::client::{Proxy, Way};
 use crate::llm::tour::Tour;
-use crate::llm::{First, Llm, OpenAi, Secret, Settings};
+use crate::llm::{Api, First, Keyed, Llm, Secret, Settings, patience};
 use crate::tui::host;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,13 +15,15 @@ use std::time::Duration;
 pub(super) struct Model {
     pub(super) llm: Arc<dyn Llm>,
     /// Its service, for the list of models; none for the tour.
-    pub(super) service: Option<OpenAi>,
+    pub(super) service: Option<Keyed>,
     /// As the service knows it; empty where the service's first is taken.
     pub(super) name: String,
+    /// The profile that leads there again; none where an address was given for this run alone.
+    pub(super) profile: Option<String>,
     /// What the screen says of it.
     pub(super) seen: host::Connection,
-    /// What the person should know before anything is sent.
-    pub(super) warning: Option<String>,
+    /// What the person should know before anything is sent: one sentence each.
+    pub(super) warnings: Vec<String>,
 }
 
 impl Model {
@@ -35,45 +40,169 @@ impl Model {
             llm: Arc::new(if watched { Tour::new() } else { Tour::at_once() }),
             service: None,
             name,
+            profile: None,
             seen,
-            warning: None,
+            warnings: Vec::new(),
         }
     }
 
-    /// The model that the settings name.
-    pub(super) fn configured(connection: &Connection) -> Self {
+    /// The model that the settings name; a person who watches may be let wait longer. Nothing is connected or run yet.
+    pub(super) fn configured(connection: &Connection, watched: bool) -> Self {
         let profile = &connection.settings;
-        let secret = |key: &Key| Secret::new(key.expose());
-        let mut settings = Settings::new(&connection.base_url);
-        settings.key = connection.key.as_ref().map(secret);
-        settings.headers =
-            profile.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect();
-        settings.idle = Duration::from_secs(profile.idle_seconds);
-        settings.extra = match serde_json::to_value(&profile.parameters) {
-            Ok(serde_json::Value::Object(parameters)) => parameters,
-            Ok(_) | Err(_) => serde_json::Map::new(),
-        };
         let name = connection.model.clone().unwrap_or_default();
         let price = match (profile.price_input, profile.price_output) {
-            (Some(input), Some(output)) => Some((input, input, output)),
+            (Some(input), Some(output)) => Some((input, profile.price_cached.unwrap_or(input), output)),
             (Some(_) | None, _) => None,
         };
+        let lasting = connection.is_of_profile().then(|| connection.profile.clone());
         let seen = host::Connection {
             model: name.clone(),
+            profile: lasting.clone().unwrap_or_default(),
             source: connection.words(),
             tour: false,
             window: profile.context_window,
+            images: profile.images,
             price,
         };
-        let warning = match (connection.lacks_key, &connection.warning) {
-            (true, _) => Some(format!(
-                "No key was found: {} is not set. Requests are sent without one.",
-                connection.key_from
-            )),
-            (false, warning) => warning.clone(),
+        let home = home();
+        let mut settings = settings(connection, &home);
+        if watched {
+            settings.longest_wait = patience::WATCHED;
+        }
+        let asks = profile.key_command.clone().filter(|_| connection.key_by_command);
+        let service = match asks {
+            Some(words) => {
+                Keyed::asking(settings, Arc::new(KeyCommand { myself: super::myself(), words, home }))
+            }
+            None => Keyed::of(settings),
         };
-        let service = OpenAi::new(settings);
         let llm = Arc::new(First::of(service.clone()));
-        Self { llm, service: Some(service), name, seen, warning }
+        Self { llm, service: Some(service), name, profile: lasting, seen, warnings: warnings(connection) }
+    }
+}
+
+/// What a connection says, as requests are made by it.
+fn settings(connection: &Connection, home: &Path) -> Settings {
+    let profile = &connection.settings;
+    let secret = |key: &Key| Secret::new(key.expose());
+    let mut extra = match serde_json::to_value(&profile.parameters) {
+        Ok(serde_json::Value::Object(parameters)) => parameters,
+        Ok(_) | Err(_) => serde_json::Map::new(),
+    };
+    extra.extend(profile.leave_out.iter().map(|name| (name.clone(), serde_json::Value::Null)));
+    let proxy = match profile.proxy.as_deref() {
+        None => Proxy::System,
+        Some("none") => Proxy::Straight,
+        Some(address) => Proxy::Through(Secret::new(address)),
+    };
+    let roots = profile.ca_file.as_deref().map(|file| match file.strip_prefix("~/") {
+        Some(inside) => home.join(inside),
+        None => PathBuf::from(file),
+    });
+    Settings {
+        key: connection.key.as_ref().map(secret),
+        headers: profile.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect(),
+        idle: Duration::from_secs(profile.idle_seconds),
+        extra,
+        way: Way { connect: Duration::from_secs(profile.connect_seconds), roots, proxy },
+        api: match profile.api {
+            config::Api::Chat => Api::Chat,
+            config::Api::Responses => Api::Responses,
+        },
+        key_header: profile.key_header.clone(),
+        query: profile.query.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        most: profile.max_tokens,
+        most_name: profile.max_tokens_name.clone(),
+        tools: profile.tools,
+        images: profile.images,
+        parallel_calls: profile.parallel_calls,
+        effort: profile.reasoning_effort.clone(),
+        reasoning_back: profile.reasoning_back,
+        ..Settings::new(&connection.base_url)
+    }
+}
+
+fn warnings(connection: &Connection) -> Vec<String> {
+    let lacks = connection.lacks_key.then(|| {
+        format!("No key was found: {} is not set. Requests are sent without one.", connection.key_from)
+    });
+    let elsewhere = connection.key_elsewhere.as_ref().map(|origin| {
+        let here = connection.origin();
+        format!(
+            "The key that was entered for {origin} is not sent to {here}. To enter one for this address, use /connect."
+        )
+    });
+    [lacks, elsewhere, connection.warning.clone()].into_iter().flatten().collect()
+}
+
+/// The person's home, where a program that prints a key runs.
+fn home() -> PathBuf {
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_dir());
+    home.unwrap_or_else(|| PathBuf::from("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::read::read;
+    use crate::config::{Credentials, Overrides, connect};
+
+    fn connection(file: &str) -> Connection {
+        let flags = Overrides { profile: Some("p".into()), ..Overrides::default() };
+        let nothing = |_: &str| None;
+        let settings = config::Settings::from_layers([read(file, "f")], &nothing, &flags);
+        assert_eq!(settings.problems, []);
+        connect(&settings, &nothing, &flags, &Credentials::default()).unwrap().unwrap()
+    }
+
+    #[test]
+    fn everything_a_profile_says_reaches_the_requests() {
+        let connection = connection(
+            "[profiles.p]\nbase_url = \"https://h/v1\"\napi = \"responses\"\nkey_header = \"api-key\"\nmodel = \"m\"\nheaders = { X = \"x\" }\nquery = { v = \"1\" }\nparameters = { a = { b = 1 } }\nleave_out = [\"stream_options\"]\nmax_tokens = 5\nmax_tokens_name = \"most\"\ntools = false\nimages = true\nparallel_calls = false\nreasoning_effort = \"none\"\nreasoning_back = true\nidle_seconds = 6\nconnect_seconds = 7\nca_file = \"~/a.pem\"\nproxy = \"http://p:1\"\n",
+        );
+        let made = settings(&connection, Path::new("/home/me"));
+        assert_eq!(
+            format!("{made:?}"),
+            format!(
+                "{:?}",
+                Settings {
+                    headers: vec![("X".into(), Secret::new("x"))],
+                    idle: Duration::from_secs(6),
+                    extra: serde_json::json!({"a": {"b": 1}, "stream_options": null})
+                        .as_object()
+                        .unwrap()
+                        .clone(),
+                    way: Way {
+                        connect: Duration::from_secs(7),
+                        roots: Some("/home/me/a.pem".into()),
+                        proxy: Proxy::Through(Secret::new("http://p:1")),
+                    },
+                    api: Api::Responses,
+                    key_header: Some("api-key".into()),
+                    query: vec![("v".into(), "1".into())],
+                    most: Some(5),
+                    most_name: Some("most".into()),
+                    tools: false,
+                    images: true,
+                    parallel_calls: Some(false),
+                    effort: Some("none".into()),
+                    reasoning_back: true,
+                    ..Settings::new("https://h/v1")
+                }
+            )
+        );
+        assert_eq!(made.way.proxy, Proxy::Through(Secret::new("http://p:1")));
+    }
+
+    #[test]
+    fn cached_tokens_have_a_price_of_their_own_or_that_of_all() {
+        let price = |text: &str| {
+            let file = format!("[profiles.p]\nbase_url = \"https://h/v1\"\n{text}");
+            Model::configured(&connection(&file), false).seen.price
+        };
+        assert_eq!(price("price_input = 3\nprice_cached = 0.3\nprice_output = 15"), Some((3.0, 0.3, 15.0)));
+        assert_eq!(price("price_input = 3\nprice_output = 15"), Some((3.0, 3.0, 15.0)));
+        assert_eq!(price("price_input = 3"), None);
+        assert_eq!(price("price_cached = 3"), None);
     }
 }

@@ -1,10 +1,14 @@
 //! The run without a screen.
 
-use super::{Mistake, Start};
-use crate::print::{self, Format};
+use super::{Mistake, Start, answers};
+use crate::chat::picture;
+use crate::print::{self, Answers, Format};
+use crate::store::Drafts;
+use crate::store::draft::Whose;
 use crate::tui::text::clean::clean;
 use anyhow::Result;
 use std::io::{IsTerminal, Read};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The most that is read from a pipe, in bytes.
@@ -24,14 +28,24 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         );
     }
     let prompt = prompt(&start)?;
+    let answers = match &start.cli.answers {
+        Some(file) => answers::read(file)?,
+        None => Answers::default(),
+    };
     let resumes = start.cli.go_on || start.cli.resume.is_some();
     if prompt.trim().is_empty() && !resumes {
         return Err(Mistake("there is nothing to say: give a prompt, or pipe one in".to_owned()).into());
     }
     let session = start.session()?;
+    let waited = answers::fits(&answers, &session, &prompt)?;
+    let drafts = Drafts::new(start.wiring.places.drafts());
     let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
     let mut notices = start.notices;
     notices.extend(session.notices);
+    if !session.model.seen.images && !session.model.seen.tour && !picture::named(&prompt).is_empty() {
+        let words = "The model gets the picture's name alone: its profile does not say images = true.";
+        notices.push(words.to_owned());
+    }
     for notice in notices {
         use std::io::Write;
         writeln!(err, "aye: {}", clean(&notice))?;
@@ -43,15 +57,21 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         runtime: session.runtime,
         events: session.events,
         effects: session.effects,
-        session: session.id,
+        session: session.id.clone(),
         prompt,
+        answers,
         format: if start.cli.json { Format::Json } else { Format::Text },
         clean: if out.is_terminal() { tidy } else { as_it_is },
         tidy,
         out: &mut out,
         err: &mut err,
     };
-    match print::run(run).await {
+    let ran = print::run(run).await;
+    if waited {
+        // What was chosen on the card before belongs to nothing any more.
+        drafts.save(Whose::Card(&session.id), "").map_err(Mistake::of)?;
+    }
+    match ran {
         Ok(exit) => Ok(ExitCode::from(exit.code())),
         // Whoever read the pipe has enough.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
@@ -62,7 +82,8 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
 /// What was typed, and behind it what came through a pipe.
 fn prompt(start: &Start) -> Result<String> {
     let mut prompt = start.cli.prompt();
-    if std::io::stdin().is_terminal() {
+    let answers = start.cli.answers.as_deref() == Some(Path::new("-"));
+    if answers || std::io::stdin().is_terminal() {
         return Ok(prompt);
     }
     let mut bytes = Vec::new();

@@ -1,7 +1,7 @@
 //! The run with a screen.
 
 use super::host::{Around, line};
-use super::{Start, facts};
+use super::{Start, answers, facts};
 use crate::config::{Links, Screen};
 use crate::tui::keys::Keymap;
 use crate::tui::theme::Theme;
@@ -23,11 +23,20 @@ const REPLIES: usize = 64;
 /// So long a terminal may take to say whether it is light or dark. All answer at once but those far away.
 const COLOURS: Duration = Duration::from_millis(400);
 
+/// When the first frame stands, and there is time for what nobody waits for yet.
+const STANDS: Duration = Duration::from_millis(150);
+
 /// Shows the screen until the person leaves it.
 pub(super) async fn run(start: Start) -> Result<ExitCode> {
-    let session = start.session()?;
+    // The terminal is asked while the session is read; it has answered before anything else happens to it.
+    let depth = depth(&start.connecting.settings.config.screen);
+    let asked = (depth != Depth::None).then(|| std::thread::spawn(is_light));
+    let session = opened(&start);
+    let light = asked.and_then(|asked| asked.join().ok()).flatten();
+    let session = session?;
     let picks = start.cli.resume.as_deref() == Some("");
-    let Start { cli, mut wiring, model, connecting, real_folder, mut notices } = start;
+    let Start { cli, mut wiring, model: _, connecting, real_folder, mut notices } = start;
+    let model = session.model;
     notices.extend(session.notices);
     wiring.folder.clone_from(&session.folder);
     let (effects, mut runtime) = (session.effects, session.runtime);
@@ -39,8 +48,6 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     notices.extend(wrong);
     let themes = Themes::with_folder(&wiring.places.themes());
     notices.extend(themes.warnings.iter().map(ToString::to_string));
-    let depth = if screen.color { Depth::of(&|name| std::env::var(name).ok()) } else { Depth::None };
-    let light = if depth == Depth::None { None } else { is_light() };
     let themes = themes.fitted(depth, light);
     let (theme, wrong) = theme(&themes, &screen, light);
     notices.extend(wrong);
@@ -49,15 +56,22 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let begun = !session.state.session.entries().is_empty();
     let settings = settings(&screen, &session.folder);
     let connection = model.seen.clone();
+    if let Some(service) = model.service.clone() {
+        tokio::spawn(async move {
+            tokio::time::sleep(STANDS).await;
+            service.prepare().await;
+        });
+    }
     let line = line(&runtime, session.events);
     let around =
         Around::new(wiring, real_folder, model, connecting, (session.id.clone(), begun), runtime, replies);
-    let draft = around.draft();
+    let (draft, card) = (around.draft(), around.card());
     let shown = tui::run(tui::Start {
         agent: session.state,
         session: session.id,
         line,
         draft,
+        card,
         history: around.history(),
         host: Box::new(around),
         replies: from_host,
@@ -90,6 +104,11 @@ fn farewell(exit: &Exit) -> ExitCode {
     }
 }
 
+/// The colours there are.
+fn depth(screen: &Screen) -> Depth {
+    if screen.color { Depth::of(&|name| std::env::var(name).ok()) } else { Depth::None }
+}
+
 /// The theme that is set.
 fn theme(themes: &Themes, screen: &Screen, light: Option<bool>) -> (Theme, Option<String>) {
     if screen.theme != "auto" {
@@ -101,6 +120,16 @@ fn theme(themes: &Themes, screen: &Screen, light: Option<bool>) -> (Theme, Optio
     }
     let name = if light == Some(true) { &screen.theme_light } else { &screen.theme_dark };
     (themes.choose(name, light), None)
+}
+
+/// The session that the command line asks for, with the answers of a file given.
+fn opened(start: &Start) -> Result<super::Session> {
+    let answers = start.cli.answers.as_deref().map(answers::read).transpose()?;
+    let mut session = start.session()?;
+    if let Some(mut answers) = answers {
+        answers::give(&mut answers, &mut session)?;
+    }
+    Ok(session)
 }
 
 /// Whether the terminal says that it is light; nothing where it does not say.

@@ -1,9 +1,9 @@
 //! Puts a session together: its log, its project, its tools and the runtime that drives them.
 
 use super::model::Model;
-use super::{Mistake, facts};
+use super::{Connecting, Mistake, facts};
 use crate::agent::{self, Effect, Event, State};
-use crate::chat::{self, SessionId};
+use crate::chat::{self, Entry, SessionId};
 use crate::policy::{Mode, Policy};
 use crate::project::Writer;
 use crate::project::disk::Disk;
@@ -28,6 +28,10 @@ pub(super) struct Wiring {
     pub(super) mode: Mode,
     /// The model that a flag names: it wins over what a session remembers.
     pub(super) model_flag: Option<String>,
+    /// Whether the model may name sessions.
+    pub(super) titles: bool,
+    /// Whether a session may go on after its next turn: not where one reply is printed.
+    pub(super) lasts: bool,
 }
 
 /// A session in hand.
@@ -42,6 +46,8 @@ pub(super) struct Session {
     pub(super) notices: Vec<String>,
     /// The folder it works in.
     pub(super) folder: PathBuf,
+    /// Whom it talks to.
+    pub(super) model: Model,
 }
 
 impl Wiring {
@@ -53,15 +59,21 @@ impl Wiring {
     /// Begins a session. Its file is made with its first entry.
     pub(super) fn begin(&self, model: &Model, dry_run: bool) -> Result<Session> {
         let id = new_id();
-        let header = Header::new(id.clone(), &self.folder, &model.name, dry_run);
+        let header = Header {
+            profile: model.profile.clone().unwrap_or_default(),
+            ..Header::new(id.clone(), &self.folder, &model.name, dry_run)
+        };
         let log = self.sessions().begin(&header);
-        let (state, runtime, events) = self.wire(&id, &self.folder, model, dry_run, log)?;
+        let (state, mut runtime, events) = self.wire(&id, &self.folder, model, dry_run, log)?;
+        self.learn_window(&mut runtime, model, &state);
         let folder = self.folder.clone();
-        Ok(Session { id, state, runtime, events, effects: Vec::new(), notices: Vec::new(), folder })
+        let (effects, notices, model) = (Vec::new(), Vec::new(), model.clone());
+        Ok(Session { id, state, runtime, events, effects, notices, folder, model })
     }
 
-    /// Goes on with a session: in its own folder, and as a dry run where it began as one.
-    pub(super) fn go_on(&self, id: &SessionId, model: &Model) -> Result<Session> {
+    /// Goes on with a session: in its own folder, as a dry run where it began as one, and with the model it had where
+    /// that can be reached and no flag names another; else with this one.
+    pub(super) fn go_on(&self, id: &SessionId, model: &Model, connecting: &Connecting) -> Result<Session> {
         let (log, read) = self.sessions().open(id).map_err(Mistake::of)?;
         // A damaged first line is said below, with what follows from it.
         let told = read.notices.iter().filter(|notice| notice.matter != Matter::Headless);
@@ -86,14 +98,57 @@ impl Wiring {
             ))
             .into());
         }
-        let (blank, runtime, events) = self.wire(id, &folder, model, dry_run, log)?;
-        let (mut state, mut effects) = agent::resume(chat::Session::replay(read.entries), blank);
-        if let Some(flag) = &self.model_flag
-            && state.model != *flag
-        {
-            effects.extend(agent::update(&mut state, Event::Switched(flag.clone())));
+        let (began, began_with) =
+            read.header.map(|header| (header.profile, header.model)).unwrap_or_default();
+        let own = Some(began_with).filter(|model| !model.is_empty()).or_else(|| last_model(&read.entries));
+        let profile = last_profile(&read.entries).unwrap_or(began);
+        let mut model = model.clone();
+        let mut lost = false;
+        if !profile.is_empty() && model.profile.as_ref() != Some(&profile) && !connecting.is_flagged() {
+            match connecting.to_profile(&profile, None) {
+                Ok(its) => {
+                    notices.extend(its.warnings.iter().cloned());
+                    model = its;
+                }
+                Err(why) => {
+                    lost = true;
+                    notices.push(format!(
+                        "This session talked to {profile}, which is not to be reached: {why:#}."
+                    ));
+                }
+            }
         }
-        Ok(Session { id: id.clone(), state, runtime, events, effects, notices, folder })
+        let (blank, mut runtime, events) = self.wire(id, &folder, &model, dry_run, log)?;
+        let (mut state, mut effects) = agent::resume(chat::Session::replay(read.entries), blank);
+        // The model of a session that never changed it stands in no entry of its own.
+        if !profile.is_empty()
+            && model.profile.as_ref() == Some(&profile)
+            && state.session.model().is_none()
+            && let Some(own) = own
+        {
+            state.model = own;
+        }
+        let meant = self.model_flag.clone().or_else(|| lost.then(|| model.name.clone()));
+        if let Some(meant) = meant.filter(|meant| *meant != state.model) {
+            let profile = model.profile.clone().filter(|_| lost);
+            effects.extend(agent::update(&mut state, Event::Switched { model: meant, profile }));
+        }
+        // What the settings say of the window, they say of the model they name.
+        let window = model.seen.window.filter(|_| state.model == model.name);
+        effects.extend(agent::update(&mut state, Event::WindowKnown(window)));
+        self.learn_window(&mut runtime, &model, &state);
+        if !model.seen.tour {
+            model.name.clone_from(&state.model);
+            model.seen.model.clone_from(&state.model);
+        }
+        Ok(Session { id: id.clone(), state, runtime, events, effects, notices, folder, model })
+    }
+
+    /// Has the service asked how much fits into the window of the session's model, where nobody said it yet.
+    fn learn_window(&self, runtime: &mut Runtime, model: &Model, state: &State) {
+        if state.window.is_none() {
+            ask_window(runtime, self.lasts, model, state.model.clone());
+        }
     }
 
     fn wire(
@@ -116,6 +171,30 @@ impl Wiring {
             Runtime::new(model.llm.clone(), self.tools.clone(), project, shell, Box::new(log));
         let words = agent::standing_words(&facts::for_the_model(folder), dry_run);
         let policy = Policy { mode: self.mode, dry_run };
-        Ok((State::new(policy, model.name.clone(), words, self.tools.specs()), runtime, events))
+        let mut state = State::new(policy, model.name.clone(), words, self.tools.specs());
+        state.window = model.seen.window;
+        state.titles = self.titles && !model.seen.tour;
+        Ok((state, runtime, events))
     }
+}
+
+/// Asks the service how much fits into the window of this model of its.
+pub(super) fn ask_window(runtime: &mut Runtime, lasts: bool, model: &Model, name: String) {
+    if let Some(service) = model.service.clone() {
+        runtime.learn_window(lasts, async move { service.window(&name).await });
+    }
+}
+
+/// The profile that a session talked to last, where it ever went to another than it began with.
+fn last_profile(entries: &[Entry]) -> Option<String> {
+    let profile =
+        |entry: &Entry| if let Entry::Switched { profile, .. } = entry { profile.clone() } else { None };
+    entries.iter().rev().find_map(profile)
+}
+
+/// The model that replied last.
+fn last_model(entries: &[Entry]) -> Option<String> {
+    let model =
+        |entry: &Entry| if let Entry::Replied { model, .. } = entry { Some(model.clone()) } else { None };
+    entries.iter().rev().find_map(model).filter(|model| !model.is_empty())
 }

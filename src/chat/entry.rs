@@ -1,7 +1,8 @@
 //! One fact of a session: one line of its log.
 
-use super::{Access, Answer, CallId, Grant, Outcome, Preview, Questions, ToolCall, Usage};
+use super::{Access, Answer, CallId, Echo, Grant, Outcome, Preview, Questions, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// A fact kept forever. A session is nothing but its entries in their order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +35,9 @@ pub enum Entry {
         /// Milliseconds from the request to the first text or call; what the screen says the model thought for.
         #[serde(default)]
         thought_ms: u64,
+        /// What the service wants to see again with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        echo: Option<Echo>,
     },
     /// A call was looked at: this is what it would do, and why the person is asked where they are.
     Planned {
@@ -88,16 +92,58 @@ pub enum Entry {
         /// How.
         ending: Ending,
     },
-    /// The session has a name now. The last one counts.
+    /// The session has a name now. The person's own counts before the model's, a later one before an earlier.
     Titled {
         /// One line.
         title: String,
+        /// Who named it.
+        #[serde(default)]
+        by: Namer,
+        /// What the service counted for it, where the model named it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+    },
+    /// What was said before is told to the model by a summary from here on. Nothing is lost: the entries stay.
+    Compacted {
+        /// The model's summary of the entries before `upto` that no earlier summary covered, and of that summary.
+        summary: String,
+        /// What is kept word for word beside it.
+        pinned: String,
+        /// Entries before this index are no longer sent themselves.
+        upto: usize,
+        /// Tokens of the next request before and after, about.
+        #[serde(default)]
+        tokens: (u64, u64),
+        /// What the service counted for the summary.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+    },
+    /// The model that was asked could not answer, and another one does this once.
+    FellBack {
+        /// Who answers.
+        model: String,
+        /// What went wrong with the first, in one sentence.
+        why: String,
     },
     /// Another model answers from here on.
     Switched {
         /// The model's name.
         model: String,
+        /// The profile of the settings that leads to it, where that changed too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        profile: Option<String>,
     },
+}
+
+/// Who named a session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Namer {
+    /// The person; no model changes that.
+    #[default]
+    Person,
+    /// The model, from what was said.
+    Model,
 }
 
 /// What was decided about a call.
@@ -108,6 +154,8 @@ pub enum Decision {
     Once,
     /// Yes, and from now on whatever the grant covers.
     Always(Grant),
+    /// These arguments in place of the model's. They were looked at and judged anew, and the call waits again.
+    Edited(Value),
     /// No, with words for the model; they may be empty.
     Deny(String),
 }

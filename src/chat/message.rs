@@ -1,6 +1,8 @@
 //! What the model is sent.
 
-use super::{CallId, ToolCall, ToolSpec};
+use super::{CallId, Picture, ToolCall, ToolSpec};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// One message of a request, in the order of the talk.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +17,8 @@ pub enum Message {
         text: String,
         /// Each is answered by one `Tool` message that follows.
         calls: Vec<ToolCall>,
+        /// What the service wants to see again with it.
+        echo: Option<Echo>,
     },
     /// What came of a call.
     Tool {
@@ -34,4 +38,18 @@ pub struct Request {
     pub messages: Vec<Message>,
     /// What may be called.
     pub tools: Vec<ToolSpec>,
+    /// The pictures that the person named, where the model can see. Each goes with every message that names it.
+    pub pictures: Vec<Picture>,
+    /// Tokens of the reply at most; `None`: whatever the settings and the service allow.
+    pub most: Option<u32>,
+}
+
+/// What a service wants to see again with a reply of its own: signatures, sealed reasoning. Made and read by `llm`
+/// alone, and sent to the service it came from and to no other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Echo {
+    /// Which service and dialect it came from.
+    pub from: String,
+    /// Whatever that service sent.
+    pub held: Value,
 }

@@ -8,13 +8,67 @@ use serde_json::{Value, json};
 pub struct Questions {
     /// Never empty.
     pub list: Vec<Question>,
-    /// How many questions and options a limit cut off; the model is told.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub dropped: usize,
+    /// What limits cut off; the model and the person are told.
+    #[serde(default, skip_serializing_if = "Dropped::is_nothing")]
+    pub dropped: Dropped,
 }
 
-fn is_zero(n: &usize) -> bool {
-    *n == 0
+/// How much of a call the limits cut off.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Kept")]
+pub struct Dropped {
+    /// Questions that were left out.
+    pub questions: usize,
+    /// Options that were left out.
+    pub options: usize,
+    /// Texts that were cut short.
+    pub shortened: usize,
+}
+
+/// How a session file has it: the first sessions counted questions and options together.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Kept {
+    Together(usize),
+    Apart {
+        #[serde(default)]
+        questions: usize,
+        #[serde(default)]
+        options: usize,
+        #[serde(default)]
+        shortened: usize,
+    },
+}
+
+impl From<Kept> for Dropped {
+    fn from(kept: Kept) -> Self {
+        match kept {
+            Kept::Together(options) => Self { options, ..Self::default() },
+            Kept::Apart { questions, options, shortened } => Self { questions, options, shortened },
+        }
+    }
+}
+
+impl Dropped {
+    /// Whether everything that was sent is there.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What is missing, in words; empty where nothing is.
+    pub fn words(&self) -> String {
+        let count = |n: usize, one: &str, many: &str, what: &str| match n {
+            0 => None,
+            1 => Some(format!("1 {one} {what}")),
+            n => Some(format!("{n} {many} {what}")),
+        };
+        let parts = [
+            count(self.questions, "question", "questions", "left out"),
+            count(self.options, "option", "options", "left out"),
+            count(self.shortened, "text", "texts", "cut short"),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// One question.
@@ -49,6 +103,16 @@ pub struct Choice {
     /// What it means; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
+    /// What picking it would look like, in markdown; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub preview: String,
+}
+
+impl Choice {
+    /// A choice that is its label alone.
+    pub fn new(label: &str) -> Self {
+        Self { label: label.to_owned(), description: String::new(), preview: String::new() }
+    }
 }
 
 /// What the person made of all questions of a call.
@@ -59,6 +123,26 @@ pub struct Answer {
     /// One for each question, in their order; empty unless answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<Given>,
+    /// By which way it came.
+    #[serde(default, skip_serializing_if = "Giver::is_person")]
+    pub giver: Giver,
+}
+
+/// By which way an answer came.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Giver {
+    /// The person answered on the card.
+    #[default]
+    Person,
+    /// The person wrote it into a file before.
+    File,
+}
+
+impl Giver {
+    fn is_person(&self) -> bool {
+        *self == Self::Person
+    }
 }
 
 /// Whether the questions were answered.
@@ -98,6 +182,11 @@ pub enum Source {
 }
 
 impl Answer {
+    /// An answer without answers, by the person.
+    pub fn without(status: Status) -> Self {
+        Self { status, given: Vec::new(), giver: Giver::Person }
+    }
+
     /// What the model is told, as one JSON object.
     pub fn result(&self, asked: &Questions) -> String {
         let answers: Vec<Value> = self
@@ -109,8 +198,8 @@ impl Answer {
             })
             .collect();
         let mut result = json!({ "type": "question_answers", "status": self.status, "answers": answers });
-        if asked.dropped > 0 {
-            result["dropped"] = json!(asked.dropped);
+        if !asked.dropped.is_nothing() {
+            result["dropped"] = json!(format!("{}: too many or too long", asked.dropped.words()));
         }
         result.to_string()
     }
@@ -120,13 +209,7 @@ impl Given {
     /// The answer in words, for the model and the transcript; empty where it was skipped.
     pub fn words(&self, question: &Question) -> String {
         match &self.source {
-            Source::Picked(picks) => {
-                let labels: Vec<&str> = picks
-                    .iter()
-                    .filter_map(|&pick| question.options.get(pick).map(|choice| choice.label.as_str()))
-                    .collect();
-                labels.join(", ")
-            }
+            Source::Picked(picks) => labels(question, picks).join(", "),
             Source::Written(text) => text.clone(),
             Source::Skipped => String::new(),
         }
@@ -140,13 +223,17 @@ impl Given {
         });
         match &self.source {
             Source::Picked(picks) => {
-                result["source"] = json!("option");
+                result["source"] = json!("picked");
+                // The same shape whatever was picked, where several could be.
                 match picks.as_slice() {
-                    [one] => result["option_index"] = json!(one),
-                    several => result["option_indexes"] = json!(several),
+                    [one] if !question.multi => result["option_index"] = json!(one),
+                    several => {
+                        result["answer"] = json!(labels(question, several));
+                        result["option_indexes"] = json!(several);
+                    }
                 }
             }
-            Source::Written(_) => result["source"] = json!("text"),
+            Source::Written(_) => result["source"] = json!("written"),
             Source::Skipped => {
                 result["source"] = json!("skipped");
                 result["answer"] = Value::Null;
@@ -159,27 +246,40 @@ impl Given {
     }
 }
 
+fn labels<'a>(question: &'a Question, picks: &[usize]) -> Vec<&'a str> {
+    let label = |&pick: &usize| question.options.get(pick).map(|choice| choice.label.as_str());
+    picks.iter().filter_map(label).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn clock() -> Questions {
-        let choice = |label: &str| Choice { label: label.into(), description: String::new() };
         let question = Question {
             keyword: "clock".into(),
             text: "Which clock?".into(),
-            options: vec![choice("paused"), choice("a trait"), choice("real")],
+            options: ["paused", "a trait", "real"].map(Choice::new).to_vec(),
             multi: false,
             allow_text: true,
             recommended: None,
         };
-        Questions { list: vec![question], dropped: 0 }
+        Questions { list: vec![question], dropped: Dropped::default() }
     }
 
     fn result(source: Source) -> Value {
         let given = Given { keyword: "clock".into(), source, note: String::new() };
-        let answer = Answer { status: Status::Answered, given: vec![given] };
+        let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
         serde_json::from_str(&answer.result(&clock())).unwrap_or_default()
+    }
+
+    #[test]
+    fn r52_what_the_first_sessions_wrote_of_dropped_options_is_read() {
+        let read = |text: &str| serde_json::from_str::<Dropped>(text).ok();
+        assert_eq!(read("3"), Some(Dropped { options: 3, ..Dropped::default() }));
+        let now = Dropped { questions: 1, options: 2, shortened: 3 };
+        assert_eq!(serde_json::to_string(&now).ok().and_then(|text| read(&text)), Some(now));
+        assert_eq!(read("{}"), Some(Dropped::default()));
     }
 
     #[test]
@@ -187,21 +287,46 @@ mod tests {
         let picked = &result(Source::Picked(vec![1]))["answers"][0];
         assert_eq!(
             (&picked["answer"], &picked["source"], &picked["option_index"]),
-            (&json!("a trait"), &json!("option"), &json!(1))
+            (&json!("a trait"), &json!("picked"), &json!(1))
         );
         let written = &result(Source::Written("none".into()))["answers"][0];
-        assert_eq!((&written["answer"], &written["source"]), (&json!("none"), &json!("text")));
+        assert_eq!((&written["answer"], &written["source"]), (&json!("none"), &json!("written")));
         let skipped = &result(Source::Skipped)["answers"][0];
         assert_eq!((&skipped["answer"], &skipped["source"]), (&Value::Null, &json!("skipped")));
     }
 
     #[test]
+    fn several_picks_are_named_by_label_and_by_index() {
+        let mut asked = clock();
+        asked.list[0].multi = true;
+        let told = |picks: &[usize]| {
+            let source = Source::Picked(picks.to_vec());
+            let given = Given { keyword: "clock".into(), source, note: String::new() };
+            let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
+            let told: Value = serde_json::from_str(&answer.result(&asked)).unwrap_or_default();
+            told["answers"][0].clone()
+        };
+        assert_eq!(told(&[0, 2])["answer"], json!(["paused", "real"]));
+        assert_eq!(told(&[0, 2])["option_indexes"], json!([0, 2]));
+        assert_eq!(told(&[1])["option_indexes"], json!([1]));
+    }
+
+    #[test]
     fn what_was_dropped_is_said() {
-        let asked = Questions { dropped: 2, ..clock() };
-        let declined = Answer { status: Status::Declined, given: vec![] };
+        let asked = Questions { dropped: Dropped { questions: 2, options: 1, shortened: 0 }, ..clock() };
         assert_eq!(
-            declined.result(&asked),
-            r#"{"type":"question_answers","status":"declined","answers":[],"dropped":2}"#
+            Answer::without(Status::Declined).result(&asked),
+            r#"{"type":"question_answers","status":"declined","answers":[],"dropped":"2 questions left out, 1 option left out: too many or too long"}"#
         );
+    }
+
+    #[test]
+    fn the_log_says_where_an_answer_was_in_a_file() {
+        let person = Answer::without(Status::Declined);
+        let file = Answer { giver: Giver::File, ..person.clone() };
+        let written = |answer: &Answer| serde_json::to_string(answer).unwrap_or_default();
+        assert_eq!(written(&person), r#"{"status":"declined"}"#);
+        assert_eq!(written(&file), r#"{"status":"declined","giver":"file"}"#);
+        assert_eq!(serde_json::from_str::<Answer>(&written(&file)).ok(), Some(file));
     }
 }

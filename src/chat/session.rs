@@ -1,8 +1,12 @@
 //! A session: the fold of its entries.
 
+mod talk;
+
 use super::{
-    Access, CallId, Decision, Ending, Entry, Grant, Message, Outcome, Preview, Questions, ToolCall, Usage,
+    Access, CallId, Decision, Entry, Grant, Namer, Outcome, Preview, Questions, ToolCall, Usage, summary,
+    tokens,
 };
+use serde_json::Value;
 use std::collections::HashMap;
 
 /// Everything that was said and done, and what follows from it. It changes by `apply` alone, so a live session and
@@ -16,10 +20,34 @@ pub struct Session {
     open: usize,
     granted: Vec<Grant>,
     title: Option<String>,
+    /// Who named it; what the person chose no model changes.
+    namer: Option<Namer>,
+    /// The entry that the last summary is, by index.
+    compacted: Option<usize>,
     model: Option<String>,
     usage: Usage,
-    context: u64,
+    /// Tokens of the talk up to and with each entry, about. They only grow, so that every stretch of it is counted
+    /// by one subtraction.
+    upto: Vec<u64>,
+    /// Tokens of the summary in force.
+    told: u64,
+    counted: Option<Counted>,
     rehearsed: usize,
+}
+
+/// What the service counted last, beside what this program thought it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// Tokens of the request, as the service counted.
+    pub input: u64,
+    /// The talk in that request, by our measure.
+    pub talk: u64,
+    /// Tokens of that request and the reply to it, as they are sent again.
+    pub then: u64,
+    /// The talk with that reply, by our measure.
+    pub talk_then: u64,
+    /// Whether a summary has taken the place of what was counted: then only what it taught about our measure holds.
+    pub outdated: bool,
 }
 
 /// What is known of one call.
@@ -31,6 +59,8 @@ pub struct Call {
     pub shown: Option<Shown>,
     /// What it asks, where it asks.
     pub questions: Option<Questions>,
+    /// The arguments that the person put in place of the model's.
+    pub edited: Option<Value>,
     /// Whether a person or the policy let it start.
     pub started: bool,
     /// The entry that settled it, by index.
@@ -67,13 +97,15 @@ impl Session {
     /// Adds a fact: the only way a session changes. A fact about a call nobody made is kept and changes nothing.
     pub fn apply(&mut self, entry: Entry) {
         let index = self.entries.len();
+        let talk = self.weight();
+        self.upto.push(self.weighed(index) + weight(&entry));
         match &entry {
             Entry::Said { text } => {
                 if self.title.is_none() {
                     self.title = title_from(text);
                 }
             }
-            Entry::Replied { calls, usage, .. } => {
+            Entry::Replied { text, calls, usage, .. } => {
                 for call in calls {
                     if self.calls.contains_key(&call.id) {
                         continue;
@@ -84,6 +116,7 @@ impl Session {
                         call: call.clone(),
                         shown: None,
                         questions: None,
+                        edited: None,
                         started: false,
                         settled: None,
                         decided: None,
@@ -92,7 +125,15 @@ impl Session {
                 }
                 if let Some(usage) = usage {
                     self.usage += *usage;
-                    self.context = usage.total();
+                    if usage.input > 0 {
+                        // Reasoning is counted with a reply and not sent again.
+                        let reply = tokens::estimate(text) + tokens::of_calls(calls);
+                        let plain = usage.output <= 2 * reply + 64;
+                        let then = usage.input + if plain { usage.output } else { reply };
+                        let talk_then = talk + weight(&entry);
+                        self.counted =
+                            Some(Counted { input: usage.input, talk, then, talk_then, outdated: false });
+                    }
                 }
             }
             Entry::Planned { call, title, summary, access, preview, verdict } => {
@@ -115,7 +156,10 @@ impl Session {
             Entry::Decided { call, decision, .. } => {
                 if let Some(call) = self.calls.get_mut(call) {
                     call.decided = Some(index);
-                    call.started |= !matches!(decision, Decision::Deny(_));
+                    call.started |= matches!(decision, Decision::Once | Decision::Always(_));
+                    if let Decision::Edited(arguments) = decision {
+                        call.edited = Some(arguments.clone());
+                    }
                 }
                 if let Decision::Always(grant) = decision {
                     self.granted.push(grant.clone());
@@ -130,9 +174,27 @@ impl Session {
                     self.rehearsed += usize::from(matches!(outcome, Outcome::Rehearsed(_)));
                 }
             }
-            Entry::Titled { title } => self.title = Some(title.clone()),
-            Entry::Switched { model } => self.model = Some(model.clone()),
-            Entry::Answered { .. } | Entry::Ended { .. } => {}
+            Entry::Titled { title, by, usage } => {
+                if *by == Namer::Person || self.namer != Some(Namer::Person) {
+                    self.title = Some(title.clone());
+                    self.namer = Some(*by);
+                }
+                self.usage += usage.unwrap_or_default();
+            }
+            Entry::Compacted { summary, pinned, usage, .. } => {
+                self.compacted = Some(index);
+                self.told = tokens::FRAME + tokens::estimate(&summary::told(summary, pinned));
+                self.usage += usage.unwrap_or_default();
+                if let Some(counted) = &mut self.counted {
+                    counted.outdated = true;
+                }
+            }
+            Entry::Switched { model, .. } => {
+                self.model = Some(model.clone());
+                // Another model counts otherwise.
+                self.counted = None;
+            }
+            Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
         }
         self.entries.push(entry);
     }
@@ -161,9 +223,14 @@ impl Session {
         &self.granted
     }
 
-    /// The person's name for the session, or the first words that were said.
+    /// The person's name for the session, else the model's, else the first words that were said.
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
+    }
+
+    /// Who named the session; `None` where it goes by the first words that were said.
+    pub fn namer(&self) -> Option<Namer> {
+        self.namer
     }
 
     /// The model the person changed to, where they did.
@@ -176,9 +243,45 @@ impl Session {
         self.usage
     }
 
-    /// Tokens the last reply and all before it took, as the service counted; 0 where it never did.
-    pub fn context(&self) -> u64 {
-        self.context
+    /// What the service counted last; `None` where it never did, or another model answers since.
+    pub fn counted(&self) -> Option<Counted> {
+        self.counted
+    }
+
+    /// Tokens of the talk as the model is told it, about. Costs nothing: each entry was counted when it came.
+    pub fn weight(&self) -> u64 {
+        self.told + self.weight_of(self.sent_from(), self.entries.len())
+    }
+
+    /// Tokens of the entries from one index up to another, about.
+    pub fn weight_of(&self, from: usize, to: usize) -> u64 {
+        self.weighed(to).saturating_sub(self.weighed(from))
+    }
+
+    /// Tokens of every entry before this one.
+    fn weighed(&self, index: usize) -> u64 {
+        index.min(self.upto.len()).checked_sub(1).map_or(0, |last| self.upto[last])
+    }
+
+    /// The first entry that is still sent itself; what is before it is told by the summary.
+    pub fn sent_from(&self) -> usize {
+        match self.compacted.and_then(|at| self.entries.get(at)) {
+            Some(Entry::Compacted { upto, .. }) => (*upto).min(self.entries.len()),
+            Some(_) | None => 0,
+        }
+    }
+
+    /// The summary in force.
+    pub fn summary(&self) -> Option<&str> {
+        match self.compacted.and_then(|at| self.entries.get(at)) {
+            Some(Entry::Compacted { summary, .. }) => Some(summary),
+            Some(_) | None => None,
+        }
+    }
+
+    /// Every call, in the order they were made.
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.order.iter().filter_map(|id| self.calls.get(id))
     }
 
     /// How many calls were rehearsed.
@@ -188,62 +291,33 @@ impl Session {
 
     /// Whether the last turn has not ended.
     pub fn is_mid_turn(&self) -> bool {
-        let turn = |entry: &&Entry| !matches!(entry, Entry::Titled { .. } | Entry::Switched { .. });
+        let turn = |entry: &&Entry| {
+            !matches!(entry, Entry::Titled { .. } | Entry::Switched { .. } | Entry::Compacted { .. })
+        };
         let last = self.entries.iter().rev().find(turn);
         last.is_some_and(|entry| !matches!(entry, Entry::Ended { .. }))
     }
-
-    /// The talk as the model is told it. Well formed whatever happened: every call is followed by its outcome, and a
-    /// call without one is said to have none.
-    pub fn messages(&self) -> Vec<Message> {
-        let mut messages = Vec::new();
-        // What is said while calls are open goes behind their outcomes, where a service expects it.
-        let mut waiting = Vec::new();
-        let mut unsettled: Vec<CallId> = Vec::new();
-        for entry in &self.entries {
-            match entry {
-                Entry::Said { text } if unsettled.is_empty() => messages.push(Message::Person(text.clone())),
-                Entry::Said { text } => waiting.push(Message::Person(text.clone())),
-                Entry::Replied { text, calls, incomplete, .. } => {
-                    close(&mut messages, &mut unsettled, &mut waiting);
-                    if text.is_empty() && calls.is_empty() {
-                        continue;
-                    }
-                    let text = match incomplete {
-                        Some(_) => format!("{text}\n[the reply was cut short here]"),
-                        None => text.clone(),
-                    };
-                    unsettled = calls.iter().map(|call| call.id.clone()).collect();
-                    messages.push(Message::Model { text, calls: calls.clone() });
-                }
-                Entry::Settled { call, outcome, .. } => {
-                    let Some(at) = unsettled.iter().position(|open| open == call) else { continue };
-                    unsettled.remove(at);
-                    messages.push(Message::Tool { call: call.clone(), text: outcome.text().to_owned() });
-                    if unsettled.is_empty() {
-                        messages.append(&mut waiting);
-                    }
-                }
-                Entry::Ended { ending: Ending::Finished | Ending::Interrupted | Ending::Failed(_) }
-                | Entry::Planned { .. }
-                | Entry::Asked { .. }
-                | Entry::Decided { .. }
-                | Entry::Answered { .. }
-                | Entry::Titled { .. }
-                | Entry::Switched { .. } => {}
-            }
-        }
-        close(&mut messages, &mut unsettled, &mut waiting);
-        messages
-    }
 }
 
-/// Answers what nothing answered, so that the request is well formed.
-fn close(messages: &mut Vec<Message>, unsettled: &mut Vec<CallId>, waiting: &mut Vec<Message>) {
-    for call in unsettled.drain(..) {
-        messages.push(Message::Tool { call, text: "No outcome was recorded for this call.".to_owned() });
+/// Tokens that an entry adds to every request after it.
+fn weight(entry: &Entry) -> u64 {
+    match entry {
+        Entry::Said { text } => tokens::FRAME + tokens::estimate(text),
+        Entry::Replied { text, calls, .. } if text.is_empty() && calls.is_empty() => 0,
+        Entry::Replied { text, calls, .. } => {
+            tokens::FRAME + tokens::estimate(text) + tokens::of_calls(calls)
+        }
+        Entry::Settled { outcome, .. } => tokens::FRAME + tokens::estimate(outcome.text()),
+        Entry::Planned { .. }
+        | Entry::Asked { .. }
+        | Entry::Decided { .. }
+        | Entry::Answered { .. }
+        | Entry::Ended { .. }
+        | Entry::Titled { .. }
+        | Entry::Compacted { .. }
+        | Entry::FellBack { .. }
+        | Entry::Switched { .. } => 0,
     }
-    messages.append(waiting);
 }
 
 /// The first words, as a name: one line, 60 characters at most.
@@ -258,105 +332,4 @@ fn title_from(text: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn said(text: &str) -> Entry {
-        Entry::Said { text: text.into() }
-    }
-
-    fn replied(text: &str, calls: &[&str]) -> Entry {
-        let call =
-            |id: &&str| ToolCall { id: CallId::from(*id), name: "read_file".into(), arguments: "{}".into() };
-        Entry::Replied {
-            text: text.into(),
-            reasoning: String::new(),
-            calls: calls.iter().map(call).collect(),
-            incomplete: None,
-            model: String::new(),
-            usage: Some(Usage { input: 10, cached: 0, output: 5 }),
-            thought_ms: 0,
-        }
-    }
-
-    fn settled(call: &str) -> Entry {
-        Entry::Settled { call: call.into(), outcome: Outcome::Done(format!("did {call}")), took_ms: 1 }
-    }
-
-    fn shape(session: &Session) -> Vec<String> {
-        let word = |message: Message| match message {
-            Message::System(_) => "system".to_owned(),
-            Message::Person(text) => format!("person {text}"),
-            Message::Model { text, calls } => format!("model {text}{}", calls.len()),
-            Message::Tool { call, text } => format!("{call}: {text}"),
-        };
-        session.messages().into_iter().map(word).collect()
-    }
-
-    #[test]
-    fn every_call_is_followed_by_its_outcome_even_where_none_was_recorded() {
-        let session = Session::replay([said("go"), replied("", &["a", "b"]), settled("b"), said("hello")]);
-        assert_eq!(
-            shape(&session),
-            [
-                "person go",
-                "model 0".replace('0', "2").as_str(),
-                "b: did b",
-                "a: No outcome was recorded for this call.",
-                "person hello"
-            ]
-        );
-        assert_eq!(session.open_calls(), [CallId::from("a")]);
-    }
-
-    #[test]
-    fn what_is_said_between_calls_goes_behind_their_outcomes() {
-        let session = Session::replay([said("go"), replied("", &["a"]), said("also"), settled("a")]);
-        assert_eq!(shape(&session), ["person go", "model 1", "a: did a", "person also"]);
-    }
-
-    #[test]
-    fn a_call_is_settled_once() {
-        let mut session = Session::replay([replied("", &["a"]), settled("a"), settled("a")]);
-        assert!(session.open_calls().is_empty());
-        session.apply(settled("never called"));
-        assert!(session.open_calls().is_empty());
-        assert_eq!(session.messages().len(), 2);
-    }
-
-    #[test]
-    fn a_reply_cut_short_says_so_to_the_model() {
-        let mut cut = replied("Half", &[]);
-        if let Entry::Replied { incomplete, .. } = &mut cut {
-            *incomplete = Some("connection lost".into());
-        }
-        assert_eq!(shape(&Session::replay([cut])), ["model Half\n[the reply was cut short here]0"]);
-    }
-
-    #[test]
-    fn usage_adds_up_and_the_context_is_the_last() {
-        let session = Session::replay([replied("a", &[]), replied("b", &[])]);
-        assert_eq!((session.usage().input, session.usage().output, session.context()), (20, 10, 15));
-    }
-
-    #[test]
-    fn the_first_words_name_a_session_until_a_person_does() {
-        let mut session = Session::replay([said("  \n fix the test\nplease"), said("other")]);
-        assert_eq!(session.title(), Some("fix the test"));
-        session.apply(Entry::Titled { title: "mine".into() });
-        assert_eq!(session.title(), Some("mine"));
-    }
-
-    #[test]
-    fn an_entry_read_back_is_the_entry_that_was_written() {
-        for entry in [
-            said("x"),
-            replied("y", &["a"]),
-            settled("a"),
-            Entry::Ended { ending: Ending::Failed("why".into()) },
-        ] {
-            let line = serde_json::to_string(&entry).unwrap_or_default();
-            assert_eq!(serde_json::from_str::<Entry>(&line).ok(), Some(entry), "{line}");
-        }
-    }
-}
+mod tests;

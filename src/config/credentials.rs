@@ -11,7 +11,14 @@ use toml::{Table, Value};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Credentials {
     path: PathBuf,
-    keys: BTreeMap<String, Key>,
+    keys: BTreeMap<String, Entered>,
+}
+
+/// A key, and the profile it was entered for where that is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entered {
+    key: Key,
+    profile: Option<String>,
 }
 
 impl Credentials {
@@ -19,26 +26,40 @@ impl Credentials {
     pub fn load(path: &Path) -> io::Result<Self> {
         file::tighten(path)?;
         let table = table(path)?;
-        let key = |(origin, value): (String, Value)| Some((origin, Key::new(value.as_str()?)));
-        Ok(Self { path: path.to_owned(), keys: table.into_iter().filter_map(key).collect() })
+        let entered = |(origin, value): (String, Value)| {
+            let text = |name| value.get(name).and_then(Value::as_str);
+            let key = Key::new(value.as_str().or_else(|| text("key"))?);
+            let profile = text("profile").map(str::to_owned);
+            Some((origin, Entered { key, profile }))
+        };
+        Ok(Self { path: path.to_owned(), keys: table.into_iter().filter_map(entered).collect() })
     }
 
     /// The key for an origin; for any other there is none.
     pub fn key(&self, origin: &str) -> Option<Key> {
-        self.keys.get(origin).cloned()
+        self.keys.get(origin).map(|entered| entered.key.clone())
     }
 
-    /// Keeps a key for the origin of an address. Keys that another process saved meanwhile stay; a file that cannot
-    /// be read is an error and is left as it is.
-    pub fn save(&mut self, base_url: &str, key: Key) -> io::Result<()> {
+    /// An origin that a key was entered for when this profile was in use.
+    pub fn of(&self, profile: &str) -> Option<String> {
+        let of = |entered: &Entered| entered.profile.as_deref() == Some(profile);
+        self.keys.iter().find(|(_, entered)| of(entered)).map(|(origin, _)| origin.clone())
+    }
+
+    /// Keeps a key for the origin of an address, and of which profile that is. Keys that another process saved
+    /// meanwhile stay; a file that cannot be read is an error and is left as it is.
+    pub fn save(&mut self, profile: &str, base_url: &str, key: Key) -> io::Result<()> {
         let url = connection::address(base_url)
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this is no address"))?;
         let origin = url.origin().ascii_serialization();
         let mut table = table(&self.path)?;
-        table.insert(origin.clone(), Value::String(key.expose().to_owned()));
+        let mut entry = Table::new();
+        entry.insert("key".to_owned(), Value::String(key.expose().to_owned()));
+        entry.insert("profile".to_owned(), Value::String(profile.to_owned()));
+        table.insert(origin.clone(), Value::Table(entry));
         let text = toml::to_string(&table).map_err(|_| unreadable())?;
         file::replace(&self.path, &text)?;
-        self.keys.insert(origin, key);
+        self.keys.insert(origin, Entered { key, profile: Some(profile.to_owned()) });
         Ok(())
     }
 }
@@ -66,8 +87,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("credentials.toml");
         let mut credentials = Credentials::load(&path).unwrap();
-        credentials.save("https://API.example.com/v1", Key::new(" sk-1\n")).unwrap();
-        credentials.save("http://localhost:8080/v1", Key::new("sk-2")).unwrap();
+        credentials.save("p", "https://API.example.com/v1", Key::new(" sk-1\n")).unwrap();
+        credentials.save("p", "http://localhost:8080/v1", Key::new("sk-2")).unwrap();
         let credentials = Credentials::load(&path).unwrap();
         for (origin, key) in [
             ("https://api.example.com", Some("sk-1")),
@@ -80,6 +101,20 @@ mod tests {
             assert_eq!(credentials.key(origin).as_ref().map(Key::expose), key, "{origin}");
         }
         assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
+        assert_eq!(credentials.of("p").as_deref(), Some("http://localhost:8080"));
+        assert_eq!(credentials.of("q"), None);
+    }
+
+    #[test]
+    fn a_key_that_was_kept_before_profiles_were_noted_is_still_known() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("credentials.toml");
+        fs::write(&path, "\"https://a.example\" = \"sk-1\"\n").unwrap();
+        let mut credentials = Credentials::load(&path).unwrap();
+        assert_eq!(credentials.key("https://a.example").unwrap().expose(), "sk-1");
+        credentials.save("p", "https://b.example", Key::new("sk-2")).unwrap();
+        let credentials = Credentials::load(&path).unwrap();
+        assert_eq!(credentials.key("https://a.example").unwrap().expose(), "sk-1");
     }
 
     #[test]
@@ -100,10 +135,10 @@ mod tests {
         let error = format!("{:?}", Credentials::load(&path).unwrap_err());
         assert!(!error.contains("secret"), "{error}");
         let mut credentials = Credentials { path: path.clone(), ..Credentials::default() };
-        assert!(credentials.save("https://b", Key::new("sk-other")).is_err());
+        assert!(credentials.save("p", "https://b", Key::new("sk-other")).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "\"https://a\" = sk-secret\n");
         fs::remove_file(&path).unwrap();
-        credentials.save("https://b", Key::new("sk-other")).unwrap();
+        credentials.save("p", "https://b", Key::new("sk-other")).unwrap();
         assert!(!format!("{credentials:?}").contains("other"));
     }
 }

@@ -4,6 +4,8 @@
 //! - A key from the environment goes to the address of the profile that names its variable. That address may be
 //!   changed by a flag, by `OPENAI_BASE_URL` (for the profile `openai` alone) or in the person's own settings;
 //!   nothing in a project's folder can change it.
+//! - A key that a command prints goes where one from the environment would. It is asked for when something is about to
+//!   be sent, and kept in memory alone.
 //! - A key that was entered in the program is kept with the origin (scheme, host, port) it was entered for and is
 //!   given out for that origin alone. Another address has no key until the person enters one.
 
@@ -18,19 +20,22 @@ pub mod model;
 pub mod origin;
 pub mod problem;
 pub mod read;
+pub mod ready;
 pub mod screen;
 pub mod settings;
 pub mod shell;
+mod twice;
+mod words;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use approval::Approval;
 pub use change::set;
-pub use connection::{Connection, connect};
+pub use connection::{Connection, connect, fallback, usable};
 pub use credentials::Credentials;
 pub use key::Key;
-pub use model::{Model, Profile};
+pub use model::{Api, Model, Profile};
 pub use origin::Origin;
 pub use problem::Problem;
 pub use screen::{Links, Screen};
@@ -59,7 +64,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             model: Model::default(),
-            profiles: model::bundled(),
+            profiles: ready::profiles(),
             approval: Approval::default(),
             shell: Shell::default(),
             screen: Screen::default(),

@@ -21,6 +21,8 @@ pub enum Origin {
     Flag(&'static str),
     /// A key that was entered in the program.
     Entered,
+    /// A command that prints the key; its program.
+    Command(String),
 }
 
 impl fmt::Display for Origin {
@@ -31,6 +33,7 @@ impl fmt::Display for Origin {
             Self::Environment(name) => f.write_str(name),
             Self::Flag(flag) => f.write_str(flag),
             Self::Entered => f.write_str("the key you entered"),
+            Self::Command(program) => write!(f, "the command {program}"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::known::{self, ANY, SECTIONS, Takes};
 use super::problem::nearest;
-use super::{Origin, Problem};
+use super::{Origin, Problem, twice, words};
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 use toml_edit::{Document, Item};
@@ -25,7 +25,16 @@ pub struct Layer {
 /// problem and no settings.
 pub fn read(text: &str, file: &str) -> Layer {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (whole, twice) = without_seconds(text);
+    let text = whole.as_str();
     let mut reading = Reading { text, file, document: None, layer: Layer::default() };
+    for (name, first, line) in twice {
+        let at = Origin::File { file: file.to_owned(), line };
+        let words = format!(
+            "the profile {name} stands on line {first} already; that one counts, and this one does not"
+        );
+        reading.layer.problems.push(Problem { at, words });
+    }
     match (text.parse::<Table>(), Document::parse(text)) {
         (Ok(table), Ok(document)) => {
             reading.document = Some(document);
@@ -36,10 +45,28 @@ pub fn read(text: &str, file: &str) -> Layer {
     }
     let line = |problem: &Problem| match problem.at {
         Origin::File { line, .. } => line,
-        Origin::Default | Origin::Environment(_) | Origin::Flag(_) | Origin::Entered => 0,
+        Origin::Default | Origin::Environment(_) | Origin::Flag(_) | Origin::Entered | Origin::Command(_) => {
+            0
+        }
     };
     reading.layer.problems.sort_by_key(line);
     reading.layer
+}
+
+/// The text without the profiles that stand in it a second time, and of each its name and its two lines. A text that
+/// is no TOML for another reason is left as it is.
+fn without_seconds(text: &str) -> (String, Vec<(String, usize, usize)>) {
+    let (mut without, mut found) = (text.to_owned(), Vec::new());
+    while without.parse::<Table>().is_err() {
+        match twice::find(&without) {
+            Some(twice) => {
+                found.push((twice.name, twice.first, twice.again));
+                without = twice.without;
+            }
+            None => return (text.to_owned(), Vec::new()),
+        }
+    }
+    (without, found)
 }
 
 /// A reading under way.
@@ -52,7 +79,13 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     fn syntax(&mut self, message: &str, byte: usize) {
-        let message = message.lines().next().unwrap_or("it cannot be read");
+        let mut message = message.lines().next().unwrap_or("it cannot be read");
+        let line =
+            self.text.as_bytes()[..byte.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count();
+        let value = self.text.lines().nth(line).and_then(|line| line.split_once('='));
+        if value.is_some_and(|(_, value)| ["null", "nil", "None", "none"].contains(&value.trim())) {
+            message = "there is no word for nothing in it: leave the line out";
+        }
         let words = format!("this is not TOML ({message}); nothing in the file is used until it is");
         self.layer.problems.push(Problem { at: self.line(byte), words });
     }
@@ -92,12 +125,14 @@ impl Reading<'_> {
             let path: Vec<&str> = above.iter().copied().chain([name.as_str()]).collect();
             let takes = known::in_section(section).find(|(known, _)| *known == name || *known == ANY);
             match takes {
-                Some((_, takes)) if takes.fits(&value) => self.right(&path, value),
-                Some((_, takes)) => {
-                    let setting = path.join(".");
-                    let found = found(takes, &value);
-                    self.wrong(&path, format!("{setting} {found}; it takes {}", takes.words()));
-                }
+                Some((_, takes)) => match takes.wrong(&value) {
+                    None => self.right(&path, value, takes),
+                    Some(particular) if particular.is_empty() => {
+                        let (setting, found) = (path.join("."), found(takes, &value));
+                        self.wrong(&path, format!("{setting} {found}; it takes {}", takes.words()));
+                    }
+                    Some(particular) => self.wrong(&path, format!("{} {particular}", path.join("."))),
+                },
                 None => {
                     let names = known::in_section(section).map(|(name, _)| name);
                     let within = format!("{}.", above.join("."));
@@ -107,11 +142,15 @@ impl Reading<'_> {
         }
     }
 
-    fn right(&mut self, path: &[&str], value: Value) {
-        // A single chord is a list of one.
-        let value = match value {
-            Value::String(chord) if path[0] == "keys" => Value::Array(vec![Value::String(chord)]),
-            value => value,
+    fn right(&mut self, path: &[&str], value: Value, takes: &Takes) {
+        let value = match (value, takes) {
+            // A single chord is a list of one.
+            (Value::String(chord), Takes::Chords) => Value::Array(vec![Value::String(chord)]),
+            (Value::String(text), Takes::Command) => {
+                let words = words::split(&text).unwrap_or_default();
+                Value::Array(words.into_iter().map(Value::String).collect())
+            }
+            (value, _) => value,
         };
         let (name, above) = path.split_last().expect("a setting has a name");
         let mut table = &mut self.layer.table;
@@ -150,11 +189,14 @@ impl Reading<'_> {
 
 fn unknown<'a>(name: &str, what: &str, within: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
-    if known.contains(&"key_env") && ["key", "token", "secret"].iter().any(|word| name.contains(word)) {
+    let near = nearest(name, known.iter().copied());
+    let may_be_a_key = near.is_none_or(|near| near == "key_env");
+    let called_so = ["key", "token", "secret"].iter().any(|word| name.contains(word));
+    if known.contains(&"key_env") && called_so && may_be_a_key {
         let hint = "a key never stands in this file; key_env names the variable that holds it";
         return format!("{within}{} is no {what}; {hint}", shorten(name));
     }
-    let hint = match nearest(name, known.iter().copied()) {
+    let hint = match near {
         Some(near) => format!("did you mean {within}{near}?"),
         None => format!("there are {}", known.join(", ")),
     };

@@ -1,5 +1,6 @@
 //! The settings of a run: defaults, files, environment and flags, the later over the earlier.
 
+use super::problem::nearest;
 use super::read::{Layer, read};
 use super::{Config, Origin, Problem};
 use crate::policy::Mode;
@@ -139,6 +140,29 @@ impl Settings {
             self.problems.push(Problem { at, words });
         }
         self.config.profiles.retain(|_, profile| !profile.base_url.is_empty());
+        self.check_fallback();
+    }
+}
+
+/// What is wrong with a profile that stands in for itself.
+pub(super) const SAME: &str = "model.fallback is the profile in use itself; it takes another one";
+
+impl Settings {
+    /// The profile that answers where another cannot has to be another one, and to be there.
+    fn check_fallback(&mut self) {
+        let model = &self.config.model;
+        let Some(fallback) = &model.fallback else { return };
+        let words = if !self.config.profiles.contains_key(fallback) {
+            let known = self.config.profiles.keys().map(String::as_str);
+            let hint = nearest(fallback, known).map(|near| format!("; did you mean {near}?"));
+            format!("no profile is called {fallback:?}{}", hint.unwrap_or_default())
+        } else if model.profile.as_ref() == Some(fallback) {
+            SAME.to_owned()
+        } else {
+            return;
+        };
+        self.problems.push(Problem { at: self.origin("model.fallback"), words });
+        self.config.model.fallback = None;
     }
 }
 

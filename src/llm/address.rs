@@ -24,15 +24,15 @@ pub fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// Whether the address is this machine itself.
+/// Whether the address is this machine itself, as surely as its letters say: another name than `localhost` may lead
+/// anywhere.
 pub fn is_loopback(url: &Url) -> bool {
-    match url.host_str() {
-        Some("localhost") => true,
-        Some(host) => {
-            let bare = host.trim_start_matches('[').trim_end_matches(']');
-            bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
-        }
-        None => false,
+    let host = url.host_str().unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<std::net::IpAddr>().map(|ip| ip.to_canonical()) {
+        // To the unspecified address, which servers print as theirs, one connects on this machine.
+        Ok(ip) => ip.is_loopback() || ip.is_unspecified(),
+        Err(_) => host.trim_end_matches('.') == "localhost",
     }
 }
 
@@ -60,12 +60,27 @@ mod tests {
 
     #[test]
     fn r47_plain_http_warns_unless_it_stays_on_this_machine() {
-        for quiet in
-            ["http://127.0.0.1:1/v1", "http://localhost/v1", "http://[::1]:8/v1", "https://example.com"]
-        {
+        for quiet in [
+            "http://127.0.0.1:1/v1",
+            "http://127.9.9.9/v1",
+            "http://localhost/v1",
+            "http://LocalHost.:1",
+            "http://[::1]:8/v1",
+            "http://[::ffff:127.0.0.1]",
+            "http://0.0.0.0:4000",
+            "https://example.com",
+        ] {
             assert_eq!(warning(quiet), None, "{quiet}");
         }
-        for loud in ["http://example.com/v1", "http://10.0.0.7:8080", "http://localhost.example.com"] {
+        for loud in [
+            "http://example.com/v1",
+            "http://10.0.0.7:8080",
+            "http://localhost.example.com",
+            "http://model.localhost",
+            "http://169.254.169.254",
+            "http://[fe80::1]",
+            "http://[::ffff:10.0.0.7]",
+        ] {
             assert!(warning(loud).is_some_and(|words| words.contains("not encrypted")), "{loud}");
         }
     }

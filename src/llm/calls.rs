@@ -1,7 +1,9 @@
 //! Parts of calls, put together into whole ones. Services disagree on how a part says which call it belongs to.
 
+use super::arguments;
 use super::wire::CallPart;
 use crate::chat::{CallId, ToolCall};
+use serde_json::Value;
 use std::collections::HashSet;
 
 /// The calls of one reply so far.
@@ -15,7 +17,8 @@ struct Slot {
     index: Option<u64>,
     id: Option<String>,
     name: String,
-    arguments: String,
+    arguments: arguments::Pieces,
+    extra: Option<Value>,
 }
 
 impl Calls {
@@ -34,9 +37,14 @@ impl Calls {
             };
             self.slots[at].add(part);
             touched.push(at);
-            grown = Some((self.slots[at].name.clone(), self.slots[at].arguments.len()));
+            grown = Some((self.slots[at].name.clone(), self.slots[at].arguments.all().len()));
         }
         grown
+    }
+
+    /// How many calls there are.
+    pub fn count(&self) -> usize {
+        self.slots.len()
     }
 
     /// Which call this is a part of; `None` where it begins one.
@@ -47,25 +55,37 @@ impl Calls {
             (Some(index), _) => {
                 let at = last_with(&|slot| slot.index == Some(index))?;
                 // Some services give every call the same index; then the id, or a second set of arguments, tells.
-                let other = match (&part.id, &self.slots[at].id) {
+                let same = match (&part.id, &self.slots[at].id) {
                     (Some(new), Some(old)) if new != old && part.name.is_some() => return by_id,
                     (Some(new), Some(old)) => new == old,
                     _ => false,
                 };
-                if !other && self.slots[at].is_followed_by(part) { None } else { Some(at) }
+                self.go_on(at, part, same)
             }
-            (None, Some(_)) if by_id.is_some() => by_id,
+            (None, Some(_)) if by_id.is_some() => by_id.and_then(|at| self.go_on(at, part, true)),
             // An id of its own for every part: without a name it can only go on with what was begun.
             (None, Some(_)) if part.name.is_some() || part.arguments.is_empty() => None,
             (None, _) => {
                 let at = self.slots.len().checked_sub(1).filter(|at| !touched.contains(at))?;
-                if self.slots[at].is_followed_by(part) { None } else { Some(at) }
+                self.go_on(at, part, false)
             }
         }
     }
 
+    /// What the service put beside each of the calls, in the same order as [`Calls::finish`] gives them.
+    pub fn extras(&self) -> Vec<Option<Value>> {
+        self.slots.iter().filter(|slot| slot.is_something()).map(|slot| slot.extra.clone()).collect()
+    }
+
+    /// This call, unless the part begins another. One that has the same id does that only under another name.
+    fn go_on(&self, at: usize, part: &CallPart, same: bool) -> Option<usize> {
+        let slot = &self.slots[at];
+        let another = if same { slot.is_whole_and_not(part) } else { slot.is_followed_by(part) };
+        (!another).then_some(at)
+    }
+
     /// All calls in the order in which they were begun. Ids are unique within the reply: one that is missing or
-    /// doubled is made from a counter. Arguments that were left out are `{}`.
+    /// doubled is made from a counter.
     pub fn finish(&mut self) -> Vec<ToolCall> {
         let slots: Vec<Slot> =
             std::mem::take(&mut self.slots).into_iter().filter(Slot::is_something).collect();
@@ -83,8 +103,7 @@ impl Calls {
         for slot in slots {
             let id = slot.id.filter(|id| !used.contains(id)).unwrap_or_else(|| fresh(&used));
             used.insert(id.clone());
-            let arguments = if slot.arguments.trim().is_empty() { "{}".to_owned() } else { slot.arguments };
-            calls.push(ToolCall { id: CallId(id), name: slot.name, arguments });
+            calls.push(ToolCall { id: CallId(id), name: slot.name, arguments: slot.arguments.settle() });
         }
         calls
     }
@@ -94,32 +113,37 @@ impl Slot {
     fn add(&mut self, part: CallPart) {
         self.index = self.index.or(part.index);
         self.id = self.id.take().or(part.id);
+        self.extra = part.extra.or_else(|| self.extra.take());
         if let Some(name) = part.name {
             // Usually once; from some services again with every part, from some grown, from some in pieces.
             if self.name.is_empty() || name.starts_with(&self.name) {
                 self.name = name;
-            } else if self.arguments.is_empty() {
+            } else if self.arguments.all().is_empty() {
                 self.name.push_str(&name);
             }
         }
-        self.arguments.push_str(&part.arguments);
+        self.arguments.add(&part.arguments);
     }
 
     /// Whether the part cannot be more of this call, because it begins another.
     fn is_followed_by(&self, part: &CallPart) -> bool {
+        let has_some = !self.arguments.all().is_empty();
         match &part.name {
+            // A name that comes late belongs to what was begun without one.
+            Some(_) if self.name.is_empty() => false,
+            Some(_) if has_some && !part.arguments.is_empty() && self.arguments.is_whole() => true,
+            Some(name) => has_some && *name != self.name,
             None => false,
-            Some(_) if !self.arguments.is_empty() && !part.arguments.is_empty() && self.is_whole() => true,
-            Some(name) => !self.arguments.is_empty() && *name != self.name,
         }
     }
 
-    fn is_whole(&self) -> bool {
-        serde_json::from_str::<serde_json::Map<_, _>>(&self.arguments).is_ok()
+    fn is_whole_and_not(&self, part: &CallPart) -> bool {
+        let renamed = part.name.as_ref().is_some_and(|name| !self.name.is_empty() && *name != self.name);
+        renamed && self.arguments.is_whole()
     }
 
     fn is_something(&self) -> bool {
-        self.id.is_some() || !self.name.is_empty() || !self.arguments.is_empty()
+        self.id.is_some() || !self.name.is_empty() || !self.arguments.all().is_empty()
     }
 }
 
@@ -136,6 +160,7 @@ mod tests {
             id: next(),
             name: next(),
             arguments: next().unwrap_or_default(),
+            extra: None,
         }
     }
 
@@ -180,6 +205,10 @@ mod tests {
         check("name repeated, no ids", &[&["- - f {"], &["- - f }"]], &["call_1 f {}"]);
         check("name in pieces", &[&["0 a read_ -"], &["0 - file {}"]], &["a read_file {}"]);
         check("name grows", &[&["0 a read -"], &["0 - read_file {}"]], &["a read_file {}"]);
+        check("arguments before name", &[&["0 a - {"], &["0 a f }"]], &["a f {}"]);
+        check("arguments before name, nothing else", &[&["- - - {"], &["- - f }"]], &["call_1 f {}"]);
+        check("same index, same id, other name", &[&["0 a f {}"], &["0 a g {}"]], &["a f {}", "call_1 g {}"]);
+        check("same id, other name, no index", &[&["- a f {}"], &["- a g {}"]], &["a f {}", "call_1 g {}"]);
         check("id before name", &[&["- a - -"], &["- a f {}"]], &["a f {}"]);
         check("index from 1, gaps", &[&["1 a f {}"], &["5 b g {}"]], &["a f {}", "b g {}"]);
         check("an empty slot is none", &[&["0 a f {}", "1 - - -"]], &["a f {}"]);

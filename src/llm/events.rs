@@ -1,10 +1,14 @@
 //! The bytes of a stream, made into whole events: by the grammar where a service keeps to it, and beyond it where
 //! services are known not to.
 
+use super::json;
 use serde_json::Value;
 
 /// The most one event may hold, in bytes.
 pub const LARGEST: usize = 16 << 20;
+
+/// The fields of an event that there are.
+const FIELDS: [&str; 6] = ["", "data", "event", "error", "id", "retry"];
 
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +31,12 @@ pub struct Decoder {
     past_first_line: bool,
     name: String,
     data: Option<String>,
+    /// How much of the data was found not to be whole.
+    half: usize,
+    /// Something came that was an event.
+    any: bool,
+    /// The first line that was no field of an event.
+    odd: Option<String>,
 }
 
 impl Decoder {
@@ -64,6 +74,10 @@ impl Decoder {
         }
         self.dispatch(&mut out);
         out.retain(|event| !matches!(event, Event::Broken(_)));
+        // Words and nothing else are no stream that was cut.
+        if let (false, Some(odd)) = (self.any, self.odd.take()) {
+            out.push(Event::Broken(odd));
+        }
         out
     }
 
@@ -83,14 +97,24 @@ impl Decoder {
             match field {
                 "data" => self.add(value, out),
                 "event" => self.name = value.trim().to_owned(),
-                _ => {}
+                // What some builds of a server have where `event: error` belongs.
+                "error" if !value.is_empty() => {
+                    self.dispatch(out);
+                    self.name = field.to_owned();
+                    self.add(value, out);
+                }
+                // The last line may be half of one.
+                _ if FIELDS.iter().any(|known| known.starts_with(line)) || FIELDS.contains(&field) => {}
+                _ => {
+                    self.odd.get_or_insert_with(|| super::fault::clip(line, 120));
+                }
             }
         }
     }
 
     fn add(&mut self, line: &str, out: &mut Vec<Event>) {
         // Some services leave out the empty line between events; by the grammar they would be one.
-        if self.data.as_deref().is_some_and(is_whole) {
+        if self.is_whole() {
             self.dispatch(out);
         }
         match &mut self.data {
@@ -102,27 +126,38 @@ impl Decoder {
         }
     }
 
+    /// Whether the data so far is whole. An event of many lines is looked at only when it has doubled, or a long one
+    /// would be read as often as it has lines.
+    fn is_whole(&mut self) -> bool {
+        let Some(data) = self.data.as_deref().filter(|data| data.len() >= 2 * self.half) else {
+            return false;
+        };
+        let whole = data.trim() == "[DONE]" || json::parse(data).is_ok();
+        self.half = if whole { 0 } else { data.len() };
+        whole
+    }
+
     fn dispatch(&mut self, out: &mut Vec<Event>) {
+        self.half = 0;
         let name = std::mem::take(&mut self.name);
         let Some(data) = self.data.take() else { return };
         let data = data.trim();
-        match (serde_json::from_str::<Value>(data), name.as_str()) {
+        self.any |= !data.is_empty();
+        match (json::parse(data), name.as_str()) {
             _ if data.is_empty() => {}
             _ if data == "[DONE]" => out.push(Event::Done),
-            (Ok(value), "error") if value.get("error").is_none() => {
+            (Ok(value), "error") if value.get("error").is_none_or(Value::is_null) => {
                 out.push(Event::Value(serde_json::json!({ "error": value })));
             }
             (Ok(value), _) => out.push(Event::Value(value)),
             (Err(_), "error") => out.push(Event::Value(serde_json::json!({ "error": data }))),
-            (Err(_), "" | "message") => out.push(Event::Broken(super::fault::clip(data, 120))),
+            (Err(_), name) if matches!(name, "" | "message") || name.starts_with("response.") => {
+                out.push(Event::Broken(super::fault::clip(data, 120)))
+            }
             // A sign of life such as `event: ping`, with words of its own.
             (Err(_), _) => {}
         }
     }
-}
-
-fn is_whole(data: &str) -> bool {
-    data.trim() == "[DONE]" || serde_json::from_str::<serde::de::IgnoredAny>(data).is_ok()
 }
 
 #[cfg(test)]
@@ -176,6 +211,13 @@ mod tests {
             &[value(json!({"a": "x\u{fffd}y"})), value(json!(2))],
         );
         check(b"data: upstream died\n\n", &[Event::Broken("upstream died".into())]);
+        check(b"error: {\"message\":\"no\"}\n\n", &[value(json!({"error": {"message": "no"}}))]);
+        check(
+            b"data: 1\nerror: no\n\ndata: 2\n",
+            &[value(json!(1)), value(json!({"error": "no"})), value(json!(2))],
+        );
+        check(b"upstream died\n", &[Event::Broken("upstream died".into())]);
+        check(b"upstream died\ndata: 1\n", &[value(json!(1))]);
     }
 
     #[test]
@@ -184,6 +226,17 @@ mod tests {
         check(b"data: {\"a\":1}\n", &[value(json!({"a": 1}))]);
         check(b"data: {\"a\":", &[]);
         check(b"dat", &[]);
+    }
+
+    #[test]
+    fn r65_an_event_of_very_many_lines_is_read_in_time() {
+        let lines = "data: {},\n".repeat(100_000);
+        let bytes = format!("data: [\n{lines}data: 1]\n\ndata: 2\n\n");
+        let began = std::time::Instant::now();
+        let mut decoder = Decoder::default();
+        let out = decoder.take(bytes.as_bytes());
+        assert_eq!((out.len(), &out[1]), (2, &value(json!(2))));
+        assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
     }
 
     #[test]

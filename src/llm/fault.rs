@@ -1,9 +1,10 @@
 //! What went wrong with a service, in its own words and a line or two.
 
-use super::{Error, address};
+use super::body::Body;
+use super::{Error, address, asked, trust};
+use reqwest::Url;
 use reqwest::header::HeaderMap;
-use reqwest::{Response, Url};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::error::Error as _;
 use std::time::Duration;
 
@@ -11,6 +12,11 @@ use std::time::Duration;
 const BODY: usize = 64 << 10;
 /// How long its words may be, in letters.
 const WORDS: usize = 300;
+
+/// Where the words may stand.
+const WORDS_KEYS: [&str; 5] = ["message", "msg", "title", "error_message", "status_msg"];
+/// Where a code may stand, the best first.
+const CODE_KEYS: [&str; 6] = ["code", "type", "status", "error_code", "error_type", "status_code"];
 
 /// What a service said of an error, whatever shape it has.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -26,27 +32,43 @@ pub struct Fault {
 impl Fault {
     /// Reads an error body, or what stands under `error` in a stream.
     pub fn read(value: &Value) -> Self {
+        Self::read_within(value, 8)
+    }
+
+    /// Reads no deeper than so many levels: what comes may be made to be deep.
+    fn read_within(value: &Value, depth: u8) -> Self {
+        let Some(depth) = depth.checked_sub(1) else { return Self::default() };
         match value {
-            Value::Array(list) => list.first().map(Self::read).unwrap_or_default(),
+            Value::Array(list) => {
+                list.first().map(|first| Self::read_within(first, depth)).unwrap_or_default()
+            }
             Value::Object(map) => {
-                let inner = ["error", "errors", "detail"].iter().find_map(|key| map.get(*key));
-                let below = inner.filter(|inner| !inner.is_null()).map(Self::read).unwrap_or_default();
-                let own = ["message", "msg", "title"].iter().find_map(|key| map.get(*key)?.as_str());
-                let code = ["code", "type", "status"].iter().find_map(|key| name(map.get(*key)?));
+                let inner = ["error", "errors", "detail", "base_resp", "x_groq"].iter().find_map(|key| {
+                    map.get(*key).filter(|inner| !inner.is_null() && *inner != &Value::Bool(true))
+                });
+                let inner = inner.or_else(|| map.get("message").filter(|words| is_packed(words)));
+                let below = inner.map(|inner| Self::read_within(inner, depth)).unwrap_or_default();
+                let own = WORDS_KEYS.iter().find_map(|key| map.get(*key)?.as_str());
+                let code = CODE_KEYS.iter().find_map(|key| name(map.get(*key)?));
                 let number = ["code", "status", "status_code"].iter().find_map(|key| number(map.get(*key)?));
                 // A router hides the provider's words below its own.
                 let raw = map.get("metadata").and_then(|data| data.get("raw")).and_then(Value::as_str);
                 let own = [own, raw].into_iter().flatten().collect::<Vec<_>>().join(": ");
-                let words = if below.words.is_empty() { clip(&own, WORDS) } else { below.words };
+                let words =
+                    if below.words.is_empty() { placed(&clip(&own, WORDS), map) } else { below.words };
                 Self { status: below.status.or(number), code: below.code.or(code), words }
             }
-            Value::String(words) => Self { words: clip(words, WORDS), ..Self::default() },
+            // Some pack the JSON of somebody else into a string.
+            Value::String(words) => match serde_json::from_str(words) {
+                Ok(inner @ (Value::Object(_) | Value::Array(_))) => Self::read_within(&inner, depth),
+                _ => Self { words: clip(words, WORDS), ..Self::default() },
+            },
             Value::Null | Value::Bool(_) | Value::Number(_) => Self::default(),
         }
     }
 
     fn read_text(body: &str) -> Self {
-        match serde_json::from_str(body) {
+        match super::json::parse(body) {
             Ok(value) => Self::read(&value),
             Err(_) if looks_like_html(body) => Self { words: page(body), ..Self::default() },
             Err(_) => Self { words: clip(body, WORDS), ..Self::default() },
@@ -69,8 +91,38 @@ impl Fault {
     }
 }
 
+/// Whether a message is no words but what holds them.
+fn is_packed(words: &Value) -> bool {
+    match words {
+        Value::Object(_) | Value::Array(_) => true,
+        Value::String(text) => text.starts_with(['{', '[']),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// The words with the field of the request that they speak of, where they do not name it themselves.
+fn placed(words: &str, map: &Map<String, Value>) -> String {
+    let part = |part: &Value| part.as_str().map(str::to_owned).or_else(|| Some(part.as_u64()?.to_string()));
+    let place = match (map.get("loc"), map.get("param")) {
+        (Some(Value::Array(list)), _) => list.iter().filter_map(part).collect::<Vec<_>>().join("."),
+        (_, Some(param)) => name(param).unwrap_or_default(),
+        _ => String::new(),
+    };
+    let last = place.rsplit('.').next().unwrap_or_default();
+    let named = last.is_empty() || words.is_empty() || words.contains(last);
+    if named { words.to_owned() } else { format!("{words} ({})", clip(&place, 100)) }
+}
+
+/// A code that says something; a number only where it is no status.
 fn name(value: &Value) -> Option<String> {
-    value.as_str().map(|text| clip(text, 60)).filter(|text| !text.is_empty())
+    // A status put into quotes is not one either.
+    let text = match value {
+        Value::Number(number) if number.as_u64().is_some_and(|code| code >= 1000) => number.to_string(),
+        value if number(value).is_some() => return None,
+        value => clip(value.as_str()?, 60),
+    };
+    let says_nothing = ["", "error", "none", "null"].contains(&text.to_ascii_lowercase().as_str());
+    (!says_nothing).then_some(text)
 }
 
 fn number(value: &Value) -> Option<u16> {
@@ -78,29 +130,28 @@ fn number(value: &Value) -> Option<u16> {
     u16::try_from(number).ok().filter(|status| (400..600).contains(status))
 }
 
-/// Reads an answer that is no success. It is read for ten seconds at most: its status alone says enough.
-pub async fn refused(mut response: Response) -> Error {
-    let status = response.status().as_u16();
-    let retry_after = retry_after(response.headers(), jiff::Timestamp::now());
-    if (300..400).contains(&status) {
-        let to = response.headers().get("location").and_then(|to| to.to_str().ok()).unwrap_or_default();
-        let to = response.url().join(to).map(|to| address::origin(&to)).unwrap_or_default();
-        let words = format!(
-            "it points to {to}, which was not followed so that the key goes nowhere else; set that address"
-        );
-        return Error::Service { status, code: None, words, retry_after: None };
-    }
-    let mut body = Vec::new();
-    let read = async {
-        while body.len() < BODY {
-            match response.chunk().await {
-                Ok(Some(piece)) => body.extend_from_slice(&piece),
-                Ok(None) | Err(_) => break,
-            }
-        }
+/// An answer that says that the service is somewhere else.
+pub fn elsewhere(status: u16, headers: &HeaderMap, url: &Url) -> Error {
+    let to = headers.get("location").and_then(|to| to.to_str().ok()).and_then(|to| url.join(to).ok());
+    let words = match to {
+        Some(to) => format!(
+            "it points to {}, which was not followed so that the key goes nowhere else; set that address",
+            address::origin(&to)
+        ),
+        None => "it does not say where".to_owned(),
     };
-    let _ = tokio::time::timeout(Duration::from_secs(10), read).await;
-    Fault::read_text(&String::from_utf8_lossy(&body)).into_error(status, retry_after)
+    Error::Service { status, code: None, words, retry_after: None }
+}
+
+/// Reads an answer that is no success, where its body can be read. It is read for ten seconds at most: its status alone
+/// says enough.
+pub async fn refused(status: u16, headers: &HeaderMap, body: Option<Body>) -> Error {
+    let retry_after = asked::wait(status, headers, jiff::Timestamp::now());
+    let words = match body {
+        Some(mut body) => body.start(BODY, Duration::from_secs(10)).await,
+        None => String::new(),
+    };
+    Fault::read_text(&words).into_error(status, retry_after)
 }
 
 /// A request that got no answer at all.
@@ -110,6 +161,16 @@ pub fn unreached(error: &reqwest::Error, url: &Url) -> Error {
         return Error::Untrusted { origin, cause };
     }
     let cause = if error.is_timeout() { "it does not answer".to_owned() } else { innermost(error) };
+    let proxy = causes(error).find_map(|said| trust::proxy(&said.to_string(), &cause));
+    let cause = match proxy {
+        Some((why, false)) => return Error::NotAModel(format!("no connection to {origin}: {why}")),
+        Some((why, true)) => why,
+        // So hyper says it of the first bytes of an encrypted service, among others.
+        None if url.scheme() == "http" && cause.contains("HTTP version") => {
+            "it does not answer in HTTP; is it an https:// address?".to_owned()
+        }
+        None => cause,
+    };
     // Only the connection itself is told apart: behind it a reset, a close and a foreign protocol are all no answer.
     if error.is_connect() {
         Error::Unreachable { origin, cause }
@@ -130,10 +191,7 @@ fn without_number(words: &str) -> &str {
 }
 
 fn untrusted(error: &reqwest::Error) -> Option<String> {
-    causes(error).find_map(|cause| match cause.downcast_ref::<rustls::Error>()? {
-        tls @ rustls::Error::InvalidCertificate(_) => Some(clip(&tls.to_string(), WORDS)),
-        _ => None,
-    })
+    causes(error).find_map(|cause| Some(clip(&trust::words(cause.downcast_ref::<rustls::Error>()?)?, WORDS)))
 }
 
 /// Everything below an error, the nearest first.
@@ -150,21 +208,6 @@ fn next_cause<'a>(
         Some(io) => io.get_ref().map(|inner| inner as _),
         None => cause.source(),
     }
-}
-
-/// How long a service asks to wait: in milliseconds, in seconds, or until a date.
-fn retry_after(headers: &HeaderMap, now: jiff::Timestamp) -> Option<Duration> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds.max(0.0)).ok();
-    if let Some(ms) = text("retry-after-ms").and_then(|ms| ms.parse::<f64>().ok()) {
-        return seconds(ms / 1000.0);
-    }
-    let after = text("retry-after")?;
-    if let Ok(number) = after.parse::<f64>() {
-        return seconds(number);
-    }
-    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(after).ok()?;
-    seconds(date.duration_since(now).as_secs_f64())
 }
 
 /// Text as one line of at most this many letters, without control characters.

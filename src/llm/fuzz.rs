@@ -3,6 +3,8 @@
 use super::Error;
 use super::events::{Decoder, Event};
 use super::gather::{End, Gather, Out};
+use super::responses;
+use super::think::{Piece, Split};
 use crate::chat::Chunk;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
@@ -10,7 +12,14 @@ use std::collections::HashSet;
 
 /// Bytes made of what streams are made of, so that deep places are reached.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
-    const PIECES: [&[u8]; 18] = [
+    const PIECES: [&[u8]; 25] = [
+        b"error: no",
+        b"[",
+        b"]",
+        b"NaN",
+        b"\"\\ud83d\"",
+        b"\"a\x01\"",
+        b"words",
         b"data:",
         b"data: ",
         b"event: error",
@@ -86,6 +95,47 @@ fn event() -> impl Strategy<Value = Value> {
     prop_oneof![value(), delta, calls]
 }
 
+/// An event of a responses stream, around whatever it holds.
+fn typed() -> impl Strategy<Value = Value> {
+    const KINDS: [&str; 16] = [
+        "output_item.added",
+        "output_item.done",
+        "content_part.done",
+        "output_text.delta",
+        "output_text.done",
+        "refusal.delta",
+        "reasoning_summary_text.delta",
+        "reasoning_summary_part.done",
+        "reasoning_text.delta",
+        "function_call_arguments.delta",
+        "function_call_arguments.delta",
+        "function_call_arguments.done",
+        "in_progress",
+        "incomplete",
+        "completed",
+        "something_new",
+    ];
+    let item = || {
+        let kind = prop::sample::select(vec!["message", "function_call", "reasoning", "odd"]);
+        (kind, 0u8..3, text(), value()).prop_map(|(kind, id, text, odd)| {
+            serde_json::json!({"type": kind, "id": format!("i{id}"), "name": "f", "call_id": "c", "arguments": text,
+                "content": [{"type": "output_text", "text": text}], "summary": [odd], "encrypted_content": "s"})
+        })
+    };
+    let event = (prop::sample::select(&KINDS[..]), 0u8..3, 0u8..3, text(), item(), value());
+    let event = event.prop_map(|(kind, index, id, text, item, odd)| {
+        serde_json::json!({"type": format!("response.{kind}"), "output_index": index, "item_id": format!("i{id}"),
+            "delta": text, "text": text, "arguments": text, "item": item, "part": odd,
+            "response": {"output": [item, odd], "status": odd}})
+    });
+    prop_oneof![1 => value(), 4 => event]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop::sample::select(vec!["", "a", "ab", "<think>", "</think>", "{}", "{\"x\":", "中"])
+        .prop_map(str::to_owned)
+}
+
 fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Event> {
     let mut decoder = Decoder::default();
     let mut out: Vec<Event> = pieces.flat_map(|piece| decoder.take(piece)).collect();
@@ -93,7 +143,60 @@ fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Event> {
     out
 }
 
+/// What the words of a model are made of, where thoughts stand between tags.
+fn words() -> impl Strategy<Value = String> {
+    const PIECES: [&str; 20] = [
+        "<think>",
+        "</think>",
+        "<thinking>",
+        "</thinking>",
+        "[THINK]",
+        "[/THINK]",
+        "<thi",
+        "nk>",
+        "</",
+        "<",
+        "[",
+        "`",
+        "``",
+        "```",
+        "~~~",
+        "\n",
+        "\n\n",
+        " ",
+        "\r\n",
+        "中a",
+    ];
+    prop::collection::vec(prop::sample::select(&PIECES[..]), 0..16).prop_map(|pieces| pieces.concat())
+}
+
+/// Thoughts and words, of text that comes in pieces of so many letters.
+fn split(text: &str, size: usize) -> (String, String) {
+    let letters: Vec<char> = text.chars().collect();
+    let mut split = Split::default();
+    let mut pieces: Vec<Piece> =
+        letters.chunks(size).flat_map(|piece| split.take(&piece.iter().collect::<String>())).collect();
+    pieces.extend(split.end());
+    let (mut thought, mut said) = (String::new(), String::new());
+    for piece in pieces {
+        match piece {
+            Piece::Thought(text) => thought.push_str(&text),
+            Piece::Said(text) => said.push_str(&text),
+            Piece::WasThought => thought.push_str(&std::mem::take(&mut said)),
+        }
+    }
+    (thought, said)
+}
+
 proptest! {
+    #[test]
+    fn r64_thoughts_do_not_depend_on_where_the_text_was_cut_and_no_letter_is_lost(text in words(), size in 1usize..7) {
+        let whole = split(&text, usize::MAX);
+        prop_assert_eq!(&split(&text, size), &whole);
+        let letters = |text: &str| text.matches('中').count();
+        prop_assert_eq!(letters(&whole.0) + letters(&whole.1), letters(&text));
+    }
+
     #[test]
     fn r64_the_events_do_not_depend_on_where_the_bytes_were_cut(bytes in bytes(), size in 1usize..9) {
         prop_assert_eq!(decode(bytes.chunks(size)), decode([&bytes[..]].into_iter()));
@@ -107,13 +210,33 @@ proptest! {
         }
         gather.end(End::Silent, &mut out);
         gather.end(End::Said, &mut out);
-        let is_end = |item: &Result<Chunk, Error>| matches!(item, Err(_) | Ok(Chunk::Done(_)));
-        prop_assert_eq!(out.iter().filter(|item| is_end(item)).count(), 1);
-        prop_assert!(out.back().is_some_and(is_end));
-        let ids: Vec<_> = out.iter().filter_map(|item| match item {
+        holds(&out)?;
+    }
+
+    #[test]
+    fn r64_so_does_every_reply_of_the_responses_api(events in prop::collection::vec(typed(), 0..10)) {
+        let (mut gather, mut out) = (responses::Gather::default(), Out::new());
+        for event in &events {
+            gather.take(event, &mut out);
+        }
+        gather.end(End::Silent, &mut out);
+        gather.end(End::Said, &mut out);
+        holds(&out)?;
+    }
+}
+
+/// One end, at the end, and no id twice.
+fn holds(out: &Out) -> Result<(), TestCaseError> {
+    let is_end = |item: &Result<Chunk, Error>| matches!(item, Err(_) | Ok(Chunk::Done(_)));
+    prop_assert_eq!(out.iter().filter(|item| is_end(item)).count(), 1);
+    prop_assert!(out.back().is_some_and(is_end));
+    let ids: Vec<_> = out
+        .iter()
+        .filter_map(|item| match item {
             Ok(Chunk::Call(call)) => Some(call.id.clone()),
             _ => None,
-        }).collect();
-        prop_assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
-    }
+        })
+        .collect();
+    prop_assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
+    Ok(())
 }

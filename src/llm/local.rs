@@ -10,10 +10,19 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_millis(200);
 
 /// The servers people run, and where each listens unless told otherwise.
-const KNOWN: [(&str, u16); 4] = [("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080), ("vLLM", 8000)];
+const KNOWN: [(&str, u16); 8] = [
+    ("Ollama", 11434),
+    ("LM Studio", 1234),
+    ("llama.cpp", 8080),
+    ("vLLM", 8000),
+    ("SGLang", 30000),
+    ("KoboldCpp", 5001),
+    ("LiteLLM", 4000),
+    ("Jan", 1337),
+];
 
 /// A model server that answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Server {
     /// What usually listens there; a guess by its port.
     pub name: String,
@@ -38,7 +47,7 @@ pub async fn find_at(places: &[(&str, u16)]) -> Vec<Server> {
 async fn ask(name: &str, port: u16) -> Option<Server> {
     let base_url = format!("http://127.0.0.1:{port}/v1");
     let url = address::parse(&base_url).ok()?;
-    let http = client::build(&url).ok()?;
-    let models = models::list(http, &url, HeaderMap::new(), LIMIT).await.ok()?;
+    let http = client::build(&url, &client::Way::default()).ok()?;
+    let models = models::list(http, &url, &[], HeaderMap::new(), LIMIT).await.ok()?;
     Some(Server { name: name.to_owned(), base_url, models })
 }

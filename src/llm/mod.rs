@@ -1,32 +1,58 @@
 //! The model, whoever serves it.
 //!
-//! A reply comes up through these files, in this order: [`client`] (the connection), `service` (the answer's bytes),
-//! `events` (whole events), async-openai's decoder, `wire` (what an event says), `gather` (whole chunks), `retry`
-//! (tried again where that is right), [`openai`] (the model).
+//! There are two ways to talk to a service, and each has a request of its own and reads its own events: chat
+//! completions (`request`, `wire`, `calls`, `gather`, `echo`), which every service has, and `responses`. All else
+//! they share.
+//!
+//! A request goes out through `ask` (the talk made so that strict services take it) and the `request` of its API,
+//! without what the service was found to refuse (`spared`). A reply comes up through these files, in this order:
+//! [`client`] (the connection), `body` (the answer's bytes, unpacked by `unpack`), `service` (what kind of answer it is),
+//! `events` (whole events), async-openai's decoder, the API's own files (what an event says, gathered into whole
+//! chunks), `reply` (what is received), `retry` (tried again where that is right, after a wait of [`patience`]),
+//! [`openai`] (the model), [`keyed`] (its key), [`mod@first`] and [`fallback`] (which of several).
+//! What real services send is written down in `tests/wire/`.
 
 pub mod address;
+mod arguments;
+mod ask;
+mod asked;
+mod body;
 mod calls;
 pub mod client;
+mod echo;
 mod events;
+pub mod fallback;
 mod fault;
 pub mod first;
 #[cfg(test)]
 mod fuzz;
 pub mod gather;
+mod json;
+pub mod keyed;
 pub mod local;
 pub mod models;
 pub mod openai;
+pub mod patience;
+mod reply;
 mod request;
+mod responses;
 mod retry;
 pub mod scripted;
 mod secret;
 mod service;
+mod spared;
 mod think;
+mod too_long;
 pub mod tour;
+mod trust;
+mod unpack;
+mod window;
 mod wire;
 
+pub use fallback::Fallback;
 pub use first::First;
-pub use openai::{OpenAi, Settings};
+pub use keyed::{AskKey, Keyed};
+pub use openai::{Api, OpenAi, Settings};
 pub use scripted::Scripted;
 pub use secret::Secret;
 
@@ -39,6 +65,14 @@ pub trait Llm: Send + Sync {
     /// Asks for one reply. The stream ends after [`Chunk::Done`] or after the first error; dropping it closes the
     /// connection at once. It may end without either: then the reply was cut short.
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>>;
+
+    /// Whether the model can be shown pictures.
+    fn sees(&self) -> bool {
+        false
+    }
+
+    /// Sends what waits to be sent again now, without waiting longer.
+    fn hurry(&self) {}
 }
 
 /// What goes wrong with a model. The person reads it: one sentence each, with the service's own words in it and no
@@ -58,7 +92,7 @@ pub enum Error {
         retry_after: Option<Duration>,
     },
     /// No connection could be made.
-    #[error("no connection to {origin}: {cause}")]
+    #[error("no connection to {origin}: {cause}{}", offer(origin, cause))]
     Unreachable {
         /// Scheme, host and port.
         origin: String,
@@ -96,15 +130,22 @@ pub enum Error {
 }
 
 fn service_sentence(status: u16, code: Option<&str>, words: &str, retry_after: Option<Duration>) -> String {
-    let wait =
-        retry_after.filter(|wait| !wait.is_zero()).map(|wait| format!("{} s", wait.as_secs_f64().ceil()));
+    let seconds = |wait: Duration| wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
+    let wait = retry_after.filter(|wait| !wait.is_zero()).map(|wait| format!("{} s", seconds(wait)));
+    let wait = match (wait, retry_after) {
+        (Some(wait), Some(length)) if length > patience::WATCHED => Some(format!("{wait}{}", until(length))),
+        (wait, _) => wait,
+    };
     let what = match (status, &wait) {
         (200..=299, _) => "the service answered with an error",
         (300..=399, _) => "the service is somewhere else",
         (401, _) => "the service refused the key, or wants one",
+        // A gateway that looks keys up in a database, and has none.
+        (400, _) if code == Some("no_db_connection") => "the service refused the key, or wants one",
         (402, _) => "the service wants to be paid first",
         (403, _) => "the service does not allow this",
         (404, _) => "the service does not know this model or address",
+        (408, _) => "the service took too long",
         (429, _) if retry::is_about_money(code, words) => "the account at the service is used up",
         (429, Some(wait)) => &format!("the service asks to wait {wait}"),
         (429, None) => "the service asks to wait",
@@ -118,4 +159,18 @@ fn service_sentence(status: u16, code: Option<&str>, words: &str, retry_after: O
         Some(_) | None => String::new(),
     };
     format!("{what} ({status}{code}){words}{wait}")
+}
+
+/// What to do where nobody listens on this machine.
+fn offer(origin: &str, cause: &str) -> &'static str {
+    match retry::is_here(origin) && cause.to_lowercase().contains("refused") {
+        true => "; the server is not running, so start it and ask again",
+        false => "",
+    }
+}
+
+/// A long wait as a moment; nothing where that lies beyond all calendars.
+fn until(wait: Duration) -> String {
+    let moment = jiff::Zoned::now().checked_add(wait);
+    moment.map(|moment| moment.strftime(", until %Y-%m-%d %H:%M").to_string()).unwrap_or_default()
 }

@@ -1,48 +1,96 @@
 //! Which models a service offers.
 
+use super::body::Body;
+use super::patience::Pulse;
+use super::service::extend;
 use super::{Error, fault};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Url};
 use serde_json::Value;
 use std::time::Duration;
 
-/// The most of a list that is read, in bytes.
-const LARGEST: usize = 8 << 20;
+/// The longest name of a model that is taken for one, in bytes.
+const NAME: usize = 300;
+/// What is in the names of models that one cannot talk with.
+const OTHERS: [&str; 19] = [
+    "embed",
+    "whisper",
+    "tts",
+    "dall-e",
+    "image",
+    "imagen",
+    "veo-",
+    "sora",
+    "moderation",
+    "rerank",
+    "transcribe",
+    "realtime",
+    "babbage",
+    "davinci",
+    "guard",
+    "ocr",
+    "speech",
+    "diffusion",
+    "bge-",
+];
 
 /// A model as its service lists it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     /// Its name in a request.
     pub id: String,
     /// How many tokens a talk with it may have, where the service says so.
     pub context: Option<u64>,
+    /// What it costs, where the service says so.
+    pub price: Option<Price>,
+    /// Whether one can talk with it, as far as the list or its name tells.
+    pub talks: bool,
+}
+
+impl Model {
+    /// A model of which no more than its name is known.
+    pub fn named(id: &str) -> Self {
+        Self { id: id.to_owned(), context: None, price: None, talks: true }
+    }
+}
+
+/// Dollars for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Price {
+    /// Sent.
+    pub input: f64,
+    /// Sent, and in the service's cache.
+    pub cached: f64,
+    /// Received.
+    pub output: f64,
 }
 
 /// Asks for the list at `{base}/models`, in the service's order.
 pub(super) async fn list(
     http: Client,
     base: &Url,
+    query: &[(String, String)],
     headers: HeaderMap,
     limit: Duration,
 ) -> Result<Vec<Model>, Error> {
-    let url = format!("{}/models", base.as_str().trim_end_matches('/'));
+    let mut url = base.clone();
+    url.set_path(&format!("{}/models", base.path().trim_end_matches('/')));
+    extend(&mut url, query);
     let asked = async {
-        let mut response =
+        let response =
             http.get(url).headers(headers).send().await.map_err(|error| fault::unreached(&error, base))?;
-        if !response.status().is_success() {
-            return Err(fault::refused(response).await);
+        let (status, headers, at) = (response.status(), response.headers().clone(), response.url().clone());
+        if status.is_redirection() {
+            return Err(fault::elsewhere(status.as_u16(), &headers, &at));
         }
-        let mut body = Vec::new();
-        while let Some(piece) =
-            response.chunk().await.map_err(|error| Error::Cut(fault::innermost(&error)))?
-        {
-            body.extend_from_slice(&piece);
-            if body.len() > LARGEST {
-                return Err(Error::NotAModel("the list of models has no end".to_owned()));
-            }
+        let body = Body::new(response, limit, Pulse::heard());
+        if !status.is_success() {
+            return Err(fault::refused(status.as_u16(), &headers, body.ok()).await);
         }
+        let mut body = body?;
+        body.all().await?;
         let words = || Error::NotAModel("the service has no list of models at this address".to_owned());
-        read(&serde_json::from_slice(&body).map_err(|_| words())?).ok_or_else(words)
+        read(&serde_json::from_str(&body.seen()).map_err(|_| words())?).ok_or_else(words)
     };
     tokio::time::timeout(limit, asked).await.unwrap_or(Err(Error::Idle(limit)))
 }
@@ -57,12 +105,48 @@ fn model(entry: &Value) -> Option<Model> {
     let id = ["id", "name", "model"]
         .iter()
         .find_map(|key| entry.get(*key)?.as_str())
-        .or_else(|| entry.as_str())?;
+        .or_else(|| entry.as_str())
+        .filter(|id| !id.trim().is_empty() && id.len() <= NAME && !id.chars().any(char::is_control))?;
     let own = ["context_length", "max_model_len", "context_window", "max_context_length"];
     let context = own.iter().find_map(|key| entry.get(*key)?.as_u64());
     let trained =
         || entry.get("meta").and_then(|meta| meta.get("n_ctx").or_else(|| meta.get("n_ctx_train"))?.as_u64());
-    Some(Model { id: id.to_owned(), context: context.or_else(trained) })
+    Some(Model {
+        id: id.to_owned(),
+        context: context.or_else(trained).filter(|tokens| *tokens > 0),
+        price: entry.get("pricing").and_then(price),
+        talks: talks(entry, id),
+    })
+}
+
+/// Routers write what one token costs as a text; others what a million cost as a number.
+fn price(pricing: &Value) -> Option<Price> {
+    let dollars = |names: [&str; 3]| {
+        let found = names.iter().find_map(|name| pricing.get(*name))?;
+        let million = match found {
+            Value::String(text) => text.trim().parse::<f64>().ok()? * 1e6,
+            other => other.as_f64()?,
+        };
+        (million.is_finite() && (0.0..1e6).contains(&million)).then_some(million)
+    };
+    let input = dollars(["prompt", "input", "input"])?;
+    let output = dollars(["completion", "output", "output"])?;
+    let cached = dollars(["input_cache_read", "cached_input", "cached"]).unwrap_or(input);
+    Some(Price { input, cached, output })
+}
+
+fn talks(entry: &Value, id: &str) -> bool {
+    let kind = entry.get("type").and_then(Value::as_str).unwrap_or_default();
+    let other = ["image", "embedding", "embeddings", "moderation", "rerank", "audio", "video", "transcribe"];
+    let completes =
+        entry.get("capabilities").and_then(|can| can.get("completion_chat")).and_then(Value::as_bool);
+    let gives = entry.get("architecture").and_then(|built| built.get("output_modalities"));
+    let writes = gives.and_then(Value::as_array).map(|gives| gives.iter().any(|one| one == "text"));
+    let name = id.to_ascii_lowercase();
+    !other.contains(&kind)
+        && completes != Some(false)
+        && writes != Some(false)
+        && (completes == Some(true) || !OTHERS.iter().any(|part| name.contains(part)))
 }
 
 #[cfg(test)]
@@ -74,7 +158,8 @@ mod tests {
     fn lists_of_every_shape_are_read() {
         let check = |body: Value, expected: Option<&[(&str, Option<u64>)]>| {
             let models = expected.map(|list| {
-                list.iter().map(|(id, context)| Model { id: (*id).into(), context: *context }).collect()
+                let model = |(id, context): &(&str, _)| Model { context: *context, ..Model::named(id) };
+                list.iter().map(model).collect()
             });
             assert_eq!(read(&body), models, "{body}");
         };
@@ -87,5 +172,55 @@ mod tests {
         check(json!([{"id": "a", "max_model_len": 5}, "b"]), Some(&[("a", Some(5)), ("b", None)]));
         check(json!({"data": []}), Some(&[]));
         check(json!({"error": "no"}), None);
+    }
+
+    #[test]
+    fn a_price_is_that_of_a_million_tokens_whoever_writes_it() {
+        let of = |pricing: Value| model(&json!({"id": "a", "pricing": pricing})).unwrap().price;
+        let price = |input, cached, output| Some(Price { input, cached, output });
+        assert_eq!(of(json!({"prompt": "0.00000025", "completion": "0.000002"})), price(0.25, 0.25, 2.0));
+        assert_eq!(
+            of(json!({"prompt": "0.000003", "completion": "0.000015", "input_cache_read": "0.0000003"})),
+            price(3.0, 0.3, 15.0).map(|price| Price { cached: 0.0000003 * 1e6, ..price })
+        );
+        assert_eq!(of(json!({"input": 0.2, "output": 0.6})), price(0.2, 0.2, 0.6));
+        assert_eq!(of(json!({"prompt": "0", "completion": "0"})), price(0.0, 0.0, 0.0));
+        for none in [
+            json!({"prompt": "-1", "completion": "-1"}),
+            json!({"prompt": "free", "completion": "1"}),
+            json!({"prompt": "NaN", "completion": "inf"}),
+            json!({"input": 0.2}),
+            json!([]),
+            json!(null),
+        ] {
+            assert_eq!(of(none.clone()), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn what_one_cannot_talk_with_is_known_by_its_kind_or_its_name() {
+        for (entry, can) in [
+            (json!({"id": "gpt-5-mini"}), true),
+            (json!({"id": "text-embedding-3-large"}), false),
+            (json!({"id": "whisper-large-v3"}), false),
+            (json!({"id": "a", "type": "chat"}), true),
+            (json!({"id": "a", "type": "image"}), false),
+            (json!({"id": "claude", "type": "model"}), true),
+            (json!({"id": "a", "capabilities": {"completion_chat": false}}), false),
+            (json!({"id": "mistral-ocr", "capabilities": {"completion_chat": true}}), true),
+            (json!({"id": "a", "architecture": {"output_modalities": ["image"]}}), false),
+            (json!({"id": "a", "architecture": {"output_modalities": ["image", "text"]}}), true),
+        ] {
+            assert_eq!(model(&entry).unwrap().talks, can, "{entry}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_name_is_no_model() {
+        for id in
+            [json!(""), json!(" "), json!("a\u{1b}[31mb"), json!("a\nb"), json!("x".repeat(301)), json!(7)]
+        {
+            assert_eq!(model(&json!({"id": id})), None, "{id}");
+        }
     }
 }

@@ -1,27 +1,26 @@
-//! A model behind a chat-completions address, whoever serves it: a request out, a stream in.
+//! A model behind an address, whoever serves it: a request out, a stream in.
 
-use super::gather::{Gather, Out};
+use super::ask::{self, Ask};
 use super::models::{self, Model};
+use super::patience::{ALONE, Patience, Pulse};
+use super::reply::{Gathering, Reply};
 use super::service::{Line, Service};
-use super::{Error, Llm, Secret, address, client, request, retry};
+use super::spared::Spared;
+use super::{Error, Llm, Secret, address, client, gather, request, responses, retry, window};
 use crate::chat::{Chunk, Request};
 use async_openai::config::OpenAIConfig;
 use async_openai::error::OpenAIError;
-use futures::stream::{self, BoxStream, Stream, StreamExt};
+use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
-/// How long after the end of a reply its count of tokens may still come.
-const GRACE: Duration = Duration::from_secs(3);
-
 /// What is needed to reach a model.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The address below which `chat/completions` is, such as `https://api.openai.com/v1`.
+    /// The address below which `chat/completions` or `responses` is, such as `https://api.openai.com/v1`.
     pub base_url: String,
     /// Sent as `Authorization: Bearer …`; most local servers need none.
     pub key: Option<Secret>,
@@ -29,8 +28,44 @@ pub struct Settings {
     pub headers: Vec<(String, Secret)>,
     /// The longest silence before and within a reply. A reply as such may take as long as it takes.
     pub idle: Duration,
+    /// The longest wait that a service may ask for before a request is sent again: [`ALONE`] where nobody sees it,
+    /// [`super::patience::WATCHED`] where a person does.
+    pub longest_wait: Duration,
     /// Parameters passed on with every request, such as `temperature`; `null` leaves out one of ours.
     pub extra: Map<String, Value>,
+    /// By which way the service is reached.
+    pub way: client::Way,
+    /// Which of the two ways of talking the service understands.
+    pub api: Api,
+    /// The header that carries the key in place of `Authorization: Bearer …`, such as `api-key`.
+    pub key_header: Option<String>,
+    /// Put behind the address of every request, as some gateways want it.
+    pub query: Vec<(String, String)>,
+    /// Tokens of a reply at most, reasoning included; `None`: as the service likes.
+    pub most: Option<u32>,
+    /// The parameter that carries this limit; `None`: the usual one of the API.
+    pub most_name: Option<String>,
+    /// Whether tools may be offered at all.
+    pub tools: bool,
+    /// Whether the model can be shown pictures.
+    pub images: bool,
+    /// Whether several calls in one reply are asked for; `None`: nothing is said about it.
+    pub parallel_calls: Option<bool>,
+    /// How hard the model is asked to think, in the service's word; `None`: nothing is said about it.
+    pub effort: Option<String>,
+    /// Whether the reasoning of earlier replies is sent back as it can be read, as some services demand and others
+    /// refuse. What is sealed or signed goes back in any case.
+    pub reasoning_back: bool,
+}
+
+/// A way of talking to a model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Api {
+    /// `chat/completions`, which every service has.
+    #[default]
+    Chat,
+    /// `responses`, as OpenAI wants it.
+    Responses,
 }
 
 impl Settings {
@@ -41,7 +76,19 @@ impl Settings {
             key: None,
             headers: Vec::new(),
             idle: Duration::from_secs(90),
+            longest_wait: ALONE,
             extra: Map::new(),
+            way: client::Way::default(),
+            api: Api::Chat,
+            key_header: None,
+            query: Vec::new(),
+            most: None,
+            most_name: None,
+            tools: true,
+            images: false,
+            parallel_calls: None,
+            effort: None,
+            reasoning_back: false,
         }
     }
 
@@ -65,12 +112,23 @@ impl Settings {
         }
     }
 
+    /// The address, and all that goes behind it: what it ends with itself, and what was set beside it.
+    fn place(&self) -> Result<(reqwest::Url, Vec<(String, String)>), Error> {
+        let mut base = address::parse(&self.base_url)?;
+        let own = base.query_pairs().into_owned().collect::<Vec<_>>();
+        base.set_query(None);
+        base.set_fragment(None);
+        Ok((base, own.into_iter().chain(self.query.iter().cloned()).collect()))
+    }
+
     fn all_headers(&self) -> Result<HeaderMap, Error> {
         let mut headers = HeaderMap::new();
-        let bearer = self.key.iter().filter(|key| !key.reveal().is_empty());
-        let bearer = bearer.map(|key| (AUTHORIZATION.to_string(), format!("Bearer {}", key.reveal())));
+        let key = self.key.iter().filter(|key| !key.reveal().is_empty()).map(|key| match &self.key_header {
+            Some(name) => (name.clone(), key.reveal().to_owned()),
+            None => (AUTHORIZATION.to_string(), format!("Bearer {}", key.reveal())),
+        });
         let more = self.headers.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned()));
-        for (name, value) in bearer.chain(more) {
+        for (name, value) in key.chain(more) {
             let wrong =
                 || Error::NotAModel(format!("the key or header “{name}” holds letters that cannot be sent"));
             let mut value = HeaderValue::from_str(&value).map_err(|_| wrong())?;
@@ -88,13 +146,30 @@ pub struct OpenAi(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     settings: Settings,
+    patience: Patience,
     http: OnceCell<reqwest::Client>,
+    spared: Spared,
 }
 
 impl OpenAi {
     /// A model at this address. A wrong address is told with the first request.
     pub fn new(settings: Settings) -> Self {
-        Self(Arc::new(Inner { settings, http: OnceCell::new() }))
+        let patience = Patience::new(settings.idle, settings.longest_wait);
+        Self(Arc::new(Inner { settings, patience, http: OnceCell::new(), spared: Spared::default() }))
+    }
+
+    /// The key that is sent, where there is one.
+    pub(super) fn key(&self) -> Option<Secret> {
+        self.0.settings.key.clone()
+    }
+
+    /// Makes ready what the first request needs: the system's certificates are read, which takes a moment. Nobody is
+    /// connected to; a service learns of the person when something is said to it, and not before.
+    pub async fn prepare(&self) {
+        // What is wrong is told with the first request.
+        if let Ok(base) = address::parse(&self.0.settings.base_url) {
+            let _ = self.0.client(&base).await;
+        }
     }
 
     /// The models that the service offers, in its own order.
@@ -104,33 +179,65 @@ impl OpenAi {
     pub async fn models(&self) -> Result<Vec<Model>, Error> {
         let settings = &self.0.settings;
         let listed = async {
-            let base = address::parse(&settings.base_url)?;
+            let (base, query) = settings.place()?;
             let http = self.0.client(&base).await?;
-            models::list(http, &base, settings.all_headers()?, settings.idle).await
+            models::list(http, &base, &query, settings.all_headers()?, settings.idle).await
         };
         listed.await.map_err(|error| settings.mask(error))
+    }
+}
+
+impl OpenAi {
+    /// Tokens that fit into a request to this model, or to the first where none is named, as the service says.
+    /// `None` where it does not; nothing of this is an error.
+    pub async fn window(&self, model: &str) -> Option<u64> {
+        let settings = &self.0.settings;
+        let (base, query) = settings.place().ok()?;
+        let http = self.0.client(&base).await.ok()?;
+        window::find(&http, &base, &query, &settings.all_headers().ok()?, model).await
     }
 }
 
 impl Llm for OpenAi {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
         let inner = self.0.clone();
-        let body = Arc::new(request::body(&request, &inner.settings.extra));
-        retry::stream(move || inner.clone().attempt(body.clone()))
+        let ask = Ask::new(&request, &inner.settings);
+        let body = match inner.settings.api {
+            Api::Chat => request::body(&ask),
+            Api::Responses => responses::body(&ask),
+        };
+        let sent = Arc::new(Sent { from: ask::origin(&inner.settings, &request.model), body });
+        retry::stream(inner.patience.clone(), move |pulse| inner.clone().attempt(sent.clone(), pulse.clone()))
     }
+
+    fn sees(&self) -> bool {
+        self.0.settings.images
+    }
+
+    fn hurry(&self) {
+        self.0.patience.hurry();
+    }
+}
+
+/// What every attempt sends.
+struct Sent {
+    /// Where the reply comes from, as its echo says it.
+    from: String,
+    body: Value,
 }
 
 impl Inner {
     /// The first caller makes it, which takes a moment where certificates are read; all others wait for that.
     async fn client(&self, base: &reqwest::Url) -> Result<reqwest::Client, Error> {
-        self.http.get_or_try_init(|| client::build_aside(base.clone())).await.cloned()
+        let way = || self.settings.way.clone();
+        self.http.get_or_try_init(|| client::build_aside(base.clone(), way())).await.cloned()
     }
 
-    fn attempt(self: Arc<Self>, body: Arc<Value>) -> BoxStream<'static, Result<Chunk, Error>> {
+    fn attempt(self: Arc<Self>, sent: Arc<Sent>, pulse: Pulse) -> BoxStream<'static, Result<Chunk, Error>> {
         let opened = {
             let inner = self.clone();
             async move {
-                match inner.open(&body).await {
+                match inner.opened(&sent, pulse).await {
                     Ok(reply) => stream::unfold(reply, Reply::next).boxed(),
                     Err(error) => stream::iter([Err(error)]).boxed(),
                 }
@@ -140,15 +247,28 @@ impl Inner {
         stream::once(opened).flatten().map(masked).boxed()
     }
 
-    async fn open(&self, body: &Value) -> Result<Reply, Error> {
-        let base = address::parse(&self.settings.base_url)?;
+    /// Opens a reply, once more where the service refuses a parameter that it can be spared.
+    async fn opened(&self, sent: &Sent, pulse: Pulse) -> Result<Reply, Error> {
+        let body = self.spared.without(&sent.body);
+        match self.open(&sent.from, &body, pulse.clone()).await {
+            Err(error) if self.spared.learns(&body, &error) => {
+                self.open(&sent.from, &self.spared.without(&sent.body), pulse).await
+            }
+            opened => opened,
+        }
+    }
+
+    async fn open(&self, from: &str, body: &Value, pulse: Pulse) -> Result<Reply, Error> {
+        let (base, query) = self.settings.place()?;
         let http = self.client(&base).await?;
-        let line = Line::new();
+        let line = Line::new(pulse);
         let service = Service {
             http: http.clone(),
             headers: self.settings.all_headers()?,
             idle: self.settings.idle,
             line: line.clone(),
+            api: self.settings.api,
+            query,
         };
         // Every field is set, or the environment would have a say: which service is used, and with whose key, is for
         // the settings alone. The key itself is written by our own service.
@@ -158,8 +278,22 @@ impl Inner {
             .with_org_id("")
             .with_project_id("");
         let client = async_openai::Client::build(http, config).with_http_service(service);
-        let events = client.chat().create_stream_byot::<_, Value>(body).await.map_err(reason)?;
-        Ok(Reply { events, line, gather: Gather::default(), ready: Out::new(), open: true })
+        let (from, reasoning) = (from.to_owned(), self.settings.reasoning_back);
+        let (events, gathering) = match self.settings.api {
+            Api::Chat => (
+                client.chat().create_stream_byot::<_, Value>(body).await.map_err(reason)?,
+                Gathering::Chat(Box::new(gather::Gather::of(from, reasoning))),
+            ),
+            Api::Responses => (
+                client
+                    .responses()
+                    .create_stream_byot::<_, Value>(body)
+                    .await
+                    .map_err(|error| responses::understand(reason(error)))?,
+                Gathering::Responses(Box::new(responses::Gather::of(from, reasoning))),
+            ),
+        };
+        Ok(Reply::new(events, line, gathering))
     }
 }
 
@@ -171,47 +305,6 @@ fn reason(error: OpenAIError) -> Error {
             Err(other) => Error::NotAModel(super::fault::clip(&other.to_string(), 300)),
         },
         other => Error::NotAModel(super::fault::clip(&other.to_string(), 300)),
-    }
-}
-
-type Events = Pin<Box<dyn Stream<Item = Result<Value, OpenAIError>> + Send>>;
-
-/// A reply that is being received.
-struct Reply {
-    events: Events,
-    line: Line,
-    gather: Gather,
-    ready: Out,
-    open: bool,
-}
-
-impl Reply {
-    async fn next(mut self) -> Option<(Result<Chunk, Error>, Self)> {
-        loop {
-            if let Some(item) = self.ready.pop_front() {
-                return Some((item, self));
-            }
-            if !self.open {
-                return None;
-            }
-            let next = self.events.next();
-            let event = if self.gather.rests() {
-                tokio::time::timeout(GRACE, next).await.unwrap_or(None)
-            } else {
-                next.await
-            };
-            match event {
-                Some(Ok(event)) => {
-                    self.line.taken();
-                    self.gather.take(&event, &mut self.ready);
-                }
-                // Our service never hands on what cannot be read, and knows better than the decoder why it ended.
-                Some(Err(_)) | None => {
-                    self.open = false;
-                    self.gather.end(self.line.end(), &mut self.ready);
-                }
-            }
-        }
     }
 }
 

@@ -1,38 +1,83 @@
-//! A request as services read it.
+//! A request as chat completions read it.
 
-use crate::chat::{Message, Request, ToolCall, ToolSpec};
+use super::ask::Ask;
+use super::echo;
+use crate::chat::{Message, ToolCall, ToolSpec};
 use serde_json::{Map, Value, json};
 
-/// The body of a chat completion. `extra` is passed on as it is, and wins over what is only a default here; a `null` in
-/// it leaves a parameter out. The talk itself, the tools and `stream` cannot be changed by it.
-pub fn body(request: &Request, extra: &Map<String, Value>) -> Value {
+/// The body of a chat completion. The person's own parameters are passed on as they are, and win over what is only a
+/// default here; a `null` in them leaves one of ours out. The talk itself, the tools and `stream` cannot be changed by
+/// them.
+pub fn body(ask: &Ask<'_>) -> Value {
+    let settings = ask.settings;
     let mut body = Map::new();
     body.insert("stream_options".to_owned(), json!({"include_usage": true}));
-    for (name, value) in extra {
+    body.extend(settings.effort.as_ref().map(|effort| ("reasoning_effort".to_owned(), json!(effort))));
+    if let (Some(several), false) = (settings.parallel_calls, ask.tools.is_empty()) {
+        body.insert("parallel_tool_calls".to_owned(), json!(several));
+    }
+    for (name, value) in &settings.extra {
         body.insert(name.clone(), value.clone());
     }
-    body.insert("model".to_owned(), json!(request.model));
-    body.insert("messages".to_owned(), request.messages.iter().map(message).collect());
+    body.extend(ask.limit(usual_limit(&ask.host)).map(|(name, most)| (name, json!(most))));
+    body.insert("model".to_owned(), json!(ask.model));
+    let messages = ask.messages.iter().map(|one| message(one, ask));
+    body.insert("messages".to_owned(), messages.collect());
     body.insert("stream".to_owned(), json!(true));
-    if request.tools.is_empty() {
+    if ask.tools.is_empty() {
         body.remove("tools");
         body.remove("tool_choice");
+        body.remove("parallel_tool_calls");
     } else {
-        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+        body.insert("tools".to_owned(), ask.tools.iter().map(tool).collect());
     }
     body.retain(|_, value| !value.is_null());
     Value::Object(body)
 }
 
-fn message(message: &Message) -> Value {
+/// What a limit for the reply is called: OpenAI's and Azure's newer models refuse the name that all others know.
+fn usual_limit(host: &str) -> &'static str {
+    let azure = ["openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"];
+    let is_below = |domain: &&str| host.strip_suffix(*domain).is_some_and(|rest| rest.ends_with('.'));
+    if host == "api.openai.com" || azure.iter().any(is_below) {
+        "max_completion_tokens"
+    } else {
+        "max_tokens"
+    }
+}
+
+/// What the person said, with the pictures they named.
+fn person(text: &str, ask: &Ask<'_>) -> Value {
+    let mut parts = vec![json!({"type": "text", "text": text})];
+    for picture in ask.shown(text) {
+        let url = format!("data:{};base64,{}", picture.kind, picture.data);
+        parts.push(json!({"type": "image_url", "image_url": {"url": url}}));
+    }
+    if parts.len() == 1 { json!(text) } else { parts.into() }
+}
+
+fn message(message: &Message, ask: &Ask<'_>) -> Value {
+    let reasoning_back = ask.settings.reasoning_back;
     match message {
         Message::System(text) => json!({"role": "system", "content": text}),
-        Message::Person(text) => json!({"role": "user", "content": text}),
-        Message::Model { text, calls } if calls.is_empty() => json!({"role": "assistant", "content": text}),
-        Message::Model { text, calls } => {
-            let content = if text.is_empty() { Value::Null } else { json!(text) };
-            let calls: Vec<Value> = calls.iter().map(call).collect();
-            json!({"role": "assistant", "content": content, "tool_calls": calls})
+        Message::Person(text) => json!({"role": "user", "content": person(text, ask)}),
+        Message::Model { text, calls, echo } => {
+            let content = if text.trim().is_empty() { Value::Null } else { json!(text) };
+            let mut written = Map::new();
+            written.insert("role".to_owned(), json!("assistant"));
+            written.insert("content".to_owned(), content);
+            if !calls.is_empty() {
+                written.insert("tool_calls".to_owned(), calls.iter().map(call).collect());
+            }
+            if let Some(echo) = echo {
+                echo::give_back(&mut written, &echo.held, reasoning_back);
+            }
+            // Who demands the reasoning refuses calls without any, also those of another model.
+            let thought = echo.as_ref().is_some_and(|echo| echo::has_thoughts(&echo.held));
+            if reasoning_back && !thought && !calls.is_empty() {
+                written.insert("reasoning_content".to_owned(), json!(""));
+            }
+            Value::Object(written)
         }
         Message::Tool { call, text } => json!({"role": "tool", "tool_call_id": call.0, "content": text}),
     }
@@ -42,23 +87,8 @@ fn call(call: &ToolCall) -> Value {
     json!({
         "id": call.id.0,
         "type": "function",
-        "function": {"name": fit_name(&call.name), "arguments": fit_arguments(&call.arguments)},
+        "function": {"name": call.name, "arguments": call.arguments},
     })
-}
-
-/// Services refuse a talk in which a call's arguments are not an object, and with it every request that follows.
-fn fit_arguments(arguments: &str) -> &str {
-    match serde_json::from_str::<Map<String, Value>>(arguments) {
-        Ok(_) => arguments,
-        Err(_) => "{}",
-    }
-}
-
-/// The same goes for a name that a model made up.
-fn fit_name(name: &str) -> String {
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let name: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(64).collect();
-    if name.is_empty() { "unknown".to_owned() } else { name }
 }
 
 fn tool(tool: &ToolSpec) -> Value {
@@ -69,66 +99,4 @@ fn tool(tool: &ToolSpec) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn request(messages: Vec<Message>, tools: Vec<ToolSpec>) -> Request {
-        Request { model: "m".into(), messages, tools }
-    }
-
-    fn calls(name: &str, arguments: &str) -> Vec<ToolCall> {
-        vec![ToolCall { id: "c1".into(), name: name.into(), arguments: arguments.into() }]
-    }
-
-    #[test]
-    fn every_message_is_written_as_services_read_it() {
-        let check = |message: Message, wire: Value| {
-            let body = body(&request(vec![message], vec![]), &Map::new());
-            assert_eq!(body["messages"], json!([wire]));
-        };
-        check(Message::System("s".into()), json!({"role": "system", "content": "s"}));
-        check(Message::Person("p".into()), json!({"role": "user", "content": "p"}));
-        check(Message::Model { text: "".into(), calls: vec![] }, json!({"role": "assistant", "content": ""}));
-        check(
-            Message::Tool { call: "c1".into(), text: "t".into() },
-            json!({"role": "tool", "tool_call_id": "c1", "content": "t"}),
-        );
-        let echoed = |content: Value, name: &str, arguments: &str| {
-            json!({"role": "assistant", "content": content, "tool_calls": [
-                {"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}}]})
-        };
-        for (name, arguments, name_out, arguments_out) in [
-            ("f", r#"{"a": 1.50}"#, "f", r#"{"a": 1.50}"#),
-            ("f", "", "f", "{}"),
-            ("f", r#"{"a": "#, "f", "{}"),
-            ("f", "[1]", "f", "{}"),
-            ("a b.c", "{}", "a_b_c", "{}"),
-            ("", "{}", "unknown", "{}"),
-        ] {
-            let message = Message::Model { text: "".into(), calls: calls(name, arguments) };
-            check(message, echoed(Value::Null, name_out, arguments_out));
-        }
-        check(Message::Model { text: "t".into(), calls: calls("f", "{}") }, echoed(json!("t"), "f", "{}"));
-    }
-
-    #[test]
-    fn tools_are_offered_only_where_there_are_some() {
-        let none = body(&request(vec![], vec![]), &Map::new());
-        assert_eq!(none.get("tools"), None);
-        let spec =
-            ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) };
-        assert_eq!(
-            body(&request(vec![], vec![spec]), &Map::new())["tools"],
-            json!([{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}])
-        );
-    }
-
-    #[test]
-    fn extra_parameters_pass_through_but_cannot_change_the_talk() {
-        let extra = json!({"temperature": 0.2, "stream": false, "model": "x", "messages": [], "stream_options": null});
-        let body = body(&request(vec![], vec![]), extra.as_object().unwrap());
-        assert_eq!(body, json!({"temperature": 0.2, "model": "m", "messages": [], "stream": true}));
-        let plain = super::body(&request(vec![], vec![]), &Map::new());
-        assert_eq!(plain["stream_options"], json!({"include_usage": true}));
-    }
-}
+mod tests;

@@ -193,7 +193,7 @@ mod tests {
     use serde_json::json;
 
     fn asked(model: &str) -> Request {
-        Request { model: model.into(), messages: vec![], tools: vec![] }
+        Request { model: model.into(), messages: vec![], tools: vec![], most: None, pictures: vec![] }
     }
 
     async fn reply(model: &Scripted) -> Vec<Result<Chunk, Error>> {

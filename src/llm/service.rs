@@ -5,17 +5,18 @@
 //! any end for a good one, and reads ahead without bound. So the events are made whole here, handed on one by one in
 //! the plainest form there is, and not faster than they are taken.
 
-use super::Error;
-use super::events::{Decoder, Event, LARGEST};
-use super::fault;
-use super::gather::End;
-use super::wire;
+use super::body::Body;
+use super::events::{Decoder, Event};
+use super::patience::Pulse;
+use super::reply::End;
+use super::{Api, Error, fault, json, responses, wire};
 use async_openai::middleware::HttpRequestFactory;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Client, Response};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Client, Response, Url};
+use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -26,6 +27,9 @@ use tower::BoxError;
 /// How many events may wait between here and whoever takes them.
 const AHEAD: usize = 64;
 
+/// Before the start of what a service sent instead.
+const ODD: &str = "the service sent something that is no reply of a model";
+
 /// What both ends of one reply know: how it ended, and how much room there is.
 #[derive(Debug, Clone)]
 pub struct Line(Arc<Shared>);
@@ -34,12 +38,13 @@ pub struct Line(Arc<Shared>);
 struct Shared {
     end: Mutex<Option<End>>,
     room: Semaphore,
+    pulse: Pulse,
 }
 
 impl Line {
     /// A line for one request.
-    pub fn new() -> Self {
-        Self(Arc::new(Shared { end: Mutex::new(None), room: Semaphore::new(AHEAD) }))
+    pub fn new(pulse: Pulse) -> Self {
+        Self(Arc::new(Shared { end: Mutex::new(None), room: Semaphore::new(AHEAD), pulse }))
     }
 
     /// One event was taken.
@@ -74,6 +79,10 @@ pub struct Service {
     pub idle: Duration,
     /// Where it is told how the reply ended.
     pub line: Line,
+    /// Whose replies are to be known.
+    pub api: Api,
+    /// Put behind the address.
+    pub query: Vec<(String, String)>,
 }
 
 impl tower::Service<HttpRequestFactory> for Service {
@@ -93,9 +102,11 @@ impl tower::Service<HttpRequestFactory> for Service {
             // async-openai always writes one, be there a key or none.
             headers.remove(AUTHORIZATION);
             headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+            headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, deflate"));
             for (name, value) in &service.headers {
                 headers.insert(name, value.clone());
             }
+            extend(request.url_mut(), &service.query);
             service.send(request).await.map_err(Into::into)
         })
     }
@@ -109,43 +120,68 @@ impl Service {
             Ok(Err(error)) => return Err(fault::unreached(&error, &url)),
             Ok(Ok(response)) => response,
         };
-        if !response.status().is_success() {
-            return Err(fault::refused(response).await);
+        let (status, headers) = (response.status(), response.headers().clone());
+        if status.is_redirection() {
+            return Err(fault::elsewhere(status.as_u16(), &headers, &url));
         }
-        let kind =
-            response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let pulse = self.line.0.pulse.clone();
+        pulse.beats();
+        let body = Body::new(response, self.idle, pulse);
+        if !status.is_success() {
+            return Err(fault::refused(status.as_u16(), &headers, body.ok()).await);
+        }
+        let mut body = body?;
+        let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_stream = kind.to_ascii_lowercase().starts_with("text/event-stream");
-        let mut body = Body::new(response, self.idle);
-        if is_stream {
-            return Ok(self.tap(body));
-        }
         // Labels are often wrong; the first letter says what it is.
         match body.peek().await? {
-            None => Err(Error::NotAModel("the service sent an empty answer".to_owned())),
-            Some(b'{' | b'[') => self.whole(body.all().await?),
+            None if !is_stream => Err(Error::NotAModel("the service sent an empty answer".to_owned())),
+            Some(b'{' | b'[') => self.bare(body).await,
             Some(b'<') => {
-                let page = fault::page(&String::from_utf8_lossy(&body.some().await));
+                let page = fault::page(&body.glance().await);
                 Err(Error::NotAModel(format!("this is not a model's address: {page}")))
             }
-            Some(_) if body.begins_as_events() => Ok(self.tap(body)),
-            Some(_) => {
-                let start = fault::clip(&String::from_utf8_lossy(&body.some().await), 120);
-                Err(Error::NotAModel(format!(
-                    "the service sent something that is no reply of a model: {start}"
-                )))
+            Some(_) if !is_stream && !body.begins_as_events().await? => {
+                let start = fault::clip(&body.glance().await, 120);
+                Err(Error::NotAModel(format!("{ODD}: {start}")))
             }
+            None | Some(_) => Ok(self.tap(body)),
         }
     }
 
-    /// A service that does not stream sends one body of JSON; it becomes one event.
-    fn whole(self, body: Vec<u8>) -> Result<Response, Error> {
-        let value: serde_json::Value = serde_json::from_slice(&body)
-            .map_err(|error| Error::Cut(format!("the answer is not whole JSON: {error}")))?;
+    /// JSON without the frame of events: a service that does not stream sends one body; some send their chunks as
+    /// lines.
+    async fn bare(self, mut body: Body) -> Result<Response, Error> {
+        let line = json::parse(body.first_line().await?.trim());
+        if line.is_ok_and(|line| wire::is_chunk(&line)) {
+            return Ok(self.tap(body));
+        }
+        let came = body.all().await;
+        let text = body.seen();
+        match (json::parse(&text), came) {
+            // A reply that is whole is one, whatever became of the connection behind it.
+            (Ok(value), _) => self.whole(value),
+            (Err(_), Err(lost)) => Err(lost),
+            (Err(error), Ok(())) if error.is_eof() => Err(Error::Cut(format!("the answer is not whole JSON: {error}"))),
+            (Err(_), Ok(())) if is_lines(&text) => Err(Error::NotAModel(
+                "the service answered in lines of JSON, but not those of chat completions; is the address right?"
+                    .to_owned(),
+            )),
+            (Err(_), Ok(())) => Err(Error::NotAModel(format!("{ODD}: {}", fault::clip(&text, 120)))),
+        }
+    }
+
+    /// A whole reply becomes one event.
+    fn whole(self, value: Value) -> Result<Response, Error> {
         if let Some(fault) = wire::read_fault(&value) {
             let status = fault.status.unwrap_or(200);
             return Err(fault.into_error(status, None));
         }
-        if !wire::is_reply(&value) {
+        let is_reply = match self.api {
+            Api::Chat => wire::is_reply(&value),
+            Api::Responses => responses::is_reply(&value),
+        };
+        if !is_reply {
             let words = "the service answered, but not as a model does; is the address right?";
             return Err(Error::NotAModel(words.to_owned()));
         }
@@ -164,8 +200,21 @@ impl Service {
     }
 }
 
+/// Puts this behind an address, and nothing where there is nothing.
+pub fn extend(url: &mut Url, query: &[(String, String)]) {
+    if !query.is_empty() {
+        url.query_pairs_mut().extend_pairs(query);
+    }
+}
+
+/// Whether it is JSON, one value in each line.
+fn is_lines(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).take(3);
+    lines.all(|line| json::parse(line).is_ok())
+}
+
 /// An event as async-openai cannot misread it.
-fn written(value: &serde_json::Value) -> Bytes {
+fn written(value: &Value) -> Bytes {
     Bytes::from(format!("data: {value}\n\n"))
 }
 
@@ -191,8 +240,7 @@ impl Tap {
                     return None;
                 }
                 Some(Event::Broken(start)) => {
-                    let words = format!("the service sent something that is no reply of a model: {start}");
-                    self.line.ends(End::Broken(Error::NotAModel(words)));
+                    self.line.ends(End::Broken(Error::NotAModel(format!("{ODD}: {start}"))));
                     return None;
                 }
                 None if !self.open => {
@@ -216,71 +264,5 @@ impl Tap {
                 },
             }
         }
-    }
-}
-
-/// The bytes of an answer, none of which may be long in coming.
-struct Body {
-    response: Response,
-    idle: Duration,
-    first: Option<Bytes>,
-}
-
-impl Body {
-    fn new(response: Response, idle: Duration) -> Self {
-        Self { response, idle, first: None }
-    }
-
-    async fn next(&mut self) -> Result<Option<Bytes>, Error> {
-        if let Some(first) = self.first.take() {
-            return Ok(Some(first));
-        }
-        match tokio::time::timeout(self.idle, self.response.chunk()).await {
-            Err(_) => Err(Error::Idle(self.idle)),
-            Ok(Err(error)) => Err(Error::Cut(fault::innermost(&error))),
-            Ok(Ok(bytes)) => Ok(bytes),
-        }
-    }
-
-    /// The first byte that is no blank, without taking it.
-    async fn peek(&mut self) -> Result<Option<u8>, Error> {
-        let mut seen = Vec::new();
-        while let Some(bytes) = self.next().await? {
-            seen.extend_from_slice(&bytes);
-            let bare = seen.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&seen);
-            if let Some(byte) = bare.iter().copied().find(|byte| !byte.is_ascii_whitespace()) {
-                self.first = Some(Bytes::from(seen));
-                return Ok(Some(byte));
-            }
-            if seen.len() > LARGEST {
-                break;
-            }
-        }
-        Ok(None)
-    }
-
-    /// Whether what was peeked at can be the beginning of a stream of events.
-    fn begins_as_events(&self) -> bool {
-        let seen = self.first.as_deref().unwrap_or_default();
-        let text = seen.strip_prefix(b"\xef\xbb\xbf").unwrap_or(seen).trim_ascii_start();
-        let fields = [&b":"[..], b"data", b"event", b"id", b"retry"];
-        fields.iter().any(|field| text.starts_with(field) || field.starts_with(text))
-    }
-
-    async fn all(&mut self) -> Result<Vec<u8>, Error> {
-        let mut all = Vec::new();
-        while let Some(bytes) = self.next().await? {
-            all.extend_from_slice(&bytes);
-            if all.len() > LARGEST {
-                return Err(Error::NotAModel(format!("the answer has more than {} MB", LARGEST >> 20)));
-            }
-        }
-        let bare = all.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec);
-        Ok(bare.unwrap_or(all))
-    }
-
-    /// What came first: enough for the title of a page.
-    async fn some(&mut self) -> Bytes {
-        self.next().await.ok().flatten().unwrap_or_default()
     }
 }

@@ -1,13 +1,27 @@
-//! Reasoning that comes inside the text, between `<think>` and `</think>` at its start.
+//! Reasoning that comes inside the text, between tags. A tag counts at the start of a reply; later ones count where the
+//! reply has shown that it has thoughts, and no tag counts in code.
 
-const OPEN: &str = "<think>";
-const CLOSE: &str = "</think>";
+/// The tags that models are known to write.
+const TAGS: [(&str, &str); 4] = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("[THINK]", "[/THINK]"),
+];
+
+/// How much of what may be blanks before a tag is held back.
+const BLANKS: usize = 4096;
 
 /// Tells thoughts from words. What might be a tag still being written is held back until it is known.
 #[derive(Debug, Default)]
 pub struct Split {
     place: Place,
     held: String,
+    line: Line,
+    /// The reply has had thoughts between tags: later blocks are thoughts too.
+    thinks: bool,
+    /// The service sends thoughts apart, or a beginning was text: an end without a beginning is text then.
+    apart: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
@@ -16,8 +30,8 @@ enum Place {
     #[default]
     Start,
     /// Right after the tag, where a line break belongs to the tag.
-    Opened,
-    Inside,
+    Opened(usize),
+    Inside(usize),
     /// Thoughts are over, and blanks between them and the words are left out.
     Between,
     Words,
@@ -30,9 +44,17 @@ pub enum Piece {
     Thought(String),
     /// Said.
     Said(String),
+    /// All that was said so far was thought: chat templates that open the tag themselves leave only its end to the
+    /// model.
+    WasThought,
 }
 
 impl Split {
+    /// The service sends thoughts apart from the text.
+    pub fn comes_apart(&mut self) {
+        self.apart = true;
+    }
+
     /// Takes more text and gives what is known of it.
     pub fn take(&mut self, more: &str) -> Vec<Piece> {
         self.held.push_str(more);
@@ -41,31 +63,34 @@ impl Split {
             match self.place {
                 Place::Start => {
                     let bare = self.held.trim_start();
-                    if let Some(rest) = bare.strip_prefix(OPEN) {
-                        self.held = rest.to_owned();
-                        self.place = Place::Opened;
-                    } else if OPEN.starts_with(bare) {
+                    let opened = TAGS.iter().position(|(open, _)| bare.starts_with(open));
+                    if let Some(tag) = opened {
+                        self.held = bare[TAGS[tag].0.len()..].to_owned();
+                        self.place = Place::Opened(tag);
+                    } else if self.held.len() <= BLANKS && TAGS.iter().any(|(open, _)| open.starts_with(bare))
+                    {
                         return out;
                     } else {
                         self.place = Place::Words;
                     }
                 }
-                Place::Opened => {
+                Place::Opened(tag) => {
+                    self.thinks = true;
                     self.held = self.held.trim_start_matches(['\r', '\n']).to_owned();
                     if self.held.is_empty() {
                         return out;
                     }
-                    self.place = Place::Inside;
+                    self.place = Place::Inside(tag);
                 }
-                Place::Inside => {
-                    if let Some(at) = self.held.find(CLOSE) {
+                Place::Inside(tag) => {
+                    let close = TAGS[tag].1;
+                    if let Some(at) = self.held.find(close) {
                         push(&mut out, Piece::Thought(self.held[..at].to_owned()));
-                        self.held.drain(..at + CLOSE.len());
+                        self.held.drain(..at + close.len());
                         self.place = Place::Between;
                     } else {
-                        let keep = begun(&self.held);
-                        let known: String = self.held.drain(..self.held.len() - keep).collect();
-                        push(&mut out, Piece::Thought(known));
+                        let known = self.held.len() - begun(&self.held, close);
+                        push(&mut out, Piece::Thought(self.held.drain(..known).collect()));
                         return out;
                     }
                 }
@@ -74,11 +99,13 @@ impl Split {
                     if self.held.is_empty() {
                         return out;
                     }
+                    self.line = Line::default();
                     self.place = Place::Words;
                 }
                 Place::Words => {
-                    push(&mut out, Piece::Said(std::mem::take(&mut self.held)));
-                    return out;
+                    if !self.words(&mut out) {
+                        return out;
+                    }
                 }
             }
         }
@@ -89,22 +116,161 @@ impl Split {
         let rest = std::mem::take(&mut self.held);
         match self.place {
             _ if rest.is_empty() => None,
-            Place::Opened | Place::Inside => Some(Piece::Thought(rest)),
+            Place::Opened(_) | Place::Inside(_) => Some(Piece::Thought(rest)),
             Place::Start | Place::Between | Place::Words => Some(Piece::Said(rest)),
         }
+    }
+
+    /// Words up to a tag, or to what may be one. Whether there was one, and more is to be told.
+    fn words(&mut self, out: &mut Vec<Piece>) -> bool {
+        let mut at = 0;
+        while let Some(byte) = self.held.as_bytes().get(at).copied() {
+            let may_be_tag = matches!(byte, b'<' | b'[') && !self.line.is_code();
+            match if may_be_tag { self.tag(at) } else { Tag::None } {
+                Tag::None => {
+                    // A beginning that is text makes text of its end.
+                    self.apart |=
+                        may_be_tag && TAGS.iter().any(|(open, _)| self.held[at..].starts_with(open));
+                    self.line.take(byte);
+                    at += 1;
+                }
+                Tag::Unknown => {
+                    push(out, Piece::Said(self.held.drain(..at).collect()));
+                    return false;
+                }
+                Tag::Opens(tag) => {
+                    push(out, Piece::Said(self.held.drain(..at).collect()));
+                    self.held.drain(..TAGS[tag].0.len());
+                    self.place = Place::Opened(tag);
+                    return true;
+                }
+                Tag::Closes(tag) => {
+                    push(out, Piece::Said(self.held.drain(..at).collect()));
+                    out.push(Piece::WasThought);
+                    self.held.drain(..TAGS[tag].1.len());
+                    (self.place, self.thinks) = (Place::Between, true);
+                    return true;
+                }
+            }
+        }
+        push(out, Piece::Said(std::mem::take(&mut self.held)));
+        false
+    }
+
+    /// Which tag stands here, of those that count here: a further beginning on a line of its own, or, once, an end that
+    /// had no beginning, at an end of its line.
+    fn tag(&self, at: usize) -> Tag {
+        let rest = &self.held[at..];
+        let mut unknown = false;
+        for (tag, (open, close)) in TAGS.iter().enumerate() {
+            if self.thinks && self.line.is_blank() {
+                if rest.starts_with(open) {
+                    return Tag::Opens(tag);
+                }
+                unknown |= open.starts_with(rest);
+            }
+            if !self.thinks && !self.apart {
+                match rest.strip_prefix(close) {
+                    Some(behind) if self.line.is_blank() || behind.starts_with(['\r', '\n']) => {
+                        return Tag::Closes(tag);
+                    }
+                    Some(behind) => unknown |= behind.is_empty(),
+                    None => unknown |= close.starts_with(rest) || open.starts_with(rest),
+                }
+            }
+        }
+        if unknown { Tag::Unknown } else { Tag::None }
+    }
+}
+
+/// What stands at a place in the words.
+#[derive(Debug)]
+enum Tag {
+    None,
+    /// More must come to know.
+    Unknown,
+    Opens(usize),
+    Closes(usize),
+}
+
+/// Where in the Markdown the words have come to.
+#[derive(Debug)]
+struct Line {
+    /// Nothing but blanks since the line began.
+    blank: bool,
+    /// How many backticks or tildes came one after another, and whether they began their line.
+    run: usize,
+    run_is_first: bool,
+    run_of: u8,
+    in_code: bool,
+    /// In a block of code that these began.
+    fenced: Option<u8>,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Self { blank: true, run: 0, run_is_first: false, run_of: 0, in_code: false, fenced: None }
+    }
+}
+
+impl Line {
+    fn take(&mut self, byte: u8) {
+        if matches!(byte, b'`' | b'~') {
+            if self.run > 0 && self.run_of != byte {
+                self.settle();
+            }
+            if self.run == 0 {
+                (self.run_of, self.run_is_first) = (byte, self.blank);
+            }
+            self.run += 1;
+            self.blank = false;
+            return;
+        }
+        self.settle();
+        match byte {
+            b'\n' => {
+                // A line of code goes on over a line break, and not over an empty line.
+                self.in_code &= !self.blank;
+                self.blank = true;
+            }
+            b' ' | b'\t' | b'\r' => {}
+            _ => self.blank = false,
+        }
+    }
+
+    fn settle(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        if run >= 3 && self.run_is_first {
+            match self.fenced {
+                None => self.fenced = Some(self.run_of),
+                Some(by) if by == self.run_of => self.fenced = None,
+                Some(_) => {}
+            }
+        } else if run > 0 && self.run_of == b'`' && self.fenced.is_none() {
+            self.in_code = !self.in_code;
+        }
+    }
+
+    fn is_code(&mut self) -> bool {
+        self.settle();
+        self.in_code || self.fenced.is_some()
+    }
+
+    fn is_blank(&self) -> bool {
+        self.blank
     }
 }
 
 fn push(out: &mut Vec<Piece>, piece: Piece) {
-    let (Piece::Thought(text) | Piece::Said(text)) = &piece;
-    if !text.is_empty() {
-        out.push(piece);
+    match &piece {
+        Piece::Thought(text) | Piece::Said(text) if text.is_empty() => {}
+        Piece::Thought(_) | Piece::Said(_) | Piece::WasThought => out.push(piece),
     }
 }
 
 /// How many bytes at the end could be the start of the closing tag.
-fn begun(text: &str) -> usize {
-    (1..CLOSE.len()).rev().find(|n| text.ends_with(&CLOSE[..*n])).unwrap_or(0)
+fn begun(text: &str, close: &str) -> usize {
+    (1..close.len()).rev().find(|n| text.ends_with(&close[..*n])).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -120,22 +286,26 @@ mod tests {
             match piece {
                 Piece::Thought(text) => thought.push_str(&text),
                 Piece::Said(text) => said.push_str(&text),
+                Piece::WasThought => thought.push_str(&std::mem::take(&mut said)),
             }
         }
         (thought, said)
     }
 
+    fn check(text: &str, thought: &str, said: &str) {
+        assert_eq!(split(&[text]), (thought.to_owned(), said.to_owned()), "{text}");
+        let letters: Vec<String> = text.chars().map(String::from).collect();
+        let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
+        assert_eq!(split(&letters), (thought.to_owned(), said.to_owned()), "letter by letter: {text}");
+    }
+
     #[test]
     fn thoughts_and_words_are_told_apart() {
-        let check = |text: &str, thought: &str, said: &str| {
-            assert_eq!(split(&[text]), (thought.to_owned(), said.to_owned()), "{text}");
-            let letters: Vec<String> = text.chars().map(String::from).collect();
-            let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
-            assert_eq!(split(&letters), (thought.to_owned(), said.to_owned()), "letter by letter: {text}");
-        };
         check("hello", "", "hello");
         check("<think>a b</think>\n\nhello", "a b", "hello");
         check("\n <think>\n中</think>好", "中", "好");
+        check("[THINK]a[/THINK]b", "a", "b");
+        check("<thinking>a</think></thinking>b", "a</think>", "b");
         check("use <think> like this", "", "use <think> like this");
         check("<thing>", "", "<thing>");
         check("<thi", "", "<thi");
@@ -143,5 +313,33 @@ mod tests {
         check("<think>a < b </b></think>c <think>d</think>", "a < b </b>", "c <think>d</think>");
         check("  indented", "", "  indented");
         check("", "", "");
+    }
+
+    #[test]
+    fn r48_an_end_without_a_beginning_makes_what_was_said_a_thought() {
+        check("a\nb\n</think>\n\nc", "a\nb\n", "c");
+        check("a </think>\r\nb", "a ", "b");
+        check("a\n</think>b", "a\n", "b");
+        check("</think>a", "", "a");
+        check("a\n</think>\nb\n</think>\nc", "a\n", "b\n</think>\nc");
+        check("a </think> b", "", "a </think> b");
+        check("a </think>", "", "a </think>");
+        check("a\n</thi", "", "a\n</thi");
+        check("`</think>`\n", "", "`</think>`\n");
+        check("a `b\n</think>\nc` d", "", "a `b\n</think>\nc` d");
+        check("a `b\n\n</think>\nc", "a `b\n\n", "c");
+        check("```\n</think>\n```\n", "", "```\n</think>\n```\n");
+        check("~~~\n```\n</think>\n~~~\n", "", "~~~\n```\n</think>\n~~~\n");
+        check("```\na\n```\n</think>\nb", "```\na\n```\n", "b");
+    }
+
+    #[test]
+    fn r48_further_blocks_are_thoughts_where_the_first_was_one() {
+        check("<think>a</think>b\n<think>c</think>\nd", "ac", "b\nd");
+        check("<think>a</think>b\n  <think>c</think>\nd", "ac", "b\n  d");
+        check("a\n</think>\nb\n<think>c</think>d", "a\nc", "b\nd");
+        check("b\n<think>c</think>\nd", "", "b\n<think>c</think>\nd");
+        check("<think>a</think>b\n```\n<think>c</think>\n```\n", "a", "b\n```\n<think>c</think>\n```\n");
+        check("<think>a</think>b\n<thi", "a", "b\n<thi");
     }
 }

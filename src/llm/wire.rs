@@ -34,39 +34,48 @@ pub struct CallPart {
     pub name: Option<String>,
     /// More of its arguments.
     pub arguments: String,
+    /// Whatever the service put beside it and wants to see again, such as Gemini's signature of a thought.
+    pub extra: Option<Value>,
 }
 
-/// Everything an event says, in the order in which it is to be understood.
-pub fn read(event: &Value) -> Vec<Delta> {
+impl CallPart {
+    /// How many bytes of text it holds.
+    pub fn bytes(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        text(&self.id) + text(&self.name) + self.arguments.len()
+    }
+}
+
+/// Everything an event says, in the order in which it is to be understood. Of several choices only one is the reply,
+/// and nobody asked for more: the first that came, whose number is kept in `ours`.
+pub fn read(event: &Value, ours: &mut Option<u64>) -> Vec<Delta> {
     let mut out = Vec::new();
+    let mut ends = Vec::new();
     for choice in choices(event) {
-        // Only the first of several alternatives is ours; nobody asked for more.
-        if choice.get("index").and_then(Value::as_u64).unwrap_or(0) != 0 {
+        let index = whole_number(choice.get("index"));
+        if index.is_some_and(|index| *ours.get_or_insert(index) != index) {
             continue;
         }
-        let delta = choice.get("delta").filter(|delta| delta.is_object());
+        let deltas = objects(choice.get("delta"));
         let whole = choice.get("message").filter(|message| message.is_object());
-        if let Some(message) = delta.or(whole) {
+        for message in deltas.iter().copied().chain(whole.filter(|_| deltas.is_empty())) {
             read_message(message, &mut out);
-        } else if let Some(text) = text_of(choice.get("text")) {
+        }
+        if let (true, None, Some(text)) = (deltas.is_empty(), whole, text_of(choice.get("text"))) {
             out.push(Delta::Text(text));
         }
         if let Some(error) = choice.get("error").filter(|error| !error.is_null()) {
             out.push(Delta::Fault(Fault::read(error)));
         }
-        if let Some(reason) = text_of(choice.get("finish_reason")) {
-            out.push(Delta::Finish(reason));
+        let reason = choice.get("finish_reason");
+        ends.extend(text_of(reason).or_else(|| text_of(reason?.get("type"))).map(Delta::Finish));
+        if deltas.is_empty() && whole.is_some() {
+            ends.push(Delta::Whole);
         }
-        if delta.is_none() && whole.is_some() {
-            out.push(Delta::Whole);
-        }
     }
-    if let Some(usage) = event.get("usage").filter(|usage| usage.is_object()) {
-        out.push(Delta::Usage(read_usage(usage)));
-    }
-    if let Some(fault) = read_fault(event) {
-        out.push(Delta::Fault(fault));
-    }
+    out.extend(read_usage(event).map(Delta::Usage));
+    out.extend(read_fault(event).map(Delta::Fault));
+    out.extend(ends);
     out
 }
 
@@ -77,17 +86,66 @@ pub fn is_reply(body: &Value) -> bool {
         .any(|choice| ["message", "delta", "text"].iter().any(|key| choice.get(*key).is_some()))
 }
 
-/// The error that an event or a body is, where it is one.
-pub fn read_fault(event: &Value) -> Option<Fault> {
-    let set =
-        |key: &str| event.get(key).is_some_and(|value| !value.is_null() && value != &Value::Bool(false));
-    let bare =
-        choices(event).is_empty() && (set("detail") || event.get("object").is_some_and(|o| o == "error"));
-    (set("error") || bare).then(|| Fault::read(event))
+/// Whether it is a piece of a reply, of which others follow.
+pub fn is_chunk(event: &Value) -> bool {
+    choices(event).iter().any(|choice| choice.get("delta").is_some())
 }
 
-fn choices(event: &Value) -> &[Value] {
-    event.get("choices").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+/// Whether it is an event of something else than a chat: one that says something, and nothing of what a chat's say.
+pub fn is_foreign(event: &Value) -> bool {
+    let Value::Object(map) = event else { return false };
+    let ours = ["choices", "usage", "error", "x_groq", "prompt_filter_results"];
+    let is_life = map.get("type").is_some_and(|kind| kind == "ping" || kind == "keepalive");
+    !map.is_empty() && !is_life && !ours.iter().any(|key| map.contains_key(*key))
+}
+
+/// The error that an event or a body is, where it is one.
+pub fn read_fault(event: &Value) -> Option<Fault> {
+    let event = event.as_array().map_or(event, |list| list.first().unwrap_or(event));
+    let set = |key: &str| match event.get(key) {
+        None | Some(Value::Null | Value::Bool(false)) => false,
+        Some(Value::String(text)) => !text.is_empty(),
+        Some(Value::Number(number)) => number.as_f64() != Some(0.0),
+        Some(_) => true,
+    };
+    let calls_itself = |key: &str| {
+        event.get(key).and_then(Value::as_str).is_some_and(|kind| kind.eq_ignore_ascii_case("error"))
+    };
+    let says = event.get("message").is_some_and(Value::is_string);
+    let bare = ["detail", "errors", "error_message", "error_code"].iter().any(|key| set(key))
+        || calls_itself("object")
+        || calls_itself("type")
+        || (says && ["code", "status", "error_type"].iter().any(|key| set(key)));
+    let wrapped = |key: &str, inner: &str| event.get(key).and_then(|outer| outer.get(inner));
+    let failed = wrapped("base_resp", "status_code").and_then(Value::as_i64).is_some_and(|code| code != 0);
+    if failed || set("error") || (choices(event).is_empty() && bare) {
+        return Some(Fault::read(event));
+    }
+    wrapped("x_groq", "error").filter(|error| !error.is_null()).map(Fault::read)
+}
+
+fn choices(event: &Value) -> Vec<&Value> {
+    objects(event.get("choices"))
+}
+
+/// The objects of a list, or the one that stands without it.
+fn objects(value: Option<&Value>) -> Vec<&Value> {
+    match value {
+        Some(Value::Array(list)) => list.iter().filter(|one| one.is_object()).collect(),
+        Some(one @ Value::Object(_)) => vec![one],
+        _ => Vec::new(),
+    }
+}
+
+/// A number that counts something, whatever it is written as.
+fn whole_number(value: Option<&Value>) -> Option<u64> {
+    match value? {
+        Value::Number(number) => number
+            .as_u64()
+            .or_else(|| number.as_f64().filter(|n| *n >= 0.0 && n.fract() == 0.0).map(|n| n as u64)),
+        Value::String(text) => text.parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
 }
 
 fn read_message(message: &Value, out: &mut Vec<Delta>) {
@@ -102,6 +160,7 @@ fn read_message(message: &Value, out: &mut Vec<Delta>) {
             }
             out.extend(parts(list, &["text"]).map(Delta::Text));
         }
+        Some(part @ Value::Object(_)) => out.extend(text_of(part.get("text")).map(Delta::Text)),
         content => out.extend(text_of(content).map(Delta::Text)),
     }
     out.extend(text_of(message.get("refusal")).map(Delta::Text));
@@ -120,8 +179,10 @@ fn read_message(message: &Value, out: &mut Vec<Delta>) {
 }
 
 fn read_call(call: &Value) -> CallPart {
-    let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
-    let arguments = match function.get("arguments") {
+    let inner =
+        ["function", "custom"].iter().find_map(|key| call.get(*key).filter(|inner| inner.is_object()));
+    let function = inner.unwrap_or(call);
+    let arguments = match function.get("arguments").or_else(|| function.get("input")) {
         Some(Value::String(text)) => text.clone(),
         None | Some(Value::Null) => String::new(),
         Some(value) => value.to_string(),
@@ -130,15 +191,25 @@ fn read_call(call: &Value) -> CallPart {
         Some(Value::Number(number)) => Some(number.to_string()),
         id => text_of(id),
     };
-    CallPart {
-        index: call.get("index").and_then(Value::as_u64),
-        id,
-        name: text_of(function.get("name")),
-        arguments,
-    }
+    // Some write the word where they mean that there is no name.
+    let name = text_of(function.get("name")).filter(|name| name != "null");
+    let extra = call.get("extra_content").filter(|extra| !extra.is_null()).cloned();
+    CallPart { index: whole_number(call.get("index")), id, name, arguments, extra }
 }
 
-fn read_usage(usage: &Value) -> Usage {
+/// What an event counts; nothing where it counts nothing.
+fn read_usage(event: &Value) -> Option<Usage> {
+    let groq = event.get("x_groq").and_then(|more| more.get("usage"));
+    let usage = [event.get("usage"), groq].into_iter().flatten().find(|usage| usage.is_object());
+    let usage = match usage {
+        Some(usage) => counted(usage),
+        None => timed(event.get("timings")?),
+    };
+    (usage != Usage::default()).then_some(usage)
+}
+
+/// What was counted, by whichever names.
+pub fn counted(usage: &Value) -> Usage {
     let number = |keys: [&str; 2]| keys.iter().find_map(|key| count(usage.get(*key)?)).unwrap_or(0);
     let details = |key: &str| usage.get(key).and_then(|details| count(details.get("cached_tokens")?));
     Usage {
@@ -150,11 +221,20 @@ fn read_usage(usage: &Value) -> Usage {
     }
 }
 
-fn count(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| value.as_f64().filter(|n| *n >= 0.0).map(|n| n as u64))
+/// What llama.cpp tells where it was not asked to count: the prompt without what it had in its cache, and the rest.
+fn timed(timings: &Value) -> Usage {
+    let number = |key: &str| timings.get(key).and_then(count).unwrap_or(0);
+    let cached = number("cache_n");
+    Usage { input: number("prompt_n").saturating_add(cached), cached, output: number("predicted_n") }
 }
 
-fn text_of(value: Option<&Value>) -> Option<String> {
+/// Tokens. What cannot be a count of them is none.
+fn count(value: &Value) -> Option<u64> {
+    value.as_f64().filter(|n| (0.0..1e12).contains(n)).map(|n| n as u64)
+}
+
+/// Text that is there and not empty.
+pub fn text_of(value: Option<&Value>) -> Option<String> {
     value?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 

@@ -1,8 +1,10 @@
 //! The frontend without a screen: one prompt in, one reply out.
 
+pub mod answers;
 mod format;
 mod stand_in;
 
+pub use answers::Answers;
 pub use format::Format;
 
 use crate::agent::{self, Effect, Event, State};
@@ -24,6 +26,8 @@ pub enum Exit {
     Waits,
     /// The person stopped it with ctrl-c; what came is kept.
     Stopped,
+    /// The file of answers does not fit what is asked; the question waits.
+    Mistaken,
 }
 
 impl Exit {
@@ -32,6 +36,7 @@ impl Exit {
         match self {
             Self::Done => 0,
             Self::Failed => 1,
+            Self::Mistaken => 2,
             Self::Waits => 3,
             Self::Stopped => 130,
         }
@@ -52,6 +57,8 @@ pub struct Run<'a> {
     pub session: SessionId,
     /// What the person says. Empty goes on where the session stands.
     pub prompt: String,
+    /// What the person answers, known before; empty where they said nothing.
+    pub answers: Answers,
     /// Text or JSON lines.
     pub format: Format,
     /// Makes model text harmless where it goes to a terminal; the identity elsewhere.
@@ -64,16 +71,16 @@ pub struct Run<'a> {
     pub err: &'a mut dyn Write,
 }
 
-/// Says the prompt and prints what comes. A call that needs a yes is denied; a question is never answered, the run
-/// ends and the question waits in the session.
+/// Says the prompt and prints what comes. A call that needs a yes is denied; a question is answered by the answers
+/// that were known before or not at all: then the run ends and the question waits in the session.
 ///
 /// # Errors
 /// Only where the output cannot be written.
 pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
-    let Run { mut state, mut runtime, mut events, effects, session, prompt, format, clean, tidy, out, err } =
-        run;
-    let mut printer = Printer::new(format, clean, out);
-    let mut stand_in = StandIn::default();
+    let Run { mut state, mut runtime, mut events, effects, session, prompt, answers, format, .. } = run;
+    let (tidy, err) = (run.tidy, run.err);
+    let mut printer = Printer::new(format, run.clean, run.out);
+    let mut stand_in = StandIn::new(answers);
     let mut exit = Exit::Done;
     let mut effects = effects;
     let mut told = None;
@@ -85,6 +92,13 @@ pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
         for effect in &effects {
             if let Effect::Append(entry) = effect {
                 printer.entry(entry)?;
+                if let Entry::Compacted { tokens: (before, after), .. } = entry {
+                    writeln!(err, "aye: what was said before is summarised · {before} → {after} tokens")?;
+                }
+                if let Entry::FellBack { model, why } = entry {
+                    let why = why.trim_end_matches('.');
+                    writeln!(err, "aye: {}", tidy(&format!("{why}; {model} answers this time")))?;
+                }
                 if let Entry::Ended { ending: Ending::Failed(why) } = entry {
                     exit = Exit::Failed;
                     writeln!(err, "aye: {}", tidy(why))?;
@@ -114,8 +128,15 @@ pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
         let Some(event) = event else { break };
         if let Event::Chunk { chunk: Chunk::Text(text), turn, .. } = &event
             && state.turn() == Some(*turn)
+            && !state.is_summarising()
         {
             printer.text(text)?;
+        }
+        if let Event::Chunk { chunk: Chunk::WasReasoning, turn, .. } = &event
+            && state.turn() == Some(*turn)
+        {
+            // What is printed stays; the reply begins on a line of its own.
+            printer.finish()?;
         }
         if let Event::Chunk { chunk: Chunk::Retrying { wait, why, .. }, turn, .. } = &event
             && state.turn() == Some(*turn)
@@ -125,11 +146,20 @@ pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
         effects = agent::update(&mut state, event);
     }
     printer.finish()?;
+    for why in stand_in.troubles(&state) {
+        writeln!(err, "aye: {}", tidy(&why))?;
+    }
+    if stand_in.is_wrong() {
+        exit = Exit::Mistaken;
+    }
     let waits = stand_in.waits(&state);
     if waits.is_empty() || exit == Exit::Stopped {
         return Ok(exit);
     }
-    let told = json!({ "kind": "waits", "session": session.0, "waits": waits, "resume": format!("aye --resume {session}") });
+    let told = json!({
+        "kind": "waits", "session": session.0, "waits": waits, "resume": format!("aye --resume {session}"),
+        "answer_with": format!("aye -p --resume {session} --answers FILE"),
+    });
     printer.value(&told)?;
-    Ok(Exit::Waits)
+    Ok(if exit == Exit::Mistaken { exit } else { Exit::Waits })
 }

@@ -1,5 +1,6 @@
 //! The folder being worked on: looking at it, and changing it.
 
+pub mod alone;
 pub mod branch;
 pub mod disk;
 mod environment;

@@ -1,20 +1,26 @@
 //! Effects in, events out: does what the agent wants done, the same for a screen, for print and for tests.
 
 mod act;
+mod name;
+mod pictures;
 mod plan;
 mod running;
 mod stream;
 
 use crate::agent::{Effect, Event};
+use crate::chat::Entry;
 use crate::llm::Llm;
 use crate::project::Writer;
 use crate::project::shell::Shell;
 use crate::store::Log;
 use crate::tools::Toolbox;
 pub use crate::tools::crash::is_contained;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use running::Running;
 use std::sync::Arc;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 /// Events that may wait for the frontend. A slow frontend slows the stream down; nothing is ever dropped but the
 /// interim output of a running call.
@@ -25,6 +31,11 @@ pub struct Runtime {
     means: Means,
     log: Box<dyn Log>,
     running: Running,
+    /// The request for a name of the session, which gives way to everything else.
+    naming: JoinSet<()>,
+    /// Whoever is asked how much fits into the model's window, and who will be after the next reply.
+    asking: JoinSet<()>,
+    unasked: Option<(bool, BoxFuture<'static, Option<u64>>)>,
 }
 
 /// What effects are done with. Cheap to clone.
@@ -55,7 +66,13 @@ impl Runtime {
     ) -> (Self, Events) {
         let (events, receiver) = mpsc::channel(WAITING);
         let means = Means { llm, tools, project, shell, events };
-        (Self { means, log, running: Running::default() }, receiver)
+        let (naming, asking) = (JoinSet::new(), JoinSet::new());
+        (Self { means, log, running: Running::default(), naming, asking, unasked: None }, receiver)
+    }
+
+    /// Asks this model from the next request on. A reply that is under way goes on with the one that was asked.
+    pub fn talk_to(&mut self, llm: Arc<dyn Llm>) {
+        self.means.llm = llm;
     }
 
     /// Starts the effects in their order; an append is handed to the system before anything behind it starts. Never
@@ -66,6 +83,9 @@ impl Runtime {
         for effect in effects {
             match effect {
                 Effect::Append(entry) => {
+                    if let Entry::Replied { incomplete: None, calls, .. } = &entry {
+                        self.ask_window(!calls.is_empty());
+                    }
                     if let Err(error) = self.log.append(&entry) {
                         trouble = Some(format!(
                             "The session could not be saved: {error}. It goes on in memory, and saving is tried again."
@@ -73,6 +93,8 @@ impl Runtime {
                     }
                 }
                 Effect::Stream { turn, request } => {
+                    // A server with one place serves one request at a time.
+                    self.naming.abort_all();
                     self.running.start(turn, stream::stream(self.means.clone(), turn, *request));
                 }
                 Effect::Plan { turn, call } => {
@@ -84,10 +106,35 @@ impl Runtime {
                 Effect::Rehearse { turn, call, plan } => {
                     self.running.start(turn, act::rehearse(self.means.clone(), turn, call, plan));
                 }
+                Effect::Name { request } => {
+                    self.naming.abort_all();
+                    self.naming.spawn(name::name(self.means.clone(), *request));
+                }
+                Effect::Hurry => self.means.llm.hurry(),
                 Effect::Cancel { turn } => self.running.cancel(turn),
             }
         }
         trouble
+    }
+
+    /// Tells the agent how much fits into the model's window as soon as somebody knows it; whoever was asked before
+    /// is not listened to any more. Nobody is asked before the model has replied: until something is said a service need
+    /// not know of the person, and one that does not answer need not be troubled twice. Nothing waits for the answer.
+    /// Where the session does not `last` beyond this turn, only a reply with calls makes it worth knowing.
+    pub fn learn_window(&mut self, lasts: bool, window: impl Future<Output = Option<u64>> + Send + 'static) {
+        self.asking.abort_all();
+        self.unasked = Some((lasts, window.boxed()));
+    }
+
+    /// Asks whoever was not asked yet.
+    fn ask_window(&mut self, goes_on: bool) {
+        let Some((_, window)) = self.unasked.take_if(|(lasts, _)| *lasts || goes_on) else { return };
+        let means = self.means.clone();
+        self.asking.spawn(async move {
+            if let Some(window) = window.await {
+                means.tell(Event::WindowKnown(Some(window))).await;
+            }
+        });
     }
 }
 

@@ -1,36 +1,123 @@
 //! Asks the model. A reply cut short is a failure, said once.
 
-use super::Means;
+use super::{Means, pictures};
 use crate::agent::Event;
 use crate::chat::{Chunk, Request, TurnId};
 use crate::tools::crash::contain_async;
 use futures::StreamExt;
-use std::time::Instant;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Pieces of one kind that come within this time of the last one told are told together: thirty times a second is as
+/// often as anybody sees text grow, and a service may send a thousand pieces in that second. The first is told at
+/// once, and so is everything that is not a piece of text.
+const TOGETHER: Duration = Duration::from_millis(33);
 
 /// Asks for one reply and tells of every piece; ends with `Chunk::Done` or `Event::Failed`, whatever happens.
 pub(super) async fn stream(means: Means, turn: TurnId, request: Request) {
-    let why = match contain_async(pieces(&means, turn, request)).await {
+    let (why, too_long) = match contain_async(pieces(&means, turn, request)).await {
         Some(None) => return,
-        Some(Some(why)) => why,
-        None => "the connection to the model broke down inside this program; this is a bug".to_owned(),
+        Some(Some(failed)) => failed,
+        None => {
+            ("the connection to the model broke down inside this program; this is a bug".to_owned(), false)
+        }
     };
-    means.tell(Event::Failed { turn, why }).await;
+    means.tell(Event::Failed { turn, why, too_long }).await;
 }
 
-/// `None` once the reply is whole, else why it is not.
-async fn pieces(means: &Means, turn: TurnId, request: Request) -> Option<String> {
+/// `None` once the reply is whole, else why it is not, and whether that is because the talk is too long.
+async fn pieces(means: &Means, turn: TurnId, request: Request) -> Option<(String, bool)> {
     let sent = Instant::now();
-    let mut chunks = means.llm.stream(request);
-    while let Some(piece) = chunks.next().await {
-        let chunk = match piece {
-            Ok(chunk) => chunk,
-            Err(error) => return Some(error.to_string()),
+    let mut chunks = means.llm.stream(pictures::shown(means, request).await);
+    let tell = async |(chunk, after)| means.tell(Event::Chunk { turn, chunk, after }).await;
+    let mut waits: Option<(Chunk, Duration)> = None;
+    let mut told: Option<Instant> = None;
+    let due = tokio::time::sleep(Duration::ZERO);
+    tokio::pin!(due);
+    loop {
+        let piece = tokio::select! {
+            biased;
+            () = &mut due, if waits.is_some() => None,
+            piece = chunks.next() => Some(piece),
         };
-        let done = matches!(chunk, Chunk::Done(_));
-        means.tell(Event::Chunk { turn, chunk, after: sent.elapsed() }).await;
-        if done {
-            return None;
+        let chunk = match piece {
+            None => {
+                if let Some(piece) = waits.take() {
+                    tell(piece).await;
+                    told = Some(Instant::now());
+                }
+                continue;
+            }
+            Some(Some(Ok(chunk))) => chunk,
+            Some(ended) => {
+                if let Some(piece) = waits.take() {
+                    tell(piece).await;
+                }
+                let why = ended.and_then(Result::err).map(|error| (error.to_string(), error.is_too_long()));
+                return Some(
+                    why.unwrap_or_else(|| ("the reply ended before it was whole".to_owned(), false)),
+                );
+            }
+        };
+        let Some(chunk) = (match &mut waits {
+            Some((begun, _)) => join(begun, chunk),
+            None => Some(chunk),
+        }) else {
+            continue;
+        };
+        if let Some(piece) = waits.take() {
+            tell(piece).await;
+            told = Some(Instant::now());
+        }
+        let next = told.map(|told| told + TOGETHER).filter(|next| *next > Instant::now());
+        match next {
+            Some(next) if grows(&chunk) => {
+                waits = Some((chunk, sent.elapsed()));
+                due.as_mut().reset(next);
+            }
+            Some(_) | None => {
+                let done = matches!(chunk, Chunk::Done(_));
+                if grows(&chunk) {
+                    told = Some(Instant::now());
+                }
+                tell((chunk, sent.elapsed())).await;
+                if done {
+                    return None;
+                }
+            }
         }
     }
-    Some("the reply ended before it was whole".to_owned())
 }
+
+/// Whether a piece is one of many of its kind.
+fn grows(chunk: &Chunk) -> bool {
+    match chunk {
+        Chunk::Text(_) | Chunk::Reasoning(_) | Chunk::Writing { .. } => true,
+        Chunk::WasReasoning
+        | Chunk::Call(_)
+        | Chunk::Usage(_)
+        | Chunk::Retrying { .. }
+        | Chunk::Quiet { .. }
+        | Chunk::Answering { .. }
+        | Chunk::Echo(_)
+        | Chunk::Done(_) => false,
+    }
+}
+
+/// Puts a piece behind another of its kind; gives it back where it is of another.
+fn join(begun: &mut Chunk, chunk: Chunk) -> Option<Chunk> {
+    match (begun, chunk) {
+        (Chunk::Text(begun), Chunk::Text(more)) | (Chunk::Reasoning(begun), Chunk::Reasoning(more)) => {
+            begun.push_str(&more);
+            None
+        }
+        (Chunk::Writing { name, bytes }, Chunk::Writing { name: same, bytes: now }) if *name == same => {
+            *bytes = now;
+            None
+        }
+        (_, other) => Some(other),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The folder of drafts: one for each session, and one for each project where no session has begun.
+/// The folder of drafts: one for each session and for the card that waits in it, and one for each project where no session has begun.
 #[derive(Debug, Clone)]
 pub struct Drafts {
     folder: PathBuf,
@@ -17,6 +17,8 @@ pub struct Drafts {
 pub enum Whose<'a> {
     /// Of a session.
     Session(&'a SessionId),
+    /// Of the question card that waits in a session; the text is the frontend's own.
+    Card(&'a SessionId),
     /// Of a project in which the next session will begin.
     Project(&'a Path),
 }
@@ -42,7 +44,11 @@ impl Drafts {
                 _ => Ok(()),
             }
         } else {
-            private::replace(&path, text.as_bytes())
+            match whose {
+                // Kept every second while it changes: outliving the program is enough, the power may take it.
+                Whose::Card(_) => private::replace_soon(&path, text.as_bytes()),
+                Whose::Session(_) | Whose::Project(_) => private::replace(&path, text.as_bytes()),
+            }
         };
         done.map_err(Error::at(&path))
     }
@@ -50,6 +56,7 @@ impl Drafts {
     fn path(&self, whose: Whose<'_>) -> PathBuf {
         let name = match whose {
             Whose::Session(id) => id.0.clone(),
+            Whose::Card(id) => format!("{}-card", id.0),
             Whose::Project(folder) => format!("new-{}", short_name(folder)),
         };
         self.folder.join(name).with_extension("txt")
@@ -89,6 +96,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let drafts = Drafts::new(home.path().to_owned());
         drafts.save(Whose::Project(Path::new("/a")), "x").unwrap();
+        drafts.save(Whose::Card(&SessionId("01J".into())), "y").unwrap();
+        assert_eq!(drafts.load(Whose::Session(&SessionId("01J".into()))), "");
         for file in fs::read_dir(home.path()).unwrap() {
             assert_eq!(file.unwrap().metadata().unwrap().mode() & 0o777, 0o600);
         }

@@ -26,6 +26,9 @@ pub struct Header {
     /// The model it began with.
     #[serde(default)]
     pub model: String,
+    /// The profile of the settings that it began with; empty where an address was given for one run alone.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub profile: String,
     /// Whether nothing real is touched. It never changes.
     #[serde(default)]
     pub dry_run: bool,
@@ -35,7 +38,8 @@ impl Header {
     /// The header of a session that begins now.
     pub fn new(id: SessionId, folder: &Path, model: &str, dry_run: bool) -> Self {
         let time = jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string();
-        Self { aye: VERSION, id, folder: folder.to_owned(), time, model: model.to_owned(), dry_run }
+        let (folder, model, profile) = (folder.to_owned(), model.to_owned(), String::new());
+        Self { aye: VERSION, id, folder, time, model, profile, dry_run }
     }
 
     /// Whether the session works in this folder, as far as the folder's name can be written.

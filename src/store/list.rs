@@ -227,6 +227,8 @@ fn waits(entries: &[Entry]) -> bool {
             | Entry::Planned { .. }
             | Entry::Ended { .. }
             | Entry::Titled { .. }
+            | Entry::Compacted { .. }
+            | Entry::FellBack { .. }
             | Entry::Switched { .. } => {}
         }
     }

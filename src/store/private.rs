@@ -45,13 +45,24 @@ pub fn tighten(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the whole file, or leaves the old one as it was.
+/// Writes the whole file, or leaves the old one as it was; it is on the disk when this returns.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, bytes, true)
+}
+
+/// The same without waiting for the disk: it outlives the program, but perhaps not a loss of power.
+pub fn replace_soon(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, bytes, false)
+}
+
+fn put(path: &Path, bytes: &[u8], waits: bool) -> io::Result<()> {
     let parent = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(FILE)).tempfile_in(parent)?;
     file.write_all(bytes)?;
     tighten(file.as_file())?;
-    file.as_file().sync_all()?;
+    if waits {
+        file.as_file().sync_all()?;
+    }
     file.persist(path)?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::arguments::{Count, checked};
 use super::place::{self, Place};
-use super::{Error, Hands, Stage, Tool, blocking, brief, reads_on_stage, work, would_have};
+use super::{Error, Hands, Stage, Tool, blocking, brief, reading_on_stage, work};
 use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, Reader, Writer};
 use async_trait::async_trait;
@@ -74,11 +74,7 @@ impl Tool for ListFiles {
     }
 
     async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<String, Error> {
-        if reads_on_stage(plan) {
-            look(plan, stage.project.clone()).await
-        } else {
-            Ok(would_have("list_files", plan))
-        }
+        reading_on_stage("list_files", plan, look(plan, stage.project.clone())).await
     }
 }
 

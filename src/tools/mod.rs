@@ -53,10 +53,19 @@ fn would_have(tool: &str, plan: &Plan) -> String {
     format!("Dry run: this was not done. It would have been: {} ({tool}).", plan.summary)
 }
 
-/// Whether a rehearsal does this for real, on its stage: reading inside the project is the same there as in life,
-/// and sees what was rehearsed before.
-fn reads_on_stage(plan: &Plan) -> bool {
-    matches!(plan.access, Access::Nothing | Access::Read(_))
+/// What a rehearsal does with a call that only reads: the same as in life where it stays inside the project, so that
+/// it sees what was rehearsed before; anything further away is not looked at.
+async fn reading_on_stage(
+    tool: &str,
+    plan: &Plan,
+    look: impl Future<Output = Result<String, Error>> + Send,
+) -> Result<String, Error> {
+    match &plan.access {
+        Access::Nothing | Access::Read(_) => look.await,
+        Access::ReadSensitive(_) | Access::Write(_) | Access::WriteOutside(_) | Access::Run(_) => {
+            Ok(would_have(tool, plan))
+        }
+    }
 }
 
 /// What reaches real things. Built only for a call that was allowed.

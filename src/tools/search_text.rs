@@ -2,7 +2,7 @@
 
 use super::arguments::checked;
 use super::place::{self, Place};
-use super::{Error, Hands, Stage, Tool, blocking, brief, reads_on_stage, work, would_have};
+use super::{Error, Hands, Stage, Tool, blocking, brief, reading_on_stage, work};
 use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, Located, Reader, Writer};
 use async_trait::async_trait;
@@ -93,11 +93,7 @@ impl Tool for SearchText {
     }
 
     async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<String, Error> {
-        if reads_on_stage(plan) {
-            look(plan, stage.project.clone()).await
-        } else {
-            Ok(would_have("search_text", plan))
-        }
+        reading_on_stage("search_text", plan, look(plan, stage.project.clone())).await
     }
 }
 
@@ -212,19 +208,24 @@ impl Found {
 
     fn told(mut self) -> String {
         if self.hits + self.more == 0 {
-            self.out = format!("No line matches; {} files were searched.\n", self.searched);
+            let searched = match self.searched {
+                1 => "one file was searched".to_owned(),
+                count => format!("{count} files were searched"),
+            };
+            self.out = format!("No line matches; {searched}.\n");
         }
-        for (count, words) in [
-            (self.more, "more lines match; narrow the pattern, the path or the glob"),
-            (self.binary, "binary files skipped"),
+        for (what, count, hint) in [
+            ("more matching lines", self.more, "; narrow the pattern, the path or the glob"),
+            ("skipped, binary", self.binary, ""),
             (
+                "skipped, may hold secrets",
                 self.sensitive,
-                "files that may hold secrets skipped; search one by its path, and the person is asked",
+                "; search one by its path, and the person is asked",
             ),
-            (self.unread, "files could not be searched"),
+            ("not searched, an error came", self.unread, ""),
         ] {
             if count > 0 {
-                self.out.push_str(&format!("[{count} {words}]\n"));
+                self.out.push_str(&format!("[{what}: {count}{hint}]\n"));
             }
         }
         if self.given_up {
@@ -262,7 +263,7 @@ mod tests {
             ("e", "fn\0"),
         ];
         let files = Memory::with(&text);
-        let skipped = "[1 binary files skipped]\n[1 files that may hold secrets skipped; search one by its path, and the person is asked]\n";
+        let skipped = "[skipped, binary: 1]\n[skipped, may hold secrets: 1; search one by its path, and the person is asked]\n";
         check(&files, json!({"pattern": "^fn [ab]"}), &format!("a.rs:1: fn a\na.rs:2: fn b\n{skipped}"))
             .await;
         check(
@@ -274,7 +275,7 @@ mod tests {
         check(&files, json!({"pattern": "Fn", "glob": "src/*.rs"}), "src/c.rs:1: Fn c\n").await;
         check(&files, json!({"pattern": "fn", "path": "d.md"}), "d.md:1: fn d\n").await;
         check(&files, json!({"pattern": "secret", "path": ".env"}), ".env:1: fn=secret\n").await;
-        check(&files, json!({"pattern": "zzz", "path": "src"}), "No line matches; 1 files were searched.\n")
+        check(&files, json!({"pattern": "zzz", "path": "src"}), "No line matches; one file was searched.\n")
             .await;
         check(&files, json!({"pattern": "fn", "path": "no"}), "there is no file no").await;
         check(&files, json!({"pattern": "a("}), "“a(” is no regular expression of Rust's: *").await;
@@ -292,10 +293,12 @@ mod tests {
         let told = |pattern: &str| planned(&SearchText, json!({"pattern": pattern}), &files).unwrap();
         let many = acted(&SearchText, &told("x"), &files).await.unwrap();
         assert!(
-            many.ends_with("many:100: x\n[5 more lines match; narrow the pattern, the path or the glob]\n"),
+            many.ends_with(
+                "many:100: x\n[more matching lines: 5; narrow the pattern, the path or the glob]\n"
+            ),
             "{many}"
         );
         let wide = acted(&SearchText, &told("y"), &files).await.unwrap();
-        assert!(wide.len() < BYTES + 200 && wide.contains("…\n[2"), "{}", wide.len());
+        assert!(wide.len() < BYTES + 200 && wide.contains("…\n[more matching lines: 2"), "{}", wide.len());
     }
 }

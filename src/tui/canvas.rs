@@ -1,27 +1,71 @@
-//! The picture the terminal has, and the bytes that turn it into the next one.
+//! The picture the terminal has, and the few bytes that turn it into the next one.
 
-use crossterm::terminal::{BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate};
-use crossterm::{cursor, queue};
-use ratatui::backend::{Backend, CrosstermBackend};
-use ratatui::buffer::Buffer;
+mod pen;
+mod row;
+mod scroll;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use crate::tui::view::Linked;
+use pen::Look;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
-use std::io;
+use row::Row;
+use std::collections::HashMap;
+use std::ops::Range;
+use writer::Writer;
+
+/// A frame of more bytes than this is shown as one, with the cursor hidden meanwhile. A terminal takes fewer in one
+/// go anyway, and the marks would be half of them.
+const FEW: usize = 120;
+/// So many addresses of links are remembered before they are numbered anew.
+const ADDRESSES: usize = 4096;
+/// Fewer rows than this are not worth looking whether they moved.
+const MOVED: usize = 3;
 
 /// What the terminal shows.
 #[derive(Default)]
 pub struct Canvas {
     shown: Buffer,
+    /// For each cell the number of its link, 0 where it is none.
+    links: Vec<u32>,
+    /// For each row what it amounts to, to find rows that moved.
+    marks: Vec<scroll::Mark>,
     cursor: Option<Position>,
-    /// Kept, so that a frame allocates nothing.
-    spare: Buffer,
     /// Nothing is known of what the terminal shows.
     unknown: bool,
+    /// Erasing leaves the ground of the pen behind, not the terminal's own.
+    fills: bool,
+    addresses: HashMap<String, u32>,
+    /// The links' addresses by number, from 1.
+    numbered: Vec<String>,
+    /// Kept, so that a frame allocates nothing.
+    spare: Spare,
+}
+
+/// What a frame works with.
+#[derive(Default)]
+struct Spare {
+    buffer: Buffer,
+    links: Vec<u32>,
+    marks: Vec<scroll::Mark>,
+    changed: Vec<bool>,
+    was: Row,
+    is: Row,
+    writer: Writer,
 }
 
 impl Canvas {
+    /// A canvas of which nothing is known. `fills` is whether erasing colours what it erases, as it does in all
+    /// terminals but a few.
+    pub fn new(fills: bool) -> Self {
+        Self { fills, unknown: true, ..Self::default() }
+    }
+
     /// An empty picture of this size to draw into.
     pub fn blank(&mut self, width: u16, height: u16) -> Buffer {
-        let mut buffer = std::mem::take(&mut self.spare);
+        let mut buffer = std::mem::take(&mut self.spare.buffer);
         buffer.resize(Rect::new(0, 0, width, height));
         buffer.reset();
         buffer
@@ -32,73 +76,123 @@ impl Canvas {
         self.unknown = true;
     }
 
-    /// The bytes that make the terminal show this picture: only cells that changed, none where none did. The
-    /// terminal shows them all at once, where it knows how.
-    pub fn frame(&mut self, next: Buffer, cursor: Option<Position>) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let whole = self.unknown || self.shown.area != next.area;
+    /// The bytes that make the terminal show this picture: only what changed, none where nothing did. Rows that only
+    /// moved are moved by the terminal. Between frames the pen is as after a reset and no link is open, so that
+    /// whoever writes next finds the terminal as a program should leave it.
+    pub fn frame(&mut self, next: Buffer, linked: &[Linked], cursor: Option<Position>) -> &[u8] {
+        let area = next.area;
+        let (width, height) = (usize::from(area.width), usize::from(area.height));
+        let whole = self.unknown || self.shown.area != area;
+        let mut spare = std::mem::take(&mut self.spare);
+        spare.writer.begin(area.width);
         if whole {
-            self.shown = Buffer::empty(next.area);
+            self.begin_whole(&next, &mut spare.writer);
         }
-        let cells = self.shown.diff(&next);
-        if whole || !cells.is_empty() || cursor != self.cursor {
-            queue!(bytes, BeginSynchronizedUpdate)?;
-            if whole || !cells.is_empty() {
-                queue!(bytes, cursor::Hide)?;
-            }
-            if whole {
-                queue!(bytes, Clear(ClearType::All))?;
-            }
-            if !cells.is_empty() {
-                CrosstermBackend::new(&mut bytes).draw(cells.into_iter())?;
-            }
-            match cursor {
-                Some(at) => queue!(bytes, cursor::MoveTo(at.x, at.y), cursor::Show)?,
-                None => queue!(bytes, cursor::Hide)?,
-            }
-            queue!(bytes, EndSynchronizedUpdate)?;
+        self.number(linked, area, &mut spare.links);
+        let rows = Rows { width, shown: (&self.shown, &self.links), next: (&next, &spare.links) };
+        spare.changed.clear();
+        spare.changed.extend((0..height).map(|y| !rows.same(y)));
+        let moved = spare.changed.iter().filter(|changed| **changed).count() >= MOVED;
+        spare.marks.clone_from(&self.marks);
+        for y in (0..height).filter(|y| spare.changed[*y]) {
+            spare.marks[y] = scroll::Mark::of(rows.row(y, true));
         }
-        self.unknown = false;
-        self.cursor = cursor;
-        self.spare = std::mem::replace(&mut self.shown, next);
-        Ok(bytes)
+        if moved
+            && !whole
+            && let Some(shift) = scroll::find(&self.marks, &spare.marks, &spare.changed)
+        {
+            spare.writer.scroll(&shift, area.height);
+            self.scroll(&shift, width);
+            let rows = Rows { width, shown: (&self.shown, &self.links), next: (&next, &spare.links) };
+            shift.rows().for_each(|y| spare.changed[y] = !rows.same(y));
+        }
+        let rows = Rows { width, shown: (&self.shown, &self.links), next: (&next, &spare.links) };
+        for y in (0..height).filter(|y| spare.changed[*y]) {
+            let (was, is) = (rows.row(y, false), rows.row(y, true));
+            spare.was.read(was);
+            spare.is.read(is);
+            let (was, is) = ((&spare.was, was.0), (&spare.is, is.0));
+            spare.writer.row(y as u16, was, is, &self.numbered, self.fills);
+        }
+        spare.writer.rest();
+        let point = (self.cursor, cursor, whole);
+        (self.unknown, self.cursor) = (false, cursor);
+        spare.buffer = std::mem::replace(&mut self.shown, next);
+        std::mem::swap(&mut self.links, &mut spare.links);
+        std::mem::swap(&mut self.marks, &mut spare.marks);
+        self.spare = spare;
+        self.spare.writer.end(point, FEW)
+    }
+
+    /// The terminal is cleared, as far as it may be onto the ground of the picture.
+    fn begin_whole(&mut self, next: &Buffer, writer: &mut Writer) {
+        let ground = next.content.first().map(|cell| cell.bg).filter(|_| self.fills).unwrap_or_default();
+        writer.clear(Look { bg: ground, ..Look::default() });
+        let mut blank = Cell::EMPTY;
+        blank.bg = ground;
+        self.shown = Buffer::filled(next.area, blank);
+        self.links.clear();
+        self.links.resize(next.content.len(), 0);
+        let width = usize::from(next.area.width);
+        let mark = scroll::Mark::of((self.shown.content.get(..width).unwrap_or_default(), &[]));
+        self.marks.clear();
+        self.marks.resize(usize::from(next.area.height), mark);
+    }
+
+    /// The number of each cell's link. The same address has the same number as long as the picture is not drawn anew.
+    fn number(&mut self, linked: &[Linked], area: Rect, links: &mut Vec<u32>) {
+        links.clear();
+        links.resize(usize::from(area.width) * usize::from(area.height), 0);
+        if self.numbered.len() + linked.len() > ADDRESSES {
+            self.addresses.clear();
+            self.numbered.clear();
+            // What is shown carries numbers that mean nothing now: nothing equals them.
+            self.links.iter_mut().filter(|link| **link > 0).for_each(|link| *link = u32::MAX);
+        }
+        for Linked { area: place, address } in linked {
+            let number = match self.addresses.get(address) {
+                Some(number) => *number,
+                None => {
+                    self.numbered.push(address.clone());
+                    let number = self.numbered.len() as u32;
+                    self.addresses.insert(address.clone(), number);
+                    number
+                }
+            };
+            let place = place.intersection(area);
+            for y in place.top()..place.bottom() {
+                let row = usize::from(y) * usize::from(area.width);
+                links[row + usize::from(place.left())..row + usize::from(place.right())].fill(number);
+            }
+        }
+    }
+
+    /// What the terminal does with a shift, done to what is known of it.
+    fn scroll(&mut self, shift: &scroll::Shift, width: usize) {
+        let cells = |rows: Range<usize>| rows.start * width..rows.end * width;
+        shift.rotate(&mut self.shown.content[cells(shift.rows())], width);
+        shift.rotate(&mut self.links[cells(shift.rows())], width);
+        let bare = cells(shift.bare());
+        self.shown.content[bare.clone()].fill(Cell::EMPTY);
+        self.links[bare].fill(0);
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ratatui::style::Style;
+/// The picture that is shown and the next, row by row.
+struct Rows<'a> {
+    width: usize,
+    shown: (&'a Buffer, &'a [u32]),
+    next: (&'a Buffer, &'a [u32]),
+}
 
-    fn draw(canvas: &mut Canvas, text: &str) -> String {
-        let mut buffer = canvas.blank(20, 2);
-        buffer.set_string(0, 0, text, Style::new());
-        let bytes = canvas.frame(buffer, Some(Position::new(3, 1))).unwrap();
-        String::from_utf8(bytes).unwrap()
+impl<'a> Rows<'a> {
+    fn row(&self, y: usize, next: bool) -> (&'a [Cell], &'a [u32]) {
+        let (buffer, links) = if next { self.next } else { self.shown };
+        let cells = y * self.width..(y + 1) * self.width;
+        (&buffer.content[cells.clone()], &links[cells])
     }
 
-    #[test]
-    fn r61_a_frame_that_changes_nothing_sends_nothing() {
-        let mut canvas = Canvas::default();
-        assert!(draw(&mut canvas, "hello").contains("hello"));
-        assert_eq!(draw(&mut canvas, "hello"), "");
-    }
-
-    #[test]
-    fn only_the_changed_cells_go_out_and_as_one() {
-        let mut canvas = Canvas::default();
-        draw(&mut canvas, "spinner a");
-        let bytes = draw(&mut canvas, "spinner b");
-        assert!(bytes.contains('b') && !bytes.contains("spinner"), "{bytes:?}");
-        assert!(bytes.starts_with("\x1b[?2026h") && bytes.ends_with("\x1b[?2026l"), "{bytes:?}");
-        assert!(bytes.len() < 100, "{} bytes for one cell", bytes.len());
-    }
-
-    #[test]
-    fn after_a_stop_everything_is_drawn_anew() {
-        let mut canvas = Canvas::default();
-        draw(&mut canvas, "hello");
-        canvas.forget();
-        assert!(draw(&mut canvas, "hello").contains("hello"));
+    fn same(&self, y: usize) -> bool {
+        self.row(y, false) == self.row(y, true)
     }
 }

@@ -25,8 +25,12 @@ pub enum Command {
     Mode,
     /// Name the session.
     Title,
+    /// Let a summary take the place of what was said so far.
+    Compact,
     /// What a dry run is, and how to begin one.
     Dry,
+    /// Send a request that failed again.
+    Retry,
     /// Stop the turn.
     Stop,
     /// Write in the editor.
@@ -65,7 +69,9 @@ pub const COMMANDS: &[Row] = &[
     row(Command::Search, &["search", "find"], "search the transcript", Some(Action::SearchTranscript)),
     row(Command::Mode, &["mode"], "change between plan and ask mode", Some(Action::ChangeMode)),
     row(Command::Title, &["title", "rename"], "name the session: /title some words", None),
+    row(Command::Compact, &["compact", "summarise"], "tell the model what was said by a summary", None),
     row(Command::Dry, &["dry"], "what a dry run does, and how to begin one", None),
+    row(Command::Retry, &["retry", "again"], "ask again where a request failed", Some(Action::RetryNow)),
     row(Command::Stop, &["stop"], "stop the turn that runs", Some(Action::Stop)),
     row(Command::Editor, &["editor"], "write in your editor", Some(Action::OpenEditor)),
     row(Command::Quit, &["quit", "exit", "q"], "leave; the session is kept", None),

@@ -1,7 +1,6 @@
 //! Everything that can happen to the screen.
 
 use super::host::Reply;
-use super::text::code::{Colours, Job};
 use crate::agent;
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::time::Duration;
@@ -28,8 +27,6 @@ pub enum Event {
     Agent(agent::Event),
     /// The program around the screen has something to say.
     Host(Reply),
-    /// The colours of some code are there.
-    Coloured(Job, Colours),
     /// The editor was left; what the composer holds now, where it was opened for the composer.
     Edited(Option<String>),
     /// Something outside went wrong, or is worth knowing: one sentence.

@@ -38,6 +38,14 @@ pub fn focus(state: &State) -> Focus {
     }
 }
 
+/// The keys of the card that is open.
+fn card_scope(state: &State) -> Option<Scope> {
+    state.open_card().map(|prompt| match prompt.card {
+        Card::Approval(_) => Scope::Approval,
+        Card::Question(_) => Scope::Question,
+    })
+}
+
 /// The keys that work now, by scope, the nearest first.
 pub fn scopes(state: &State) -> Vec<Scope> {
     let mut scopes = match focus(state) {
@@ -55,13 +63,17 @@ pub fn scopes(state: &State) -> Vec<Scope> {
         },
         Focus::Search => vec![Scope::Line],
         Focus::Transcript => vec![Scope::Transcript],
-        Focus::Prompt => match state.prompt.as_ref().map(|prompt| &prompt.card) {
-            Some(Card::Approval(_)) => vec![Scope::Approval],
-            Some(Card::Question(_)) | None => vec![Scope::Question],
-        },
+        Focus::Prompt => card_scope(state).into_iter().collect(),
         Focus::Composer if state.complete.is_open() => vec![Scope::List, Scope::Composer],
-        Focus::Composer => vec![Scope::Composer],
+        // A card that is open listens again in a moment: who asks for help wants to know its keys.
+        Focus::Composer => card_scope(state).into_iter().chain([Scope::Composer]).collect(),
     };
+    if state.can_ask_again() && !matches!(focus(state), Focus::Overlay | Focus::Search) {
+        scopes.push(Scope::Again);
+    }
+    if state.open_card().is_some_and(super::prompt::Prompt::is_writing) {
+        scopes.insert(0, Scope::Line);
+    }
     scopes.push(Scope::Anywhere);
     scopes
 }

@@ -21,7 +21,7 @@ pub enum Wish {
     Open(SessionId),
     /// Begin a new session: [`Reply::Opened`].
     New,
-    /// The models that may be chosen: [`Reply::Models`].
+    /// The models that may be chosen: [`Reply::Models`], more than once as more is known.
     Models,
     /// Ask this model from the next request on. The session's entry is already on its way.
     UseModel(String),
@@ -33,14 +33,34 @@ pub enum Wish {
     KeepTheme(String),
     /// What stands unsent in the composer; empty when it was sent.
     KeepDraft(String),
+    /// What was chosen on the card that waits in this session and not sent; empty once it is.
+    KeepCard(SessionId, String),
     /// The person said this: it belongs to the history of the composer.
     Remember(String),
     /// Model servers on this machine: [`Reply::Local`].
     LookForLocal,
-    /// Talk to this model server from now on: [`Reply::Connected`].
+    /// Talk to this model server from now on: [`Reply::Reached`], or a new session where nothing was said yet.
     UseLocal(LocalServer),
-    /// Keep this key for the service and use it: [`Reply::Connected`].
+    /// Talk to a profile of the settings from now on, as above.
+    UseProfile {
+        /// Its name.
+        profile: String,
+        /// The model; empty: its own.
+        model: String,
+    },
+    /// Keep this key for the service in use and talk to it, as above.
     KeepKey(String),
+    /// Talk to what was reached under this number, from the next request on. The session's entry is already on its way.
+    TakeUp(u64),
+    /// Begin with this model from the next start on.
+    KeepModel {
+        /// The profile; empty: the one in use.
+        profile: String,
+        /// The address of a server on this machine, where that is all that is known of it; else empty.
+        address: String,
+        /// The model; empty: its own.
+        model: String,
+    },
 }
 
 /// What came of a wish.
@@ -50,17 +70,63 @@ pub enum Reply {
     /// Another session is in hand.
     Opened(Box<Opened>),
     /// The models that may be chosen.
-    Models(Vec<String>),
+    Models(Models),
     /// The files of the project.
     Files(Vec<String>),
     /// For each, whether it is there.
     Exist(Vec<(Target, bool)>),
     /// The model servers that answered.
     Local(Vec<LocalServer>),
-    /// Another model or service is talked to.
-    Connected(Connection),
+    /// Another service can be talked to now: [`Wish::TakeUp`] does.
+    Reached(Box<Reached>),
     /// Something did not work, or is worth knowing: one sentence for the person.
     Notice(String),
+    /// Something was done as it was wanted: one sentence for the person.
+    Done(String),
+}
+
+/// Another service that can be talked to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reached {
+    /// The session it was wanted for; in another it means nothing.
+    pub session: SessionId,
+    /// What it is taken up by.
+    pub number: u64,
+    /// What it is.
+    pub connection: Connection,
+}
+
+/// The models that may be chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Models {
+    /// Those of the service in use.
+    pub listed: Listed,
+    /// What else could be talked to, each with its profile.
+    pub others: Vec<ModelRow>,
+}
+
+/// The models of the service in use.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Listed {
+    /// It is asked.
+    Asking,
+    /// In its own order.
+    These(Vec<ModelRow>),
+    /// It does not tell; why, in one sentence.
+    Failed(String),
+}
+
+/// One model that may be chosen.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ModelRow {
+    /// The profile it belongs to; empty: the service in use.
+    pub profile: String,
+    /// Its name; empty: whichever its service has first.
+    pub model: String,
+    /// Tokens that fit its window, where that is known.
+    pub window: Option<u64>,
+    /// Dollars for a million tokens sent, sent from the cache, and received, where the price is known.
+    pub price: Option<(f64, f64, f64)>,
 }
 
 /// One session in the list.
@@ -97,8 +163,12 @@ pub struct Opened {
     pub agent: agent::State,
     /// The way to its runtime. The effects of resuming are done already.
     pub line: Line,
+    /// What it talks to.
+    pub connection: Connection,
     /// What stood unsent in its composer.
     pub draft: String,
+    /// What was chosen on the card of the question that waits in it, as it was kept.
+    pub card: String,
     /// The folder it works in; absolute.
     pub folder: std::path::PathBuf,
     /// What was said before in that folder, oldest first.
@@ -121,10 +191,14 @@ pub struct Line {
 pub struct Connection {
     /// The model, as the service names it.
     pub model: String,
+    /// The profile of the settings; empty where an address was given for this run alone.
+    pub profile: String,
     /// Where the choice came from, in words: `from OPENAI_API_KEY`, `from your settings`.
     pub source: String,
     /// Whether it is the built-in scripted model.
     pub tour: bool,
+    /// Whether the model can be shown pictures.
+    pub images: bool,
     /// Tokens that fit the model's window, where that is known.
     pub window: Option<u64>,
     /// Dollars for a million tokens sent, sent from the cache, and received, where the price is known.

@@ -1,12 +1,13 @@
 //! The frontend with a screen: waits, updates, does what is wanted, draws.
 
-mod canvas;
+pub mod canvas;
 pub mod command;
 pub mod effect;
 pub mod event;
 pub mod focus;
 pub mod host;
 mod input;
+pub mod keeping;
 pub mod keys;
 mod outside;
 pub mod overlay;
@@ -55,6 +56,8 @@ pub struct Start {
     pub settings: Settings,
     /// What stood unsent in the composer when it was left.
     pub draft: String,
+    /// What was chosen on the card of the question that waits, as it was kept; empty where nothing was.
+    pub card: String,
     /// What was said before, oldest first.
     pub history: Vec<String>,
     /// What the person said on the command line, sent at once; empty where nothing was.

@@ -1,6 +1,6 @@
 //! What the person opened over the screen: a list, a page, the keys. A closed set, matched everywhere.
 
-use super::host::{LocalServer, SessionRow};
+use super::host::{LocalServer, ModelRow, SessionRow};
 use super::parts::help::Help;
 use super::parts::line;
 use super::parts::picker::Picker;
@@ -24,7 +24,7 @@ pub enum Overlay {
     /// Every command.
     Commands(Picker),
     /// The models that may be chosen.
-    Models(Picker, Vec<String>),
+    Models(Picker, Vec<ModelRow>),
     /// What else may be talked to.
     Connect(Picker, Vec<Choice>),
     /// A key that is entered; it is never shown.

@@ -124,7 +124,7 @@ impl State {
         let card = match waiting {
             Waiting::Approval { call, .. } => Card::Approval(Approval::new(call.id.clone())),
             Waiting::Answer { call, questions } => {
-                Card::Question(QuestionCard::new(call.id.clone(), questions))
+                Card::Question(QuestionCard::kept_as(call.id.clone(), questions, self.keeping.text()))
             }
         };
         self.prompt = Some(Prompt { moved: false, card });
@@ -154,7 +154,8 @@ impl State {
                 Some(Seen::Approval(seen))
             }
             (Card::Question(card), Waiting::Answer { questions, .. }) => {
-                let seen = card.view(questions, listening, &self.keys, area, buffer, &self.theme);
+                let sight = question::Sight { listening, keys: &self.keys, theme: &self.theme };
+                let seen = card.view(questions, &sight, area, buffer);
                 Some(Seen::Question(seen))
             }
             (Card::Question(_), Waiting::Approval { .. }) => None,

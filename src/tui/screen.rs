@@ -1,6 +1,7 @@
 //! The loop: waits for a key, for the agent, or for a time; then one update for all that waits, and one frame.
 
 mod away;
+mod due;
 mod last_resort;
 
 use super::canvas::Canvas;
@@ -11,16 +12,14 @@ use super::input::Input;
 use super::parts::transcript::cache::Cache;
 use super::state::State;
 use super::terminal::{self, Terminal};
-use super::text::code;
 use super::{Exit, Start, outside, update, view};
+use due::Due;
 use last_resort::LastResort;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// Between two frames at least so long: no terminal shows more, and a burst costs one.
-const FRAME: Duration = Duration::from_millis(8);
 /// So many events of the agent are taken before the next frame is considered.
 const BATCH: usize = 512;
 /// The number the system gives a program whose terminal is gone.
@@ -43,10 +42,16 @@ pub struct Screen {
     _last_resort: LastResort,
     began: Instant,
     drawn: Option<Instant>,
-    /// Something happened since the last frame.
-    stale: bool,
+    /// How much what happened since the last frame matters.
+    due: Due,
     ended_by: Option<i32>,
     left: bool,
+}
+
+/// Whether erasing colours what it erases: only `screen` leaves it in the terminal's own colours.
+fn fills() -> bool {
+    let is_screen = |term: String| term.starts_with("screen");
+    std::env::var_os("TMUX").is_some() || !std::env::var("TERM").is_ok_and(is_screen)
 }
 
 /// What the system tells a program.
@@ -102,12 +107,12 @@ impl Screen {
             start.theme,
             start.keys,
             start.settings,
-            (&start.draft, start.history, start.notices),
+            (&start.draft, start.card, start.history, start.notices),
         );
         let mut screen = Self {
             state,
             cache: Cache::default(),
-            canvas: Canvas::default(),
+            canvas: Canvas::new(fills()),
             terminal,
             input: None,
             events,
@@ -119,7 +124,7 @@ impl Screen {
             _last_resort: LastResort::watch()?,
             began: Instant::now(),
             drawn: None,
-            stale: true,
+            due: Due::Now,
             ended_by: None,
             left: false,
         };
@@ -130,7 +135,7 @@ impl Screen {
         screen.carry_out(first);
         let effects = update::begin(&mut screen.state, start.says, start.picks);
         screen.carry_out(effects);
-        screen.stale = true;
+        screen.due = Due::Now;
         Ok(screen)
     }
 
@@ -150,7 +155,8 @@ impl Screen {
             if self.state.held_until().is_some() && self.events.is_empty() {
                 self.take(Event::Quiet);
             }
-            if self.stale && self.drawn.is_none_or(|drawn| drawn.elapsed() >= FRAME) {
+            let now = Instant::now();
+            if self.due.at(self.drawn, now).is_some_and(|at| at <= now) {
                 self.draw();
             }
         }
@@ -192,7 +198,7 @@ impl Screen {
     /// When something has to happen by itself: a frame that was put off, or what the state asked for. Nothing
     /// ticks while nothing moves.
     fn next_time(&self) -> Option<Instant> {
-        let frame = self.stale.then(|| self.drawn.map_or(self.began, |drawn| drawn + FRAME));
+        let frame = self.due.at(self.drawn, self.began);
         let wish = self.state.wakes_at().map(|at| self.began + at);
         frame.into_iter().chain(wish).min()
     }
@@ -229,9 +235,10 @@ impl Screen {
             Event::Lost => return self.end(HANGUP),
             event => event,
         };
-        let ticks = matches!(event, Event::Tick(_));
+        let due = Due::of(&event);
         let effects = update::update(&mut self.state, &mut self.cache, event);
-        self.stale |= !ticks || self.state.take_moved();
+        let moved = if self.state.take_moved() { Due::Soon } else { Due::No };
+        self.due = self.due.max(due).max(moved);
         self.carry_out(effects);
     }
 
@@ -315,27 +322,22 @@ impl Screen {
         let (width, height) = self.state.size;
         let mut buffer = self.canvas.blank(width, height);
         let shown = view::view(&self.state, &mut self.cache, &mut buffer);
-        self.stale = false;
+        self.due = Due::No;
         self.drawn = Some(Instant::now());
-        if let Ok(bytes) = self.canvas.frame(buffer, shown.cursor)
-            && !bytes.is_empty()
-        {
-            let _ = self.write(&bytes);
+        let bytes = self.canvas.frame(buffer, &shown.links, shown.cursor);
+        if !bytes.is_empty() && terminal::write(bytes).is_err() {
+            // Nobody reads any more.
+            self.end(HANGUP);
         }
-        self.stale |= update::shown(&mut self.state, self.began.elapsed(), shown.card);
+        if update::shown(&mut self.state, self.began.elapsed(), shown.card) {
+            self.due = Due::Soon;
+        }
         self.look_things_up();
     }
 
-    /// What the layout did not know: colours are found on a thread, files by the host.
+    /// What the layout did not know the host finds out.
     fn look_things_up(&mut self) {
-        let (jobs, targets) = self.cache.take_wanted();
-        for job in jobs {
-            let back = self.back.clone();
-            tokio::task::spawn_blocking(move || {
-                let colours = code::highlight(&job);
-                let _ = back.send(Event::Coloured(job, colours));
-            });
-        }
+        let targets = self.cache.take_wanted();
         if !targets.is_empty() {
             self.host.ask(super::host::Wish::Exist(targets));
         }
@@ -360,7 +362,7 @@ impl Screen {
         self.input = Some(Input::start(self.back.clone())?);
         self.canvas.forget();
         self.resize();
-        self.stale = true;
+        self.due = Due::Now;
         self.drawn = None;
         Ok(())
     }

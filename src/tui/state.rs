@@ -2,11 +2,13 @@
 
 use super::effect::Effect;
 use super::host::{Connection, LocalServer, Wish};
+use super::keeping::Keeping;
 use super::keys::Keymap;
 use super::overlay::Overlay;
 use super::parts::complete::{self, Complete};
 use super::parts::composer::Composer;
 use super::parts::listening::{Listening, Presses};
+use super::parts::pace::{Pace, Wait};
 use super::parts::toast::{Kind, Toasts};
 use super::parts::transcript::{Ground, Transcript};
 use super::prompt::Prompt;
@@ -62,6 +64,8 @@ pub struct State {
     pub complete: Complete,
     /// The card of the call that waits.
     pub prompt: Option<Prompt>,
+    /// What of that card is kept outside.
+    pub keeping: Keeping,
     /// The keys pressed lately.
     pub presses: Presses,
     /// A key for the card that waits a moment whether more follow, as in a paste; since when.
@@ -82,6 +86,8 @@ pub struct State {
     pub now: Duration,
     /// When what goes on now began.
     pub since: Duration,
+    /// How the reply comes.
+    pub pace: Pace,
     /// Whether the terminal is in front, as far as it tells.
     pub front: bool,
     /// When Esc was pressed on an open card.
@@ -97,8 +103,8 @@ pub struct State {
 /// So long a key for a card waits for the rest of a paste: more than lies between its letters, less than anyone
 /// notices.
 const HELD: Duration = Duration::from_millis(12);
-/// The spinner moves this often.
-const SPIN: Duration = Duration::from_millis(100);
+/// The spinner moves this often: alive to every eye, and no work for the machine while the person waits.
+pub const SPIN: Duration = Duration::from_millis(250);
 
 impl State {
     /// The screen before anything happened, and what is wanted at once.
@@ -111,7 +117,7 @@ impl State {
         theme: Theme,
         keys: Keymap,
         settings: Settings,
-        (draft, history, notices): (&str, Vec<String>, Vec<String>),
+        (draft, card, history, notices): (&str, String, Vec<String>, Vec<String>),
     ) -> (Self, Vec<Effect>) {
         let mut complete = Complete::default();
         complete.offer(complete::Kind::Command, super::update::command_names());
@@ -129,6 +135,7 @@ impl State {
             composer,
             complete,
             prompt: None,
+            keeping: Keeping::of(card),
             presses: Presses::default(),
             held: None,
             overlays: Vec::new(),
@@ -139,6 +146,7 @@ impl State {
             size: (80, 24),
             now: Duration::ZERO,
             since: Duration::ZERO,
+            pace: Pace::default(),
             front: true,
             pressed_stop: None,
             pressed_quit: None,
@@ -162,12 +170,23 @@ impl State {
     pub fn ground(&self) -> Ground<'_> {
         let side = if self.size.0 > 2 { 2 } else { 0 };
         let width = usize::from(self.size.0.saturating_sub(side)).max(1);
-        Ground { agent: &self.agent, theme: &self.theme, width, now: self.now, since: self.since }
+        Ground {
+            agent: &self.agent,
+            theme: &self.theme,
+            width,
+            now: self.now,
+            since: self.since,
+            pace: &self.pace,
+            keys: &self.keys,
+        }
     }
 
     /// When the picture changes by itself; `None` while nothing moves.
     pub fn wakes_at(&self) -> Option<Duration> {
         let spin = self.agent.is_busy().then(|| {
+            if let Some(second) = self.pace.ticks_at(&self.agent, self.now) {
+                return second;
+            }
             let since = self.now.saturating_sub(self.since).as_millis();
             self.since + SPIN * u32::try_from(since / SPIN.as_millis() + 1).unwrap_or(u32::MAX)
         });
@@ -175,7 +194,18 @@ impl State {
             Some(Listening::Until(at)) => Some(at),
             Some(Listening::Yes | Listening::Unseen | Listening::Unsent) | None => None,
         };
-        spin.into_iter().chain(card).chain(self.held_until()).chain(self.toasts.next()).min()
+        spin.into_iter()
+            .chain(card)
+            .chain(self.held_until())
+            .chain(self.keeping.due())
+            .chain(self.toasts.next())
+            .min()
+    }
+
+    /// Whether there is a request that can be sent again now: one that waits for that, or the last one, which failed.
+    pub fn can_ask_again(&self) -> bool {
+        let waits = self.pace.wait(&self.agent, self.now);
+        matches!(waits, Some(Wait::Again { .. })) || self.agent.can_ask_again()
     }
 
     /// When a key that is held back is taken for what it seemed.

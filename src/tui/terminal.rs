@@ -104,10 +104,10 @@ fn release() {
     if !TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
-    let mut bytes = Vec::new();
+    // A frame may have been cut in the middle: no link is open, the pen is reset, and all rows scroll.
+    let mut bytes = b"\x1b]8;;\x1b\\\x1b[m\x1b[r".to_vec();
     let _ = queue!(
         bytes,
-        // A frame may have been cut in the middle.
         crossterm::terminal::EndSynchronizedUpdate,
         PopKeyboardEnhancementFlags,
         DisableMouseCapture,

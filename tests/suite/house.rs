@@ -169,7 +169,7 @@ fn what_the_readme_counts_is_there() {
     for profile in Config::default().profiles.keys() {
         assert!(code.contains(&profile.as_str()), "the profile {profile}");
     }
-    assert_eq!(Config::default().profiles.len(), 6);
+    assert_eq!(Config::default().profiles.len(), 21);
     let tools = Toolbox::builtin(aye::tools::Settings::default()).specs();
     for tool in &tools {
         assert!(code.contains(&tool.name.as_str()), "the tool {}", tool.name);

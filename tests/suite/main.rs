@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its support too")]
 
+mod answers;
 mod approvals;
+mod asking_again;
 mod between_sessions;
+mod choosing;
 mod command_line;
 mod commands;
 mod dry_run;
@@ -11,10 +14,14 @@ mod editor;
 mod floors;
 mod hands;
 mod house;
+mod keys;
 mod kills;
+mod long_talk;
+mod long_talks;
 mod odd_disks;
 mod odd_places;
 mod odd_servers;
+mod pictures;
 mod questions;
 mod rough_life;
 mod secrets;
@@ -23,7 +30,10 @@ mod settings;
 mod support;
 mod talk;
 mod terminal;
+mod titles;
 mod true_server;
+mod trust;
 mod turns;
+mod waiting;
 mod wire;
 mod writing;

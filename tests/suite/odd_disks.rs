@@ -75,7 +75,7 @@ async fn r25_reading_never_waits_and_never_leaves_the_project_unasked() {
         ("list_files", read("loop"), false, "leads through too many links"),
         ("search_text", json!({ "pattern": "one", "path": "pipe" }), false, "pipe is a pipe, not a file"),
         ("search_text", json!({ "pattern": "(x+x+)+y", "path": "wide.txt" }), false, "No line matches"),
-        ("search_text", json!({ "pattern": "sesame" }), false, "that may hold secrets skipped"),
+        ("search_text", json!({ "pattern": "sesame" }), false, "skipped, may hold secrets"),
     ])
     .await;
 }

@@ -183,7 +183,10 @@ async fn r49_a_service_that_fails_is_asked_five_times_and_then_told() {
             "the service failed (502): a web page came back, “502 Bad Gateway”",
         ),
         (Answer::default().then(Step::Reset), "no answer from ORIGIN: Connection reset by peer"),
-        (Answer::default().raw("SSH-2.0-OpenSSH_9.6\r\n"), "no answer from ORIGIN: "),
+        (
+            Answer::default().raw("SSH-2.0-OpenSSH_9.6\r\n"),
+            "no answer from ORIGIN: it does not answer in HTTP; is it an https:// address?",
+        ),
         (
             Answer::default().raw("HTTP/1.1 200 OK\r\nx: ").raw("x".repeat(1 << 20)),
             "no answer from ORIGIN: message head is too large",
@@ -200,6 +203,12 @@ async fn r49_a_service_that_fails_is_asked_five_times_and_then_told() {
         assert!(lines[..4].iter().all(|line| line.contains("; trying again in ")), "{err}");
         assert!(!lines[4].contains("again") && !err.contains("os error"), "{err}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn thoughts_of_which_only_the_end_is_marked_do_not_run_into_the_reply() {
+    let answer = Answer::stream().says("Let me see.").says(" Hm.\n</think>\n\nYes.").finish("stop").done();
+    assert_eq!(prints(vec![answer]).await, ("Let me see. Hm.\n\nYes.\n".to_owned(), String::new(), 0, 1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

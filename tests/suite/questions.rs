@@ -1,10 +1,17 @@
 //! A question waits for its answer, and the answer goes back as it was given.
 
+use crate::support::program::{Program, Setup};
 use crate::support::scene::Scene;
+use crate::support::service::Service;
+use crate::support::talking::{calls_after, say, says as talked, talks};
 use aye::agent::{Event, Waiting};
 use aye::chat::*;
 use aye::llm::scripted::{calls, says};
+use rustix::process::Signal;
 use serde_json::json;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
 
 #[tokio::test]
 async fn a_question_waits_and_its_answer_is_the_result() {
@@ -19,7 +26,7 @@ async fn a_question_waits_and_its_answer_is_the_result() {
     let Some(Waiting::Answer { call, questions }) = scene.state.waiting() else { panic!("nothing waits") };
     assert_eq!(questions.list[0].options.len(), 3);
     let given = Given { keyword: "clock".into(), source: Source::Picked(vec![1]), note: String::new() };
-    let answer = Answer { status: Status::Answered, given: vec![given] };
+    let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
     let event = Event::Answered { call: call.id.clone(), answer };
     scene.happens(event).await;
     let told: serde_json::Value = serde_json::from_str(&scene.told()).unwrap();
@@ -43,4 +50,108 @@ async fn a_question_that_makes_no_sense_goes_back_to_the_model() {
     scene.say("go").await;
     assert!(matches!(&scene.outcomes()[0], Outcome::Failed(_)));
     assert!(scene.state.is_idle());
+}
+
+/// A service that asks, and the program that shows it, already at the card.
+fn asks() -> (tokio::runtime::Runtime, Service, Program) {
+    let ask = json!({ "questions": [
+        { "question": "Which clock?", "keyword": "clock", "options": ["paused", "a trait", "real"] },
+        { "question": "Where?", "keyword": "os", "options": ["Linux", "macOS"], "multi": true },
+    ]});
+    let (runtime, service, mut program) =
+        talks(vec![calls_after(Duration::ZERO, &[("ask_question", ask)]), talked("Good.")], (80, 24), &[]);
+    say(&mut program, "go");
+    program.until("Which clock?");
+    program.lets_pass(700);
+    (runtime, service, program)
+}
+
+/// The drafts of cards there are, with their rights.
+fn drafts(place: &Path) -> Vec<(String, u32)> {
+    let folder = std::fs::read_dir(place.join("home/aye/data/drafts")).unwrap();
+    let all =
+        folder.map(|entry| entry.unwrap().path()).filter(|path| path.to_string_lossy().contains("-card"));
+    all.map(|path| (std::fs::read_to_string(&path).unwrap(), path.metadata().unwrap().mode() & 0o777))
+        .collect()
+}
+
+#[test]
+fn r51_a_half_answered_card_survives_a_kill_and_comes_back_as_it_was() {
+    let (_runtime, service, mut program) = asks();
+    program.keys("2");
+    program.until("2 of 2 · 1 answered");
+    program.lets_pass(600);
+    program.keys("1");
+    program.lets_pass(600);
+    program.keys("n");
+    program.until("keep the note");
+    program.types("but not on old ones");
+    program.lets_pass(1000);
+    let before = program.screen();
+    assert!(before.contains("[x] Linux") && before.contains("note but not on old ones"), "{before}");
+    let place = program.place.clone();
+    program.signal(Signal::KILL);
+    program.ends();
+    assert_eq!(drafts(place.path()).iter().map(|(_, mode)| *mode).collect::<Vec<_>>(), [0o600]);
+    let again = ["-c", "--base-url", &service.base_url, "--model", "scripted-7b"];
+    let mut program = Setup::again(&place, &again).start();
+    program.until("2 of 2 · 2 answered");
+    program.lets_pass(200);
+    let after = program.screen();
+    let card = |screen: &str| {
+        screen.lines().skip_while(|row| !row.starts_with('╭')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(card(&after), card(&before));
+    program.lets_pass(700);
+    program.keys("\r");
+    program.until("note: but not on old ones");
+    program.lets_pass(600);
+    program.keys("\x1b");
+    program.until("2 questions wait");
+    // Parked, and left the way a person leaves: twice ctrl-c.
+    program.keys("\x03");
+    program.lets_pass(50);
+    program.keys("\x03");
+    program.ends();
+    let mut program = Setup::again(&place, &again).start();
+    program.until("2 questions wait");
+    program.keys("\x11");
+    program.until("note: but not on old ones");
+    program.lets_pass(700);
+    program.keys("\r");
+    program.until("your answers");
+    program.lets_pass(600);
+    program.keys("\r");
+    program.until("Good.");
+    let told = service.received()[1].body.to_string();
+    assert!(
+        told.contains("a trait") && told.contains("Linux") && told.contains("but not on old ones"),
+        "{told}"
+    );
+    assert_eq!(drafts(place.path()), []);
+}
+
+#[test]
+fn r03_digits_typed_while_a_question_comes_pick_nothing() {
+    let ask = |pause| {
+        let question = json!({ "question": "Which clock?", "options": ["paused", "a trait", "real"] });
+        calls_after(Duration::from_millis(pause), &[("ask_question", question)])
+    };
+    let (_runtime, service, mut program) = talks(vec![ask(200)], (80, 24), &[]);
+    say(&mut program, "go");
+    for _ in 0..12 {
+        program.keys("1");
+        program.lets_pass(60);
+    }
+    program.until("Which clock?");
+    for key in ["2", "3", "x", "n"] {
+        program.keys(key);
+        program.lets_pass(60);
+    }
+    program.until("1111111111123xn");
+    program.keys("\x1b[200~2\r\x1b[201~");
+    program.lets_pass(900);
+    let screen = program.screen();
+    assert!(screen.contains("Which clock?") && !screen.contains('✓'), "{screen}");
+    assert_eq!(service.received().len(), 1);
 }

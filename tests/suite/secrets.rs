@@ -1,8 +1,14 @@
 //! Keys stay where they belong: on the wire to their own service, and nowhere else.
 
-use crate::support::program::Setup;
-use crate::support::service::{Answer, Service};
+use crate::support::kept::settings;
+use crate::support::program::{Program, Setup};
+use crate::support::service::{Answer, Service, Step};
+use crate::support::talking::{runs, say, says};
+use rustix::process::Signal;
 use serde_json::json;
+use std::path::Path;
+use std::time::Duration;
+use tokio::runtime::Runtime;
 
 const KEY: &str = "odd-name-1234567890";
 const HEADER: &str = "header-1234567890";
@@ -59,5 +65,269 @@ async fn r57_no_key_reaches_a_command_the_screen_the_session_or_an_error() {
         assert!(!String::from_utf8_lossy(&bytes).contains(key), "the screen showed {key}");
         let found = std::process::Command::new("grep").args(["-r", key]).arg(place.path()).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&found.stdout), "", "{key} is in a file");
+    }
+}
+
+/// What every process of this machine was called with, as far as it can be read.
+fn command_lines() -> String {
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let read = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    read.map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " ") + "\n").collect()
+}
+
+#[test]
+fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
+    use crate::support::talking::{runs, say, says};
+    use std::os::unix::fs::PermissionsExt;
+    const PRINTED: &str = "printed-1234567890-by-a-command";
+    const ENTERED: &str = "entered-1234567890";
+    let env = "env; cat /proc/$PPID/environ; sleep 0.3; echo ran-to-the-end";
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let [one, two, three] =
+        [vec![runs(env), says("One.")], vec![runs(env), says("Two.")], vec![says("Three.")]]
+            .map(|answers| runtime.block_on(Service::start(answers)));
+    let setup = Setup::new(&["--profile", "one"]).size(100, 30).env("MY_MODEL", KEY).env("OTHER_KEY", OTHER);
+    let home = setup.place.path().join("home");
+    let config = home.join("aye/config");
+    std::fs::create_dir_all(&config).unwrap();
+    // The whole key stands in no file.
+    std::fs::write(
+        home.join("give"),
+        "#!/bin/sh\nsleep 0.2; printf '%s-%s\\n' printed 1234567890-by-a-command\n",
+    )
+    .unwrap();
+    std::fs::set_permissions(home.join("give"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let profile = |name: &str, service: &Service, key: &str| {
+        format!("[profiles.{name}]\nbase_url = \"{}\"\nmodel = \"m-{name}\"\n{key}\n", service.base_url)
+    };
+    let settings = profile("one", &one, "key_env = \"MY_MODEL\"")
+        + &profile("two", &two, "key_command = \"~/give\"\nkey_env = \"NOT_SET_KEY\"")
+        + &profile("three", &three, "key_env = \"NOT_SET_EITHER_KEY\"")
+        + "[profiles.other]\nbase_url = \"https://other.example/v1\"\nkey_env = \"OTHER_KEY\"\n";
+    std::fs::write(config.join("config.toml"), settings).unwrap();
+    let origin = three.base_url.trim_end_matches("/v1");
+    std::fs::write(config.join("credentials.toml"), format!("\"{origin}\" = \"{ENTERED}\"\n")).unwrap();
+    let place = setup.place.clone();
+    let mut program = setup.start();
+    program.until("You talk to");
+    let mut lines = String::new();
+    let watches = |lines: &mut String, what: &str| {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        let seen = lines.len();
+        while !lines[seen..].contains(what) && std::time::Instant::now() < end {
+            *lines += &command_lines();
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        // The lines themselves are not shown: they are those of every program of the machine.
+        assert!(lines[seen..].contains(what), "{what} was never on a command line");
+    };
+    let give = place.path().join("home/give").display().to_string();
+    for (profile, reply) in [("one", "One."), ("two", "Two."), ("three", "Three.")] {
+        if profile != "one" {
+            program.keys("\x1bm");
+            program.until(&format!("{profile} · m-{profile}"));
+            program.types(&format!("m-{profile}"));
+            program.lets_pass(60);
+            program.keys("\r");
+            program.until(&format!("m-{profile} of {profile} answers"));
+        }
+        say(&mut program, "go");
+        if profile != "three" {
+            if profile == "two" {
+                watches(&mut lines, &give);
+            }
+            program.until("run a command?");
+            program.lets_pass(700);
+            program.keys("y");
+            watches(&mut lines, "guard -- ");
+        }
+        program.until(reply);
+    }
+    program.keys("\x04");
+    program.ends();
+    let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
+    std::fs::remove_file(config.join("credentials.toml")).unwrap();
+    let services = [(&one, KEY), (&two, PRINTED), (&three, ENTERED)];
+    for (service, own) in services {
+        let requests = service.received();
+        assert!(!requests.is_empty());
+        for request in &requests {
+            assert_eq!(request.header("authorization"), Some(format!("Bearer {own}").as_str()));
+            let all = format!("{} {:?} {}", request.line, request.headers, request.body);
+            for key in [KEY, PRINTED, ENTERED, OTHER].iter().filter(|key| **key != own) {
+                assert!(!all.contains(key), "{key} was sent to another service");
+            }
+        }
+        let told =
+            requests.iter().rfind(|request| request.line.starts_with("POST")).unwrap().body.to_string();
+        assert!(told.contains("ran-to-the-end") && !told.contains(own), "{told}");
+    }
+    for key in [KEY, PRINTED, ENTERED, OTHER] {
+        assert!(!bytes.contains(key), "the screen showed {key}");
+        assert!(!lines.contains(key), "{key} is on a command line");
+        let found = std::process::Command::new("grep").args(["-r", key]).arg(place.path()).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&found.stdout), "", "{key} is in a file");
+    }
+}
+
+const JSON: &str = "application/json";
+
+/// The key, and a header's value, in every place where a service may repeat them.
+fn echoes() -> Vec<Answer> {
+    let words = format!("bad {KEY}, {HEADER}");
+    let error = json!({ "error": { "message": words, "code": KEY, "type": HEADER } });
+    vec![
+        Answer::body(401, JSON, &[], &error.to_string()),
+        // A wait too long to be waited for, so that it is told at once.
+        Answer::body(
+            500,
+            "text/plain",
+            &["retry-after: 9000"],
+            &format!("authorization: Bearer {KEY}\nx-api-key: {HEADER}"),
+        ),
+        Answer::body(400, "text/html", &[], &format!("<html><title>{words}</title>")),
+        Answer::body(200, JSON, &[], &error.to_string()),
+        Answer::body(200, "text/plain", &[], &words),
+        Answer::stream().says("Half").event(error),
+        Answer::stream().says("Half").raw(format!("data: {words}\n\n")),
+        Answer::head(
+            307,
+            &[
+                &format!("location: http://{KEY}:{HEADER}@127.0.0.1:9/{KEY}?key={HEADER}"),
+                "content-length: 0",
+            ],
+        ),
+        Answer::head(302, &[&format!("location: http://{KEY}.example.test/"), "content-length: 0"]),
+    ]
+}
+
+/// The program's own profile for this service.
+fn with_keys(service: &Service, arguments: &[&str]) -> Setup {
+    let setup = Setup::new(&[&["--profile", "mine"], arguments].concat()).size(100, 30).env("MY_MODEL", KEY);
+    settings(&setup, &profile(service));
+    setup
+}
+
+fn profile(service: &Service) -> String {
+    let base = &service.base_url;
+    format!(
+        "[profiles.mine]\nbase_url = \"{base}\"\nmodel = \"m\"\nkey_env = \"MY_MODEL\"\n[profiles.mine.headers]\nx-api-key = \"{HEADER}\"\n"
+    )
+}
+
+fn holds_none(text: &[u8], what: &str) {
+    let text = String::from_utf8_lossy(text);
+    for key in [KEY, HEADER] {
+        assert!(!text.contains(key), "{key} is in {what}: {text}");
+    }
+}
+
+/// Neither stands in any file but the settings, where the person wrote it.
+fn in_no_file(place: &Path) {
+    for entry in std::fs::read_dir(place).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            in_no_file(&path);
+        } else if path.file_name().is_some_and(|name| name != "config.toml") && path.is_file() {
+            holds_none(&std::fs::read(&path).unwrap(), &path.display().to_string());
+        }
+    }
+}
+
+#[test]
+fn r57_a_key_that_is_repeated_to_a_script_is_printed_nowhere_and_kept_nowhere() {
+    let runtime = Runtime::new().unwrap();
+    for answer in echoes() {
+        let service = runtime.block_on(Service::start([answer]));
+        for arguments in [&["-p", "hi"][..], &["-p", "--json", "hi"]] {
+            let setup = with_keys(&service, arguments);
+            let (out, err, code) = setup.print("");
+            assert_eq!(code, 1, "{err}");
+            holds_none(out.as_bytes(), "what was printed");
+            holds_none(err.as_bytes(), "what was told");
+            in_no_file(setup.place.path());
+        }
+        let asked = service.received();
+        assert_eq!(asked[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+        assert_eq!(asked[0].header("x-api-key"), Some(HEADER));
+    }
+}
+
+/// The processes that this one started, and theirs.
+fn below(pid: i32) -> Vec<i32> {
+    let children = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+        let child: i32 = entry.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        let parent: i32 = stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()?;
+        (parent == pid).then_some(child)
+    });
+    children.flat_map(|child| [vec![child], below(child)].concat()).collect()
+}
+
+#[test]
+fn r57_no_process_that_the_program_starts_can_read_a_key() {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start([runs("echo $((40 + 2))up; sleep 20"), says("Over.")]));
+    let mut program = with_keys(&service, &[]).start();
+    program.until("ask mode");
+    say(&mut program, "go");
+    program.until("run a command?");
+    program.lets_pass(700);
+    program.keys("y");
+    program.until("42up");
+    let seen = below(program.pid());
+    assert!(seen.len() >= 2, "the guard and the command: {seen:?}");
+    for pid in seen {
+        for file in ["cmdline", "environ"] {
+            holds_none(&std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default(), file);
+        }
+    }
+    holds_none(&std::fs::read(format!("/proc/{}/cmdline", program.pid())).unwrap(), "its own command line");
+    program.keys("\x1b");
+    program.lets_pass(300);
+}
+
+/// Whatever became of the program: nothing of a key is on its screen or on disk.
+fn left_nothing(program: &mut Program) {
+    holds_none(&program.bytes(), "what was drawn");
+    in_no_file(&program.place.path().join("home"));
+    in_no_file(&program.project());
+}
+
+#[test]
+fn r57_a_key_that_is_repeated_to_a_screen_is_not_drawn_however_the_program_ends() {
+    let runtime = Runtime::new().unwrap();
+    let mut answers = echoes();
+    let count = answers.len();
+    answers.push(Answer::stream().says("It begins").then(Step::Stall));
+    let service = runtime.block_on(Service::start(answers));
+    let mut program = with_keys(&service, &[]).start();
+    program.until("ask mode");
+    for at in 0..count {
+        say(&mut program, &format!("words {at}"));
+        while service.received().len() <= at {
+            program.lets_pass(10);
+        }
+        program.until(&format!("words {at}"));
+        program.lets_pass(150);
+    }
+    say(&mut program, "and now");
+    program.until("It begins");
+    // A draft, and then the hardest of all ends.
+    program.types("a draft");
+    program.lets_pass(300);
+    program.signal(Signal::KILL);
+    program.ends_within(Duration::from_secs(5));
+    left_nothing(&mut program);
+}
+
+#[test]
+fn r57_a_crash_tells_no_key() {
+    let runtime = Runtime::new().unwrap();
+    for way in ["main", "thread"] {
+        let service = runtime.block_on(Service::start([says("Hello.")]));
+        let mut program = with_keys(&service, &[]).env("AYE_PANIC", way).start();
+        program.ends();
+        left_nothing(&mut program);
     }
 }

@@ -83,7 +83,7 @@ fn child_that_makes_every_kind_of_file() {
     replace(&places.themes().join("mine.toml"), b"x").unwrap();
     aye::config::set(&places.settings(), &["screen", "theme"], "dark").unwrap();
     let mut credentials = aye::config::Credentials::load(&places.credentials()).unwrap();
-    credentials.save("https://a/v1", aye::config::Key::new("k")).unwrap();
+    credentials.save("p", "https://a/v1", aye::config::Key::new("k")).unwrap();
 }
 
 fn every_path(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -19,7 +19,7 @@ fn what_the_person_set_up_in_one_run_is_there_in_the_next() {
     let settings = Settings::load(&places.settings(), &nothing, &flags);
     let mut credentials = Credentials::load(&places.credentials()).unwrap();
     assert_eq!(connect(&settings, &nothing, &flags, &credentials), Ok(None));
-    credentials.save("https://api.openai.com/v1", Key::new("sk-entered")).unwrap();
+    credentials.save("openai", "https://api.openai.com/v1", Key::new("sk-entered")).unwrap();
     set(&places.settings(), &["screen", "theme"], "dark").unwrap();
     set(&places.settings(), &["profiles", "openai", "model"], "gpt-5").unwrap();
     set(&places.settings(), &["screen", "mouse"], false).unwrap();

@@ -1,49 +1,46 @@
 //! The real program in a terminal against a model server that somebody else wrote, where `AYE_TEST_SERVER` names one
 //! by its base address. Its model may say anything, control characters too.
 
-use crate::support::program::{Program, Setup};
-use aye::chat::{Entry, Session};
-use aye::store::read;
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::support::between::between;
+use crate::support::kept::{ended, session, settings, until_ended};
+use crate::support::program::Setup;
+use aye::chat::{Entry, Outcome, Session};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 const TURNS: usize = 20;
 
-/// A profile for the server with this many tokens a reply, whatever its model thinks of stopping.
+/// The token that a call begins with, in the model of `tests/servers/tiny.py`.
+const CALLS: u32 = 260;
+
+/// A profile for the server with this many tokens a reply, whatever its model thinks of stopping. Nothing is asked
+/// beside the talk.
 fn profile(setup: &Setup, base: &str, tokens: u32) {
-    let config = setup.place.path().join("home/aye/config");
-    std::fs::create_dir_all(&config).unwrap();
-    let profile = format!(
-        "[profiles.true]\nbase_url = \"{base}\"\nmodel = \"m\"\n[profiles.true.parameters]\nmax_tokens = {tokens}\nignore_eos = true\n"
+    settle(setup, base, tokens, "context_window = 1000000\n");
+}
+
+fn settle(setup: &Setup, base: &str, tokens: u32, window: &str) {
+    settings(
+        setup,
+        &format!(
+            "[model]\ntitles = false\n[profiles.true]\nbase_url = \"{base}\"\nmodel = \"m\"\n{window}[profiles.true.parameters]\nmax_tokens = {tokens}\nignore_eos = true\n"
+        ),
     );
-    std::fs::write(config.join("config.toml"), profile).unwrap();
 }
 
-/// The session as it is on disk.
-fn session(setup: &Setup) -> Vec<Entry> {
-    let folder = setup.place.path().join("home/aye/data/sessions");
-    let Some(Ok(file)) = std::fs::read_dir(folder).unwrap().next() else { return Vec::new() };
-    let read = read(&file.path()).unwrap();
-    assert!(read.notices.is_empty(), "{:?}", read.notices);
-    read.entries
+/// A profile for the server of `tests/servers/tiny.py` whose model says a call of a command.
+fn calling(setup: &Setup, base: &str) {
+    settings(
+        setup,
+        &format!(
+            "[profiles.true]\nbase_url = \"{base}\"\nmodel = \"m\"\n[profiles.true.parameters]\nlogit_bias = [[{CALLS}, 250]]\nmax_tokens = 200\n"
+        ),
+    );
 }
 
-fn ended(entries: &[Entry]) -> usize {
-    entries.iter().filter(|entry| matches!(entry, Entry::Ended { .. })).count()
-}
-
-/// Waits until so many turns have ended.
-fn until_ended(program: &mut Program, setup: &Setup, turns: usize) {
-    for _ in 0..600 {
-        if ended(&session(setup)) >= turns {
-            return;
-        }
-        program.lets_pass(50);
-    }
-    panic!("turn {turns} did not end:\n{}", program.screen());
+/// Whether the server is the one of `tests/servers/tiny.py`.
+fn is_ours() -> bool {
+    std::env::var_os("AYE_TEST_SERVER_IS_TINY").is_some()
 }
 
 /// What a terminal obeys that the program never writes: anything but plain CSI sequences, its own titles and links.
@@ -90,7 +87,9 @@ fn r32_twenty_turns_of_noise_end_are_counted_and_are_there_the_next_time() {
     assert_eq!(stray(&program.bytes()), Vec::<String>::new());
     let entries = session(&kept);
     let replies = entries.iter().filter_map(|entry| match entry {
-        Entry::Replied { usage, .. } => Some(usage.expect("every reply is counted")),
+        Entry::Replied { usage, .. } => {
+            Some(usage.unwrap_or_else(|| panic!("every reply is counted: {entry:?}")))
+        }
         _ => None,
     });
     let tokens: Vec<u64> = replies.map(|usage| usage.output).collect();
@@ -106,32 +105,6 @@ fn r32_twenty_turns_of_noise_end_are_counted_and_are_there_the_next_time() {
     program.keys("\r");
     until_ended(&mut program, &kept, TURNS + 1);
     assert!(session(&kept).starts_with(&entries), "nothing of before changed");
-}
-
-/// Stands between the program and the server, to see who hangs up.
-fn between(base: &str) -> (String, Arc<AtomicBool>) {
-    let server = base.trim_start_matches("http://").trim_end_matches("/v1").to_owned();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/v1", listener.local_addr().unwrap());
-    let hung_up = Arc::new(AtomicBool::new(false));
-    let seen = hung_up.clone();
-    std::thread::spawn(move || {
-        for near in listener.incoming() {
-            let (mut near, Ok(mut far)) = (near.unwrap(), TcpStream::connect(&server)) else { return };
-            let (mut from_far, mut to_near) = (far.try_clone().unwrap(), near.try_clone().unwrap());
-            std::thread::spawn(move || std::io::copy(&mut from_far, &mut to_near));
-            let mut buffer = [0; 65536];
-            while let Ok(count) = near.read(&mut buffer) {
-                if count == 0 {
-                    seen.store(true, Ordering::SeqCst);
-                    let _ = far.shutdown(std::net::Shutdown::Both);
-                    break;
-                }
-                far.write_all(&buffer[..count]).unwrap();
-            }
-        }
-    });
-    (address, hung_up)
 }
 
 #[test]
@@ -166,4 +139,110 @@ fn r62_esc_in_the_middle_hangs_up_and_the_next_turn_comes() {
         assert!(reply.is_none_or(cut), "{reply:?}");
     }
     assert_eq!(stray(&program.bytes()), Vec::<String>::new());
+}
+
+#[test]
+fn a_talk_outgrows_the_servers_own_window_and_goes_on() {
+    let Some(base) = server() else { return };
+    let setup = Setup::new(&[]);
+    settle(&setup, &base, 40, "");
+    let words = "some words of mine ".repeat(28);
+    for turn in 1..=12 {
+        let said = format!("turn {turn}: {words}");
+        let mut arguments = vec!["--profile", "true", "-p", said.as_str()];
+        arguments.extend((turn > 1).then_some("--continue"));
+        let (_, err, _) = Setup::again(&setup.place, &arguments).print("");
+        let entries = session(&setup);
+        assert_eq!(ended(&entries), turn, "{err}");
+        let summary = entries.iter().rposition(|entry| matches!(entry, Entry::Compacted { .. }));
+        let replied = entries.iter().rposition(|entry| matches!(entry, Entry::Replied { .. }));
+        if summary.is_some() && replied > summary {
+            assert!(err.contains("what was said before is summarised"), "{err}");
+            return;
+        }
+    }
+    panic!("twelve turns fit into the window, or none went on behind a summary");
+}
+
+#[test]
+fn a_call_that_the_server_parsed_is_asked_about_and_its_outcome_goes_back() {
+    let Some(base) = server() else { return };
+    if !is_ours() {
+        return;
+    }
+    for answer in ["y", "n"] {
+        let setup = Setup::new(&["--profile", "true"]).size(100, 30);
+        calling(&setup, &base);
+        let kept = Setup::again(&setup.place, &[]);
+        let mut program = setup.start();
+        program.until("ask mode");
+        program.types("run something");
+        program.keys("\r");
+        program.until("$ echo from-the-server");
+        program.lets_pass(700);
+        assert!(
+            !session(&kept).iter().any(|entry| matches!(entry, Entry::Settled { .. })),
+            "not before a yes"
+        );
+        program.keys(answer);
+        // The server was told: its model answers an outcome with a sentence of its own.
+        program.until("The command was told to me.");
+        until_ended(&mut program, &kept, 1);
+        let entries = session(&kept);
+        let outcomes: Vec<&Outcome> = entries
+            .iter()
+            .filter_map(|entry| if let Entry::Settled { outcome, .. } = entry { Some(outcome) } else { None })
+            .collect();
+        let fits = match answer {
+            "y" => matches!(outcomes[..], [Outcome::Done(text)] if text.contains("from-the-server")),
+            _ => matches!(outcomes[..], [Outcome::Refused(_)]),
+        };
+        assert!(fits, "{outcomes:?}");
+        let ids = entries.iter().filter_map(|entry| match entry {
+            Entry::Replied { calls, .. } => calls.first().map(|call| call.id.clone()),
+            _ => None,
+        });
+        assert!(ids.into_iter().all(|id| id.0.len() > 8), "the server's own id");
+    }
+}
+
+#[test]
+fn a_talk_too_long_for_the_server_is_told_and_the_next_one_is_not_lost() {
+    let Some(base) = server() else { return };
+    let setup = Setup::new(&["--profile", "true"]).size(100, 30).has("long.txt", "");
+    profile(&setup, &base, 8);
+    let kept = Setup::again(&setup.place, &["-p", "--profile", "true"]);
+    let (out, err, code) = kept.print(&"word ".repeat(60_000));
+    assert_eq!((out.as_str(), code), ("", 1));
+    assert!(err.contains("(400, exceed_context_size_error)") && err.contains("exceeds"), "{err}");
+    assert_eq!(err.lines().count(), 1, "{err}");
+    let wrong =
+        Setup::again(&setup.place, &["-p", "--base-url", &format!("{base}/nowhere"), "--model", "m", "hi"]);
+    let (out, err, code) = wrong.print("");
+    assert_eq!((out.as_str(), code), ("", 1));
+    assert!(err.contains("does not know this model or address (404"), "{err}");
+}
+
+#[test]
+fn the_server_s_models_are_listed_and_one_is_chosen() {
+    let Some(base) = server() else { return };
+    let setup = Setup::new(&["--profile", "true"]).size(100, 30);
+    profile(&setup, &base, 8);
+    let kept = Setup::again(&setup.place, &[]);
+    let mut program = setup.start();
+    program.until("ask mode");
+    program.types("/model");
+    program.lets_pass(50);
+    program.keys("\r");
+    program.until("gguf");
+    // The one in use stands first.
+    program.keys("\x1b[B");
+    program.lets_pass(100);
+    program.keys("\r");
+    program.lets_pass(300);
+    program.types("hi");
+    program.keys("\r");
+    until_ended(&mut program, &kept, 1);
+    let named = |entry: &Entry| matches!(entry, Entry::Replied { model, .. } if model.contains("gguf"));
+    assert!(session(&kept).iter().any(named), "{:?}", session(&kept));
 }

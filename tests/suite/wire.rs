@@ -1,8 +1,14 @@
 //! A model behind a real connection: what a service sends, byte for byte, and what is made of it.
 
+mod echoes;
 mod endings;
+mod fixtures;
+mod keys;
 mod refusals;
 mod requests;
+mod responses;
+mod responses_ends;
+mod responses_turns;
 mod streams;
 mod true_server;
 mod trust;
@@ -15,23 +21,34 @@ use std::time::Duration;
 
 /// A request with one message.
 fn asks(text: &str) -> Request {
-    Request { model: "m".into(), messages: vec![Message::Person(text.into())], tools: vec![] }
+    Request {
+        model: "m".into(),
+        messages: vec![Message::Person(text.into())],
+        tools: vec![],
+        most: None,
+        pictures: vec![],
+    }
 }
 
 /// A model at the service, with a short patience.
 fn model(service: &Service) -> OpenAi {
-    OpenAi::new(Settings { idle: Duration::from_millis(800), ..Settings::new(&service.base_url) })
+    OpenAi::new(settings(service))
 }
 
-/// Everything that comes of one request.
+fn settings(service: &Service) -> Settings {
+    Settings { idle: Duration::from_millis(800), ..Settings::new(&service.base_url) }
+}
+
+/// Everything that comes of one request but silence, which is a matter of the machine's load too.
 async fn collect(model: &OpenAi) -> Vec<Result<Chunk, Error>> {
-    let all = model.stream(asks("hi")).collect();
+    let is_quiet = |item: &Result<Chunk, Error>| matches!(item, Ok(Chunk::Quiet { .. }));
+    let all = model.stream(asks("hi")).filter(|item| std::future::ready(!is_quiet(item))).collect();
     tokio::time::timeout(Duration::from_secs(20), all).await.expect("a reply ends")
 }
 
 /// Everything that comes of this answer; the service gives no other, and is asked once.
 async fn once(answer: Answer) -> Vec<Result<Chunk, Error>> {
-    let service = Service::start([answer]).await;
+    let service = Service::strict([answer]).await;
     let out = collect(&model(&service)).await;
     assert_eq!(service.received().len(), 1, "asked once: {out:?}");
     out
@@ -44,12 +61,16 @@ fn told(out: &[Result<Chunk, Error>]) -> String {
         match item {
             Ok(Chunk::Text(text)) => told.push_str(text),
             Ok(Chunk::Reasoning(text)) => told.push_str(&format!("({text})")),
+            Ok(Chunk::WasReasoning) => told.push('^'),
             Ok(Chunk::Writing { .. }) => {}
             Ok(Chunk::Call(call)) => {
                 told.push_str(&format!("[{} {} {}]", call.id, call.name, call.arguments))
             }
             Ok(Chunk::Usage(usage)) => told.push_str(&format!("#{}+{}", usage.input, usage.output)),
             Ok(Chunk::Retrying { attempt, .. }) => told.push_str(&format!("~{attempt}~")),
+            Ok(Chunk::Quiet { since, .. }) => told.push_str(&format!("_{}_", since.as_millis())),
+            Ok(Chunk::Answering { model, .. }) => told.push_str(&format!("@{model}@")),
+            Ok(Chunk::Echo(echo)) => told.push_str(&format!("&{}&", echo.held)),
             Ok(Chunk::Done(Finish::Stop)) => told.push('.'),
             Ok(Chunk::Done(Finish::Length)) => told.push_str("<length>"),
             Ok(Chunk::Done(Finish::Filtered(why))) => told.push_str(&format!("<{why}>")),

@@ -1,7 +1,12 @@
 //! The turn machine, by hand: what the tests of it share.
 
+mod again;
+mod compacting;
+mod editing;
 mod laws;
+mod naming;
 mod turns;
+mod window;
 
 use super::*;
 use crate::chat::*;
@@ -54,7 +59,7 @@ fn write() -> Intent {
 }
 
 fn question() -> Intent {
-    let choice = |label: &str| Choice { label: label.into(), description: String::new() };
+    let choice = Choice::new;
     Intent::Ask(Questions {
         list: vec![Question {
             keyword: "k".into(),
@@ -64,7 +69,7 @@ fn question() -> Intent {
             allow_text: true,
             recommended: None,
         }],
-        dropped: 0,
+        dropped: Dropped::default(),
     })
 }
 
@@ -107,6 +112,8 @@ fn shape(effects: &[Effect]) -> Vec<String> {
             Ending::Failed(_) => "ended badly".to_owned(),
         },
         Entry::Titled { .. } => "titled".to_owned(),
+        Entry::Compacted { upto, .. } => format!("compacted to {upto}"),
+        Entry::FellBack { model, .. } => format!("fell back to {model}"),
         Entry::Switched { .. } => "switched".to_owned(),
     };
     effects
@@ -117,6 +124,8 @@ fn shape(effects: &[Effect]) -> Vec<String> {
             Effect::Plan { call, .. } => format!("PLAN {}", call.id),
             Effect::Act { call, .. } => format!("ACT {}", call.id),
             Effect::Rehearse { call, .. } => format!("REHEARSE {}", call.id),
+            Effect::Name { .. } => "NAME".to_owned(),
+            Effect::Hurry => "HURRY".to_owned(),
             Effect::Cancel { .. } => "CANCEL".to_owned(),
         })
         .collect()

@@ -21,7 +21,7 @@ fn a_late_word_changes_nothing() {
     let late = |chunk| Event::Chunk { turn: over, chunk, after: Duration::ZERO };
     assert_eq!(update(&mut state, late(Chunk::Text("late".into()))), []);
     assert_eq!(update(&mut state, late(Chunk::Done(Finish::Stop))), []);
-    assert_eq!(update(&mut state, Event::Failed { turn: over, why: "late".into() }), []);
+    assert_eq!(update(&mut state, Event::Failed { turn: over, why: "late".into(), too_long: false }), []);
     assert_eq!(state, before);
 }
 
@@ -123,7 +123,7 @@ fn calls_behind_a_question_wait_for_its_answer() {
     replies(&mut state, "", &[("a", "ask"), ("b", "read")]);
     assert_eq!(shape(&planned(&mut state, "a", question())), ["asked a"]);
     let given = Given { keyword: "k".into(), source: Source::Picked(vec![2]), note: String::new() };
-    let answer = Answer { status: Status::Answered, given: vec![given] };
+    let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
     let effects = update(&mut state, Event::Answered { call: "a".into(), answer });
     assert_eq!(shape(&effects), ["answered a", "done a", "PLAN b"]);
 }
@@ -151,11 +151,25 @@ fn a_reply_cut_short_is_kept_and_its_calls_are_not_run() {
     chunk(&mut state, Chunk::Text("Half".into()));
     chunk(&mut state, Chunk::Call(call("a", "write")));
     let turn = turn(&state);
-    let effects = update(&mut state, Event::Failed { turn, why: "lost".into() });
+    let effects = update(&mut state, Event::Failed { turn, why: "lost".into(), too_long: false });
     assert_eq!(shape(&effects), ["replied Half/0 cut", "ended badly"]);
     said(&mut state, "again");
     chunk(&mut state, Chunk::Call(call("a", "write")));
     assert_eq!(shape(&chunk(&mut state, Chunk::Done(Finish::Length))), ["ended badly"]);
+}
+
+#[test]
+fn what_was_said_and_turns_out_to_be_thought_is_kept_as_thought() {
+    let mut state = idle();
+    said(&mut state, "go");
+    chunk(&mut state, Chunk::Text("Let me see.\n".into()));
+    chunk(&mut state, Chunk::WasReasoning);
+    chunk(&mut state, Chunk::Text("Yes.".into()));
+    assert_eq!(shape(&chunk(&mut state, Chunk::Done(Finish::Stop))), ["replied Yes./0", "ended"]);
+    let Some(Entry::Replied { reasoning, .. }) = state.session.entries().iter().rev().nth(1) else {
+        panic!("{:?}", state.session.entries())
+    };
+    assert_eq!(reasoning, "Let me see.\n");
 }
 
 #[test]
@@ -266,7 +280,7 @@ fn r51_a_question_left_open_waits_again() {
     let (mut resumed, effects) = resume(state.session, idle());
     assert_eq!(shape(&effects), ["interrupted b"]);
     assert!(matches!(resumed.waiting(), Some(Waiting::Answer { .. })));
-    let answer = Answer { status: Status::Declined, given: vec![] };
+    let answer = Answer::without(Status::Declined);
     let effects = update(&mut resumed, Event::Answered { call: "a".into(), answer });
     assert_eq!(shape(&effects), ["answered a", "done a", "STREAM"]);
 }

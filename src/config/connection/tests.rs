@@ -20,17 +20,31 @@ const KEY: (&str, &str) = ("OPENAI_API_KEY", "sk-1");
 
 impl Case {
     fn connect(&self) -> Result<Option<Connection>, Problem> {
+        self.find(|settings, environment, credentials| {
+            connect(settings, environment, &self.flags, credentials)
+        })
+    }
+
+    /// What is configured, and what stands in for it.
+    fn both(&self) -> (Connection, Result<Option<Connection>, Problem>) {
+        let first = self.connect().unwrap().unwrap();
+        let second = self
+            .find(|settings, environment, credentials| fallback(settings, environment, credentials, &first));
+        (first, second)
+    }
+
+    fn find<T>(&self, find: impl Fn(&Settings, Environment<'_>, &Credentials) -> T) -> T {
         let home = tempfile::tempdir().unwrap();
         let mut credentials = Credentials::load(&home.path().join("keys.toml")).unwrap();
         for (url, key) in self.entered {
-            credentials.save(url, Key::new(key)).unwrap();
+            credentials.save("p", url, Key::new(key)).unwrap();
         }
         let environment = |name: &str| {
             let found = self.environment.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         };
         let settings = Settings::from_layers([read(self.file, "f")], &environment, &self.flags);
-        connect(&settings, &environment, &self.flags, &credentials)
+        find(&settings, &environment, &credentials)
     }
 }
 
@@ -134,6 +148,18 @@ fn r47_an_address_without_encryption_is_warned_of_unless_it_is_this_machine() {
         ("http://[::1]:1/v1", false),
         ("http://localhost:1/v1", false),
         ("http://2130706433/v1", false),
+        ("http://127.8.9.1/v1", false),
+        ("http://LOCALHOST:1/v1", false),
+        ("http://localhost./v1", false),
+        ("http://0.0.0.0:4000/v1", false),
+        ("http://[::]:4000/v1", false),
+        ("http://[::ffff:127.0.0.1]/v1", false),
+        ("http://model.localhost/v1", true),
+        ("http://128.0.0.1/v1", true),
+        ("http://169.254.1.1/v1", true),
+        ("http://[fe80::1]/v1", true),
+        ("http://[::ffff:10.0.0.1]/v1", true),
+        ("http://127.0.0.1.example.com/v1", true),
     ] {
         let connection = Case { flags: flag(url), ..NOTHING }.connect().unwrap().unwrap();
         assert_eq!(connection.warning.is_some(), warned, "{url}");
@@ -154,7 +180,7 @@ fn what_cannot_be_says_where_it_was_written() {
     );
     assert_eq!(
         said(Case { environment: &[("AYE_PROFILE", "corporate")], ..NOTHING }),
-        "AYE_PROFILE: no profile is called \"corporate\"; there are llamacpp, lmstudio, ollama, openai, openrouter, vllm"
+        "AYE_PROFILE: no profile is called \"corporate\"; there are anthropic, azure, cerebras, deepseek, fireworks, gemini, groq, jan, koboldcpp, litellm, llamacpp, lmstudio, mistral, moonshot, ollama, openai, openrouter, sglang, together, vllm, xai"
     );
     for url in ["example.com", "ftp://a/b", "https://me:pw@a/v1", "file:///etc", "https://a/v1?key=1", ""] {
         assert_eq!(
@@ -163,4 +189,147 @@ fn what_cannot_be_says_where_it_was_written() {
             "{url}"
         );
     }
+}
+
+#[test]
+fn what_is_not_chosen_is_the_first_that_has_a_key_in_the_order_that_is_documented() {
+    let chosen = |environment: &'static [(&str, &str)]| {
+        Case { environment, ..NOTHING }.connect().unwrap().map(|connection| connection.profile)
+    };
+    assert_eq!(chosen(&[("MOONSHOT_API_KEY", "k"), ("GROQ_API_KEY", "k")]).as_deref(), Some("groq"));
+    assert_eq!(chosen(&[("XAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")]).as_deref(), Some("anthropic"));
+    // Without its address there is nothing to send to, and servers on this machine are for the person to choose.
+    assert_eq!(chosen(&[("AZURE_OPENAI_API_KEY", "k"), ("JAN_API_KEY", "k")]), None);
+    let example = include_str!("../../../config.example.toml");
+    let documented: String = example.lines().filter(|line| line.starts_with("# ")).take(5).collect();
+    let (mut from, named) = (0, documented.replace(" and ", ", "));
+    for name in TRIED {
+        let at = named[from..].find(name).unwrap_or_else(|| panic!("{name} in {named}"));
+        from += at + name.len();
+    }
+}
+
+#[test]
+fn a_key_that_cannot_be_sent_is_said_without_being_shown() {
+    for (key, from) in [("sk-se\ncret", "OPENAI_API_KEY"), ("sk-sécret", "OPENAI_API_KEY")] {
+        let environment = [("OPENAI_API_KEY", key)];
+        let leaked: &'static [(&str, &str)] = Box::leak(Box::new(environment));
+        let said = Case { environment: leaked, ..NOTHING }.connect().unwrap_err().to_string();
+        assert_eq!(
+            said,
+            format!(
+                "{from}: the key holds a line break or letters that cannot be sent, so nothing is sent; correct it"
+            )
+        );
+    }
+    let entered = Case { entered: &[("https://api.openai.com", "a\u{7f}b")], ..NOTHING };
+    assert!(entered.connect().unwrap_err().to_string().starts_with("the key you entered: the key holds"));
+}
+
+#[test]
+fn a_command_that_prints_the_key_stands_for_one_and_is_not_run_here() {
+    let file = "model.profile = \"openai\"\nprofiles.openai.key_command = \"/none/such --of x\"";
+    let connection =
+        check(&Case { file, ..NOTHING }, "gpt-5-mini at api.openai.com, from the command /none/such", None);
+    assert!(connection.has_key() && !connection.lacks_key);
+    assert_eq!(connection.settings.key_command.unwrap(), ["/none/such", "--of", "x"]);
+    // What is set for this run counts before the file, and the file before what was entered once.
+    let set = Case { file, environment: &[KEY], ..NOTHING };
+    check(&set, "gpt-5-mini at api.openai.com, from OPENAI_API_KEY", Some("sk-1"));
+    let entered = Case { file, entered: &[("https://api.openai.com", "k")], ..NOTHING };
+    check(&entered, "gpt-5-mini at api.openai.com, from the command /none/such", None);
+}
+
+#[test]
+fn r47_a_key_that_was_entered_for_another_address_is_told_of() {
+    let moved = |entered| Case {
+        file: "profiles.openai.base_url = \"https://evil.example/v1\"\nmodel.profile = \"openai\"",
+        entered,
+        ..NOTHING
+    };
+    let elsewhere = |case: Case| case.connect().unwrap().unwrap().key_elsewhere;
+    let known = moved(&[("https://api.openai.com/v1", "k")]);
+    assert_eq!(elsewhere(known).as_deref(), Some("https://api.openai.com"));
+    assert_eq!(elsewhere(moved(&[("https://evil.example/other", "k")])), None, "it has a key of its own");
+    assert_eq!(elsewhere(moved(&[("https://openrouter.ai/api/v1", "k")])), None, "another service's");
+    let own = Case {
+        file: "profiles.p.base_url = \"https://new.example/v1\"\nmodel.profile = \"p\"",
+        entered: &[("https://old.example/v1", "k")],
+        ..NOTHING
+    };
+    assert_eq!(elsewhere(own).as_deref(), Some("https://old.example"));
+}
+
+#[test]
+fn an_address_that_is_to_be_filled_in_is_said() {
+    let azure =
+        Case { file: "model.profile = \"azure\"", environment: &[("AZURE_OPENAI_API_KEY", "k")], ..NOTHING };
+    assert_eq!(
+        azure.connect().unwrap_err().to_string(),
+        "the default: profiles.azure.base_url has RESOURCE in it: put the name of your own resource in its place, as https://contoso.openai.azure.com/openai/v1"
+    );
+    let filled = Case {
+        file: "[profiles.azure]\nbase_url = \"https://contoso.openai.azure.com/openai/v1\"",
+        environment: &[("AZURE_OPENAI_API_KEY", "k")],
+        ..NOTHING
+    };
+    let connection = filled.connect().unwrap().unwrap();
+    assert_eq!(
+        (connection.profile.as_str(), connection.settings.key_header.as_deref()),
+        ("azure", Some("api-key"))
+    );
+}
+
+#[test]
+fn what_could_be_used_now_has_a_key_or_is_on_this_machine() {
+    let flags =
+        Overrides { model: Some("chosen".into()), base_url: Some("http://h/v1".into()), ..NOTHING.flags };
+    let environment = |name: &str| (name == "GROQ_API_KEY").then(|| "k".to_owned());
+    let file = "[profiles.lan]\nbase_url = \"http://10.0.0.1/v1\"\n[profiles.locked]\nbase_url = \"https://l/v1\"\nkey_env = \"LOCKED_KEY\"\n[profiles.command]\nbase_url = \"https://c/v1\"\nkey_command = \"x\"";
+    let settings = Settings::from_layers([read(file, "f")], &environment, &flags);
+    let usable = usable(&settings, &environment, &flags, &Credentials::default());
+    let names: Vec<&str> = usable.iter().map(|connection| connection.profile.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "groq",
+            "command",
+            "jan",
+            "koboldcpp",
+            "lan",
+            "litellm",
+            "llamacpp",
+            "lmstudio",
+            "ollama",
+            "sglang",
+            "vllm"
+        ]
+    );
+    assert!(usable.iter().all(|connection| connection.model.as_deref() != Some("chosen")));
+    assert_eq!(usable[0].base_url, "https://api.groq.com/openai/v1");
+}
+
+#[test]
+fn the_one_that_stands_in_has_its_own_address_key_and_model() {
+    let case = Case {
+        file: "[model]\nfallback = \"openrouter\"",
+        environment: &[KEY, ("OPENROUTER_API_KEY", "k"), ("AYE_MODEL", "other")],
+        flags: flag("https://first.example.com/v1"),
+        entered: &[],
+    };
+    let (first, second) = case.both();
+    let second = second.unwrap().unwrap();
+    assert_eq!(
+        (first.base_url.as_str(), first.model.as_deref()),
+        ("https://first.example.com/v1", Some("other"))
+    );
+    assert_eq!(
+        (second.base_url.as_str(), second.model.as_deref()),
+        ("https://openrouter.ai/api/v1", Some("openai/gpt-5-mini"))
+    );
+    assert_eq!(second.key.as_ref().map(Key::expose), Some("k"));
+    let same = Case { file: "[model]\nfallback = \"openai\"", environment: &[KEY], ..NOTHING };
+    let words = same.both().1.unwrap_err().to_string();
+    assert_eq!(words, "f:2: model.fallback is the profile in use itself; it takes another one");
+    assert_eq!(Case { environment: &[KEY], ..NOTHING }.both().1, Ok(None));
 }

@@ -68,6 +68,124 @@ fn r57_what_may_be_a_secret_is_not_shown() {
 }
 
 #[test]
+fn what_is_wrong_in_a_profile_says_what() {
+    for (text, said) in [
+        ("model = \"\"", "model says nothing; leave the line out where there is none"),
+        ("model = \"null\"", "model says nothing; leave the line out where there is none"),
+        ("key_env = \"none\"", "key_env says nothing; leave the line out where there is none"),
+        ("api = \"completions\"", "api is \"completions\"; it takes \"chat\" or \"responses\""),
+        ("max_tokens = 0", "max_tokens is 0; it takes a whole number from 1 to 10000000"),
+        ("max_tokens = \"many\"", "max_tokens is \"many\"; it takes a whole number from 1 to 10000000"),
+        ("price_cached = nan", "price_cached is nan; it takes a number, such as 0.25, for a million tokens"),
+        ("tools = \"yes\"", "tools is \"yes\"; it takes true or false"),
+        (
+            "ca_file = \"company.pem\"",
+            "ca_file is \"company.pem\"; it takes the whole path of a file, such as \"~/certificates/company.pem\"",
+        ),
+        (
+            "leave_out = \"stream_options\"",
+            "leave_out is \"stream_options\"; it takes a list of names, such as [\"stream_options\"]",
+        ),
+        ("headers = { \"X Y\" = \"1\" }", "headers has a header \"X Y\", which is no name of one"),
+        ("headers = { Host = \"h\" }", "headers has the header Host, which HTTP itself sets"),
+        (
+            "headers = { X-A = \"fine\", X-B = \"sec\\nret\" }",
+            "headers has the header X-B with nothing in it, or a line break or letters that cannot be sent",
+        ),
+        (
+            "headers = { X-B = \"sécret\" }",
+            "headers has the header X-B with nothing in it, or a line break or letters that cannot be sent",
+        ),
+        ("key_header = \"connection\"", "key_header is set by HTTP itself"),
+        (
+            "key_header = \"api key\"",
+            "key_header cannot be used as it is; it takes the name of a header, such as \"api-key\"",
+        ),
+        ("parameters = { model = \"x\" }", "parameters has model, which aye writes itself"),
+        (
+            "parameters = { seed = 1979-05-27 }",
+            "parameters has seed with a date, nan or inf in it, which JSON has no word for",
+        ),
+        (
+            "parameters = { a = { b = [inf] } }",
+            "parameters has a with a date, nan or inf in it, which JSON has no word for",
+        ),
+        (
+            "query = { key = 1 }",
+            "query cannot be used as it is; it takes names with a text each, such as { api-version = \"preview\" }",
+        ),
+        (
+            "proxy = \"127.0.0.1:3128\"",
+            "proxy cannot be used as it is; it takes an address such as \"http://127.0.0.1:3128\", or \"none\"",
+        ),
+        (
+            "base_url = \"https://h/v1/chat/completions\"",
+            "base_url goes too far: leave off what stands behind the /v1, which aye adds itself",
+        ),
+        (
+            "base_url = \"https://h/v1?key=secret\"",
+            "base_url has a question in it: write what stands behind the ? as query = { name = \"value\" }",
+        ),
+        ("key_command = \"pass 'show\"", "key_command has a quote that is not closed"),
+        (
+            "key_command = \"pass show | head -1\"",
+            "key_command wants a shell, and none is used; make it [\"sh\", \"-c\", \"…\"] if that is meant",
+        ),
+        (
+            "key_command = []",
+            "key_command cannot be used as it is; it takes a program with its arguments, such as [\"pass\", \"show\", \"openai\"]",
+        ),
+        ("max_token = 1", "max_token is no setting; did you mean profiles.a.max_tokens?"),
+        (
+            "reasonning_effort = \"low\"",
+            "reasonning_effort is no setting; did you mean profiles.a.reasoning_effort?",
+        ),
+        ("key_comand = \"x\"", "key_comand is no setting; did you mean profiles.a.key_command?"),
+    ] {
+        let layer =
+            check(&format!("[profiles.a]\n{text}\nidle_seconds = 7"), &[&format!("2: profiles.a.{said}")]);
+        assert_eq!(layer.table["profiles"]["a"]["idle_seconds"].as_integer(), Some(7), "{text}");
+        assert!(!layer.problems[0].words.contains("ret") || !text.contains("sec"), "{text}");
+    }
+}
+
+#[test]
+fn a_command_is_a_list_or_one_text() {
+    for text in ["key_command = \"pass show 'a b'\"", "key_command = [\"pass\", \"show\", \"a b\"]"] {
+        let layer = check(&format!("[profiles.a]\n{text}"), &[]);
+        let command = layer.table["profiles"]["a"]["key_command"].as_array().unwrap();
+        let words: Vec<&str> = command.iter().filter_map(Value::as_str).collect();
+        assert_eq!(words, ["pass", "show", "a b"]);
+    }
+}
+
+#[test]
+fn there_is_no_word_for_nothing() {
+    check(
+        "[profiles.a]\nmodel = null\n",
+        &[
+            "2: this is not TOML (there is no word for nothing in it: leave the line out); nothing in the file is used until it is",
+        ],
+    );
+}
+
+#[test]
+fn a_profile_that_stands_twice_is_no_end_of_the_file() {
+    let layer = check(
+        "[profiles.a]\nmodel = \"1\"\n[profiles.a]\nmodel = \"2\"\n[profiles.b]\nmodel = \"3\"\n[profiles.a]\nmodel = \"4\"",
+        &[
+            "3: the profile a stands on line 1 already; that one counts, and this one does not",
+            "7: the profile a stands on line 1 already; that one counts, and this one does not",
+        ],
+    );
+    assert_eq!(layer.table["profiles"]["a"]["model"].as_str(), Some("1"));
+    assert_eq!(layer.origins["profiles.b.model"].to_string(), format!("{FILE}:6"));
+    // Where something else is wrong too, that is said, with its own line.
+    let broken = read("[profiles.a]\n[profiles.a]\n[screen\n", "f");
+    assert_eq!(broken.problems.len(), 1, "{:?}", broken.problems);
+}
+
+#[test]
 fn an_unknown_name_says_the_nearest_one() {
     check("[screen]\nmuose = true", &["2: screen.muose is no setting; did you mean screen.mouse?"]);
     check(

@@ -62,7 +62,7 @@ fn the_file_wins_over_the_defaults_and_keeps_what_it_does_not_name() {
     assert!(settings.config.screen.mouse);
     let openai = &settings.config.profiles["openai"];
     assert_eq!((openai.model.as_deref(), openai.base_url.as_str()), (Some("m"), "https://api.openai.com/v1"));
-    assert_eq!(settings.config.profiles.len(), 6);
+    assert_eq!(settings.config.profiles.len(), Config::default().profiles.len());
     assert_eq!(settings.config.keys["quit"], ["f10"]);
     assert_eq!(settings.origin("screen.links").to_string(), "f:2");
     assert_eq!(settings.origin("screen.mouse"), Origin::Default);
@@ -129,4 +129,57 @@ fn r69_a_file_that_is_no_text_is_said_and_left_as_it_is() {
     assert_eq!(fs::read(&path).unwrap(), b"[screen]\n\xff");
     let missing = Settings::load(&home.path().join("none"), &nothing, &Overrides::default());
     assert_eq!(missing.problems, []);
+}
+
+#[test]
+fn a_profile_named_like_one_that_comes_along_changes_only_what_it_says() {
+    let settings =
+        settings("[profiles.deepseek]\nbase_url = \"https://gateway.example/v1\"\nidle_seconds = 5\n");
+    let (mine, theirs) = (&settings.config.profiles["deepseek"], &Config::default().profiles["deepseek"]);
+    let expected = crate::config::Profile {
+        base_url: "https://gateway.example/v1".into(),
+        idle_seconds: 5,
+        ..theirs.clone()
+    };
+    assert_eq!(*mine, expected);
+    assert!(mine.reasoning_back && mine.key_env.as_deref() == Some("DEEPSEEK_API_KEY"));
+}
+
+#[test]
+fn a_profile_that_stands_twice_keeps_the_first_and_the_rest_of_the_file() {
+    let settings = settings(
+        "[profiles.a]\nbase_url = \"https://one/v1\"\n[profiles.a]\nbase_url = \"https://two/v1\"\nmodel = \"x\"\n[screen]\nmouse = false\ntheem = 1\n",
+    );
+    let said: Vec<String> = settings.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        said,
+        [
+            "f:3: the profile a stands on line 1 already; that one counts, and this one does not",
+            "f:8: screen.theem is no setting; did you mean screen.theme?",
+        ]
+    );
+    assert_eq!(settings.config.profiles["a"].base_url, "https://one/v1");
+    assert_eq!(settings.config.profiles["a"].model, None);
+    assert!(!settings.config.screen.mouse);
+}
+
+#[test]
+fn a_profile_that_stands_in_has_to_be_there_and_another_one() {
+    let said = |text: &str| -> Vec<String> {
+        let settings = settings(text);
+        assert_eq!(settings.config.model.fallback.is_none(), !settings.problems.is_empty(), "{text}");
+        settings.problems.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(said("[model]\nprofile = \"openai\"\nfallback = \"openrouter\""), [""; 0]);
+    assert_eq!(said("[model]\nfallback = \"openai\""), [""; 0]);
+    assert_eq!(
+        said("[model]\nprofile = \"openai\"\nfallback = \"openai\""),
+        ["f:3: model.fallback is the profile in use itself; it takes another one"]
+    );
+    assert_eq!(
+        said("[model]\nfallback = \"opnrouter\""),
+        ["f:2: no profile is called \"opnrouter\"; did you mean openrouter?"]
+    );
+    let unplaced = said("[model]\nfallback = \"zzz\"\n[profiles.zzz]\nmodel = \"m\"");
+    assert_eq!(unplaced[1..], ["f:2: no profile is called \"zzz\""], "a profile without an address is none");
 }

@@ -15,7 +15,13 @@ impl Talk {
 
     /// One reply; its text, with its calls' names in brackets. Its calls are answered.
     fn step(&mut self, answer: &dyn Fn(&ToolCall) -> String) -> String {
-        let request = Request { model: "tour".into(), messages: self.0.clone(), tools: vec![] };
+        let request = Request {
+            model: "tour".into(),
+            messages: self.0.clone(),
+            tools: vec![],
+            most: None,
+            pictures: vec![],
+        };
         let (mut text, mut calls) = (String::new(), Vec::new());
         for item in futures::executor::block_on(Tour::at_once().stream(request).collect::<Vec<_>>()) {
             match item.unwrap() {
@@ -24,7 +30,7 @@ impl Talk {
                 _ => {}
             }
         }
-        self.0.push(Message::Model { text: text.clone(), calls: calls.clone() });
+        self.0.push(Message::Model { text: text.clone(), calls: calls.clone(), echo: None });
         for call in &calls {
             text.push_str(&format!("[{}]", call.name));
             self.0.push(Message::Tool { call: call.id.clone(), text: answer(call) });
@@ -174,7 +180,11 @@ fn a_tour_that_was_stopped_goes_on_where_it_was() {
 
     let mut cut = Talk::new();
     cut.0.push(Message::Person("hi".into()));
-    cut.0.push(Message::Model { text: "This is\n[the reply was cut short here]".into(), calls: vec![] });
+    cut.0.push(Message::Model {
+        text: "This is\n[the reply was cut short here]".into(),
+        calls: vec![],
+        echo: None,
+    });
     assert!(cut.say("go on", &answer).contains("[read_file]"), "a scene that made no calls is played again");
 }
 
@@ -192,8 +202,13 @@ fn afterwards_it_has_a_few_hints_and_says_that_it_is_a_script() {
 
 #[tokio::test(start_paused = true)]
 async fn it_speaks_at_a_pace_that_can_be_read() {
-    let request =
-        Request { model: "tour".into(), messages: vec![Message::Person("hi".into())], tools: vec![] };
+    let request = Request {
+        model: "tour".into(),
+        messages: vec![Message::Person("hi".into())],
+        tools: vec![],
+        most: None,
+        pictures: vec![],
+    };
     let began = tokio::time::Instant::now();
     let letters: usize = Tour::new()
         .stream(request)

@@ -1,7 +1,7 @@
 //! What a list says of whole, long and broken files.
 
 use super::*;
-use crate::chat::{Choice, Outcome, Question, Questions};
+use crate::chat::{Choice, Dropped, Outcome, Question, Questions};
 use crate::store::Log;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::time::Duration;
@@ -37,7 +37,13 @@ fn the_session_last_added_to_comes_first() {
     assert_eq!(sessions.all().unwrap(), []);
     held(&sessions, "01A", "/p", 10, &[said("fix it")]);
     held(&sessions, "01B", "/q", 30, &[said("b")]);
-    held(&sessions, "01C", "/p", 20, &[said("c"), Entry::Titled { title: "mine".into() }]);
+    held(
+        &sessions,
+        "01C",
+        "/p",
+        20,
+        &[said("c"), Entry::Titled { title: "mine".into(), by: crate::chat::Namer::Person, usage: None }],
+    );
     let all = sessions.all().unwrap();
     assert_eq!(ids(&all), ["01A", "01C", "01B"]);
     assert_eq!((all[0].title.as_deref(), all[1].title.as_deref()), (Some("fix it"), Some("mine")));
@@ -91,7 +97,7 @@ fn a_long_file_is_known_by_its_head_and_its_tail() {
     let (_home, sessions) = sessions();
     let mut entries = vec![said("first words")];
     entries.extend((0..600).map(|n| said(&format!("{n} {}", "x".repeat(1000)))));
-    entries.push(Entry::Switched { model: "other".into() });
+    entries.push(Entry::Switched { model: "other".into(), profile: None });
     held(&sessions, "01A", "/p", 1, &entries);
     let all = sessions.all().unwrap();
     assert!(all[0].bytes > HEAD + TAIL);
@@ -102,7 +108,7 @@ fn a_long_file_is_known_by_its_head_and_its_tail() {
 #[test]
 fn a_question_waits_until_it_is_settled() {
     let (_home, sessions) = sessions();
-    let option = Choice { label: "a".into(), description: String::new() };
+    let option = Choice::new("a");
     let question = Question {
         keyword: "k".into(),
         text: "?".into(),
@@ -111,7 +117,10 @@ fn a_question_waits_until_it_is_settled() {
         allow_text: true,
         recommended: None,
     };
-    let asked = Entry::Asked { call: "c".into(), questions: Questions { list: vec![question], dropped: 0 } };
+    let asked = Entry::Asked {
+        call: "c".into(),
+        questions: Questions { list: vec![question], dropped: Dropped::default() },
+    };
     let settled = Entry::Settled { call: "c".into(), outcome: Outcome::Done("x".into()), took_ms: 0 };
     held(&sessions, "01A", "/p", 2, std::slice::from_ref(&asked));
     held(&sessions, "01B", "/p", 1, &[asked, settled]);

@@ -1,6 +1,7 @@
 //! What models send, and what is asked of the person.
 
 use super::*;
+use crate::chat::{Dropped, Question, Questions};
 use crate::tools::memory::Memory;
 
 fn ask(arguments: Value) -> Result<Questions, String> {
@@ -11,59 +12,204 @@ fn ask(arguments: Value) -> Result<Questions, String> {
     }
 }
 
-/// Keyword, text and labels of each question.
-fn check(arguments: Value, expected: &[(&str, &str, &[&str])]) {
-    let asked = ask(arguments).unwrap();
-    let found: Vec<(&str, &str, Vec<&str>)> = (asked.list.iter())
-        .map(|q| (q.keyword.as_str(), q.text.as_str(), q.options.iter().map(|o| o.label.as_str()).collect()))
-        .collect();
-    let expected: Vec<_> = expected.iter().map(|(k, t, o)| (*k, *t, o.to_vec())).collect();
-    assert_eq!(found, expected);
+fn one(arguments: Value) -> Question {
+    ask(arguments).unwrap().list.remove(0)
+}
+
+/// The questions in one line: `keyword: text [label | label]`, several divided by `; `.
+#[track_caller]
+fn check(arguments: Value, expected: &str) {
+    let shown = match ask(arguments.clone()) {
+        Err(error) => panic!("{arguments}: {error}"),
+        Ok(asked) => asked
+            .list
+            .iter()
+            .map(|question| {
+                let labels: Vec<&str> = question.options.iter().map(|option| option.label.as_str()).collect();
+                format!("{}: {} [{}]", question.keyword, question.text, labels.join(" | "))
+            })
+            .collect::<Vec<_>>()
+            .join("; "),
+    };
+    assert_eq!(shown, expected, "{arguments}");
+}
+
+#[track_caller]
+fn refused(arguments: Value, part: &str) {
+    let error = ask(arguments.clone()).map(|asked| panic!("{arguments} is taken: {asked:?}")).unwrap_err();
+    assert!(error.contains(part), "{arguments}: {error}");
 }
 
 #[test]
-fn the_shapes_that_models_send_are_understood() {
+fn one_question_and_a_list_of_them_are_taken() {
+    check(json!({"question": "Which?", "options": ["a", "b"], "keyword": "k"}), "k: Which? [a | b]");
+    check(json!({"question": "Why?"}), "question-0: Why? []");
     check(
-        json!({"questions": [{"question": " Where to? ", "options": ["Email", "Slack", "SMS"], "keyword": "channel"}]}),
-        &[("channel", "Where to?", &["Email", "Slack", "SMS"])],
+        json!({"questions": [{"question": "A?"}, {"question": "B?"}]}),
+        "question-0: A? []; question-1: B? []",
     );
     check(
-        json!({"question": "Why?", "choices": [{"label": "a", "description": "d"}, "b"]}),
-        &[("question-0", "Why?", &["a", "b"])],
-    );
-    check(
-        json!({"questions": "[{\"question\":\"Why?\",\"options\":\"[\\\"a\\\"]\"}]"}),
-        &[("question-0", "Why?", &["a"])],
-    );
-    check(
-        json!({"questions": [{"question": "q", "options": ["0", "", null, "No", " No "]}]}),
-        &[("question-0", "q", &["0", "No"])],
-    );
-    check(
-        json!({"questions": ["text", {"question": "  "}, {"question": "ok?"}]}),
-        &[("question-0", "ok?", &[])],
+        json!({"questions": [{"question": "Where to?", "options": ["Email", "Slack"], "keyword": "channel"}]}),
+        "channel: Where to? [Email | Slack]",
     );
     check(
         json!({"questions": [{"question": "a", "keyword": "k"}, {"question": "b", "keyword": "k"}, {"question": "c", "keyword": null}]}),
-        &[("k", "a", &[]), ("k-1", "b", &[]), ("question-2", "c", &[])],
+        "k: a []; k-1: b []; question-2: c []",
+    );
+    check(json!({"questions": ["text", {"question": "  "}, {"question": "ok?"}]}), "question-0: ok? []");
+    check(json!({"questions": ["Who?", "When?"]}), "question-0: Who? []; question-1: When? []");
+    check(json!({"questions": [], "question": "Why?"}), "question-0: Why? []");
+    check(json!({"questions": null, "question": "Why?"}), "question-0: Why? []");
+    check(json!({"questions": "", "question": "Why?"}), "question-0: Why? []");
+    check(json!({"questions": {"question": "Why?", "options": ["a"]}}), "question-0: Why? [a]");
+    check(
+        json!({"question": [{"question": "A?"}, {"question": "B?"}]}),
+        "question-0: A? []; question-1: B? []",
+    );
+    check(json!({"question": {"question": "A?", "options": ["x"]}}), "question-0: A? [x]");
+    check(
+        json!({"questions": {"0": {"question": "A?"}, "10": {"question": "C?"}, "2": {"question": "B?"}}}),
+        "question-0: A? []; question-1: B? []; question-2: C? []",
+    );
+    check(
+        json!({"questions": {"db": {"question": "Which?"}, "os": {"text": "And?"}}}),
+        "db: Which? []; os: And? []",
     );
 }
 
 #[test]
-fn what_can_not_be_asked_says_what_would_be_right() {
-    for (arguments, part) in [
-        (json!({}), "probably cut off"),
-        (json!({"questions": []}), "requires a non-empty 'questions' array"),
-        (json!({"questions": "what?"}), "requires a non-empty 'questions' array"),
-        (json!({"questions": ["x", {}]}), "at least one valid question"),
-        (json!({"question": "a", "questions": [{"question": "b"}]}), "not both"),
-        (json!({"question": "a", "options": "b, c"}), "'options' to be an array"),
-        (json!({"question": "a", "multi": "yes"}), "at “multi”"),
-        (json!({"question": "a", "colour": 1}), "unknown field `colour`"),
-    ] {
-        let error = ask(arguments).unwrap_err();
-        assert!(error.contains(part), "{error}");
+fn json_in_strings_is_taken_wherever_it_stands() {
+    check(
+        json!({"questions": "[{\"question\":\"Why?\",\"options\":\"[\\\"a\\\"]\"}]"}),
+        "question-0: Why? [a]",
+    );
+    check(json!({"questions": "{\"question\":\"Why?\"}"}), "question-0: Why? []");
+    check(json!({"questions": "```json\n[{\"question\":\"Why?\"}]\n```"}), "question-0: Why? []");
+    check(json!({"questions": "\"[{\\\"question\\\":\\\"Why?\\\"}]\""}), "question-0: Why? []");
+    check(json!({"question": "[{\"question\":\"Why?\"}]"}), "question-0: Why? []");
+    check(json!({"arguments": {"question": "Why?"}}), "question-0: Why? []");
+    check(json!({"input": "{\"questions\":[{\"question\":\"Why?\"}]}"}), "question-0: Why? []");
+    check(json!({"parameters": [{"question": "Why?"}]}), "question-0: Why? []");
+    check(json!({"question": "q", "options": "[\"a\", \"b\"]"}), "question-0: q [a | b]");
+    check(json!({"question": "q", "options": "{\"label\": \"a\"}"}), "question-0: q [a]");
+    check(
+        json!({"question": "q", "options": ["{\"label\": \"a\", \"description\": \"x\"}"]}),
+        "question-0: q [a]",
+    );
+    let text = r#""{\"questions\":[{\"question\":\"Why?\"}]}""#;
+    check(super::super::arguments::parse(text).unwrap(), "question-0: Why? []");
+}
+
+#[test]
+fn a_question_goes_by_many_names() {
+    for name in ["question", "text", "prompt", "message", "title", "label", "header"] {
+        check(json!({ name: "Why?" }), "question-0: Why? []");
+        check(json!({ "questions": [{ name: "Why?" }] }), "question-0: Why? []");
     }
+    for name in ["keyword", "key", "id", "name", "header"] {
+        check(json!({ "question": "Why?", name: "k" }), "k: Why? []");
+    }
+    check(json!({"question": "Why?", "id": 7}), "7: Why? []");
+    check(json!({"header": "Mode", "question": "", "options": ["a"]}), "question-0: Mode [a]");
+    check(json!({"question": "Why?", "description": "It matters."}), "question-0: Why?\n\nIt matters. []");
+    check(json!({"question": "Why?", "type": "single", "required": true}), "question-0: Why? []");
+    for name in ["options", "choices", "answers", "suggestions", "follow_up"] {
+        check(json!({ "question": "q", name: ["a"] }), "question-0: q [a]");
+    }
+}
+
+#[test]
+fn options_come_in_many_shapes() {
+    let options = |options: Value, expected: &str| {
+        check(json!({"question": "q", "options": options}), &format!("question-0: q [{expected}]"));
+    };
+    options(json!(["0", "", null, "No", " No "]), "0 | No");
+    options(json!([1, 2.5, true, false]), "1 | 2.5 | true | false");
+    options(json!([{"label": "a"}, "b", 3]), "a | b | 3");
+    for name in
+        ["label", "title", "name", "option", "choice", "answer", "text", "value", "header", "key", "id"]
+    {
+        options(json!([{ name: "a" }, { name: 2 }]), "a | 2");
+    }
+    options(json!([{"value": "x", "label": "An x"}]), "An x");
+    options(json!([{}, {"label": ""}, "a"]), "a");
+    options(json!(null), "");
+    options(json!([]), "");
+    options(json!({"label": "a", "description": "the only one"}), "a");
+    options(json!({"text": "Yes", "mode": null}), "Yes");
+    options(json!({"0": {"text": "Keep"}, "1": {"text": "Remove"}}), "Keep | Remove");
+    options(json!({"1": "Keep", "2": "Remove"}), "Keep | Remove");
+    options(json!({"tokio": "virtual time", "real": "slow"}), "tokio | real");
+    options(json!({"a": {"description": "x"}}), "a");
+    options(json!("a, b, c d"), "a | b | c d");
+    options(json!("red,green,blue"), "red | green | blue");
+    options(json!("one\ntwo, or so\n"), "one | two, or so");
+    options(json!("- one\n- two\n\n* three"), "one | two | three");
+    options(json!("1. one\n2) two\n30. three"), "one | two | three");
+    let both = one(json!({"question": "q", "options": {"tokio": "virtual time"}}));
+    assert_eq!(both.options[0].description, "virtual time");
+    let titled = one(json!({"question": "q", "options": [{"title": "a", "text": "what it means"}]}));
+    assert_eq!(titled.options[0].description, "what it means");
+    let previewed =
+        one(json!({"question": "q", "options": [{"label": "a", "preview": "```rs\nfn a() {}\n```"}]}));
+    assert_eq!(previewed.options[0].preview, "```rs\nfn a() {}\n```");
+}
+
+#[test]
+fn yes_and_no_come_in_many_shapes() {
+    for name in ["multi", "multiple", "multiSelect", "multi_select", "multiselect", "allow_multiple"] {
+        for yes in [json!(true), json!("true"), json!("Yes"), json!(1)] {
+            assert!(one(json!({"question": "q", "options": ["a"], name: yes})).multi, "{name}");
+        }
+        assert!(!one(json!({"question": "q", "options": ["a"], name: "false"})).multi, "{name}");
+    }
+    assert!(one(json!({"question": "q", "options": ["a"], "type": "checkbox"})).multi);
+    assert!(!one(json!({"question": "q", "options": ["a"], "allow_text": false})).allow_text);
+    assert!(!one(json!({"question": "q", "options": ["a"], "custom": "no"})).allow_text);
+    assert!(one(json!({"question": "q", "allow_text": false})).allow_text);
+}
+
+#[test]
+fn what_can_not_be_understood_says_what_would_be_right() {
+    refused(json!({}), "probably cut off");
+    for arguments in [
+        json!({"questions": []}),
+        json!({"questions": "what?"}),
+        json!({"questions": 7}),
+        json!({"questions": {}}),
+        json!({"questions": {"a": "b"}}),
+        json!({"question": "  "}),
+        json!({"questions": "[{\"question\": \"cut o"}),
+        json!({"colour": "red"}),
+        json!({"arguments": "x"}),
+    ] {
+        refused(arguments, "requires a non-empty 'questions' array");
+    }
+    refused(json!({"questions": [7, {}]}), "at least one valid question");
+    refused(json!({"questions": [{"question": ""}, {"question": null}]}), "at least one valid question");
+    refused(json!({"question": "a", "questions": [{"question": "b"}]}), "not both");
+    for options in [
+        json!("whatever you like"),
+        json!("a, b, or c"),
+        json!("1,000"),
+        json!("Yes, I think so."),
+        json!("use a (fast, small), use b"),
+        json!(""),
+        json!(7),
+        json!({}),
+        json!({"a": ["b"]}),
+    ] {
+        if options == json!("") {
+            check(json!({"question": "a", "options": options}), "question-0: a []");
+        } else {
+            refused(json!({"question": "a", "options": options}), "'options' to be an array");
+        }
+    }
+    refused(json!({"question": "a", "options": [["b", "c"]]}), "each option to be a string or an object");
+    refused(json!({"question": "a", "options": [{"colour": "red"}]}), "each option to have a 'label'");
+    refused(json!({"question": "a", "options": [{"label": ["x"]}]}), "an option's 'label' to be a string");
+    refused(json!({"question": "a", "multi": "perhaps"}), "'multi' to be true or false");
+    refused(json!({"question": "a", "colour": 1}), "unknown field `colour`");
 }
 
 #[test]
@@ -73,21 +219,21 @@ fn limits_cut_and_count() {
     let asked = ask(json!({"questions": vec![question; 12]})).unwrap();
     assert_eq!((asked.list.len(), asked.list[9].options.len()), (10, 25));
     assert_eq!(asked.list[0].options[0].label.chars().count(), 200);
-    assert_eq!(asked.dropped, 2 + 10 * 5 + 10 * 25);
+    assert_eq!(asked.dropped, Dropped { questions: 2, options: 10 * 5, shortened: 10 * 25 });
+    let long = one(json!({"question": "q", "options": [{"label": "a", "preview": "x".repeat(20_000)}]}));
+    assert_eq!(long.options[0].preview.len(), 10_000);
+    let many = ask(json!({"questions": vec![json!({"question": "q"}); 600]})).unwrap();
+    assert_eq!((many.list.len(), many.dropped.questions), (10, 590));
 }
 
 #[test]
-fn an_option_is_recommended_by_place_or_label_and_own_words_stay_possible() {
-    let one = |arguments: Value| ask(arguments).unwrap().list.remove(0);
+fn an_option_is_recommended_by_place_by_label_or_by_its_own_word() {
+    let best = |arguments: Value| one(arguments).recommended;
+    assert_eq!(best(json!({"question": "q", "options": ["", "a", "b"], "recommended": 2})), Some(1));
+    assert_eq!(best(json!({"question": "q", "options": ["a", "b", "c"], "default": "c"})), Some(2));
     assert_eq!(
-        one(json!({"question": "q", "options": ["", "a", "b"], "recommended": 2})).recommended,
+        best(json!({"question": "q", "options": ["a", {"label": "b", "recommended": true}]})),
         Some(1)
     );
-    assert_eq!(
-        one(json!({"question": "q", "options": ["a", "b", "c"], "default": "c"})).recommended,
-        Some(2)
-    );
-    assert_eq!(one(json!({"question": "q", "options": ["a"], "recommended": 9})).recommended, None);
-    assert!(one(json!({"question": "q", "allow_text": false})).allow_text);
-    assert!(!one(json!({"question": "q", "options": ["a"], "allow_text": false})).allow_text);
+    assert_eq!(best(json!({"question": "q", "options": ["a"], "recommended": 9})), None);
 }

@@ -19,16 +19,19 @@ pub enum Scope {
     Page,
     /// One line to be written, within a card or a list.
     Line,
+    /// Wherever the keyboard is, while a request that failed can be sent again.
+    Again,
 }
 
 impl Scope {
     /// Every scope, in the order help shows them.
-    pub const ALL: [Scope; 8] = [
+    pub const ALL: [Scope; 9] = [
         Scope::Approval,
         Scope::Question,
         Scope::List,
         Scope::Line,
         Scope::Page,
+        Scope::Again,
         Scope::Composer,
         Scope::Transcript,
         Scope::Anywhere,
@@ -45,6 +48,7 @@ impl Scope {
             Scope::List => "a list",
             Scope::Page => "a page",
             Scope::Line => "a line to write",
+            Scope::Again => "a request that failed",
         }
     }
 }
@@ -78,6 +82,7 @@ actions! {
     ApproveOnce "approve_once" "yes, this time"
     ApproveDestroying "approve_destroying" "yes, though something is destroyed"
     ApproveAlways "approve_always" "yes, always: shows what that covers"
+    EditCall "edit_call" "change the arguments"
     Refuse "refuse" "no"
     RefuseBecause "refuse_because" "no, with words for the model"
     Details "details" "the arguments as the model sent them"
@@ -88,14 +93,18 @@ actions! {
     Tick "tick" "tick or untick, where several may be picked"
     Decline "decline" "decline to answer"
     Accept "accept" "take the row"
+    Keep "keep" "take the row and keep it for the next start, where that can be"
     Park "park" "later: nothing is sent, nothing is lost"
     Close "close" "back"
     Up "up" "up"
     Down "down" "down"
     PageUp "page_up" "a page up"
     PageDown "page_down" "a page down"
+    ReadUp "read_up" "up in what does not fit: the question, the open row, its preview"
+    ReadDown "read_down" "down in what does not fit: the question, the open row, its preview"
     Top "top" "to the beginning"
     Bottom "bottom" "to the end"
+    RetryNow "retry_now" "ask again now"
     Send "send" "send"
     BreakLine "break_line" "break the line"
     Left "left" "left"

@@ -103,7 +103,10 @@ impl Keymap {
         }
         let typing = |row: &Row| {
             row.action == action
-                && matches!(row.scope, Scope::Composer | Scope::Anywhere | Scope::Line | Scope::List)
+                && matches!(
+                    row.scope,
+                    Scope::Composer | Scope::Anywhere | Scope::Again | Scope::Line | Scope::List
+                )
         };
         let shadows = chord.typed().is_some() && action != Action::HelpWhenEmpty;
         (shadows && self.rows.iter().any(typing)).then_some("is a letter, which is typed here")

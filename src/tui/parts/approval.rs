@@ -1,12 +1,14 @@
 //! The approval card: shows everything that will run, and takes a yes only from somebody who can have seen it.
 
+mod form;
 mod looks;
 
 use super::line::{self, Line};
 use super::listening::{Listening, QUIET};
-use crate::chat::{By, CallId, Decision, Plan, ToolCall};
+use crate::chat::{By, CallId, Decision, Plan, ToolCall, ToolSpec};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crossterm::event::{KeyEvent, KeyEventKind};
+use form::Form;
 use ratatui::layout::Position;
 use std::path::Path;
 use std::time::Duration;
@@ -50,6 +52,8 @@ enum Step {
     Because(Line),
     /// The call as the model sent it.
     Details,
+    /// Its arguments as the person wants them.
+    Edit(Form),
 }
 
 /// What a key did.
@@ -59,6 +63,10 @@ pub enum Reply {
     Nothing,
     /// It was not for the card: it goes on into the composer, and counts as pressed elsewhere.
     Passed,
+    /// The arguments are to be changed: [`Approval::edit`].
+    Edits,
+    /// This text is to be opened in the person's editor; what comes back goes to [`Approval::edited`].
+    Editor(String),
     /// The call is decided.
     Decided {
         /// What the person decided.
@@ -97,7 +105,7 @@ impl Approval {
 
     /// Whether the card wants every key because a line is being written in it: it then has the keyboard.
     pub fn is_writing(&self) -> bool {
-        matches!(self.step, Step::Because(_))
+        matches!(self.step, Step::Because(_) | Step::Edit(_))
     }
 
     /// A frame is on the screen.
@@ -112,8 +120,28 @@ impl Approval {
 
     /// Text was pasted. Whether it went into the line of this card; a paste is never an answer.
     pub fn pasted(&mut self, text: &str) -> bool {
-        let Step::Because(line) = &mut self.step else { return false };
-        line.insert(text);
+        match &mut self.step {
+            Step::Because(line) => line.insert(text),
+            Step::Edit(form) => form.pasted(text),
+            Step::Plan | Step::Always(_) | Step::Details => return false,
+        }
+        true
+    }
+
+    /// Opens the call's arguments as a form. Whether there is anything to change in them.
+    pub fn edit(&mut self, tool: Option<&ToolSpec>, call: &ToolCall) -> bool {
+        let form = Form::new(tool, &call.arguments);
+        let opens = form.is_some();
+        if let Some(form) = form {
+            self.turn_to(Step::Edit(form));
+        }
+        opens
+    }
+
+    /// The editor was closed with this text. Whether the card had asked for it.
+    pub fn edited(&mut self, text: &str) -> bool {
+        let Step::Edit(form) = &mut self.step else { return false };
+        form.edited(text);
         true
     }
 
@@ -127,12 +155,20 @@ impl Approval {
         listening: Listening,
         now: Duration,
     ) -> Reply {
+        // An Enter that came with a paste ends nothing.
+        let ends = key.kind == KeyEventKind::Press && !matches!(listening, Listening::Until(_));
+        if let Step::Edit(form) = &mut self.step {
+            return match form.key(key, keys) {
+                form::Reply::Wanted(arguments) if ends => self.decided(Decision::Edited(arguments), key, now),
+                form::Reply::Wanted(_) | form::Reply::Nothing => Reply::Nothing,
+                form::Reply::Passed => Reply::Passed,
+                form::Reply::Closed => self.turn_to(Step::Plan),
+                form::Reply::Editor(text) => Reply::Editor(text),
+            };
+        }
         if let Step::Because(line) = &mut self.step {
             return match line.key(key, keys) {
-                // An Enter that came with a paste ends no line.
-                line::Reply::Accepted
-                    if key.kind == KeyEventKind::Press && !matches!(listening, Listening::Until(_)) =>
-                {
+                line::Reply::Accepted if ends => {
                     let words = line.text().trim().to_owned();
                     self.decided(Decision::Deny(words), key, now)
                 }
@@ -186,6 +222,7 @@ impl Approval {
             (Action::Refuse, Step::Plan | Step::Always(_) | Step::Details) => {
                 self.decided(Decision::Deny(String::new()), key, now)
             }
+            (Action::EditCall, Step::Plan | Step::Details) => Reply::Edits,
             (Action::RefuseBecause, _) => self.turn_to(Step::Because(Line::default())),
             (Action::Details, Step::Details) => self.turn_to(Step::Plan),
             (Action::Details, _) => self.turn_to(Step::Details),

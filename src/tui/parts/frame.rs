@@ -41,11 +41,21 @@ impl Frame<'_> {
             buffer.set_stringn(x, area.y, &words, room, theme.dim);
         }
         on_border(self.title, left, area.x + 2, area.y, buffer, theme.prompt);
+        self.hint(area, buffer, theme);
+        Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
+    }
+
+    /// Draws the hints alone, onto a frame that is there without any: what they say may depend on what fitted.
+    pub fn hint(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+        let area = area.intersection(buffer.area);
+        if area.height < 3 || area.width < 5 {
+            return;
+        }
+        let room = usize::from(area.width) - 4;
         let fits = |hint: &&String| width::width(hint) + 2 <= room;
         if let Some(hint) = self.hints.iter().find(fits).or(self.hints.last()) {
             on_border(hint, room, area.x + 2, area.bottom() - 1, buffer, theme.dim);
         }
-        Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
     }
 }
 

@@ -3,14 +3,33 @@
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crate::tui::text::{clean, width};
 use crossterm::event::KeyEvent;
+use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// The line and its cursor, which stands between graphemes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Kept")]
 pub struct Line {
     text: String,
     /// Bytes before the cursor.
     at: usize,
+}
+
+/// A line as it was kept, by whoever kept it.
+#[derive(Deserialize)]
+struct Kept {
+    text: String,
+    #[serde(default)]
+    at: usize,
+}
+
+impl From<Kept> for Line {
+    fn from(kept: Kept) -> Self {
+        let mut line = Self::new(&kept.text);
+        let mut ends = line.text.grapheme_indices(true).map(|(at, letter)| at + letter.len());
+        line.at = if kept.at == 0 { 0 } else { ends.find(|end| *end >= kept.at).unwrap_or(line.text.len()) };
+        line
+    }
 }
 
 /// What a key did to a line.

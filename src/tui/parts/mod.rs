@@ -8,6 +8,7 @@ pub mod frame;
 pub mod help;
 pub mod line;
 pub mod listening;
+pub mod pace;
 pub mod picker;
 #[cfg(test)]
 mod picture;

@@ -26,6 +26,12 @@ pub struct Picker {
     top: Cell<usize>,
     /// How many rows were on the screen when it was last drawn: what a page is.
     page: Cell<usize>,
+    /// Said above the rows: that more are on their way, or why there are none.
+    note: String,
+    /// What is said before what was typed, where that may be taken though no row says it.
+    offers: Option<&'static str>,
+    /// The key that takes a row and keeps it, where rows can be kept.
+    keeps: Option<String>,
 }
 
 /// One row.
@@ -36,6 +42,8 @@ pub struct Row {
     more: String,
     detail: String,
     paths: bool,
+    /// What the filter reads.
+    searched: String,
 }
 
 /// What a key or a click did.
@@ -43,6 +51,10 @@ pub struct Row {
 pub enum Pick {
     /// This row was taken, by its number among the rows that were given.
     Picked(usize),
+    /// This row was taken, and is to be kept for the next start.
+    Kept(usize),
+    /// What was typed was taken, though no row says it; whether it is to be kept for the next start.
+    Typed(bool),
     /// The cursor is on this row now, for what can be shown beforehand.
     Moved(usize),
     /// The person wants back.
@@ -55,7 +67,7 @@ impl Row {
     /// A row with this main text. Cleaned here, as all its texts are.
     pub fn new(text: &str) -> Self {
         let text = clean::one_line(text).into_owned();
-        Self { key: text.clone(), text, ..Self::default() }
+        Self { key: text.clone(), searched: text.clone(), text, ..Self::default() }
     }
 
     /// A row whose text is a path, which is cut at its beginning rather than its end.
@@ -70,17 +82,14 @@ impl Row {
 
     /// The second column, dim; it is searched too.
     pub fn more(self, more: &str) -> Self {
-        Self { more: clean::one_line(more).into_owned(), ..self }
+        let more = clean::one_line(more).into_owned();
+        let searched = if more.is_empty() { self.text.clone() } else { format!("{} {more}", self.text) };
+        Self { more, searched, ..self }
     }
 
     /// At the right edge: a time, a size. Not searched.
     pub fn detail(self, detail: &str) -> Self {
         Self { detail: clean::one_line(detail).into_owned(), ..self }
-    }
-
-    /// What the filter reads.
-    fn searched(&self) -> String {
-        if self.more.is_empty() { self.text.clone() } else { format!("{} {}", self.text, self.more) }
     }
 }
 
@@ -96,9 +105,44 @@ impl Picker {
             at: 0,
             top: Cell::new(0),
             page: Cell::new(10),
+            note: String::new(),
+            offers: None,
+            keeps: None,
         };
         picker.search();
         picker
+    }
+
+    /// A list in which what is typed may be taken too; `words` say what that is, such as `ask for`.
+    pub fn offering(self, words: &'static str) -> Self {
+        Self { offers: Some(words), ..self }
+    }
+
+    /// A list whose rows can be kept; by this key, as it is shown.
+    pub fn keeping(self, key: String) -> Self {
+        Self { keeps: Some(key), ..self }
+    }
+
+    /// Says something above the rows; nothing takes it away.
+    pub fn set_note(&mut self, words: &str) {
+        self.note = clean::one_line(words).into_owned();
+    }
+
+    /// What was typed.
+    pub fn typed(&self) -> &str {
+        self.filter.text().trim()
+    }
+
+    /// What was typed, where it may be taken and is no row's own text.
+    fn offered(&self) -> Option<&str> {
+        let typed = Some(self.typed()).filter(|typed| !typed.is_empty() && self.offers.is_some())?;
+        let is_row = self.found.iter().any(|row| self.rows[*row].text == typed);
+        (!is_row).then_some(typed)
+    }
+
+    /// How many places the cursor has.
+    fn places(&self) -> usize {
+        self.found.len() + usize::from(self.offered().is_some())
     }
 
     /// Puts the cursor on a row, by its number among the rows that were given.
@@ -112,7 +156,7 @@ impl Picker {
         self.rows = rows;
         self.search();
         let same = self.found.iter().position(|row| Some(&self.rows[*row].key) == key.as_ref());
-        self.at = same.unwrap_or(self.at.min(self.found.len().saturating_sub(1)));
+        self.at = same.unwrap_or(self.at.min(self.places().saturating_sub(1)));
     }
 
     /// The row under the cursor, by its number among the rows that were given.
@@ -122,9 +166,10 @@ impl Picker {
 
     /// A key. Everything that is no key of a list is written into the filter.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> Pick {
-        let last = self.found.len().saturating_sub(1);
+        let last = self.places().saturating_sub(1);
         match keys.lookup(Scope::List, key) {
-            Some(Action::Accept) => self.current().map_or(Pick::Nothing, Pick::Picked),
+            Some(Action::Accept) => self.take(false),
+            Some(Action::Keep) if self.keeps.is_some() => self.take(true),
             Some(Action::Close) => Pick::Closed,
             Some(Action::Up) => self.go(self.at.checked_sub(1).unwrap_or(last)),
             Some(Action::Down) => self.go(if self.at >= last { 0 } else { self.at + 1 }),
@@ -148,7 +193,7 @@ impl Picker {
         match self.row_at(area, column, row) {
             Some(at) => {
                 self.at = at;
-                self.current().map_or(Pick::Nothing, Pick::Picked)
+                self.take(false)
             }
             None => Pick::Nothing,
         }
@@ -156,12 +201,21 @@ impl Picker {
 
     /// The mouse wheel: so many rows down, or up where it is negative.
     pub fn scroll(&mut self, rows: isize) -> Pick {
-        let last = self.found.len().saturating_sub(1);
+        let last = self.places().saturating_sub(1);
         self.go(self.at.saturating_add_signed(rows).min(last))
     }
 
+    fn take(&self, keep: bool) -> Pick {
+        match (self.current(), keep) {
+            (Some(row), true) => Pick::Kept(row),
+            (Some(row), false) => Pick::Picked(row),
+            (None, _) if self.offered().is_some() => Pick::Typed(keep),
+            (None, _) => Pick::Nothing,
+        }
+    }
+
     fn write(&mut self, key: &KeyEvent, keys: &Keymap) -> Pick {
-        let last = self.found.len().saturating_sub(1);
+        let last = self.places().saturating_sub(1);
         // With nothing written, the ends of the line are the ends of the list.
         let at_ends = if self.filter.text().is_empty() { keys.lookup(Scope::Line, key) } else { None };
         match at_ends {
@@ -172,7 +226,7 @@ impl Picker {
         match self.filter.key(key, keys) {
             Reply::Changed => self.searched_anew(),
             Reply::Closed => Pick::Closed,
-            Reply::Accepted => self.current().map_or(Pick::Nothing, Pick::Picked),
+            Reply::Accepted => self.take(false),
             Reply::Passed | Reply::Moved => Pick::Nothing,
         }
     }
@@ -201,8 +255,7 @@ impl Picker {
         self.found = if typed.trim().is_empty() {
             (0..self.rows.len()).collect()
         } else {
-            let searched: Vec<String> = self.rows.iter().map(Row::searched).collect();
-            self.filter().found(searched.iter().map(String::as_str))
+            self.filter().found(self.rows.iter().map(|row| row.searched.as_str()))
         };
     }
 

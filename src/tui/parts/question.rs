@@ -1,13 +1,19 @@
 //! The question card: asks one question a page, and sends only what the person chose.
 
+mod draft;
+mod hints;
 mod looks;
+mod rows;
 
 use super::line::{self, Line};
 use super::listening::Listening;
-use crate::chat::{Answer, CallId, Given, Questions, Source, Status};
+use crate::chat::{Answer, CallId, Given, Questions, Status};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crossterm::event::{KeyEvent, KeyEventKind};
+use draft::{Draft, takes_own};
+pub use looks::Sight;
 use ratatui::layout::Position;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The card of one call. It outlives being parked: its draft is kept until it is answered or declined.
@@ -21,21 +27,16 @@ pub struct QuestionCard {
     pages: Vec<Draft>,
     writing: Option<(Writing, Line)>,
     rows: usize,
-    scroll: usize,
-}
-
-/// What was chosen so far for one question.
-#[derive(Debug, Clone, Default, PartialEq)]
-struct Draft {
-    cursor: usize,
-    /// By index, in rising order.
-    picks: Vec<usize>,
-    own: String,
-    note: String,
+    /// How far it was read on where something does not fit: the question, then the open row, then its preview; on
+    /// the page of all answers, those.
+    read: usize,
+    /// How much of that is the question.
+    text: usize,
 }
 
 /// What a line is written for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Writing {
     OwnWords,
     Note,
@@ -46,6 +47,8 @@ enum Writing {
 pub enum Reply {
     /// Something within the card, or nothing at all.
     Nothing,
+    /// An answer was taken and shown, and the card stays: the same key held on must not take the next step.
+    Took,
     /// It was not for the card: it goes on into the composer, and counts as pressed elsewhere.
     Passed,
     /// The card is a chip now; its draft is kept.
@@ -61,28 +64,15 @@ pub struct Seen {
     pub cursor: Option<Position>,
     readable: bool,
     rows: usize,
-    scroll: usize,
-}
-
-impl Draft {
-    fn source(&self) -> Source {
-        match (self.picks.is_empty(), self.own.is_empty()) {
-            (false, _) => Source::Picked(self.picks.clone()),
-            (true, false) => Source::Written(self.own.clone()),
-            (true, true) => Source::Skipped,
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.source() == Source::Skipped
-    }
+    read: usize,
+    text: usize,
 }
 
 impl QuestionCard {
     /// The card of a call, before it was drawn. Nothing is chosen.
     pub fn new(call: CallId, asked: &Questions) -> Self {
         let pages = vec![Draft::default(); asked.list.len()];
-        Self { call, seen: None, parked: false, at: 0, pages, writing: None, rows: 1, scroll: 0 }
+        Self { call, seen: None, parked: false, at: 0, pages, writing: None, rows: 1, read: 0, text: 0 }
     }
 
     /// Whose card it is.
@@ -110,6 +100,11 @@ impl QuestionCard {
         self.writing.is_some()
     }
 
+    /// Makes it a chip with its draft.
+    pub fn park(&mut self) {
+        self.parked = true;
+    }
+
     /// Brings a parked card back with its draft.
     pub fn bring_back(&mut self) {
         (self.parked, self.seen) = (false, None);
@@ -117,12 +112,12 @@ impl QuestionCard {
 
     /// The answer that says that there will be none; for the key on the chip.
     pub fn declined() -> Answer {
-        Answer { status: Status::Declined, given: Vec::new() }
+        Answer::without(Status::Declined)
     }
 
     /// A frame is on the screen.
     pub fn drawn(&mut self, now: Duration, seen: Seen) {
-        (self.rows, self.scroll) = (seen.rows.max(1), seen.scroll);
+        (self.rows, self.read, self.text) = (seen.rows.max(1), seen.read, seen.text);
         if seen.readable {
             self.seen.get_or_insert(now);
         }
@@ -147,7 +142,11 @@ impl QuestionCard {
                     self.writing = None;
                     return self.written(what, text, asked);
                 }
-                line::Reply::Closed => self.writing = None,
+                line::Reply::Closed => {
+                    let (what, text) = (*what, line.text().trim().to_owned());
+                    self.writing = None;
+                    self.left(what, text);
+                }
                 line::Reply::Passed => return Reply::Passed,
                 line::Reply::Moved | line::Reply::Changed | line::Reply::Accepted => {}
             }
@@ -164,8 +163,11 @@ impl QuestionCard {
             None if key.kind != KeyEventKind::Press => Reply::Nothing,
             None => {
                 let row = digit.map_or(0, |digit| digit as usize - 1);
-                if self.at < self.pages.len() && row < self.choices(asked) {
-                    self.pages[self.at].cursor = row;
+                if self.at == self.pages.len() && row < self.pages.len() {
+                    // On the page of all answers a digit goes back to that question.
+                    self.turn_to(row);
+                } else if self.at < self.pages.len() && row < self.choices(asked) {
+                    self.move_to(row);
                     return self.pick(asked, true);
                 }
                 Reply::Nothing
@@ -173,10 +175,15 @@ impl QuestionCard {
         }
     }
 
+    /// Reads on by so many lines where something does not fit, for the wheel.
+    pub fn read_on(&mut self, lines: isize) {
+        self.read = self.read.saturating_add_signed(lines);
+    }
+
     fn act(&mut self, action: Action, pressed: bool, asked: &Questions) -> Reply {
         let last =
             if self.at < self.pages.len() { self.choices(asked).saturating_sub(1) } else { usize::MAX };
-        let cursor = self.pages.get(self.at).map_or(self.scroll, |page| page.cursor);
+        let cursor = self.pages.get(self.at).map_or(self.read, |page| page.cursor);
         match action {
             Action::Up => self.move_to(cursor.saturating_sub(1)),
             Action::Down => self.move_to((cursor + 1).min(last)),
@@ -184,6 +191,8 @@ impl QuestionCard {
             Action::PageDown => self.move_to((cursor + self.rows).min(last)),
             Action::Top => self.move_to(0),
             Action::Bottom => self.move_to(last),
+            Action::ReadUp => self.read = self.read.saturating_sub(1),
+            Action::ReadDown => self.read = self.read.saturating_add(1),
             Action::NextQuestion => self.turn_to((self.at + 1) % self.page_count()),
             Action::PreviousQuestion => self.turn_to((self.at + self.page_count() - 1) % self.page_count()),
             Action::Accept | Action::Tick | Action::Decline | Action::Park | Action::Note if !pressed => {}
@@ -193,7 +202,8 @@ impl QuestionCard {
                 return self.pick(asked, true);
             }
             Action::Note if self.at < self.pages.len() => {
-                self.writing = Some((Writing::Note, Line::new(&self.pages[self.at].note)));
+                let page = &self.pages[self.at];
+                self.writing = Some((Writing::Note, Line::new(page.half.as_ref().unwrap_or(&page.note))));
             }
             Action::Decline => return Reply::Answered(Self::declined()),
             Action::Park => {
@@ -210,22 +220,28 @@ impl QuestionCard {
         let question = &asked.list[self.at];
         let page = &mut self.pages[self.at];
         if page.cursor >= question.options.len() {
-            if question.allow_text || question.options.is_empty() {
+            if takes_own(question) {
                 self.writing = Some((Writing::OwnWords, Line::new(&page.own)));
             }
             return Reply::Nothing;
         }
         if question.multi {
+            let none = page.picks.is_empty();
             match page.picks.binary_search(&page.cursor) {
                 Ok(at) if tick => _ = page.picks.remove(at),
-                Err(at) if tick || page.picks.is_empty() => page.picks.insert(at, page.cursor),
+                Err(at) if tick || none => page.picks.insert(at, page.cursor),
                 Ok(_) | Err(_) => {}
             }
-            page.own.clear();
-            return if tick { Reply::Nothing } else { self.go_on(asked) };
+            page.taken = false;
+            return match (tick, none) {
+                (true, _) => Reply::Nothing,
+                // What was not ticked is shown ticked first.
+                (false, true) => Reply::Took,
+                (false, false) => self.go_on(asked),
+            };
         }
         page.picks = vec![page.cursor];
-        page.own.clear();
+        page.taken = false;
         // A single question is sent by Enter alone, so that a digit can be looked at first.
         if tick && self.pages.len() == 1 { Reply::Nothing } else { self.go_on(asked) }
     }
@@ -233,16 +249,29 @@ impl QuestionCard {
     fn written(&mut self, what: Writing, text: String, asked: &Questions) -> Reply {
         let page = &mut self.pages[self.at];
         match what {
-            Writing::Note => page.note = text,
+            Writing::Note => (page.note, page.half) = (text, None),
             Writing::OwnWords => {
+                page.taken = !text.is_empty();
                 page.own = text;
-                if !page.own.is_empty() {
+                if page.taken {
                     page.picks.clear();
                     return self.go_on(asked);
                 }
             }
         }
         Reply::Nothing
+    }
+
+    /// A line was left in the middle: it answers nothing, and is there when it is opened again.
+    fn left(&mut self, what: Writing, text: String) {
+        let page = &mut self.pages[self.at];
+        match what {
+            Writing::Note => page.half = Some(text).filter(|text| *text != page.note),
+            Writing::OwnWords => {
+                page.taken &= page.own == text;
+                page.own = text;
+            }
+        }
     }
 
     /// To the next question without an answer; when there is none, to the page of all answers, or away.
@@ -266,13 +295,13 @@ impl QuestionCard {
             source: page.source(),
             note: page.note.clone(),
         });
-        Reply::Answered(Answer { status: Status::Answered, given: given.collect() })
+        Reply::Answered(Answer { given: given.collect(), ..Answer::without(Status::Answered) })
     }
 
     /// The rows that can be chosen, own words included.
     fn choices(&self, asked: &Questions) -> usize {
         let question = &asked.list[self.at];
-        question.options.len() + usize::from(question.allow_text || question.options.is_empty())
+        question.options.len() + usize::from(takes_own(question))
     }
 
     fn page_count(&self) -> usize {
@@ -281,13 +310,17 @@ impl QuestionCard {
 
     fn move_to(&mut self, row: usize) {
         match self.pages.get_mut(self.at) {
-            Some(page) => page.cursor = row,
-            None => self.scroll = row,
+            Some(page) => {
+                page.cursor = row;
+                // What was read of the question stays read; the row and its preview are others now.
+                self.read = self.read.min(self.text);
+            }
+            None => self.read = row,
         }
     }
 
     fn turn_to(&mut self, at: usize) {
-        (self.at, self.scroll) = (at, 0);
+        (self.at, self.read, self.text) = (at, 0, 0);
     }
 }
 

@@ -13,7 +13,10 @@ fn asked() -> Screen {
 fn three_questions() -> Intent {
     let Intent::Ask(one) = question() else { panic!("a question asks") };
     let question = |keyword: &str| Question { keyword: keyword.into(), ..one.list[0].clone() };
-    Intent::Ask(Questions { list: vec![question("a"), question("b"), question("c")], dropped: 0 })
+    Intent::Ask(Questions {
+        list: vec![question("a"), question("b"), question("c")],
+        dropped: Dropped::default(),
+    })
 }
 
 /// Keys without a moment between them for the one before to be taken.
@@ -207,7 +210,9 @@ fn another_session_brings_its_folder_and_its_history() {
         session: SessionId("02".into()),
         agent: agent::State::new(policy, "m".into(), String::new(), vec![]),
         line: Line { run: Box::new(|_| None), events: tokio::sync::mpsc::channel(1).1 },
+        connection: Default::default(),
         draft: String::new(),
+        card: String::new(),
         folder: "/other".into(),
         history: vec!["said there".into()],
         place: "~/other".into(),

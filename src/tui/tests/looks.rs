@@ -62,6 +62,7 @@ fn thinks(reasoning: &str, text: &str, ms: u64) -> Entry {
             model,
             usage,
             thought_ms: ms,
+            echo: None,
         },
         other => other,
     }
@@ -152,7 +153,11 @@ fn a_reply_that_was_cut_short_says_why_once() {
     screen.says("go");
     screen.chunk(Chunk::Text("Half a".into()));
     let turn = screen.state.agent.turn().expect("a turn runs");
-    screen.happens(Event::Agent(agent::Event::Failed { turn, why: "the connection was lost".into() }));
+    screen.happens(Event::Agent(agent::Event::Failed {
+        turn,
+        why: "the connection was lost".into(),
+        too_long: false,
+    }));
     screen.waits(10_000);
     assert_eq!(screen.shows().matches("the connection was lost").count(), 1, "{}", screen.shows());
 }

@@ -5,8 +5,11 @@ mod connect;
 mod hands;
 mod laws;
 mod looks;
+mod models;
 mod pictures;
+mod questions;
 mod speed;
+mod waiting;
 mod writing;
 
 use super::effect::Effect;
@@ -62,7 +65,7 @@ impl Screen {
             Theme::plain(),
             Keymap::default(),
             view::tests::settings(),
-            ("", Vec::new(), Vec::new()),
+            ("", String::new(), Vec::new(), Vec::new()),
         );
         let mut screen = Self { state, cache: Cache::default(), effects };
         screen.frame();
@@ -228,6 +231,7 @@ pub fn replied(text: &str) -> Entry {
         model: "m".into(),
         usage: Some(Usage { input: 14_000, cached: 0, output: 200 }),
         thought_ms: 0,
+        echo: None,
     }
 }
 
@@ -262,7 +266,7 @@ pub fn read(path: &str) -> Intent {
 
 pub fn question() -> Intent {
     let choice =
-        |label: &str, description: &str| Choice { label: label.into(), description: description.into() };
+        |label: &str, description: &str| Choice { description: description.into(), ..Choice::new(label) };
     Intent::Ask(Questions {
         list: vec![Question {
             keyword: "clock".into(),
@@ -276,6 +280,6 @@ pub fn question() -> Intent {
             allow_text: true,
             recommended: Some(0),
         }],
-        dropped: 0,
+        dropped: Dropped::default(),
     })
 }

@@ -66,7 +66,7 @@ fn a_conversation_with_calls() {
 
     ────────────────────────────────────────────────────────────────────────────────
      ❯ write a message; / for commands, @ for files
-     ask mode                                                                ? help
+     ask mode · first after 0 ms · took 0 ms                                 ? help
     ");
 }
 
@@ -92,7 +92,7 @@ fn an_approval_in_a_small_terminal() {
     │                                                          │
     │ in /project · 30 s                                       │
     │ asked because it runs a command                          │
-    ╰─ y yes · n no · m no, because… · d details ──────────────╯
+    ╰─ y yes · e edit · n no · m no, because… · d details ─────╯
      waits for you · ask mode                           f1 help
     ");
 }
@@ -129,7 +129,7 @@ fn a_dry_run_says_so_all_the_time() {
 
     ────────────────────────────────────────────────────────────────────────────────
      ❯ write a message; / for commands, @ for files
-     DRY RUN · 1 rehearsed · ⠹ replies · 10 s · ask mode                     ? help
+     DRY RUN · 1 rehearsed · ⠋ replies · 10 s · ask mode · first after 0 ms  ? help
     ");
 }
 
@@ -139,7 +139,11 @@ fn a_failure_says_what_was_kept() {
     screen.says("go");
     screen.chunk(Chunk::Text("Half a".into()));
     let turn = screen.state.agent.turn().expect("a turn runs");
-    screen.happens(Event::Agent(agent::Event::Failed { turn, why: "the connection was lost".into() }));
+    screen.happens(Event::Agent(agent::Event::Failed {
+        turn,
+        why: "the connection was lost".into(),
+        too_long: false,
+    }));
     screen.waits(10_000);
     let shows = screen.shows();
     assert!(shows.contains("Half a") && shows.contains("… cut short: the connection was lost"), "{shows}");

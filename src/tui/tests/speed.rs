@@ -42,7 +42,7 @@ fn nothing_wants_to_be_drawn_while_nothing_moves() {
     assert_eq!(screen.state.wakes_at(), None);
     screen.says("go");
     let next = screen.state.wakes_at().expect("the spinner turns");
-    assert!(next > screen.state.now && next <= screen.state.now + Duration::from_millis(100));
+    assert!(next > screen.state.now && next <= screen.state.now + Duration::from_millis(250));
 }
 
 /// Sends a reply in pieces and draws after each.
@@ -54,6 +54,130 @@ fn streams(screen: &mut Screen, piece: &str, count: usize) {
     }
     screen.chunk(Chunk::Done(Finish::Stop));
     screen.frame();
+}
+
+/// The screen in a theme with colours, and the bytes of its next frame.
+fn bytes(screen: &mut Screen, canvas: &mut crate::tui::canvas::Canvas) -> usize {
+    let (width, height) = screen.state.size;
+    let mut buffer = canvas.blank(width, height);
+    let shown = view::view(&screen.state, &mut screen.cache, &mut buffer);
+    canvas.frame(buffer, &shown.links, shown.cursor).len()
+}
+
+#[test]
+fn a_streamed_reply_is_few_bytes_and_a_spinner_a_handful() {
+    let mut screen = Screen::new();
+    screen.state.theme = crate::tui::theme::Themes::bundled().choose("dark", None);
+    screen.resized(120, 40);
+    let mut canvas = crate::tui::canvas::Canvas::new(true);
+    screen.says("go");
+    bytes(&mut screen, &mut canvas);
+    let mut spinner = 0;
+    for _ in 0..4 {
+        let wakes = screen.state.wakes_at().expect("the spinner turns");
+        screen.happens(Event::Tick(wakes));
+        spinner += bytes(&mut screen, &mut canvas);
+    }
+    assert!(spinner > 0 && spinner <= 440, "{spinner} bytes for a second of waiting");
+    // Thirty frames a second of a thousand pieces of 3.5 bytes each.
+    let letters: Vec<char> = reply().chars().collect();
+    let (mut sent, mut frames) = (0, 0);
+    for piece in letters.chunks(115) {
+        screen.chunk(Chunk::Text(piece.iter().collect()));
+        sent += bytes(&mut screen, &mut canvas);
+        frames += 1;
+    }
+    assert!(sent / frames <= 33 * 30, "{} bytes for a frame of 33 pieces", sent / frames);
+    assert!(sent < letters.len() * 4, "{sent} bytes for {} letters", letters.len());
+}
+
+/// Some 40 kB of what models write.
+fn reply() -> String {
+    let part = "## A heading\n\nSome **prose** with `code` and 漢字 in it, long enough to be wrapped at the usual widths of \
+        a terminal, and then some.\n\n- one\n- two\n  - nested\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\
+        ```rust\nfn main() {\n    println!(\"hello\");\n}\n```\n\n";
+    part.repeat(40_000 / part.len())
+}
+
+#[test]
+fn a_frame_of_a_growing_reply_lays_out_the_open_block_and_its_end_lays_out_nothing_twice() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    let text = reply();
+    let letters: Vec<char> = text.chars().collect();
+    let frames = letters.chunks(120).count();
+    let mut most = 0;
+    for piece in letters.chunks(120) {
+        let before = screen.cache.lines_laid_out();
+        screen.chunk(Chunk::Text(piece.iter().collect()));
+        screen.frame();
+        most = most.max(screen.cache.lines_laid_out() - before);
+    }
+    assert!(most <= 24, "{most} lines in one frame");
+    let streamed = screen.cache.lines_laid_out();
+    assert!(streamed <= frames * 14, "{streamed} lines in {frames} frames");
+    screen.chunk(Chunk::Done(Finish::Stop));
+    screen.frame();
+    let end = screen.cache.lines_laid_out() - streamed;
+    assert!(end <= 24, "{end} lines at the end of the reply");
+    // What was laid out while it came is what an entry looks like.
+    let before = screen.shows();
+    screen.cache = Cache::default();
+    assert_eq!(screen.shows(), before);
+}
+
+#[test]
+fn a_bracket_keeps_nothing_open_and_a_link_by_reference_is_one_when_it_is_defined() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.chunk(Chunk::Text("see [the page] and a[0]\n\n".into()));
+    for _ in 0..50 {
+        screen.chunk(Chunk::Text("a paragraph\n\n".into()));
+        screen.frame();
+    }
+    let lines = screen.cache.lines_laid_out();
+    assert!(lines < 200, "{lines} lines for 51 paragraphs");
+    assert!(!screen.shows().contains("https://a.example"));
+    screen.chunk(Chunk::Text("[the page]: https://a.example\n\nthe end\n".into()));
+    screen.presses("ctrl-home");
+    let shows = screen.shows();
+    assert!(shows.contains("see the page (https://a.example)"), "{shows}");
+    screen.chunk(Chunk::Done(Finish::Stop));
+    assert_eq!(screen.shows().lines().nth(4), shows.lines().nth(4));
+}
+
+#[test]
+fn a_file_that_is_found_lays_out_what_names_it_and_not_the_whole_reply() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.chunk(Chunk::Text("a paragraph\n\n".repeat(1_000)));
+    screen.chunk(Chunk::Text("see src/main.rs:3\n\n".into()));
+    screen.chunk(Chunk::Text("a paragraph\n\n".repeat(1_000)));
+    screen.chunk(Chunk::Done(Finish::Stop));
+    screen.frame();
+    let before = screen.cache.lines_laid_out();
+    let found = screen.cache.take_wanted().into_iter().map(|target| (target, true)).collect();
+    screen.happens(Event::Host(crate::tui::host::Reply::Exist(found)));
+    screen.frame();
+    let lines = screen.cache.lines_laid_out() - before;
+    assert!(lines > 0 && lines < 700, "{lines} lines for one link");
+}
+
+#[test]
+fn what_is_far_from_the_view_is_forgotten() {
+    let text = "some words of a reply that is long\n\n".repeat(800);
+    let entries = (0..60).flat_map(|n| [said(&format!("question {n}")), replied(&text)]);
+    let mut screen = Screen::with(entries.chain([ended()]));
+    for _ in 0..60 {
+        screen.presses("ctrl-up");
+    }
+    assert!(screen.cache.laid_out > 100, "every entry was seen: {}", screen.cache.laid_out);
+    let (kept, one) = (screen.cache.weight(), text.len() * 10);
+    assert!(kept < 6 * 1024 * 1024 + 14 * one, "{kept} bytes are kept");
+    let before = screen.cache.laid_out;
+    screen.presses("page-down");
+    screen.presses("page-up");
+    assert_eq!(screen.cache.laid_out, before, "what is near is kept");
 }
 
 #[test]

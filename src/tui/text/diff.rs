@@ -1,6 +1,8 @@
-//! The difference an edit makes, as lines: nothing hidden, nothing cut.
+//! The difference an edit makes, as lines: nothing hidden, nothing cut. Before and after stand side by side where
+//! there is room for both, below each other where there is not.
 
 use super::reveal::{Shown, reveal};
+use super::width::width as cells;
 use super::wrap::{Shape, wrap};
 use super::{Page, Piece, reveal};
 use crate::chat::{Diff, Hunk, edit};
@@ -17,6 +19,10 @@ const LONGEST: usize = 2000;
 const PATIENCE: Duration = Duration::from_millis(5);
 /// Cells of text the line numbers leave at least; where they would not, they are left out.
 const LEAST: usize = 8;
+/// Cells a side has at least where before and after stand side by side: in fewer most lines of code would wrap.
+const SIDE: usize = 68;
+/// What stands between the sides.
+const BETWEEN: &str = " │ ";
 
 /// `path · new file · +3 −1`, the changes with their line numbers, and the note. What would not show is marked,
 /// long lines wrap.
@@ -31,7 +37,10 @@ pub fn changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut page = Page::default();
     let last =
         diff.hunks.iter().map(|hunk| hunk.before.max(hunk.after) + hunk.lines.len()).max().unwrap_or(0);
-    let gutter = Gutter { digits: last.to_string().len(), width, theme };
+    // What only comes, or only goes, has no other side.
+    let two = width >= 2 * SIDE + cells(BETWEEN) && diff.added > 0 && diff.removed > 0;
+    let side = if two { (width - cells(BETWEEN)) / 2 } else { width };
+    let gutter = Gutter { digits: last.to_string().len(), two, width: side, theme };
     for (at, hunk) in diff.hunks.iter().enumerate() {
         if at > 0 {
             page.lines.push(Line::styled("⋯", theme.dim));
@@ -67,6 +76,9 @@ fn header_pieces(diff: &Diff, theme: &Theme) -> Vec<Piece> {
 /// What stands before each line.
 struct Gutter<'a> {
     digits: usize,
+    /// Whether before and after stand side by side.
+    two: bool,
+    /// Of one side.
     width: usize,
     theme: &'a Theme,
 }
@@ -85,7 +97,13 @@ impl Gutter<'_> {
         let mut rest = hunk.lines.as_slice();
         while let Some((first, tail)) = rest.split_first() {
             if let edit::Line::Same(text) = first {
-                self.line(Does::Stay, after, &[(text, false)], page);
+                let stays = self.line(Does::Stay, after, &[(text, false)]);
+                if self.two {
+                    let left = self.line(Does::Stay, before, &[(text, false)]);
+                    self.beside(left, stays, page);
+                } else {
+                    page.lines.extend(stays);
+                }
                 (before, after, rest) = (before + 1, after + 1, tail);
                 continue;
             }
@@ -102,21 +120,41 @@ impl Gutter<'_> {
             let pairs: Vec<_> =
                 removed.iter().zip(&added).map(|(from, to)| paired.then(|| words(from, to))).collect();
             let pair = |at: usize| pairs.get(at).and_then(Option::as_ref);
-            for (at, text) in removed.iter().enumerate() {
+            let mut goes = removed.iter().enumerate().map(|(at, text)| {
                 let parts = pair(at).map_or_else(|| vec![(*text, false)], |(from, _)| from.clone());
-                self.line(Does::Go, before, &parts, page);
-                before += 1;
-            }
-            for (at, text) in added.iter().enumerate() {
+                self.line(Does::Go, before + at, &parts)
+            });
+            let mut comes = added.iter().enumerate().map(|(at, text)| {
                 let parts = pair(at).map_or_else(|| vec![(*text, false)], |(_, to)| to.clone());
-                self.line(Does::Come, after, &parts, page);
-                after += 1;
+                self.line(Does::Come, after + at, &parts)
+            });
+            if self.two {
+                for _ in 0..removed.len().max(added.len()) {
+                    self.beside(goes.next().unwrap_or_default(), comes.next().unwrap_or_default(), page);
+                }
+            } else {
+                page.lines.extend(goes.chain(comes).flatten());
             }
+            (before, after) = (before + removed.len(), after + added.len());
+        }
+    }
+
+    /// What was, and what is, in the same rows.
+    fn beside(&self, left: Vec<Line<'static>>, right: Vec<Line<'static>>, page: &mut Page) {
+        let rows = left.len().max(right.len());
+        let (mut left, mut right) = (left.into_iter(), right.into_iter());
+        for _ in 0..rows {
+            let mut line = left.next().unwrap_or_default();
+            let free = self.width.saturating_sub(line.spans.iter().map(|span| cells(&span.content)).sum());
+            line.spans.push(Span::raw(" ".repeat(free)));
+            line.spans.push(Span::styled(BETWEEN, self.theme.border_dim));
+            line.spans.extend(right.next().unwrap_or_default().spans);
+            page.lines.push(line);
         }
     }
 
     /// One line of the file, its changed parts stressed.
-    fn line(&self, does: Does, number: usize, parts: &[(&str, bool)], page: &mut Page) {
+    fn line(&self, does: Does, number: usize, parts: &[(&str, bool)]) -> Vec<Line<'static>> {
         let (sign, style, stressed) = match does {
             Does::Stay => (" ", self.theme.text, self.theme.text),
             Does::Come => ("+", self.theme.added, self.theme.added_part),
@@ -133,15 +171,15 @@ impl Gutter<'_> {
         };
         let shape =
             Shape { width: self.width, first: before(first, sign), rest: before(rest, " "), verbatim: true };
-        let from = page.lines.len();
-        page.append(wrap(&pieces, &shape));
+        let mut lines = wrap(&pieces, &shape).lines;
         // The ground goes on to the end of the line, so that a block of changes is one.
         if style.bg.is_some() {
-            for line in &mut page.lines[from..] {
-                let cells: usize = line.spans.iter().map(|span| super::width::width(&span.content)).sum();
-                line.spans.push(Span::styled(" ".repeat(self.width.saturating_sub(cells)), style));
+            for line in &mut lines {
+                let taken: usize = line.spans.iter().map(|span| cells(&span.content)).sum();
+                line.spans.push(Span::styled(" ".repeat(self.width.saturating_sub(taken)), style));
             }
         }
+        lines
     }
 
     /// The parts of a line, revealed. A tab is a faint arrow here: code is full of them.

@@ -1,4 +1,4 @@
-//! Text to styled lines. Pure: what is outside (files that exist, colours of code) comes in through closures.
+//! Text to styled lines. Pure: what is outside (files that exist) comes in through closures.
 //!
 //! Everything that was not written by this program passes [`clean`] (prose, output, names) or [`reveal`]
 //! (what is approved) before it becomes a [`Page`]; the layouts of this folder do that themselves.
@@ -26,8 +26,6 @@ pub struct Page {
     pub lines: Vec<Line<'static>>,
     /// In the order of the lines. A link that wraps is one entry per line, with the same `id`.
     pub links: Vec<Link>,
-    /// Some code is plain only until its colours are there: lay it out again then, and do not keep this page.
-    pub plain_for_now: bool,
 }
 
 impl Page {
@@ -40,6 +38,5 @@ impl Page {
             ..link
         }));
         self.lines.extend(other.lines);
-        self.plain_for_now |= other.plain_for_now;
     }
 }

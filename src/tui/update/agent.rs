@@ -1,7 +1,7 @@
 //! What the agent's events mean for the screen.
 
 use crate::agent;
-use crate::chat::Entry;
+use crate::chat::{Chunk, Entry};
 use crate::tui::effect::Effect;
 use crate::tui::prompt::Card;
 use crate::tui::state::State;
@@ -9,11 +9,39 @@ use crate::tui::state::State;
 /// Something happened to the agent, or the person did something to it.
 pub fn happened(state: &mut State, event: agent::Event) -> Vec<Effect> {
     let before = doing(state);
+    if let agent::Event::Chunk { turn, chunk: Chunk::Answering { model, instead: None }, .. } = &event
+        && state.agent.turn() == Some(*turn)
+    {
+        // None was named: the head says who it is.
+        state.connection.model.clone_from(model);
+    }
+    if let agent::Event::Chunk { turn, chunk, .. } = &event
+        && state.agent.turn() == Some(*turn)
+    {
+        state.pace.takes(chunk, state.now);
+    }
+    let replied = matches!(state.agent.phase, agent::Phase::Thinking(_));
     let effects = agent::update(&mut state.agent, event);
+    if replied && !matches!(state.agent.phase, agent::Phase::Thinking(_)) {
+        state.pace.ends(state.now);
+    }
+    state.pace.begins(&effects, state.now);
     if doing(state) != before {
         state.since = state.now;
     }
     if effects.is_empty() { Vec::new() } else { vec![Effect::Agent(effects)] }
+}
+
+/// Sends the request that failed now.
+pub fn ask_again(state: &mut State) -> Vec<Effect> {
+    if !state.can_ask_again() {
+        return Vec::new();
+    }
+    if !state.agent.is_idle() {
+        return happened(state, agent::Event::Hurried);
+    }
+    state.transcript.follow();
+    happened(state, agent::Event::AskedAgain)
 }
 
 /// What goes on, as far as the clock on the screen is concerned.
@@ -27,7 +55,7 @@ fn doing(state: &State) -> (Option<crate::chat::TurnId>, usize, usize) {
 pub fn settle(state: &mut State) -> Vec<Effect> {
     let waited = state.prompt.as_ref().map(|prompt| prompt.call().clone());
     state.sync_prompt();
-    let mut effects = Vec::new();
+    let mut effects: Vec<Effect> = state.keep_card(false).into_iter().collect();
     let mark = match &state.prompt {
         Some(_) => "? ",
         None if !state.agent.is_idle() => "… ",
@@ -66,6 +94,8 @@ pub fn last_reply(state: &State) -> Option<&str> {
         | Entry::Settled { .. }
         | Entry::Ended { .. }
         | Entry::Titled { .. }
+        | Entry::Compacted { .. }
+        | Entry::FellBack { .. }
         | Entry::Switched { .. } => None,
     })
 }

@@ -5,10 +5,13 @@ use crate::agent::{Event, Waiting};
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::question::QuestionCard;
+use crate::tui::parts::toast::Kind;
 use crate::tui::parts::{approval, question};
 use crate::tui::prompt::Card;
 use crate::tui::state::State;
-use crossterm::event::KeyEvent;
+use crate::tui::view::layout;
+use crossterm::event::{KeyEvent, MouseEvent};
+use ratatui::layout::Position;
 
 /// Hands a key to the open card; `None` where it was not for it.
 pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
@@ -25,6 +28,15 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
             match card.key(&key, &state.keys, plan, listening, now) {
                 approval::Reply::Passed => return None,
                 approval::Reply::Nothing => return Some(Vec::new()),
+                approval::Reply::Edits => {
+                    let tool = state.agent.tools.iter().find(|tool| tool.name == call.name);
+                    if card.edit(tool, call) {
+                        return Some(Vec::new());
+                    }
+                    state.notice("this call has no arguments to change", Kind::Info);
+                    return Some(Vec::new());
+                }
+                approval::Reply::Editor(text) => return Some(vec![Effect::EditText(text)]),
                 approval::Reply::Decided { decision, by } => {
                     Event::Decided { call: call.id.clone(), decision, by }
                 }
@@ -39,6 +51,10 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                     if card.page() != page && !turns {
                         state.presses.answered(chord, now);
                     }
+                    return Some(Vec::new());
+                }
+                question::Reply::Took => {
+                    state.presses.answered(chord, now);
                     return Some(Vec::new());
                 }
                 question::Reply::Parked => return Some(Vec::new()),
@@ -60,6 +76,33 @@ pub fn pasted(state: &mut State, text: &str) -> bool {
         Some(Card::Question(card)) => card.pasted(text),
         None => false,
     }
+}
+
+/// The editor was closed: whether its text went into a field of the open card.
+pub fn edited(state: &mut State, text: &str) -> bool {
+    match state.prompt.as_mut().map(|prompt| &mut prompt.card) {
+        Some(Card::Approval(card)) => card.edited(text),
+        Some(Card::Question(_)) | None => false,
+    }
+}
+
+/// The wheel turned: whether it was over a card of questions, which is read on then.
+pub fn read_on(state: &mut State, event: &MouseEvent, lines: isize) -> bool {
+    let over = layout::areas(state).card.contains(Position::new(event.column, event.row));
+    match state.prompt.as_mut().map(|prompt| &mut prompt.card) {
+        Some(Card::Question(card)) if over && state.overlays.is_empty() => card.read_on(lines),
+        Some(Card::Question(_) | Card::Approval(_)) | None => return false,
+    }
+    true
+}
+
+/// Puts off the question that is open; whether one was.
+pub fn park(state: &mut State) -> bool {
+    match state.prompt.as_mut().map(|prompt| &mut prompt.card) {
+        Some(Card::Question(card)) if !card.is_parked() => card.park(),
+        Some(Card::Question(_) | Card::Approval(_)) | None => return false,
+    }
+    true
 }
 
 /// Brings a question back that was put off.

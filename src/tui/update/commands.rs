@@ -1,6 +1,6 @@
 //! What commands do, and the lists they open.
 
-use super::{agent, connect, copy, key, search};
+use super::{agent, connect, copy, key, models, search};
 use crate::tui::command::{COMMANDS, Command};
 use crate::tui::effect::Effect;
 use crate::tui::focus;
@@ -20,8 +20,8 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
         Command::New => leave_for(state, Wish::New),
         Command::Resume => sessions(state),
         Command::Theme => themes(state),
-        Command::Model if !words.is_empty() => use_model(state, words),
-        Command::Model => models(state),
+        Command::Model if !words.is_empty() => models::use_named(state, words),
+        Command::Model => models::open(state),
         Command::Connect => connect::open(state),
         Command::Copy => copy::offer(state),
         Command::Search => {
@@ -34,6 +34,7 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
             Vec::new()
         }
         Command::Title => agent::happened(state, crate::agent::Event::Titled(words.to_owned())),
+        Command::Compact => compact(state),
         Command::Dry => {
             let words = match state.agent.is_dry_run() {
                 true => "this is a dry run: nothing real is touched, from the first word to the last",
@@ -42,15 +43,33 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
             state.notice(words, Kind::Info);
             Vec::new()
         }
+        Command::Retry if !state.can_ask_again() => {
+            state.notice("no request failed that could be sent again", Kind::Info);
+            Vec::new()
+        }
+        Command::Retry => key::act(state, cache, Action::RetryNow),
         Command::Stop => key::act(state, cache, Action::Stop),
         Command::Editor => key::act(state, cache, Action::OpenEditor),
         Command::Quit => key::quit(state),
     }
 }
 
+/// Lets a summary take the place of what was said so far.
+fn compact(state: &mut State) -> Vec<Effect> {
+    let why_not = match (state.agent.is_idle(), state.agent.has_something_to_summarise()) {
+        (false, _) => "this can be done when the turn is over",
+        (true, false) => "nothing was said yet that could be summarised",
+        (true, true) => return agent::happened(state, crate::agent::Event::CompactionWanted),
+    };
+    state.notice(why_not, Kind::Info);
+    Vec::new()
+}
+
 /// Goes to another session; what is unsent stays with this one.
-pub fn leave_for(state: &State, wish: Wish) -> Vec<Effect> {
-    vec![Effect::Ask(Wish::KeepDraft(state.composer.text())), Effect::Ask(wish)]
+pub fn leave_for(state: &mut State, wish: Wish) -> Vec<Effect> {
+    let card = state.keep_card(true);
+    let draft = Effect::Ask(Wish::KeepDraft(state.composer.text()));
+    [draft].into_iter().chain(card).chain([Effect::Ask(wish)]).collect()
 }
 
 /// The keys that work now.
@@ -64,7 +83,7 @@ pub fn help(state: &mut State) -> Vec<Effect> {
 pub fn palette(state: &mut State) -> Vec<Effect> {
     let hint = |action: Option<Action>| {
         let action = action?;
-        let scopes = [Scope::Anywhere, Scope::Composer];
+        let scopes = [Scope::Anywhere, Scope::Composer, Scope::Again];
         scopes.iter().map(|scope| state.keys.hint(*scope, action)).find(|hint| !hint.is_empty())
     };
     let item = |row: &crate::tui::command::Row| {
@@ -91,26 +110,6 @@ pub fn themes(state: &mut State) -> Vec<Effect> {
     let before = Box::new(state.theme.clone());
     state.overlays.push(Overlay::Themes(Picker::new("themes", "", items), before));
     Vec::new()
-}
-
-/// The models. The tour has none: there is something else to choose.
-pub fn models(state: &mut State) -> Vec<Effect> {
-    if state.connection.tour {
-        return connect::open(state);
-    }
-    state
-        .overlays
-        .push(Overlay::Models(Picker::new("models", "no models are known", Vec::new()), Vec::new()));
-    vec![Effect::Ask(Wish::Models)]
-}
-
-/// Asks another model from the next request on.
-pub fn use_model(state: &mut State, model: &str) -> Vec<Effect> {
-    state.connection.model = model.to_owned();
-    (state.connection.window, state.connection.price) = (None, None);
-    let mut effects = agent::happened(state, crate::agent::Event::Switched(model.to_owned()));
-    effects.push(Effect::Ask(Wish::UseModel(model.to_owned())));
-    effects
 }
 
 /// Changes between plan and ask mode. Only a person's key comes here; no card and no model does.

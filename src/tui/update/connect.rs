@@ -3,6 +3,7 @@
 use super::overlay;
 use crate::tui::effect::Effect;
 use crate::tui::host::{LocalServer, Wish};
+use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::{Choice, Overlay};
 use crate::tui::parts::line::{Line, Reply};
 use crate::tui::parts::picker::{Picker, Row};
@@ -13,7 +14,8 @@ use crossterm::event::KeyEventKind;
 /// Opens the list, and looks for servers anew: one may have been started since.
 pub fn open(state: &mut State) -> Vec<Effect> {
     let choices = choices(state);
-    let picker = Picker::new("talk to", "", rows(&choices));
+    let keep = state.keys.hint(Scope::List, Action::Keep);
+    let picker = Picker::new("talk to", "", rows(&choices)).keeping(keep);
     state.overlays.push(Overlay::Connect(picker, choices));
     vec![Effect::Ask(Wish::LookForLocal)]
 }
@@ -29,14 +31,25 @@ pub fn found(state: &mut State, servers: Vec<LocalServer>) {
 }
 
 /// A row was taken.
-pub fn take(state: &mut State, choice: Choice) -> Vec<Effect> {
+pub fn take(state: &mut State, choice: Choice, keep: bool) -> Vec<Effect> {
     match choice {
         Choice::Stay => Vec::new(),
         Choice::EnterKey => {
             state.overlays.push(Overlay::Key(Line::default()));
             Vec::new()
         }
-        Choice::Server(server) => switch(state, Wish::UseLocal(server)),
+        Choice::Server(server) => {
+            let kept = Wish::KeepModel {
+                profile: String::new(),
+                address: server.address.clone(),
+                model: server.models.first().cloned().unwrap_or_default(),
+            };
+            let mut effects = switch(state, Wish::UseLocal(server));
+            if keep && !effects.is_empty() {
+                effects.push(Effect::Ask(kept));
+            }
+            effects
+        }
     }
 }
 
@@ -59,8 +72,8 @@ pub fn entered(state: &mut State, did: Reply, kind: KeyEventKind) -> Vec<Effect>
     }
 }
 
-/// Another service begins a session of its own, which must not tear a turn apart.
-fn switch(state: &mut State, wish: Wish) -> Vec<Effect> {
+/// Another service goes on with the session between two turns: a turn that runs has sent its words to one already.
+pub fn switch(state: &mut State, wish: Wish) -> Vec<Effect> {
     if !state.agent.is_idle() {
         state.notice("a turn is running: stop it first, then choose again", Kind::Warning);
         return Vec::new();

@@ -12,8 +12,12 @@ use crate::tui::text::clean;
 pub fn offer(state: &mut State) -> Vec<Effect> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let entries = state.agent.session.entries();
-    if let Some(Entry::Settled { outcome, .. }) = state.transcript.selected().and_then(|at| entries.get(at)) {
+    let selected = state.transcript.selected().and_then(|at| entries.get(at));
+    if let Some(Entry::Settled { outcome, .. }) = selected {
         rows.push(("the output of the selected call".into(), outcome.text().to_owned()));
+    }
+    if let Some(Entry::Compacted { summary, pinned, .. }) = selected {
+        rows.push(("the selected summary".into(), format!("{summary}\n\n{pinned}")));
     }
     if let Some(reply) = super::agent::last_reply(state) {
         rows.push(("the last reply".into(), reply.to_owned()));
@@ -32,6 +36,8 @@ pub fn offer(state: &mut State) -> Vec<Effect> {
         | Entry::Answered { .. }
         | Entry::Ended { .. }
         | Entry::Titled { .. }
+        | Entry::Compacted { .. }
+        | Entry::FellBack { .. }
         | Entry::Switched { .. } => None,
     });
     if let Some(text) = output {

@@ -1,10 +1,12 @@
 //! What the program around the screen has to say.
 
-use super::connect;
+use super::{connect, models};
 use crate::tui::effect::Effect;
 use crate::tui::host::{Reply, SessionRow};
+use crate::tui::keeping::Keeping;
 use crate::tui::overlay::Overlay;
 use crate::tui::parts::complete::{Candidate, Kind};
+use crate::tui::parts::pace::Pace;
 use crate::tui::parts::picker::Row;
 use crate::tui::parts::toast;
 use crate::tui::parts::transcript::{Transcript, cache::Cache};
@@ -19,15 +21,13 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
                 *kept = rows;
             }
         }
-        Reply::Models(models) => {
-            if let Some(Overlay::Models(picker, kept)) = state.overlays.last_mut() {
-                picker.set_rows(models.iter().map(|model| Row::new(model)).collect());
-                *kept = models;
-            }
-        }
+        Reply::Models(models) => models::known(state, models),
+        Reply::Reached(reached) => return models::reached(state, *reached),
+        Reply::Done(words) => state.notice(&words, toast::Kind::Info),
         Reply::Opened(opened) => {
             state.agent = opened.agent;
             state.session = opened.session;
+            state.connection = opened.connection;
             state.settings.place = opened.place;
             if state.settings.folder != opened.folder {
                 state.settings.folder = opened.folder;
@@ -40,9 +40,11 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             state.transcript = Transcript::default();
             state.overlays.clear();
             state.prompt = None;
+            state.keeping = Keeping::of(opened.card);
             state.held = None;
             state.presses.elsewhere(state.now);
             state.since = state.now;
+            state.pace = Pace::default();
             cache.clear();
         }
         Reply::Files(files) => {
@@ -51,10 +53,6 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
         }
         Reply::Exist(found) => cache.exist(found),
         Reply::Local(servers) => connect::found(state, servers),
-        Reply::Connected(connection) => {
-            state.agent.model.clone_from(&connection.model);
-            state.connection = connection;
-        }
         Reply::Notice(words) => state.notice(&words, toast::Kind::Warning),
     }
     Vec::new()

@@ -8,7 +8,7 @@ use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::listening::Listening;
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::{cache::Cache, call, entry};
-use crate::tui::prompt::Prompt;
+use crate::tui::prompt::{Card, Prompt};
 use crate::tui::state::State;
 use crate::tui::view::layout;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
@@ -114,7 +114,8 @@ fn beside_the_card(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<E
 
 /// What a key means wherever the keyboard is.
 pub fn anywhere(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
-    match state.keys.lookup(Scope::Anywhere, &key) {
+    let again = state.keys.lookup(Scope::Again, &key).filter(|_| state.can_ask_again());
+    match again.or_else(|| state.keys.lookup(Scope::Anywhere, &key)) {
         Some(action) => act(state, cache, action),
         None => Vec::new(),
     }
@@ -140,7 +141,7 @@ pub fn act(state: &mut State, cache: &mut Cache, action: Action) -> Vec<Effect> 
         Action::Palette => commands::palette(state),
         Action::Sessions => commands::sessions(state),
         Action::Themes => commands::themes(state),
-        Action::Models => commands::models(state),
+        Action::Models => super::models::open(state),
         Action::Connect => connect::open(state),
         Action::BringQuestion => {
             card::bring_back(state);
@@ -150,6 +151,7 @@ pub fn act(state: &mut State, cache: &mut Cache, action: Action) -> Vec<Effect> 
         Action::Help | Action::HelpWhenEmpty => commands::help(state),
         Action::Redraw => vec![Effect::Redraw],
         Action::Suspend => vec![Effect::Suspend],
+        Action::RetryNow => agent::ask_again(state),
         Action::Stop => stop(state),
         Action::StopOrQuit => stop_or_quit(state),
         Action::OpenEditor => vec![Effect::EditText(state.composer.text())],
@@ -200,6 +202,9 @@ fn read_whole(state: &mut State) -> Vec<Effect> {
         }
         Some(Entry::Replied { reasoning, .. }) => Some(("reasoning".to_owned(), reasoning.clone())),
         Some(Entry::Said { text }) => Some(("what you said".to_owned(), text.clone())),
+        Some(Entry::Compacted { summary, pinned, .. }) => {
+            Some(("the summary".to_owned(), format!("{summary}\n\n{pinned}")))
+        }
         Some(
             Entry::Planned { .. }
             | Entry::Asked { .. }
@@ -207,6 +212,7 @@ fn read_whole(state: &mut State) -> Vec<Effect> {
             | Entry::Answered { .. }
             | Entry::Ended { .. }
             | Entry::Titled { .. }
+            | Entry::FellBack { .. }
             | Entry::Switched { .. },
         )
         | None => None,
@@ -222,11 +228,20 @@ fn stop(state: &mut State) -> Vec<Effect> {
     if state.agent.is_idle() {
         return Vec::new();
     }
-    let open = state.open_card().is_some();
+    // Before a question listens, Esc does to it what it does later: it is put off, and nothing is lost.
+    if card::park(state) {
+        return Vec::new();
+    }
+    // A question that was put off is not thrown away by the key that put it off, pressed once too often.
+    let open = state.prompt.is_some();
     let again = state.pressed_stop.take().is_some_and(|at| state.now.saturating_sub(at) < TWICE);
     if open && !again {
         state.pressed_stop = Some(state.now);
-        state.notice("esc again stops the turn", Kind::Info);
+        let words = match state.open_card() {
+            Some(_) => "esc again stops the turn",
+            None => "esc again stops the turn without an answer",
+        };
+        state.notice(words, Kind::Info);
         return Vec::new();
     }
     agent::happened(state, crate::agent::Event::Interrupted)
@@ -241,12 +256,20 @@ fn stop_or_quit(state: &mut State) -> Vec<Effect> {
     let mut effects = Vec::new();
     if !state.overlays.is_empty() {
         effects.extend(overlay::close(state));
+    } else if asks(state) {
+        // A question waits as long as it takes, also while nobody is there.
     } else if !state.agent.is_idle() {
         effects.extend(agent::happened(state, crate::agent::Event::Interrupted));
     }
     let quit = state.keys.hint(Scope::Anywhere, Action::StopOrQuit);
-    state.notice(&format!("{quit} again leaves"), Kind::Info);
+    let kept = if asks(state) { "; the question waits for you" } else { "" };
+    state.notice(&format!("{quit} again leaves{kept}"), Kind::Info);
     effects
+}
+
+/// Whether the model asks the person something.
+fn asks(state: &State) -> bool {
+    matches!(state.prompt.as_ref().map(|prompt| &prompt.card), Some(Card::Question(_)))
 }
 
 /// Leaves; what is unsent is kept.

@@ -8,6 +8,7 @@ mod copy;
 mod host;
 mod key;
 mod links;
+mod models;
 mod mouse;
 mod overlay;
 mod search;
@@ -51,12 +52,10 @@ pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect>
         }
         Event::Agent(event) => agent::happened(state, event),
         Event::Host(reply) => host::replied(state, cache, reply),
-        Event::Coloured(job, colours) => {
-            cache.coloured(job, colours);
-            Vec::new()
-        }
         Event::Edited(text) => {
-            if let Some(text) = text {
+            if let Some(text) = text
+                && !card::edited(state, &text)
+            {
                 state.composer.set(&text);
             }
             Vec::new()
@@ -99,6 +98,7 @@ pub fn command_names() -> Vec<super::parts::complete::Candidate> {
 /// What is kept when the screen is left.
 pub fn farewell(state: &mut State) -> Vec<Effect> {
     let mut effects = vec![Effect::Ask(Wish::KeepDraft(state.composer.text()))];
+    effects.extend(state.keep_card(true));
     effects.extend(left(state));
     effects
 }

@@ -1,6 +1,6 @@
 //! The mouse: the wheel scrolls, a click opens what it is on. A click never answers anything.
 
-use super::links;
+use super::{card, links};
 use crate::tui::effect::Effect;
 use crate::tui::parts::transcript::cache::Cache;
 use crate::tui::state::State;
@@ -15,6 +15,8 @@ const STEP: isize = 3;
 /// The mouse did something.
 pub fn moved(state: &mut State, cache: &mut Cache, event: MouseEvent) -> Vec<Effect> {
     match event.kind {
+        MouseEventKind::ScrollUp if card::read_on(state, &event, -STEP) => {}
+        MouseEventKind::ScrollDown if card::read_on(state, &event, STEP) => {}
         MouseEventKind::ScrollUp => return scroll(state, cache, -STEP),
         MouseEventKind::ScrollDown => return scroll(state, cache, STEP),
         MouseEventKind::Down(MouseButton::Left) => {

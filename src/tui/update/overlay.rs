@@ -1,9 +1,9 @@
 //! A key for what lies over the screen.
 
-use super::{commands, connect, copy, links};
+use super::{commands, connect, copy, links, models};
 use crate::tui::command::COMMANDS;
 use crate::tui::effect::Effect;
-use crate::tui::host::Wish;
+use crate::tui::host::{ModelRow, Wish};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::{Overlay, Reader};
 use crate::tui::parts::help;
@@ -117,12 +117,23 @@ fn picked(state: &mut State, cache: &mut Cache, pick: Pick) -> Vec<Effect> {
         Pick::Picked(row) => {
             let Some(front) = state.overlays.pop() else { return Vec::new() };
             state.presses.elsewhere(state.now);
-            take(state, cache, front, row)
+            take(state, cache, front, row, false)
+        }
+        Pick::Kept(row) => {
+            let Some(front) = state.overlays.pop() else { return Vec::new() };
+            state.presses.elsewhere(state.now);
+            take(state, cache, front, row, true)
+        }
+        Pick::Typed(keep) => {
+            let Some(Overlay::Models(picker, _)) = state.overlays.pop() else { return Vec::new() };
+            state.presses.elsewhere(state.now);
+            let model = picker.typed().to_owned();
+            models::take(state, ModelRow { model, ..ModelRow::default() }, keep)
         }
     }
 }
 
-fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize) -> Vec<Effect> {
+fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize, keep: bool) -> Vec<Effect> {
     match overlay {
         Overlay::Sessions(_, rows) => match rows.into_iter().nth(row) {
             Some(session) if session.id == state.session => Vec::new(),
@@ -140,12 +151,12 @@ fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize) -> V
             Some(command) => commands::run(state, cache, command.command, ""),
             None => Vec::new(),
         },
-        Overlay::Models(_, models) => match models.get(row) {
-            Some(model) => commands::use_model(state, model),
+        Overlay::Models(_, rows) => match rows.into_iter().nth(row) {
+            Some(row) => models::take(state, row, keep),
             None => Vec::new(),
         },
         Overlay::Connect(_, choices) => match choices.into_iter().nth(row) {
-            Some(choice) => connect::take(state, choice),
+            Some(choice) => connect::take(state, choice, keep),
             None => Vec::new(),
         },
         Overlay::Copies(_, texts) => match texts.get(row) {

@@ -2,6 +2,7 @@
 
 use super::{agent, card, commands, key, overlay, search};
 use crate::agent::Event;
+use crate::chat::picture;
 use crate::tui::command::{COMMANDS, parse};
 use crate::tui::effect::Effect;
 use crate::tui::host::Wish;
@@ -118,6 +119,10 @@ fn send(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
 /// The person says this.
 pub fn say(state: &mut State, text: String) -> Vec<Effect> {
     state.composer.remember(&text);
+    if !state.connection.images && !state.connection.tour && !picture::named(&text).is_empty() {
+        let words = "the model gets the picture's name alone: its profile does not say images = true";
+        state.notice(words, toast::Kind::Warning);
+    }
     state.transcript.follow();
     let mut effects = agent::happened(state, Event::Said(text.clone()));
     effects.push(Effect::Ask(Wish::Remember(text)));

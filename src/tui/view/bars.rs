@@ -1,14 +1,21 @@
 //! The head, the foot and the chip: what is always said.
 
-use crate::agent::{Phase, Step};
+use crate::agent::{self, Phase, Step};
+use crate::chat::Entry;
 use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::pace::{self, Wait};
 use crate::tui::parts::status::{Bar, dollars, tokens};
 use crate::tui::parts::transcript::cache::Cache;
 use crate::tui::parts::transcript::{how_long, live};
 use crate::tui::prompt::Card;
 use crate::tui::state::State;
+use crate::tui::text::{clean, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::time::Duration;
+
+/// Cells of a model's name in the foot.
+const NAME: usize = 24;
 
 /// Title, model, project and branch.
 pub fn head(state: &State, area: Rect, buffer: &mut Buffer) {
@@ -19,10 +26,29 @@ pub fn head(state: &State, area: Rect, buffer: &mut Buffer) {
     if state.agent.session.title().is_some() {
         bar.shrinks();
     }
-    let model = if state.connection.tour { "the tour" } else { &state.agent.model };
+    let model = match answering(&state.agent) {
+        _ if state.connection.tour => "the tour",
+        "" => &state.connection.model,
+        model => model,
+    };
     bar.right(model, theme.text, 2);
     bar.right(state.settings.place.as_str(), theme.dim, 4);
     bar.draw(area, buffer);
+}
+
+/// The model that answers, be it the one that was asked or another in its place.
+fn answering(agent: &agent::State) -> &str {
+    let replied = || {
+        agent.session.entries().iter().rev().find_map(|entry| {
+            if let Entry::Replied { model, .. } = entry { Some(model.as_str()) } else { None }
+        })
+    };
+    match &agent.phase {
+        Phase::Thinking(draft) => draft.model.as_deref().unwrap_or(&agent.model),
+        Phase::Acting { .. } => replied().unwrap_or(&agent.model),
+        Phase::Idle if agent.model.is_empty() => replied().unwrap_or_default(),
+        Phase::Idle => &agent.model,
+    }
 }
 
 /// The line below the head.
@@ -46,11 +72,21 @@ pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
     if let Some(words) = doing(state) {
         bar.left(words, theme.accent, 2);
     }
+    let wait = state.pace.wait(&state.agent, state.now);
+    let now = state.keys.hint(Scope::Again, Action::RetryNow);
+    if matches!(wait, Some(Wait::Again { .. })) && !now.is_empty() {
+        bar.left(now + " now", theme.dim, 3);
+    }
+    let stop = state.keys.hint(Scope::Anywhere, Action::Stop);
+    if wait.is_some() && !stop.is_empty() {
+        bar.left(stop + " stops", theme.dim, 3);
+    }
     bar.left(format!("{} mode", state.agent.policy.mode.word()), theme.dim, 4);
-    if let Some(window) = state.connection.window.filter(|window| *window > 0) {
-        let share = session.context().saturating_mul(100) / window;
+    let gauge = state.agent.gauge();
+    if let Some(share) = gauge.share() {
+        let about = if gauge.estimated { "~" } else { "" };
         let style = if share >= 80 { theme.warning } else { theme.dim };
-        bar.left(format!("ctx {share}%"), style, if share >= 80 { 3 } else { 7 });
+        bar.left(format!("ctx {about}{share}%"), style, if share >= 80 { 3 } else { 7 });
     }
     let usage = session.usage();
     if usage.total() > 0 {
@@ -60,6 +96,12 @@ pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
             let cost = fresh * sent + usage.cached as f64 * cached + usage.output as f64 * received;
             bar.left(dollars(cost / 1e6), theme.dim, 6);
         }
+    }
+    if let Some(figures) = state.pace.figures().filter(|_| wait.is_none() && state.prompt.is_none()) {
+        let took = figures.took.filter(|_| state.agent.is_idle());
+        bar.left(figures.soon(), theme.dim, 10);
+        bar.left(figures.fast().unwrap_or_default(), theme.dim, 9);
+        bar.left(took.map(|took| format!("took {}", how_long(took))).unwrap_or_default(), theme.dim, 11);
     }
     let help = match state.composer.is_empty() && state.prompt.is_none() {
         true => state.keys.hint(Scope::Composer, Action::HelpWhenEmpty),
@@ -71,7 +113,7 @@ pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
 
 /// What runs and for how long, or what waits.
 fn doing(state: &State) -> Option<String> {
-    let elapsed = how_long(state.now.saturating_sub(state.since));
+    let elapsed = elapsed(state.now.saturating_sub(state.since));
     let spin = live::spinner(state.now);
     let waits = state.prompt.as_ref().map(|_| match state.agent.place() {
         (at, of) if of > 1 => format!("waits for you · {at} of {of}"),
@@ -79,8 +121,20 @@ fn doing(state: &State) -> Option<String> {
     });
     let runs = || match &state.agent.phase {
         Phase::Idle => None,
-        Phase::Thinking(draft) if draft.retrying.is_some() => Some(format!("{spin} tries again · {elapsed}")),
-        Phase::Thinking(_) => Some(format!("{spin} replies · {elapsed}")),
+        Phase::Thinking(draft) => Some(match state.pace.wait(&state.agent, state.now) {
+            Some(Wait::Again { why, left }) => {
+                format!("try {} of {} in {}", why.attempt, why.of, pace::seconds(left))
+            }
+            Some(Wait::Asking(_)) => format!("{spin} asks again · {elapsed}"),
+            Some(Wait::Quiet { since, .. }) => format!("nothing came for {}", pace::seconds(since)),
+            // The head may be too narrow to say so.
+            None if !state.agent.model.is_empty() && answering(&state.agent) != state.agent.model => {
+                let model = clean::one_line(answering(&state.agent));
+                format!("{spin} {} replies · {elapsed}", width::fit(&model, NAME))
+            }
+            None if draft.is_summary() => format!("{spin} summarises · {elapsed}"),
+            None => format!("{spin} replies · {elapsed}"),
+        }),
         Phase::Acting { calls, .. } => {
             let runs = calls.iter().find(|pending| matches!(pending.step, Step::Running(_)));
             let name = runs.map_or("looks", |pending| pending.call.name.as_str());
@@ -88,6 +142,11 @@ fn doing(state: &State) -> Option<String> {
         }
     };
     waits.or_else(runs)
+}
+
+/// A time in whole seconds: the foot does not flicker.
+fn elapsed(time: Duration) -> String {
+    pace::seconds(time.as_secs())
 }
 
 /// What stands between transcript and composer: the search, a parked question, how much is new.

@@ -17,12 +17,23 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 /// What a frame shows, beside its cells.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shown {
     /// Where the terminal's cursor is.
     pub cursor: Option<Position>,
     /// What of the open card was really shown.
     pub card: Option<Seen>,
+    /// Which cells are links for the terminal too.
+    pub links: Vec<Linked>,
+}
+
+/// Cells of one row that lead somewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Linked {
+    /// The cells.
+    pub area: Rect,
+    /// An address a terminal can open; printable ASCII.
+    pub address: String,
 }
 
 /// Draws the screen, and tells where the cursor is. The cache only spares work: with an empty one the picture is
@@ -61,7 +72,7 @@ pub fn view(state: &State, cache: &mut Cache, buffer: &mut Buffer) -> Shown {
     links.retain(|link| !link.area.intersects(toasts));
     wall::guard(buffer);
     if state.settings.links {
-        wall::links(buffer, &links, &state.settings);
+        shown.links = wall::links(&links, &state.settings);
     }
     shown.cursor = shown.cursor.filter(|at| all.contains(*at));
     shown
@@ -82,7 +93,7 @@ fn front(state: &State, areas: layout::Areas, buffer: &mut Buffer) -> Shown {
             state.complete.view(above, buffer, theme);
         }
     }
-    Shown { cursor, card }
+    Shown { cursor, card, links: Vec::new() }
 }
 
 /// Notices stand at the upper right of the transcript.

@@ -1,13 +1,10 @@
 //! The last wall before the terminal: no cell holds a control character, whatever happened before; then links.
 
+use super::Linked;
 use super::visible::Placed;
 use crate::chat::link::Target;
 use crate::tui::state::Settings;
-use ratatui::buffer::{Buffer, CellDiffOption};
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::num::NonZeroU16;
-use std::sync::Arc;
-use unicode_width::UnicodeWidthStr;
+use ratatui::buffer::Buffer;
 
 /// Replaces whatever a terminal could take as an order.
 pub fn guard(buffer: &mut Buffer) {
@@ -23,29 +20,10 @@ pub fn guard(buffer: &mut Buffer) {
     }
 }
 
-/// Makes the cells of links links for the terminal too. Every cell opens and closes its own, so that a frame that
-/// sends only some of them cannot leave one open; their number joins them.
-pub fn links(buffer: &mut Buffer, links: &[Placed], settings: &Settings) {
-    for link in links {
-        let Some(address) = address(&link.target, settings) else { continue };
-        let mut hasher = DefaultHasher::new();
-        (address.as_str(), Arc::as_ptr(&link.target) as usize == 0).hash(&mut hasher);
-        let id = hasher.finish() as u32;
-        let area = link.area.intersection(buffer.area);
-        for y in area.top()..area.bottom() {
-            let mut x = area.left();
-            while x < area.right() {
-                let cell = &mut buffer[(x, y)];
-                let symbol = cell.symbol().to_owned();
-                let cells = u16::try_from(symbol.width()).unwrap_or(1).max(1);
-                cell.set_symbol(&format!("\x1b]8;id={id:x};{address}\x1b\\{symbol}\x1b]8;;\x1b\\"));
-                cell.set_diff_option(CellDiffOption::ForcedWidth(
-                    NonZeroU16::new(cells).unwrap_or(NonZeroU16::MIN),
-                ));
-                x += cells;
-            }
-        }
-    }
+/// The links as a terminal is told them. Cells that name one address are one link, wherever they stand.
+pub fn links(links: &[Placed], settings: &Settings) -> Vec<Linked> {
+    let told = |link: &Placed| Some(Linked { area: link.area, address: address(&link.target, settings)? });
+    links.iter().filter_map(told).collect()
 }
 
 /// Where a link leads, as an address a terminal can open. Holds no character that could end the sequence.
@@ -83,7 +61,7 @@ fn escaped(text: &str, also: &str) -> String {
 mod tests {
     use super::*;
     use ratatui::layout::Rect;
-    use ratatui::style::Style;
+    use std::sync::Arc;
 
     #[test]
     fn r32_no_cell_holds_a_control_character() {
@@ -97,18 +75,11 @@ mod tests {
     }
 
     #[test]
-    fn a_link_opens_and_closes_in_every_cell() {
-        let mut buffer = Buffer::empty(Rect::new(0, 0, 3, 1));
-        buffer.set_string(0, 0, "ab", Style::new());
+    fn r36_an_address_holds_nothing_that_could_end_it() {
         let target = Arc::new(Target::Web("https://e.x/\x1b]0;t\x07".into()));
         let settings = crate::tui::view::tests::settings();
-        links(&mut buffer, &[Placed { area: Rect::new(0, 0, 2, 1), target }], &settings);
-        for x in 0..2 {
-            let symbol = buffer[(x, 0)].symbol();
-            assert_eq!(symbol.matches('\x1b').count(), 4, "{symbol:?}");
-            assert!(symbol.contains(";https://e.x/%1B]0;t%07\x1b\\"), "{symbol:?}");
-        }
-        assert_eq!(buffer[(2, 0)].symbol(), " ");
+        let told = links(&[Placed { area: Rect::new(0, 0, 2, 1), target }], &settings);
+        assert_eq!(told[0].address, "https://e.x/%1B]0;t%07");
     }
 
     #[test]

@@ -1,5 +1,9 @@
 //! What tests are built with.
 
+pub mod between;
+pub mod encrypted;
+pub mod fixture;
+pub mod kept;
 pub mod program;
 pub mod scene;
 pub mod service;

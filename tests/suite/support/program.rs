@@ -23,6 +23,11 @@ struct Output {
 
 type Shared = Arc<(Mutex<Output>, Condvar)>;
 
+/// The program under test; `AYE_TEST_PROGRAM` names another build of it, as measuring wants one.
+fn program() -> PathBuf {
+    std::env::var_os("AYE_TEST_PROGRAM").map_or_else(|| env!("CARGO_BIN_EXE_aye").into(), PathBuf::from)
+}
+
 /// How to start the program: nothing of this machine reaches it.
 pub struct Setup {
     arguments: Vec<String>,
@@ -84,7 +89,7 @@ impl Setup {
 
     /// The program without a terminal: what it printed, and its exit code.
     pub fn print(&self, input: &str) -> (String, String, i32) {
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_aye"))
+        let mut child = std::process::Command::new(program())
             .args(&self.arguments)
             .env_clear()
             .envs(self.variables())
@@ -105,7 +110,7 @@ impl Setup {
     pub fn start(self) -> Program {
         let size = PtySize { rows: self.rows, cols: self.columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_aye"));
+        let mut command = CommandBuilder::new(program());
         command.args(&self.arguments);
         command.env_clear();
         for (name, value) in self.variables() {
@@ -141,7 +146,6 @@ impl Setup {
             output,
             parser: vt100::Parser::new(cells(self.rows), cells(self.columns), 0),
             read: 0,
-            answered: 0,
             place: self.place,
         }
     }
@@ -155,7 +159,6 @@ pub struct Program {
     output: Shared,
     parser: vt100::Parser,
     read: usize,
-    answered: usize,
     pub place: Arc<tempfile::TempDir>,
 }
 
@@ -179,12 +182,13 @@ impl Program {
     fn take_in(&mut self) {
         let output = self.output.0.lock().unwrap();
         let new = output.bytes[self.read..].to_vec();
+        // The question may have come in two pieces.
+        let from = self.read.saturating_sub(2);
+        let asked = output.bytes[from..].windows(3).filter(|window| *window == b"\x1b[c").count();
         self.read = output.bytes.len();
-        let asked = output.bytes.windows(3).filter(|window| *window == b"\x1b[c").count();
         drop(output);
         self.parser.process(&new);
-        while self.answered < asked {
-            self.answered += 1;
+        for _ in 0..asked {
             self.keys("\x1b[?62;22c");
         }
     }
@@ -214,10 +218,22 @@ impl Program {
         })
     }
 
-    /// The screen with its looks, as the bytes that would draw it.
-    pub fn colours(&mut self) -> String {
+    /// What can be seen of every cell: its letter and its looks; of a blank its ground.
+    pub fn colours(&mut self) -> Vec<String> {
         self.take_in();
-        self.parser.screen().contents_formatted()
+        let screen = self.parser.screen();
+        let (rows, columns) = screen.size();
+        let cells = (0..rows.get()).flat_map(|y| (0..columns.get()).map(move |x| (y, x)));
+        let seen = |(y, x)| {
+            let cell = screen.cell(y, x).unwrap();
+            let letter = cell.contents().trim();
+            let marks = (cell.bold(), cell.dim(), cell.italic(), cell.underline(), cell.inverse());
+            match letter.is_empty() && !cell.underline() && !cell.inverse() {
+                true => format!("{:?}", cell.bgcolor()),
+                false => format!("{letter} {:?} on {:?} {marks:?}", cell.fgcolor(), cell.bgcolor()),
+            }
+        };
+        cells.map(seen).collect()
     }
 
     /// Everything that came out, as bytes.
@@ -251,7 +267,8 @@ impl Program {
         let end = Instant::now() + PATIENCE;
         loop {
             let screen = self.screen();
-            if holds(&screen) {
+            // A terminal shows a frame that is marked as one at once.
+            if holds(&screen) && !self.is_in_a_frame() {
                 return screen;
             }
             let output = self.output.0.lock().unwrap();
@@ -261,6 +278,14 @@ impl Program {
                 let _ = self.output.1.wait_timeout(output, Duration::from_millis(50)).unwrap();
             }
         }
+    }
+
+    /// Whether the last frame that was marked as one has not come to its end.
+    fn is_in_a_frame(&self) -> bool {
+        let output = self.output.0.lock().unwrap();
+        let seen = &output.bytes[self.read.saturating_sub(1 << 18)..self.read];
+        let last = |mark: &[u8]| seen.windows(mark.len()).rposition(|window| window == mark);
+        !output.ended && last(b"\x1b[?2026h") > last(b"\x1b[?2026l")
     }
 
     /// Lets time pass: for what must not happen. Nothing else may sleep.

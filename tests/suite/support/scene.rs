@@ -2,6 +2,7 @@
 
 use aye::agent::{self, Effect, Event, State, Waiting};
 use aye::chat::*;
+use aye::llm::Llm;
 use aye::llm::scripted::{Reply, Scripted, says};
 use aye::policy::Policy;
 use aye::project::shell::Shell;
@@ -67,7 +68,17 @@ impl Scene {
         Self::with(Scripted::new(replies), dry_run)
     }
 
+    /// A model behind a connection.
+    pub fn asking(model: impl Llm + 'static) -> Self {
+        Self::at(Scripted::new([]), Arc::new(model), false)
+    }
+
     fn with(model: Scripted, dry_run: bool) -> Self {
+        let llm = Arc::new(model.clone());
+        Self::at(model, llm, dry_run)
+    }
+
+    fn at(model: Scripted, llm: Arc<dyn Llm>, dry_run: bool) -> Self {
         let place = tempfile::tempdir().unwrap();
         let project = place.path().join("project");
         std::fs::create_dir(&project).unwrap();
@@ -76,7 +87,6 @@ impl Scene {
         let state = State::new(policy, "scripted".into(), "words".into(), tools.specs());
         let log = Memory::default();
         let disk = Arc::new(Disk::new(&project).unwrap());
-        let llm = Arc::new(model.clone());
         let (runtime, events) = if dry_run {
             let stage = Arc::new(Rehearsal::new(disk, place.path().join("layer")));
             Runtime::new(llm, tools, stage, None, Box::new(log.clone()))
@@ -130,8 +140,14 @@ impl Scene {
 
     /// Takes one event.
     pub async fn step(&mut self) {
+        let event = self.next().await;
+        self.takes(event);
+    }
+
+    /// The next event, not taken.
+    pub async fn next(&mut self) -> Event {
         let event = tokio::time::timeout(LIMIT, self.events.recv()).await.expect("an event within the limit");
-        self.takes(event.expect("the runtime is there"));
+        event.expect("the runtime is there")
     }
 
     /// The person says something.

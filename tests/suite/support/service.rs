@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 /// What a service does, one after another, once it has read a request.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// Sends these bytes.
     Send(Vec<u8>),
@@ -73,6 +73,30 @@ impl Answer {
         self.raw("data: [DONE]\n\n")
     }
 
+    /// Everything it sends, in one.
+    pub fn bytes(&self) -> Vec<u8> {
+        let sent = |step: &Step| if let Step::Send(bytes) = step { bytes.clone() } else { Vec::new() };
+        self.0.iter().flat_map(sent).collect()
+    }
+
+    /// The same bytes, written in other pieces: as `next` says how long each is, with a moment after it.
+    pub fn recut(&self, mut next: impl FnMut() -> usize) -> Self {
+        let mut out = Self::default();
+        for step in &self.0 {
+            let Step::Send(bytes) = step else {
+                out = out.then(step.clone());
+                continue;
+            };
+            let mut rest = &bytes[..];
+            while !rest.is_empty() {
+                let (piece, behind) = rest.split_at(next().clamp(1, rest.len()));
+                out = out.raw(piece).then(Step::Pause(Duration::from_millis(1)));
+                rest = behind;
+            }
+        }
+        out
+    }
+
     /// Then something else.
     pub fn then(mut self, step: Step) -> Self {
         self.0.push(step);
@@ -104,29 +128,52 @@ impl Received {
     }
 }
 
-/// A service that gives each request the next answer, and the last one forever.
+/// What a service says where it is asked for a title.
+pub const TITLE: &str = "A title from the model";
+
+/// A service that gives each request the next answer, and the last one forever. What a program asks beside the talk it
+/// answers aside: a title with a fixed one, and the list of models with none unless the next answer is one.
 pub struct Service {
     /// As settings want it.
     pub base_url: String,
     received: Arc<Mutex<Vec<Received>>>,
+    titles: Arc<Mutex<Vec<Received>>>,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl Service {
     /// Starts one on a free port.
     pub async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self::naming(answers, Answer::stream().says(TITLE).finish("stop").done()).await
+    }
+
+    /// The same, but nothing is answered aside: every request, whatever it is, gets the next answer.
+    pub async fn strict(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self::with(Answers { talk: answers.into_iter().collect(), title: None, list: None }).await
+    }
+
+    /// The same as [`Self::start`], where a request for a title gets this answer.
+    pub async fn naming(answers: impl IntoIterator<Item = Answer>, title: Answer) -> Self {
+        Self::with(Answers { talk: answers.into_iter().collect(), title: Some(title), list: None }).await
+    }
+
+    async fn with(answers: Answers) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let received = Arc::new(Mutex::new(Vec::new()));
-        let mut answers: VecDeque<Answer> = answers.into_iter().collect();
-        let log = received.clone();
+        let (received, titles) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+        let next = Arc::new(Mutex::new(answers));
+        let (log, aside) = (received.clone(), titles.clone());
         let task = tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
-                let answer = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };
-                tokio::spawn(serve(socket, answer.unwrap_or_default(), log.clone()));
+                tokio::spawn(serve(socket, next.clone(), log.clone(), aside.clone()));
             }
         });
-        Self { base_url, received, task }
+        Self { base_url, received, titles, task }
+    }
+
+    /// The requests for a title so far, which are not among the others.
+    pub fn titles(&self) -> Vec<Received> {
+        self.titles.lock().unwrap().clone()
     }
 
     /// The requests so far, oldest first.
@@ -153,9 +200,86 @@ impl Drop for Service {
     }
 }
 
-async fn serve(mut socket: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Received>>>) {
+/// The answers to come.
+struct Answers {
+    talk: VecDeque<Answer>,
+    /// What a request for a title gets; `None` where nothing is answered aside.
+    title: Option<Answer>,
+    /// The list of models that was given out.
+    list: Option<Answer>,
+}
+
+/// Where the answer to a request is kept with it.
+enum For {
+    Talk,
+    Title,
+    Nobody,
+}
+
+impl Answers {
+    fn to(&mut self, request: &Received) -> (Answer, For) {
+        let Some(title) = &self.title else { return (self.next(), For::Talk) };
+        let standing = [&request.body["messages"][0]["content"], &request.body["instructions"]];
+        let words = standing.into_iter().find_map(|words| words.as_str()).unwrap_or_default();
+        if words.contains("a title") && request.body.get("tools").is_none() {
+            let title = if request.line.contains("/responses") {
+                Answer::stream()
+                    .event(json!({"type": "response.output_text.delta", "delta": TITLE}))
+                    .event(json!({"type": "response.completed", "response": {"status": "completed"}}))
+            } else {
+                title.clone()
+            };
+            return (title, For::Title);
+        }
+        if request.line.starts_with("GET") {
+            let is_list = self.talk.front().is_some_and(Answer::is_list);
+            return match (&self.list, is_list) {
+                (None, true) => {
+                    self.list = Some(self.next());
+                    (self.list.clone().unwrap(), For::Talk)
+                }
+                (Some(list), _) => (list.clone(), For::Nobody),
+                (None, false) => (Answer::body(404, "text/plain", &[], "no"), For::Nobody),
+            };
+        }
+        // A list is no answer to what is said: it was meant for a question that was not asked again.
+        while self.talk.len() > 1 && self.talk.front().is_some_and(Answer::is_list) {
+            self.list = self.talk.pop_front();
+        }
+        (self.next(), For::Talk)
+    }
+
+    fn next(&mut self) -> Answer {
+        let next = if self.talk.len() > 1 { self.talk.pop_front() } else { self.talk.front().cloned() };
+        next.unwrap_or_default()
+    }
+}
+
+impl Answer {
+    fn is_list(&self) -> bool {
+        let text = |step: &Step| match step {
+            Step::Send(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            Step::Pause(_) | Step::Reset | Step::Stall => String::new(),
+        };
+        let all: String = self.0.iter().map(text).collect();
+        ["\"data\":[", "\"data\": [", "\"models\":["].iter().any(|start| all.contains(start))
+    }
+}
+
+async fn serve(
+    mut socket: TcpStream,
+    next: Arc<Mutex<Answers>>,
+    received: Arc<Mutex<Vec<Received>>>,
+    titles: Arc<Mutex<Vec<Received>>>,
+) {
     socket.set_nodelay(true).unwrap();
     let Some(request) = read(&mut socket).await else { return };
+    let (answer, whose) = next.lock().unwrap().to(&request);
+    let log = match whose {
+        For::Talk => received,
+        For::Title => titles,
+        For::Nobody => Arc::default(),
+    };
     let at = {
         let mut log = log.lock().unwrap();
         log.push(request);

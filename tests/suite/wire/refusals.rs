@@ -1,91 +1,21 @@
 //! Answers that are no reply: what is tried again, and what the person is told.
 
-use super::{asks, collect, model, once, told};
+use super::{asks, collect, model, once, settings, told};
 use crate::support::service::{Answer, Service};
-use aye::chat::Chunk;
-use aye::llm::{Llm, OpenAi, Secret, Settings};
+use aye::chat::{Chunk, Request};
+use aye::llm::patience::WATCHED;
+use aye::llm::{First, Keyed, Llm, OpenAi, Secret, Settings};
 use futures::StreamExt;
 use std::time::Duration;
 
 const JSON: &str = "application/json";
 
 #[tokio::test]
-async fn r48_a_refusal_keeps_its_status_and_its_words() {
-    let check = async |status: u16, kind: &str, body: &str, expected: &str| {
-        assert_eq!(
-            told(&once(Answer::body(status, kind, &[], body)).await),
-            format!("!{expected}"),
-            "{body}"
-        );
-    };
-    check(
-        401,
-        JSON,
-        r#"{"error":{"message":"bad key","code":"invalid_api_key"}}"#,
-        "the service refused the key, or wants one (401, invalid_api_key): bad key",
-    )
-    .await;
-    check(
-        400,
-        JSON,
-        r#"{"error":{"message":"too long","code":"context_length_exceeded"}}"#,
-        "the service refused the request (400, context_length_exceeded): too long",
-    )
-    .await;
-    check(
-        404,
-        JSON,
-        r#"{"detail":"Not Found"}"#,
-        "the service does not know this model or address (404): Not Found",
-    )
-    .await;
-    check(402, JSON, r#"{"error":"no money"}"#, "the service wants to be paid first (402): no money").await;
-    check(
-        429,
-        JSON,
-        r#"{"error":{"message":"all used","code":"insufficient_quota"}}"#,
-        "the account at the service is used up (429, insufficient_quota): all used",
-    )
-    .await;
-    check(
-        403,
-        "text/html",
-        "<html><head><title>Blocked</title></head><body>…</body></html>",
-        "the service does not allow this (403): a web page came back, “Blocked”",
-    )
-    .await;
-    check(400, "text/plain", "", "the service refused the request (400)").await;
-}
-
-#[tokio::test]
-async fn r48_what_is_no_model_is_said_to_be_none() {
-    let check = async |answer: Answer, expected: &str| {
-        assert_eq!(told(&once(answer).await), format!("!{expected}"));
-    };
-    check(
-        Answer::body(200, "text/html", &[], "<!doctype html><title>Welcome</title>"),
-        "this is not a model's address: a web page came back, “Welcome”",
-    )
-    .await;
-    check(Answer::body(200, JSON, &[], ""), "the service sent an empty answer").await;
-    check(
-        Answer::body(200, JSON, &[], r#"{"hello": "world"}"#),
-        "the service answered, but not as a model does; is the address right?",
-    )
-    .await;
-    check(
-        Answer::body(200, JSON, &[], r#"{"error": {"message": "no such model"}}"#),
-        "the service answered with an error (200): no such model",
-    )
-    .await;
-}
-
-#[tokio::test]
 async fn r49_the_wait_a_service_asks_for_is_kept_and_announced() {
     let wait = Answer::body(429, JSON, &["retry-after: 1"], r#"{"error":{"message":"slower"}}"#);
-    let service = Service::start([wait, Answer::stream().says("a").done()]).await;
+    let service = Service::strict([wait, Answer::stream().says("a").done()]).await;
     let out = collect(&model(&service)).await;
-    let Ok(Chunk::Retrying { attempt: 2, wait, why }) = &out[0] else { panic!("unannounced: {out:?}") };
+    let Ok(Chunk::Retrying { attempt: 2, wait, why, .. }) = &out[0] else { panic!("unannounced: {out:?}") };
     assert_eq!((*wait, why.contains("slower")), (Duration::from_secs(1), true));
     assert_eq!(told(&out[1..]), "a.");
     let asked = service.received();
@@ -98,7 +28,7 @@ async fn r49_the_wait_a_service_asks_for_is_kept_and_announced() {
 
 #[tokio::test]
 async fn r49_a_wait_ends_at_once_when_nobody_waits_any_more() {
-    let service = Service::start([Answer::body(503, JSON, &["retry-after: 30"], "{}")]).await;
+    let service = Service::strict([Answer::body(503, JSON, &["retry-after: 30"], "{}")]).await;
     let mut reply = model(&service).stream(asks("hi"));
     assert!(matches!(reply.next().await, Some(Ok(Chunk::Retrying { .. }))));
     drop(reply);
@@ -108,10 +38,10 @@ async fn r49_a_wait_ends_at_once_when_nobody_waits_any_more() {
 
 #[tokio::test]
 async fn r42_a_redirect_is_not_followed_and_the_key_stays() {
-    let other = Service::start([Answer::stream().says("stolen").done()]).await;
+    let other = Service::strict([Answer::stream().says("stolen").done()]).await;
     for status in [301, 302, 303, 307, 308] {
         let to = format!("location: {}/chat/completions", other.base_url);
-        let service = Service::start([Answer::head(status, &[&to, "content-length: 0"])]).await;
+        let service = Service::strict([Answer::head(status, &[&to, "content-length: 0"])]).await;
         let settings = Settings { key: Some(Secret::new("sk-secret")), ..Settings::new(&service.base_url) };
         let out = told(&collect(&OpenAi::new(settings)).await);
         let origin = other.base_url.trim_end_matches("/v1");
@@ -129,7 +59,7 @@ async fn r57_a_key_that_a_service_repeats_is_masked() {
         Answer::stream().says("a").raw("data: sk-secret\n\n"),
         Answer::body(200, "text/html", &[], "<html><title>sk-secret</title>"),
     ] {
-        let service = Service::start([answer]).await;
+        let service = Service::strict([answer]).await;
         let settings = Settings { key: Some(Secret::new("sk-secret")), ..Settings::new(&service.base_url) };
         let out = collect(&OpenAi::new(settings)).await;
         let shown = format!("{out:?} {}", told(&out));
@@ -146,4 +76,43 @@ async fn an_address_where_nobody_is_says_so() {
     let Some(Err(error)) = reply.next().await else { panic!("a server that is not running is said at once") };
     let why = error.to_string();
     assert!(why.starts_with(&format!("no connection to {origin}: ")) && why.contains("refused"), "{why}");
+}
+
+#[tokio::test]
+async fn r49_asking_for_the_models_is_tried_again_like_the_rest_and_the_first_is_said() {
+    let busy = || Answer::body(503, JSON, &["retry-after-ms: 10"], "{}");
+    let list = || Answer::body(200, JSON, &[], r#"{"data": [{"id": "one"}, {"id": "two"}]}"#);
+    let reply = || Answer::stream().says("a").done();
+    let service = Service::strict([busy(), list(), busy(), reply(), reply()]).await;
+    let first = First::of(Keyed::of(settings(&service)));
+    let request = || Request { model: String::new(), ..asks("hi") };
+    let out: Vec<_> = first.stream(request()).collect().await;
+    assert_eq!(told(&out), "~2~@one@~2~a.");
+    let out: Vec<_> = first.stream(request()).collect().await;
+    assert_eq!(told(&out), "@one@a.", "the models are asked for once");
+    let lines: Vec<String> = service.received().into_iter().map(|request| request.line).collect();
+    assert_eq!(lines.iter().filter(|line| line.starts_with("GET")).count(), 2);
+    assert_eq!(service.received()[4].body["model"], "one");
+    let named: Vec<_> = first.stream(asks("hi")).collect().await;
+    assert_eq!(told(&named), "a.", "a model that is named is not asked for");
+}
+
+#[tokio::test]
+async fn r49_a_wait_is_skipped_at_the_word_of_the_person() {
+    let long = Answer::body(429, JSON, &["retry-after: 3000"], "{}");
+    let service = Service::strict([long, Answer::stream().says("a").done()]).await;
+    let watched = Settings { longest_wait: WATCHED, ..Settings::new(&service.base_url) };
+    for model in
+        [Box::new(OpenAi::new(watched.clone())) as Box<dyn Llm>, Box::new(First::of(Keyed::of(watched)))]
+    {
+        let mut reply = model.stream(asks("hi"));
+        while let Some(item) = reply.next().await {
+            if let Ok(Chunk::Retrying { wait, .. }) = &item {
+                assert_eq!(wait.as_secs(), 3000);
+                model.hurry();
+            }
+            assert!(item.is_ok(), "{item:?}");
+        }
+    }
+    assert_eq!(service.received().len(), 3);
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn a_request_is_what_services_expect() {
-    let service = Service::start([Answer::stream().done()]).await;
+    let service = Service::strict([Answer::stream().done()]).await;
     let settings = Settings {
         key: Some(Secret::new("sk-secret")),
         headers: vec![("X-Title".into(), Secret::new("aye"))],
@@ -29,7 +29,7 @@ async fn a_request_is_what_services_expect() {
 
 #[tokio::test]
 async fn without_a_key_none_is_sent() {
-    let service = Service::start([Answer::stream().done()]).await;
+    let service = Service::strict([Answer::stream().done()]).await;
     collect(&model(&service)).await;
     assert_eq!(service.received()[0].header("authorization"), None);
     assert_eq!(service.received()[0].header("openai-organization"), None);
@@ -44,23 +44,23 @@ async fn a_wrong_address_is_told_with_the_first_request() {
 #[tokio::test]
 async fn the_models_of_a_service_are_listed() {
     let list = r#"{"object":"list","data":[{"id":"a"},{"id":"b","max_model_len":4096}]}"#;
-    let service = Service::start([Answer::body(200, "application/json", &[], list)]).await;
+    let service = Service::strict([Answer::body(200, "application/json", &[], list)]).await;
     let settings = Settings { key: Some(Secret::new("sk-secret")), ..Settings::new(&service.base_url) };
     let listed = OpenAi::new(settings).models().await.unwrap();
-    let expected = [Model { id: "a".into(), context: None }, Model { id: "b".into(), context: Some(4096) }];
+    let expected = [Model::named("a"), Model { context: Some(4096), ..Model::named("b") }];
     assert_eq!(listed, expected);
     assert_eq!(service.received()[0].line, "GET /v1/models HTTP/1.1");
     assert_eq!(service.received()[0].header("authorization"), Some("Bearer sk-secret"));
-    let none = Service::start([Answer::body(404, "text/plain", &[], "no")]).await;
+    let none = Service::strict([Answer::body(404, "text/plain", &[], "no")]).await;
     assert!(model(&none).models().await.is_err());
 }
 
 #[tokio::test]
 async fn servers_on_this_machine_are_found_in_a_fifth_of_a_second() {
     let list = r#"{"data":[{"id":"a"}]}"#;
-    let good = Service::start([Answer::body(200, "application/json", &[], list)]).await;
-    let mute = Service::start([Answer::default().then(crate::support::service::Step::Stall)]).await;
-    let other = Service::start([Answer::body(200, "text/html", &[], "<html>")]).await;
+    let good = Service::strict([Answer::body(200, "application/json", &[], list)]).await;
+    let mute = Service::strict([Answer::default().then(crate::support::service::Step::Stall)]).await;
+    let other = Service::strict([Answer::body(200, "text/html", &[], "<html>")]).await;
     let port = |service: &Service| service.base_url.split(['/', ':']).nth(4).unwrap().parse().unwrap();
     let places = [("mute", port(&mute)), ("good", port(&good)), ("other", port(&other)), ("none", 1)];
     let mut found = Vec::new();
@@ -76,7 +76,7 @@ async fn servers_on_this_machine_are_found_in_a_fifth_of_a_second() {
     let expected = local::Server {
         name: "good".into(),
         base_url: good.base_url.clone(),
-        models: vec![Model { id: "a".into(), context: None }],
+        models: vec![Model::named("a")],
     };
     assert_eq!(found, [expected]);
     assert_eq!(good.received()[0].header("authorization"), None);

@@ -1,17 +1,21 @@
 //! A service that cannot show who it is gets no word and no key.
 
 use super::{collect, told};
+use crate::support::service::{Answer, Service};
+use aye::llm::client::Way;
 use aye::llm::{OpenAi, Secret, Settings};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use std::io::Read;
+use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc;
 
 const PEM: &[u8] = include_bytes!("data/untrusted.pem");
 
-/// Serves one connection with that certificate; gives its port, and later whatever was said inside the encryption.
-fn serve() -> (u16, mpsc::Receiver<Vec<u8>>) {
+/// Serves with that certificate; gives its port, and later whatever was said inside the encryption. Where there is an
+/// answer, it is given as soon as a request was seen.
+fn serve(answer: Option<String>) -> (u16, mpsc::Receiver<Vec<u8>>) {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -32,7 +36,21 @@ fn serve() -> (u16, mpsc::Receiver<Vec<u8>>) {
                 socket.unwrap(),
             );
             let mut said = Vec::new();
-            let _ = stream.read_to_end(&mut said);
+            match &answer {
+                None => drop(stream.read_to_end(&mut said)),
+                Some(answer) => {
+                    let mut buffer = [0; 4096];
+                    while !said.ends_with(b"}") {
+                        match stream.read(&mut buffer) {
+                            Ok(count @ 1..) => said.extend_from_slice(&buffer[..count]),
+                            Ok(0) | Err(_) => break,
+                        }
+                    }
+                    let _ = stream.write_all(answer.as_bytes()).and_then(|()| stream.flush());
+                    stream.conn.send_close_notify();
+                    let _ = stream.flush();
+                }
+            }
             tell.send(said).unwrap();
         }
     });
@@ -41,7 +59,7 @@ fn serve() -> (u16, mpsc::Receiver<Vec<u8>>) {
 
 #[tokio::test]
 async fn r42_a_certificate_that_nobody_trusts_is_refused_before_the_key_is_sent() {
-    let (port, said) = serve();
+    let (port, said) = serve(None);
     let settings = Settings {
         key: Some(Secret::new("sk-secret")),
         ..Settings::new(&format!("https://127.0.0.1:{port}/v1"))
@@ -53,4 +71,34 @@ async fn r42_a_certificate_that_nobody_trusts_is_refused_before_the_key_is_sent(
     );
     assert_eq!(said.recv().unwrap(), b"");
     assert!(said.try_recv().is_err(), "it was asked again");
+}
+
+fn trusting(port: u16) -> Settings {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/suite/wire/data/untrusted.pem");
+    Settings {
+        key: Some(Secret::new("sk-secret")),
+        way: Way { roots: Some(file), ..Way::default() },
+        ..Settings::new(&format!("https://127.0.0.1:{port}/v1"))
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_of_the_person_is_trusted_beside_the_systems() {
+    let event = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    let (port, said) = serve(Some(format!("{head}{event}")));
+    assert_eq!(told(&collect(&OpenAi::new(trusting(port))).await), "hello.");
+    assert!(String::from_utf8_lossy(&said.recv().unwrap()).contains("sk-secret"));
+}
+
+#[tokio::test]
+async fn r42_a_redirect_out_of_encryption_is_not_followed() {
+    let other = Service::strict([Answer::stream().says("stolen").done()]).await;
+    let (port, _said) = serve(Some(format!(
+        "HTTP/1.1 308 Permanent Redirect\r\nlocation: {}/chat/completions\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+        other.base_url
+    )));
+    let out = told(&collect(&OpenAi::new(trusting(port))).await);
+    assert!(out.contains("not followed") && !out.contains("sk-secret"), "{out}");
+    assert!(other.received().is_empty(), "it was asked without encryption");
 }

@@ -20,7 +20,8 @@ impl Approval {
     /// The rows it would like at this width; it scrolls in fewer.
     pub fn height(&self, card: &Card<'_>, width: u16, theme: &Theme) -> u16 {
         let rows = self.body(card, usize::from(width.saturating_sub(4)), theme).len() + 2;
-        u16::try_from(rows + usize::from(self.is_writing())).unwrap_or(u16::MAX)
+        let line = usize::from(matches!(self.step, Step::Because(_)));
+        u16::try_from(rows + line).unwrap_or(u16::MAX)
     }
 
     /// Draws the card.
@@ -53,6 +54,11 @@ impl Approval {
             inside.height -= 1;
             seen.cursor =
                 Some(because(line, Rect { y: inside.bottom(), height: 1, ..inside }, buffer, theme));
+        }
+        if let Step::Edit(form) = &self.step {
+            seen.cursor = form.view(inside, buffer, theme);
+            seen.rows = usize::from(inside.height);
+            return seen;
         }
         let lines = self.body(card, usize::from(inside.width), theme);
         let rows = usize::from(inside.height);
@@ -92,6 +98,8 @@ impl Approval {
                 body.blank();
                 body.preview(&card.plan.preview);
             }
+            // Drawn field by field.
+            Step::Edit(form) => return vec![Line::default(); form.rows()],
             Step::Plan | Step::Because(_) => {
                 body.preview(&card.plan.preview);
                 body.blank();
@@ -130,6 +138,15 @@ impl Approval {
                     format!("{yes} always · {back} back"),
                 ]
             }
+            Step::Edit(form) => {
+                let editor = keys.hint(Scope::Composer, Action::OpenEditor);
+                let rest = if form.is_long() { format!("{editor} opens it · ") } else { String::new() };
+                vec![
+                    format!("↑↓ field · {rest}enter look again · {back} back"),
+                    format!("enter look again · {back} back"),
+                    "enter look".to_owned(),
+                ]
+            }
             Step::Details => vec![format!("{details} back to the card · {no} no"), format!("{details} back")],
             Step::Plan if !self.end_seen && !ends => {
                 let down = key(Action::Bottom);
@@ -143,11 +160,15 @@ impl Approval {
             }
             Step::Plan => {
                 let a = key(Action::ApproveAlways);
+                let e = key(Action::EditCall);
                 let long = if always { format!(" · {a} always…") } else { String::new() };
                 let short = if always { format!(" · {a} always") } else { String::new() };
                 vec![
-                    format!("{yes} yes{long} · {no} no · {because} no, because… · {details} details"),
-                    format!("{yes} yes{short} · {no} no · {because} because · {details} details"),
+                    format!(
+                        "{yes} yes{long} · {e} edit · {no} no · {because} no, because… · {details} details"
+                    ),
+                    format!("{yes} yes{short} · {e} edit · {no} no · {because} because · {details} more"),
+                    format!("{yes} yes{short} · {e} edit · {no} no · {because} · {details}"),
                     format!("{yes} yes · {no} no · {because} · {details}"),
                 ]
             }

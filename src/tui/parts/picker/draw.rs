@@ -3,7 +3,7 @@
 use super::{Picker, Row};
 use crate::tui::parts::filter::{Filter, marked};
 use crate::tui::parts::frame::Frame;
-use crate::tui::text::width;
+use crate::tui::text::{clean, width, wrap};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -23,15 +23,26 @@ impl Picker {
     pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
         let place = self.place(area.intersection(buffer.area));
         let count = format!("{} of {}", self.found.len(), self.rows.len());
-        let hints =
-            ["↑↓ move · enter take · type to filter · esc back", "enter take · esc back"].map(str::to_owned);
+        let keeps = self.keeps.as_ref().filter(|key| !key.is_empty());
+        let keeps = keeps.map(|key| format!(" · {key} keep")).unwrap_or_default();
+        let hints = [
+            format!("↑↓ move · enter take{keeps} · type to filter · esc back"),
+            format!("enter take{keeps} · esc back"),
+            "enter take · esc back".to_owned(),
+        ];
         let frame = Frame { title: &self.title, right: &count, hints: &hints, listens: true };
         let inside = frame.view(place, buffer, theme);
-        let (line, list) = split(inside);
+        let (line, list) = self.split(inside);
         let cursor = self.draw_filter(line, buffer, theme);
+        let note = Rect { y: line.bottom(), height: list.y - line.bottom(), ..list };
+        for (row, text) in
+            note.rows().zip(&wrap::plain(&self.note, theme.warning, usize::from(list.width).max(1)))
+        {
+            buffer.set_line(row.x, row.y, text, row.width);
+        }
         self.page.set(usize::from(list.height).max(1));
         self.scroll_to_cursor(usize::from(list.height));
-        if self.found.is_empty() {
+        if self.places() == 0 {
             let words = if self.rows.is_empty() { &self.nothing } else { "nothing matches" };
             buffer.set_stringn(list.x, list.y, cut(words, list), usize::from(list.width), theme.dim);
         } else {
@@ -42,9 +53,9 @@ impl Picker {
 
     /// Which place in the list is drawn on this cell.
     pub(super) fn row_at(&self, area: Rect, column: u16, row: u16) -> Option<usize> {
-        let (_, list) = split(inside(self.place(area)));
+        let (_, list) = self.split(inside(self.place(area)));
         let at = self.top.get() + usize::from(row.checked_sub(list.y)?);
-        (list.contains(Position::new(column, row)) && at < self.found.len()).then_some(at)
+        (list.contains(Position::new(column, row)) && at < self.places()).then_some(at)
     }
 
     /// The middle of an area, as tall as the rows want, whatever is filtered; or all of it where it is small.
@@ -52,11 +63,23 @@ impl Picker {
         if area.width < 50 || area.height < 12 {
             return area;
         }
-        let rows = u16::try_from(self.rows.len() + 3).unwrap_or(u16::MAX).max(LOWEST);
+        let more = 3 + usize::from(!self.note.is_empty()) + usize::from(self.offers.is_some());
+        let rows = u16::try_from(self.rows.len() + more).unwrap_or(u16::MAX).max(LOWEST);
         let width = (area.width - 6).min(WIDEST);
         let height = (area.height - 4).min(TALLEST).min(rows);
         let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
         Rect { x, y, width, height }
+    }
+
+    /// The line of the filter and the rows below, with room for the note between them; in a single row, the rows.
+    fn split(&self, inside: Rect) -> (Rect, Rect) {
+        let line = u16::from(inside.height > 1);
+        let below = inside.height - line;
+        let wanted = wrap::plain(&self.note, Style::new(), usize::from(inside.width).max(1)).len();
+        let wanted = if self.note.is_empty() { 0 } else { u16::try_from(wanted).unwrap_or(u16::MAX).min(3) };
+        let note = wanted.min(below.saturating_sub(2));
+        let list = Rect { y: inside.y + line + note, height: below - note, ..inside };
+        (Rect { height: line, ..inside }, list)
     }
 
     fn draw_filter(&self, line: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
@@ -77,7 +100,7 @@ impl Picker {
 
     fn scroll_to_cursor(&self, height: usize) {
         let lowest = (self.at + 1).saturating_sub(height.max(1));
-        let last = self.found.len().saturating_sub(height);
+        let last = self.places().saturating_sub(height);
         self.top.set(self.top.get().clamp(lowest, self.at.max(lowest)).min(last.max(lowest)));
     }
 
@@ -87,6 +110,17 @@ impl Picker {
         let shown: Vec<&Row> = self.found[places.clone()].iter().map(|row| &self.rows[*row]).collect();
         let main = shown.iter().filter(|row| !row.more.is_empty()).map(|row| width::width(&row.text)).max();
         let main = main.unwrap_or(0).min(MAIN);
+        if let (Some(typed), Some(words)) = (self.offered(), self.offers)
+            && let Some(line) = list.rows().nth(self.found.len() - self.top.get().min(self.found.len()))
+        {
+            let picked = self.at == self.found.len();
+            let style = if picked { theme.text.patch(theme.selected) } else { theme.dim };
+            if picked {
+                buffer.set_style(line, style);
+            }
+            let text = format!("{}{words} “{}”", if picked { "❯ " } else { "  " }, clean::one_line(typed));
+            buffer.set_line(line.x, line.y, &Line::styled(cut(&text, line), style), line.width);
+        }
         for ((at, row), line) in places.zip(shown).zip(list.rows()) {
             let picked = at == self.at;
             let style = if picked { theme.text.patch(theme.selected) } else { theme.text };
@@ -113,8 +147,7 @@ fn columns(
     (style, dim): (Style, Style),
     theme: &Theme,
 ) -> Vec<Span<'static>> {
-    let searched = row.searched();
-    let marks = filter.marks(&searched);
+    let marks = filter.marks(&row.searched);
     let (detail, free) = match width::width(&row.detail) {
         0 => (0, room),
         cells if width::width(&row.text).min(main.max(12)) + cells + 2 <= room => (cells, room - cells - 2),
@@ -161,11 +194,4 @@ fn inside(place: Rect) -> Rect {
         return place;
     }
     Rect { x: place.x + 2, y: place.y + 1, width: place.width - 4, height: place.height - 2 }
-}
-
-/// The line of the filter and the rows below; in a single row, the rows.
-fn split(inside: Rect) -> (Rect, Rect) {
-    let line = u16::from(inside.height > 1);
-    let list = Rect { y: inside.y + line, height: inside.height - line, ..inside };
-    (Rect { height: line, ..inside }, list)
 }

@@ -1,12 +1,13 @@
-//! How the question card looks.
+//! How the question card looks: the question, its rows, and beside or below them what the open row would look like.
 
+use super::rows::{Rows, rows};
 use super::{Draft, QuestionCard, Seen, Writing};
-use crate::chat::{Given, Question, Questions, Source};
-use crate::tui::keys::{Action, Keymap, Scope};
+use crate::chat::{Given, Question, Questions};
+use crate::tui::keys::Keymap;
 use crate::tui::parts::frame::Frame;
 use crate::tui::parts::listening::Listening;
-use crate::tui::text::wrap::{self, Piece, Shape};
-use crate::tui::text::{clean, width};
+use crate::tui::text::markdown;
+use crate::tui::text::{width, wrap};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -15,207 +16,275 @@ use ratatui::text::Line;
 
 /// A card narrower than this inside cannot be said to have been read.
 const READABLE: u16 = 16;
+/// Where a card is at least so wide inside, a preview stands beside the rows; else below them.
+const BESIDE: usize = 68;
+/// Lines a preview asks for; more of it scrolls.
+const PREVIEW: usize = 14;
 
-/// The lines of a page, and which of them the cursor is on.
-struct Body {
-    lines: Vec<Line<'static>>,
-    cursor: std::ops::Range<usize>,
+/// What a frame of the card is drawn with.
+pub struct Sight<'a> {
+    /// Whether a key would answer.
+    pub listening: Listening,
+    /// The keys, for the hints.
+    pub keys: &'a Keymap,
+    /// The looks.
+    pub theme: &'a Theme,
 }
 
 impl QuestionCard {
     /// The rows it would like at this width; it scrolls in fewer.
     pub fn height(&self, asked: &Questions, width: u16, theme: &Theme) -> u16 {
-        let rows = self.body(asked, usize::from(width.saturating_sub(4)), theme).lines.len();
-        u16::try_from(rows + 2 + usize::from(self.is_writing())).unwrap_or(u16::MAX)
-    }
-
-    /// The words of the chip while the card is parked.
-    pub fn chip(&self, keys: &Keymap) -> String {
-        let count = self.pages.len();
-        let words =
-            if count == 1 { "1 question waits".to_owned() } else { format!("{count} questions wait") };
-        let key = |action| keys.hint(Scope::Anywhere, action);
-        format!("{words} · {} · {} decline", key(Action::BringQuestion), key(Action::DeclineQuestion))
+        let cells = usize::from(width.saturating_sub(4));
+        let body = match (asked.list.get(self.at), self.pages.get(self.at)) {
+            (Some(question), Some(page)) => {
+                let text = wrap::plain(&question.text, theme.strong, cells).len() + 1;
+                let preview = preview_wish(question, cells);
+                let list = rows(question, page, list_cells(question, cells), theme).lines.len();
+                match preview {
+                    0 => text + list,
+                    _ if cells >= BESIDE => text + list.max(preview),
+                    _ => text + list + 1 + preview,
+                }
+            }
+            _ => self.review(asked, cells, theme).len(),
+        };
+        let rows = body + 2 + self.footers(asked, theme).len() + usize::from(self.is_writing());
+        u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
     /// Draws the card.
-    pub fn view(
-        &self,
-        asked: &Questions,
-        listening: Listening,
-        keys: &Keymap,
-        area: Rect,
-        buffer: &mut Buffer,
-        theme: &Theme,
-    ) -> Seen {
-        let (title, right) = match asked.list.get(self.at) {
-            Some(question) => {
-                let right = format!("{} of {}", self.at + 1, self.pages.len());
-                (format!("question · {}", question.keyword), right)
-            }
-            None => ("your answers".to_owned(), String::new()),
-        };
-        let right = if self.pages.len() > 1 { right } else { String::new() };
-        let hints = self.hints(asked, listening, keys);
-        let listens = listening.now() || self.is_writing();
-        let mut inside =
-            Frame { title: &title, right: &right, hints: &hints, listens }.view(area, buffer, theme);
-        if inside.is_empty() {
-            return Seen::default();
-        }
+    pub fn view(&self, asked: &Questions, sight: &Sight<'_>, area: Rect, buffer: &mut Buffer) -> Seen {
+        let theme = sight.theme;
+        let (title, right) = self.heading(asked);
+        let listens = sight.listening.now() || self.is_writing();
+        let frame = Frame { title: &title, right: &right, hints: &[], listens };
+        let mut inside = frame.view(area, buffer, theme);
         let mut seen = Seen::default();
-        if let Some((what, line)) = &self.writing {
+        if inside.is_empty() {
+            return seen;
+        }
+        if self.is_writing() {
             inside.height -= 1;
-            let label = match what {
-                Writing::OwnWords => "in my own words ",
-                Writing::Note => "note ",
-            };
-            let label = width::cut(label, usize::from(inside.width / 2));
-            let taken = width::width(label) as u16;
-            let room = usize::from(inside.width - taken);
-            let (text, cursor) = line.shown(room);
-            buffer.set_stringn(inside.x, inside.bottom(), label, usize::from(taken), theme.prompt);
-            buffer.set_stringn(inside.x + taken, inside.bottom(), text, room, theme.text);
-            let x = (inside.x + taken + cursor as u16).min(inside.right().saturating_sub(1));
-            seen.cursor = Some(Position { x, y: inside.bottom() });
+            seen.cursor = self.line(Rect { y: inside.bottom(), height: 1, ..inside }, buffer, theme);
         }
-        let body = self.body(asked, usize::from(inside.width), theme);
-        let rows = usize::from(inside.height);
-        // The page of answers scrolls by itself, a question with its cursor; the first option brings the text along.
-        let wanted = match self.pages.get(self.at) {
-            Some(page) if page.cursor == 0 && body.cursor.end <= rows => 0,
-            Some(_) => body.cursor.end.saturating_sub(rows).min(body.cursor.start),
-            None => self.scroll,
-        };
-        seen.scroll = wanted.min(body.lines.len().saturating_sub(rows));
-        for ((at, line), row) in body.lines.iter().enumerate().skip(seen.scroll).zip(inside.rows()) {
-            if body.cursor.contains(&at) {
-                buffer.set_style(row, theme.selected);
-            }
-            buffer.set_line(row.x, row.y, line, row.width);
-        }
-        seen.rows = rows;
-        seen.readable = rows > 0 && inside.width >= READABLE && area == area.intersection(buffer.area);
+        let more = self.body(asked, inside, buffer, theme, &mut seen);
+        let hints = self.hints(asked, sight.listening, sight.keys, more);
+        Frame { hints: &hints, ..frame }.hint(area, buffer, theme);
+        seen.readable = seen.rows > 0 && inside.width >= READABLE && area == area.intersection(buffer.area);
         seen
     }
 
-    fn body(&self, asked: &Questions, width: usize, theme: &Theme) -> Body {
-        let mut body = Body { lines: Vec::new(), cursor: 0..0 };
-        let (Some(question), Some(page)) = (asked.list.get(self.at), self.pages.get(self.at)) else {
-            for (question, page) in asked.list.iter().zip(&self.pages) {
-                body.lines.extend(wrap::plain(&question.text, theme.dim, width));
-                let given = Given { keyword: String::new(), source: page.source(), note: page.note.clone() };
-                let words = match (page.is_empty(), page.note.is_empty()) {
-                    (true, _) => "  skipped".to_owned(),
-                    (false, true) => format!("  {}", given.words(question)),
-                    (false, false) => format!("  {} · note: {}", given.words(question), page.note),
-                };
-                let style = if page.is_empty() { theme.warning } else { theme.text };
-                body.lines.extend(wrap::plain(&words, style, width));
-            }
-            return body;
+    /// What is inside the frame. Whether something did not fit.
+    fn body(
+        &self,
+        asked: &Questions,
+        mut inside: Rect,
+        buffer: &mut Buffer,
+        theme: &Theme,
+        seen: &mut Seen,
+    ) -> bool {
+        let mut footers = self.footers(asked, theme);
+        footers.truncate(usize::from(inside.height / 4));
+        inside.height -= footers.len() as u16;
+        for ((words, style), y) in footers.iter().zip(inside.bottom()..) {
+            let words = width::fit(words, usize::from(inside.width));
+            buffer.set_stringn(inside.x, y, words, usize::from(inside.width), *style);
+        }
+        let cells = usize::from(inside.width);
+        let Some((question, page)) = asked.list.get(self.at).zip(self.pages.get(self.at)) else {
+            let lines = self.review(asked, cells, theme);
+            let over = lines.len().saturating_sub(usize::from(inside.height));
+            (seen.rows, seen.read) = (usize::from(inside.height), self.read.min(over));
+            draw(&lines, seen.read, inside, buffer, theme);
+            return over > 0;
         };
-        body.lines.extend(wrap::plain(&question.text, theme.strong, width));
-        body.lines.push(Line::default());
-        let labels = question.options.iter().map(|choice| width::width(&clean::one_line(&choice.label)));
-        let column = labels.max().unwrap_or(0).min(width / 3);
-        let own = question.allow_text || question.options.is_empty();
-        for row in 0..question.options.len() + usize::from(own) {
-            let from = body.lines.len();
-            body.lines.extend(option(question, page, row, column, width, theme));
-            if row == page.cursor {
-                body.cursor = from..body.lines.len();
-            }
-        }
-        if !page.note.is_empty() {
-            body.lines.extend(wrap::plain(&format!("note: {}", page.note), theme.dim, width));
-        }
-        body
+        self.question(question, page, inside, buffer, theme, seen)
     }
 
-    fn hints(&self, asked: &Questions, listening: Listening, keys: &Keymap) -> Vec<String> {
-        let key = |action| keys.hint(Scope::Question, action);
-        if self.is_writing() {
-            return vec![format!(
-                "{} keep · {} back",
-                keys.hint(Scope::Line, Action::Accept),
-                keys.hint(Scope::Line, Action::Close)
-            )];
-        }
-        if listening == Listening::Unsent {
-            return vec![format!("{} to answer", keys.hint(Scope::Composer, Action::SwitchKeyboard))];
-        }
-        let (enter, later, next) = (key(Action::Accept), key(Action::Park), key(Action::NextQuestion));
-        let Some(question) = asked.list.get(self.at) else {
-            return vec![format!("{enter} send · {next} change · {later} later"), format!("{enter} send")];
+    /// A question: its text above, its rows below, the preview of the open row beside or below those.
+    fn question(
+        &self,
+        question: &Question,
+        page: &Draft,
+        inside: Rect,
+        buffer: &mut Buffer,
+        theme: &Theme,
+        seen: &mut Seen,
+    ) -> bool {
+        let cells = usize::from(inside.width);
+        let height = usize::from(inside.height);
+        let text = wrap::plain(&question.text, theme.strong, cells);
+        let wish = preview_wish(question, cells);
+        let beside = wish > 0 && cells >= BESIDE;
+        let Rows { lines, open } = rows(question, page, list_cells(question, cells), theme);
+        let want = match (wish, beside) {
+            (0, _) => lines.len(),
+            (_, true) => lines.len().max(wish),
+            (_, false) => lines.len() + 1 + wish,
         };
-        let most = self.choices(asked).min(9);
-        let (pick, send) = match (question.multi, self.pages.len()) {
-            (true, 1) => ("tick", "send"),
-            (true, _) => ("tick", "go on"),
-            (false, 1) => ("pick", "send"),
-            (false, _) => ("pick", "take"),
+        // The rows get what they want of two thirds, the text the rest; a blank row stands between where there is one.
+        let least = want.min(height - (height / 3).max(usize::from(height > 1)));
+        let text_rows = text.len().min(height - least);
+        let blank = usize::from(text_rows > 0 && (text_rows + want < height || height >= 12));
+        let [head, rest] = split(inside, text_rows);
+        let [_, rest] = split(rest, blank);
+        let (list, preview) = match (wish, beside) {
+            (0, _) => (rest, None),
+            (_, true) => {
+                let own = list_cells(question, cells) as u16;
+                let list = Rect { width: own, ..rest };
+                divide(Rect { x: list.right() + 1, width: 1, ..rest }, buffer, theme);
+                (list, Some(Rect { x: list.right() + 3, width: rest.width - own - 3, ..rest }))
+            }
+            (_, false) => below(rest, lines.len(), buffer, theme),
         };
-        let tab = if self.pages.len() > 1 { format!(" · {next} next question") } else { String::new() };
-        let (note, no) = (key(Action::Note), key(Action::Decline));
-        vec![
-            format!(
-                "↑↓ move · 1-{most} {pick} · {note} note{tab} · {enter} {send} · {later} later · {no} decline"
-            ),
-            format!("1-{most} {pick} · {note} note · {enter} {send} · {later} later · {no} decline"),
-            format!("1-{most} {pick} · {enter} {send} · {later} later"),
-            format!("{enter} {send} · {later} later"),
-        ]
+        let (list_rows, text_over) = (usize::from(list.height), text.len() - text_rows);
+        let row_over = open.len().saturating_sub(list_rows);
+        let page_of =
+            preview.map(|area| (area, looks(question, page.cursor, usize::from(area.width), theme)));
+        let preview_over =
+            page_of.as_ref().map_or(0, |(area, lines)| lines.len().saturating_sub(usize::from(area.height)));
+        // What does not fit is read in one go: the question to its end, then the open row, then its preview.
+        let read = self.read.min(text_over + row_over + preview_over);
+        let (of_text, of_row) = (read.min(text_over), read.saturating_sub(text_over).min(row_over));
+        draw(&text, of_text, head, buffer, theme);
+        let from = open.end.saturating_sub(list_rows).min(open.start) + of_row;
+        for (at, row) in (from..).zip(list.rows()) {
+            if open.contains(&at) {
+                buffer.set_style(row, theme.selected);
+            }
+        }
+        draw(&lines, from, list, buffer, theme);
+        if let Some((area, lines)) = &page_of {
+            draw(lines, read - of_text - of_row, *area, buffer, theme);
+        }
+        (seen.rows, seen.read, seen.text) = (list_rows, read, text_over);
+        text_over + row_over + preview_over > 0
+    }
+
+    /// What is said below the rows: the note, and what limits cut off.
+    fn footers(&self, asked: &Questions, theme: &Theme) -> Vec<(String, Style)> {
+        let mut footers = Vec::new();
+        if let Some(page) = self.pages.get(self.at).filter(|_| !self.is_writing()) {
+            match (&page.half, page.note.as_str()) {
+                (Some(half), _) => footers.push((format!("note, not finished: {half}"), theme.warning)),
+                (None, "") => {}
+                (None, note) => footers.push((format!("note: {note}"), theme.accent)),
+            }
+        }
+        if !asked.dropped.is_nothing() {
+            footers.push((format!("too much was asked: {}", asked.dropped.words()), theme.warning));
+        }
+        footers
+    }
+
+    /// The page of all answers.
+    fn review(&self, asked: &Questions, cells: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        for (at, (question, page)) in asked.list.iter().zip(&self.pages).enumerate() {
+            let number = if at < 9 { format!("{} ", at + 1) } else { "  ".to_owned() };
+            let text = question.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let text = width::fit(&text, cells.saturating_sub(2).max(1) * 2).into_owned();
+            lines.extend(wrap::plain(&format!("{number}{text}"), theme.dim, cells));
+            let given = Given { keyword: String::new(), source: page.source(), note: page.note.clone() };
+            let words = match (page.is_empty(), page.note.is_empty()) {
+                (true, _) => "  no answer: goes back as skipped".to_owned(),
+                (false, true) => format!("  {}", given.words(question)),
+                (false, false) => format!("  {} · note: {}", given.words(question), page.note),
+            };
+            let style = if page.is_empty() { theme.warning } else { theme.text };
+            lines.extend(wrap::plain(&words, style, cells));
+        }
+        lines
+    }
+
+    /// Draws the line that is written; where its cursor stands.
+    fn line(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
+        let (what, line) = self.writing.as_ref()?;
+        let label = match what {
+            Writing::OwnWords => "in my own words ",
+            Writing::Note => "note ",
+        };
+        let label = width::cut(label, usize::from(area.width / 2));
+        let taken = width::width(label) as u16;
+        let room = usize::from(area.width - taken);
+        let (text, cursor) = line.shown(room);
+        buffer.set_stringn(area.x, area.y, label, usize::from(taken), theme.prompt);
+        buffer.set_stringn(area.x + taken, area.y, text, room, theme.text);
+        let x = (area.x + taken + cursor as u16).min(area.right().saturating_sub(1));
+        Some(Position { x, y: area.y })
     }
 }
 
-/// One row of the list: cursor, number, tick, label, what it means, whether it is recommended.
-fn option(
-    question: &Question,
-    page: &Draft,
-    row: usize,
-    column: usize,
-    width: usize,
-    theme: &Theme,
-) -> Vec<Line<'static>> {
-    let at = row == page.cursor;
-    // The row of the cursor has one look: not every colour can be read on its ground.
-    let picked = theme.text.patch(theme.selected);
-    let (style, dim, accent) =
-        if at { (picked, picked, picked) } else { (theme.text, theme.dim, theme.accent) };
-    let number = if row < 9 { (row + 1).to_string() } else { " ".to_owned() };
-    let Some(choice) = question.options.get(row) else {
-        let words = if page.own.is_empty() { "in my own words…" } else { &page.own };
-        let pieces = [Piece::new(clean::clean(words), style)];
-        let tick = tick(question.multi, matches!(page.source(), Source::Written(_)));
-        return wrap::wrap(&pieces, &lead(at, &number, tick, width, accent)).lines;
+/// The cells of the rows, beside a preview or alone.
+fn list_cells(question: &Question, cells: usize) -> usize {
+    let beside = cells >= BESIDE && question.options.iter().any(|choice| !choice.preview.is_empty());
+    if beside { (cells * 9 / 20).clamp(30, 52) } else { cells }
+}
+
+/// The lines the longest preview would like, none where there is no preview. Counted, not laid out: it is asked for
+/// each frame.
+fn preview_wish(question: &Question, cells: usize) -> usize {
+    let cells =
+        if cells >= BESIDE { cells.saturating_sub(list_cells(question, cells) + 3) } else { cells }.max(1);
+    let lines = |text: &str| {
+        let each = text.lines().take(PREVIEW).map(|line| 1 + line.chars().take(2_000).count() / cells);
+        each.sum::<usize>().clamp(3, PREVIEW)
     };
-    let tick = tick(question.multi, page.picks.contains(&row));
-    let label = clean::one_line(&choice.label).into_owned();
-    let gap = " ".repeat(column.saturating_sub(width::width(&label)));
-    let mut pieces = vec![Piece::new(label, style)];
-    if !choice.description.is_empty() {
-        pieces.push(Piece::new(format!("{gap}   {}", clean::clean(&choice.description)), dim));
-    }
-    if question.recommended == Some(row) {
-        pieces.push(Piece::new("   recommended", accent));
-    }
-    wrap::wrap(&pieces, &lead(at, &number, tick, width, accent)).lines
+    let shown = question.options.iter().filter(|choice| !choice.preview.is_empty());
+    shown.map(|choice| lines(&choice.preview)).max().unwrap_or(0)
 }
 
-/// Whether a row is taken. As wide where it is not, so that no label moves when it is.
-fn tick(several: bool, taken: bool) -> &'static str {
-    match (several, taken) {
-        (true, true) => "[x] ",
-        (true, false) => "[ ] ",
-        (false, true) => "✓ ",
-        (false, false) => "  ",
+/// The preview of a row, laid out.
+fn looks(question: &Question, row: usize, cells: usize, theme: &Theme) -> Vec<Line<'static>> {
+    match question.options.get(row) {
+        None => Vec::new(),
+        Some(choice) if choice.preview.is_empty() => wrap::plain("no preview", theme.dim, cells),
+        Some(choice) => markdown::layout(&choice.preview, cells, theme, &|_| false).lines,
     }
 }
 
-/// What stands before a row, and a hanging indent of the same width.
-fn lead(at: bool, number: &str, tick: &str, width: usize, style: Style) -> Shape {
-    let words = format!("{} {number} {tick}", if at { "❯" } else { " " });
-    let rest = vec![Piece::new(" ".repeat(width::width(&words)), style)];
-    Shape { width, first: vec![Piece::new(words, style)], rest, verbatim: false }
+/// The first rows of a place, and the others.
+fn split(area: Rect, rows: usize) -> [Rect; 2] {
+    let rows = (rows as u16).min(area.height);
+    [Rect { height: rows, ..area }, Rect { y: area.y + rows, height: area.height - rows, ..area }]
+}
+
+/// The rows and the preview below each other, a line between them; no preview where there is no room for both.
+fn below(area: Rect, wanted: usize, buffer: &mut Buffer, theme: &Theme) -> (Rect, Option<Rect>) {
+    let most = usize::from(area.height);
+    let preview = if most < 4 { 0 } else { (most / 2).max(2) };
+    let [list, rest] = split(area, wanted.min(most - preview));
+    if preview == 0 {
+        return (list, None);
+    }
+    let [rule, preview] = split(rest, 1);
+    let words = format!("── preview {}", "─".repeat(usize::from(rule.width)));
+    buffer.set_stringn(rule.x, rule.y, words, usize::from(rule.width), theme.border_dim);
+    (list, Some(preview))
+}
+
+/// The line between the rows and a preview beside them.
+fn divide(area: Rect, buffer: &mut Buffer, theme: &Theme) {
+    for row in area.rows() {
+        buffer.set_stringn(row.x, row.y, "│", 1, theme.border_dim);
+    }
+}
+
+/// Draws lines from one of them on, and where not all fit, how far down they are: on the line at their right, which
+/// is the frame or what divides them from a preview.
+fn draw(lines: &[Line<'_>], from: usize, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+    let edge = area.right() + 1;
+    for (line, row) in lines.iter().skip(from).zip(area.rows()) {
+        buffer.set_line(row.x, row.y, line, row.width);
+    }
+    let rows = usize::from(area.height);
+    if rows == 0 || lines.len() <= rows || edge >= buffer.area.right() {
+        return;
+    }
+    let thumb = (rows * rows / lines.len()).max(1);
+    let top = (from * (rows - thumb)).div_ceil((lines.len() - rows).max(1)).min(rows - thumb);
+    for y in (area.y..area.bottom()).skip(top).take(thumb) {
+        buffer.set_stringn(edge, y, "┃", 1, theme.accent);
+    }
 }

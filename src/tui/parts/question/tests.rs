@@ -1,7 +1,10 @@
 //! The question card, pressed and drawn.
 
+mod drafts;
+mod large;
+
 use super::*;
-use crate::chat::{Choice, Question};
+use crate::chat::{Choice, Dropped, Question, Source};
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
@@ -10,7 +13,7 @@ use ratatui::layout::Rect;
 
 fn question(keyword: &str, multi: bool) -> Question {
     let choice =
-        |(label, description): (&str, &str)| Choice { label: label.into(), description: description.into() };
+        |(label, description): (&str, &str)| Choice { description: description.into(), ..Choice::new(label) };
     let options = [
         ("tokio::time::pause", "virtual time; the test takes no time at all"),
         ("a Clock trait", "more code, but the library gets testable"),
@@ -27,13 +30,15 @@ fn question(keyword: &str, multi: bool) -> Question {
 }
 
 fn asked(list: Vec<Question>) -> Questions {
-    Questions { list, dropped: 0 }
+    Questions { list, dropped: Dropped::default() }
 }
 
 fn draw(card: &mut QuestionCard, asked: &Questions, (width, height): (u16, u16)) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
-    let seen = card.view(asked, Listening::Yes, &Keymap::default(), area, &mut buffer, &Theme::plain());
+    let (keys, theme) = (Keymap::default(), Theme::plain());
+    let sight = Sight { listening: Listening::Yes, keys: &keys, theme: &theme };
+    let seen = card.view(asked, &sight, area, &mut buffer);
     card.drawn(Duration::ZERO, seen);
     let rows = buffer.content.chunks(usize::from(width.max(1)));
     rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>()).collect::<Vec<_>>().join("\n")
@@ -64,7 +69,7 @@ fn check(asked: &Questions, letters: &str, expected: Option<&[Source]>) {
         Reply::Answered(answer) => {
             Some(answer.given.into_iter().map(|given| given.source).collect::<Vec<_>>())
         }
-        Reply::Nothing | Reply::Passed | Reply::Parked => None,
+        Reply::Nothing | Reply::Took | Reply::Passed | Reply::Parked => None,
     };
     assert_eq!(sources.as_deref(), expected, "{letters}");
 }
@@ -77,7 +82,7 @@ fn the_card_shows_question_options_and_keys() {
 ╭─ question · clock ──────────────────────────────────────────────────────────── 1 of 2 ─╮
 │ Which clock should the test use?                                                       │
 │                                                                                        │
-│ ❯ 1   tokio::time::pause   virtual time; the test takes no time at all   recommended   │
+│ ❯ 1   tokio::time::pause   virtual time; the test takes no time at all  recommended    │
 │   2   a Clock trait        more code, but the library gets testable                    │
 │   3   the real clock       widen the window to 200 ms                                  │
 │   4   in my own words…                                                                 │
@@ -87,22 +92,22 @@ fn the_card_shows_question_options_and_keys() {
 ╭─ question · clock ────────────────────────────── 1 of 2 ─╮
 │ Which clock should the test use?                         │
 │                                                          │
-│ ❯ 1   tokio::time::pause   virtual time; the test takes  │
-│       no time at all   recommended                       │
-│   2   a Clock trait        more code, but the library    │
-│       gets testable                                      │
-│   3   the real clock       widen the window to 200 ms    │
+│ ❯ 1   tokio::time::pause  recommended                    │
+│       virtual time; the test takes no time at all        │
+│   2   a Clock trait                                      │
+│       more code, but the library gets testable           │
+│   3   the real clock                                     │
+│       widen the window to 200 ms                         │
 │   4   in my own words…                                   │
-│                                                          │
 ╰─ 1-4 pick · n note · enter take · esc later · x decline ─╯
 "#);
     press(&mut card, &asked, "2>");
     insta::assert_snapshot!(draw(&mut card, &asked, (40, 13)), @r#"
-╭─ your answers ───────────────────────╮
-│ Which clock should the test use?     │
+╭─ your answers ───── 1 of 2 answered ─╮
+│ 1 Which clock should the test use?   │
 │   a Clock trait                      │
-│ Which clock should the test use?     │
-│   skipped                            │
+│ 2 Which clock should the test use?   │
+│   no answer: goes back as skipped    │
 │                                      │
 │                                      │
 │                                      │
@@ -182,8 +187,7 @@ fn r09_text_of_the_model_stays_inside_the_card() {
 #[test]
 fn the_row_of_the_cursor_is_on_the_screen_however_many_there_are() {
     let mut many = question("clock", false);
-    many.options =
-        (0..25).map(|n| Choice { label: format!("option {n}"), description: String::new() }).collect();
+    many.options = (0..25).map(|n| Choice::new(&format!("option {n}"))).collect();
     let asked = asked(vec![many]);
     let mut card = QuestionCard::new("1".into(), &asked);
     for n in 0..25 {

@@ -1,16 +1,21 @@
 //! What was laid out once and need not be again. Beside the state, never in it: without it the picture is the same.
 
+use super::pieces::Pieces;
 use super::{Ground, entry, live};
 use crate::chat::link::Target;
-use crate::tui::text::code::{Colours, Highlights, Job};
-use crate::tui::text::markdown::Outside;
 use crate::tui::text::{Page, markdown};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// So many entries stay laid out; a screen shows far fewer.
-const PAGES: usize = 600;
+/// So much stays laid out beside what is near the view, in bytes as far as they can be told.
+const KEPT: usize = 6 * 1024 * 1024;
+/// So many entries around the one that was asked for last stay laid out, however much they take: a screen is about
+/// to show them.
+const NEAR: usize = 12;
+
+/// What an allocation costs beside its own bytes: the allocator's own, and room that a growing list holds ready.
+const ALLOCATED: usize = 64;
 
 /// One item of the transcript laid out: an entry, or what is live.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +27,25 @@ pub struct Laid {
 }
 
 impl Laid {
+    /// Puts a piece below.
+    pub fn add(&mut self, page: Arc<Page>) {
+        self.height += page.lines.len();
+        self.pages.push(page);
+    }
+
+    /// About the bytes it takes, with what each allocation costs beside its own: a session of many short entries is
+    /// mostly that.
+    fn weight(&self) -> usize {
+        let spans = |line: &ratatui::text::Line<'_>| -> usize {
+            line.spans.iter().map(|span| size_of_val(span) + span.content.len() + ALLOCATED).sum()
+        };
+        let lines = |page: &Page| -> usize {
+            page.lines.iter().map(|line| size_of_val(line) + spans(line) + ALLOCATED).sum()
+        };
+        let pages = self.pages.iter().map(|page| size_of::<Page>() + lines(page) + 3 * ALLOCATED);
+        size_of::<Kept>() + ALLOCATED + pages.sum::<usize>()
+    }
+
     /// In one piece.
     pub fn of(page: Page) -> Self {
         Self { height: page.lines.len(), pages: vec![Arc::new(page)] }
@@ -55,12 +79,17 @@ pub struct Cache {
     heights: HashMap<usize, (bool, usize)>,
     live: live::Live,
     outside: Outsides,
+    /// Bytes of what is kept.
+    weight: usize,
     /// Entries laid out since the start, for tests of what a frame costs.
     pub laid_out: usize,
 }
 
 struct Kept {
-    laid: Laid,
+    laid: Arc<Laid>,
+    weight: usize,
+    /// Of a reply with words.
+    pieces: Option<Pieces>,
     toggled: bool,
     /// Where something outside was not known yet: what was known then.
     known: Option<u64>,
@@ -69,38 +98,76 @@ struct Kept {
 /// What the layout has asked the outside, and what came back.
 #[derive(Default)]
 pub struct Outsides {
-    highlights: RefCell<Highlights>,
     exist: RefCell<HashMap<Target, Option<bool>>>,
     wanted: RefCell<Vec<Target>>,
     missed: Cell<bool>,
     known: u64,
+    /// Lines of replies laid out since the start, for tests of what a frame costs.
+    lines: Cell<usize>,
 }
 
 impl Cache {
     /// An item laid out for this ground: an entry, or what is live behind the last.
-    pub fn item(&mut self, ground: &Ground<'_>, toggled: &HashSet<usize>, item: usize) -> Laid {
+    pub fn item(&mut self, ground: &Ground<'_>, toggled: &HashSet<usize>, item: usize) -> Arc<Laid> {
         self.fit(ground);
-        if item >= ground.agent.session.entries().len() {
-            return self.live.lay_out(ground, &self.outside);
-        }
+        let Some(entry) = ground.agent.session.entries().get(item) else {
+            return Arc::new(self.live.lay_out(ground, &self.outside));
+        };
         let toggled = toggled.contains(&item);
-        if let Some(kept) = self.kept.get(&item)
-            && kept.toggled == toggled
+        let old = self.kept.get(&item).filter(|kept| kept.toggled == toggled);
+        if let Some(kept) = old
             && kept.known.is_none_or(|known| known == self.outside.known)
         {
             return kept.laid.clone();
         }
-        self.outside.missed.set(false);
         self.laid_out += 1;
-        let page = entry::lay_out(ground, item, toggled, &self.outside);
-        let known = (page.plain_for_now || self.outside.missed.get()).then_some(self.outside.known);
-        let laid = Laid::of(page);
+        let before = self.drop_kept(item).and_then(|kept| kept.pieces);
+        let (laid, known, pieces) = match entry::words(entry) {
+            Some(words) => {
+                let pieces = before.or_else(|| self.live.take(words)).unwrap_or_default();
+                let (laid, pieces) = self.reply(ground, item, toggled, words, pieces);
+                (laid, pieces.lacks(), Some(pieces))
+            }
+            None => {
+                self.outside.missed.set(false);
+                let page = entry::lay_out(ground, item, toggled, &self.outside);
+                let lacks = self.outside.missed.get();
+                (Laid::of(page), lacks.then_some(self.outside.known), None)
+            }
+        };
         self.heights.insert(item, (toggled, laid.height));
-        if self.kept.len() >= PAGES {
+        let (weight, laid) = (laid.weight(), Arc::new(laid));
+        self.weight += weight;
+        self.kept.insert(item, Kept { laid: laid.clone(), weight, pieces, toggled, known });
+        if self.weight > KEPT {
             self.forget_far_from(item);
         }
-        self.kept.insert(item, Kept { laid: laid.clone(), toggled, known });
         laid
+    }
+
+    /// Lays out a reply, of which some pieces may be laid out already.
+    fn reply(
+        &self,
+        ground: &Ground<'_>,
+        item: usize,
+        toggled: bool,
+        words: &str,
+        mut pieces: Pieces,
+    ) -> (Laid, Pieces) {
+        let entry = &ground.agent.session.entries()[item];
+        pieces.close(ground, words, &self.outside);
+        pieces.end(ground, words, &self.outside);
+        let before = entry::before(ground, entry, toggled);
+        let follows = !before.lines.is_empty() || pieces.height() > 0;
+        let after = entry::after(ground, entry, follows);
+        let mut laid = Laid::default();
+        if !follows && after.lines.is_empty() {
+            return (laid, pieces);
+        }
+        laid.add(Arc::new(entry::spaced(ground, item, before)));
+        pieces.add_to(&mut laid);
+        laid.add(Arc::new(after));
+        (laid, pieces)
     }
 
     /// How many lines an item takes.
@@ -115,14 +182,9 @@ impl Cache {
     /// Another session is shown.
     pub fn clear(&mut self) {
         self.kept.clear();
+        self.weight = 0;
         self.heights.clear();
         self.live = live::Live::default();
-    }
-
-    /// Keeps the colours of some code.
-    pub fn coloured(&mut self, job: Job, colours: Colours) {
-        self.outside.highlights.get_mut().insert(job, colours);
-        self.outside.known += 1;
     }
 
     /// Keeps whether what links name is there.
@@ -132,9 +194,19 @@ impl Cache {
         self.outside.known += 1;
     }
 
-    /// What has to be coloured, and what has to be looked for; each is given out once.
-    pub fn take_wanted(&mut self) -> (Vec<Job>, Vec<Target>) {
-        (self.outside.highlights.get_mut().take_wanted(), std::mem::take(self.outside.wanted.get_mut()))
+    /// What has to be looked for; each is given out once.
+    pub fn take_wanted(&mut self) -> Vec<Target> {
+        std::mem::take(self.outside.wanted.get_mut())
+    }
+
+    /// Bytes of what is kept laid out, as far as they can be told.
+    pub fn weight(&self) -> usize {
+        self.weight
+    }
+
+    /// Lines of replies laid out since the start, for tests of what a frame costs.
+    pub fn lines_laid_out(&self) -> usize {
+        self.outside.lines.get()
     }
 
     fn fit(&mut self, ground: &Ground<'_>) {
@@ -144,18 +216,42 @@ impl Cache {
         }
     }
 
+    fn drop_kept(&mut self, item: usize) -> Option<Kept> {
+        let kept = self.kept.remove(&item)?;
+        self.weight -= kept.weight;
+        Some(kept)
+    }
+
+    /// Forgets what is farthest from an item, until there is room again.
     fn forget_far_from(&mut self, item: usize) {
-        self.kept.retain(|other, _| other.abs_diff(item) < PAGES / 3);
+        let mut far: Vec<usize> = self.kept.keys().copied().filter(|at| at.abs_diff(item) > NEAR).collect();
+        far.sort_by_key(|at| at.abs_diff(item));
+        while self.weight > KEPT * 3 / 4
+            && let Some(at) = far.pop()
+        {
+            self.drop_kept(at);
+        }
     }
 }
 
 impl Outsides {
+    /// How often something came that was not known before.
+    pub fn known(&self) -> u64 {
+        self.known
+    }
+
+    /// Lays out a part of a reply; and where something was not known, what was known then.
+    pub fn lay_out(&self, ground: &Ground<'_>, text: &str) -> (Page, Option<u64>) {
+        self.missed.set(false);
+        let page = self.markdown(ground, ground.width, text);
+        self.lines.set(self.lines.get() + page.lines.len());
+        let lacks = self.missed.get();
+        (page, lacks.then_some(self.known))
+    }
+
     /// Lays out markdown, remembering what was not known.
     pub fn markdown(&self, ground: &Ground<'_>, width: usize, text: &str) -> Page {
-        let mut highlights = self.highlights.borrow_mut();
-        let mut colours = |job: &Job| highlights.colours(job);
-        let exists = |target: &Target| self.exists(target);
-        markdown::layout(text, width, ground.theme, &mut Outside { colours: &mut colours, exists: &exists })
+        markdown::layout(text, width, ground.theme, &|target| self.exists(target))
     }
 
     /// Whether what a link names is there; not until it is known.

@@ -2,7 +2,9 @@
 
 use super::{Ground, cache::Outsides, entry::plain, how_long};
 use crate::chat::session::Call;
-use crate::chat::{Answer, By, CallId, Decision, Diff, Entry, Outcome, Preview, Questions, Source, Status};
+use crate::chat::{
+    Answer, By, CallId, Decision, Diff, Entry, Giver, Outcome, Preview, Questions, Source, Status,
+};
 use crate::tui::text::wrap::{Shape, wrap};
 use crate::tui::text::{Page, Piece, clean, diff, links, width};
 use ratatui::style::Style;
@@ -222,6 +224,8 @@ fn answer<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a Answ
         | Entry::Settled { .. }
         | Entry::Ended { .. }
         | Entry::Titled { .. }
+        | Entry::Compacted { .. }
+        | Entry::FellBack { .. }
         | Entry::Switched { .. } => None,
     })
 }
@@ -253,6 +257,9 @@ fn answered(ground: &Ground<'_>, asked: &Questions, answer: Option<&Answer>, out
         if let Some(given) = given.filter(|given| !given.note.is_empty()) {
             page.append(plain(&format!("note: {}", given.note), theme.dim, ground.width, "  "));
         }
+    }
+    if answer.is_some_and(|answer| answer.giver == Giver::File) {
+        page.append(plain("answered by a file", theme.dim, ground.width, "  "));
     }
     page
 }

@@ -2,6 +2,7 @@
 
 use super::{Ground, cache::Outsides, call};
 use crate::chat::{Decision, Ending, Entry};
+use crate::tui::parts::status::tokens;
 use crate::tui::text::wrap::{Shape, wrap};
 use crate::tui::text::{Page, Piece, clean, links};
 use ratatui::style::Style;
@@ -46,21 +47,11 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
     let Some(entry) = ground.agent.session.entries().get(index) else { return Page::default() };
     let page = match entry {
         Entry::Said { text } => said(ground, text, outside),
-        Entry::Replied { text, reasoning, incomplete, thought_ms, .. } => {
-            let mut page = Page::default();
-            if !reasoning.trim().is_empty() {
-                page.append(thought(ground, reasoning, took(Duration::from_millis(*thought_ms)), toggled));
-            }
-            if !text.trim().is_empty() {
-                apart(&mut page);
-                let shown = beginning(text, IN_PLACE);
-                page.append(outside.markdown(ground, ground.width, shown));
-                page.append(rest(ground, text, shown));
-            }
-            if let Some(why) = incomplete {
-                apart(&mut page);
-                page.append(plain(&format!("… cut short: {why}"), ground.theme.warning, ground.width, ""));
-            }
+        // One with words is laid out in pieces, between these.
+        Entry::Replied { .. } => {
+            let mut page = before(ground, entry, toggled);
+            let after = after(ground, entry, !page.lines.is_empty());
+            page.append(after);
             page
         }
         Entry::Settled { call, outcome, took_ms } => {
@@ -90,8 +81,20 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
             ground.width,
             "    ",
         ),
-        Entry::Switched { model } => {
-            plain(&format!("{model} answers from here on"), ground.theme.dim, ground.width, "")
+        Entry::Decided { decision: Decision::Edited(_), .. } => {
+            plain("you changed its arguments", ground.theme.dim, ground.width, "    ")
+        }
+        Entry::Switched { model, profile } => {
+            let model = if model.is_empty() { "the server's own model" } else { model };
+            let of = profile.as_ref().map(|profile| format!(" of {profile}")).unwrap_or_default();
+            plain(&format!("{model}{of} answers from here on"), ground.theme.dim, ground.width, "")
+        }
+        Entry::Compacted { summary, pinned, tokens, .. } => {
+            compacted(ground, (summary, pinned), *tokens, toggled, outside)
+        }
+        Entry::FellBack { model, why } => {
+            let words = format!("{}; {model} answers this time", why.trim_end_matches('.'));
+            plain(&words, ground.theme.warning, ground.width, "↪ ")
         }
         Entry::Planned { .. }
         | Entry::Asked { .. }
@@ -100,7 +103,12 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
         | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
         | Entry::Titled { .. } => Page::default(),
     };
-    if page.lines.is_empty() || index == 0 || !wants_space(ground, index) {
+    if page.lines.is_empty() { page } else { spaced(ground, index, page) }
+}
+
+/// A page with what keeps it from the entry before.
+pub fn spaced(ground: &Ground<'_>, index: usize, page: Page) -> Page {
+    if index == 0 || !wants_space(ground, index) {
         return page;
     }
     let mut spaced = Page { lines: vec![Line::default()], ..Page::default() };
@@ -108,11 +116,47 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
     spaced
 }
 
+/// The words of a reply that are shown in place; `None` where an entry is no reply, or one without words.
+pub fn words(entry: &Entry) -> Option<&str> {
+    match entry {
+        Entry::Replied { text, .. } if !text.trim().is_empty() => Some(beginning(text, IN_PLACE)),
+        _ => None,
+    }
+}
+
+/// What stands before the words of a reply.
+pub fn before(ground: &Ground<'_>, entry: &Entry, toggled: bool) -> Page {
+    let mut page = Page::default();
+    if let Entry::Replied { text, reasoning, thought_ms, .. } = entry
+        && !reasoning.trim().is_empty()
+    {
+        page.append(thought(ground, reasoning, took(Duration::from_millis(*thought_ms)), toggled));
+        if !text.trim().is_empty() {
+            apart(&mut page);
+        }
+    }
+    page
+}
+
+/// What stands behind the words of a reply. `follows` is whether anything stands before it.
+pub fn after(ground: &Ground<'_>, entry: &Entry, follows: bool) -> Page {
+    let Entry::Replied { text, incomplete, .. } = entry else { return Page::default() };
+    let mut page = words(entry).map(|shown| rest(ground, text, shown)).unwrap_or_default();
+    if let Some(why) = incomplete {
+        if follows || !page.lines.is_empty() {
+            page.lines.push(Line::default());
+        }
+        page.append(plain(&format!("… cut short: {why}"), ground.theme.warning, ground.width, ""));
+    }
+    page
+}
+
 /// Whether something in this entry can be opened and closed.
 pub fn opens(ground: &Ground<'_>, index: usize) -> bool {
     match ground.agent.session.entries().get(index) {
         Some(Entry::Replied { reasoning, text, .. }) => !reasoning.trim().is_empty() || is_cut(text),
         Some(Entry::Said { text }) => is_cut(text),
+        Some(Entry::Compacted { .. }) => true,
         Some(Entry::Settled { call, .. }) => {
             ground.agent.session.call(call).is_some_and(|call| call.questions.is_none())
         }
@@ -137,11 +181,16 @@ fn wants_space(ground: &Ground<'_>, index: usize) -> bool {
 pub fn ends_in_row(ground: &Ground<'_>, entries: &[Entry]) -> bool {
     let shown = |entry: &&Entry| match entry {
         Entry::Planned { .. } | Entry::Asked { .. } | Entry::Answered { .. } | Entry::Titled { .. } => false,
-        Entry::Decided { decision, .. } => matches!(decision, Decision::Always(_)),
+        Entry::Decided { decision, .. } => matches!(decision, Decision::Always(_) | Decision::Edited(_)),
         Entry::Replied { text, reasoning, incomplete, .. } => {
             !text.trim().is_empty() || !reasoning.trim().is_empty() || incomplete.is_some()
         }
-        Entry::Said { .. } | Entry::Settled { .. } | Entry::Ended { .. } | Entry::Switched { .. } => true,
+        Entry::Said { .. }
+        | Entry::Settled { .. }
+        | Entry::Ended { .. }
+        | Entry::FellBack { .. }
+        | Entry::Switched { .. }
+        | Entry::Compacted { .. } => true,
     };
     let last = entries.iter().rev().find(shown);
     last.is_some_and(|last| {
@@ -165,6 +214,8 @@ fn is_row(ground: &Ground<'_>, entry: &Entry) -> bool {
         | Entry::Answered { .. }
         | Entry::Ended { .. }
         | Entry::Titled { .. }
+        | Entry::Compacted { .. }
+        | Entry::FellBack { .. }
         | Entry::Switched { .. } => false,
     }
 }
@@ -197,6 +248,31 @@ pub fn thought(ground: &Ground<'_>, reasoning: &str, how_long: String, open: boo
         let shown = beginning(reasoning.trim(), IN_PLACE);
         page.append(plain(shown, ground.theme.dim, ground.width, "    "));
         page.append(rest(ground, reasoning.trim(), shown));
+    }
+    page
+}
+
+/// Where a summary took the place of what was said before: one line, or all that the model is told instead.
+fn compacted(
+    ground: &Ground<'_>,
+    (summary, pinned): (&str, &str),
+    (before, after): (u64, u64),
+    open: bool,
+    outside: &Outsides,
+) -> Page {
+    let mark = if open { "▾" } else { "▸" };
+    let sizes = match before {
+        0 => String::new(),
+        _ => format!(" · {} → {} tokens", tokens(before), tokens(after)),
+    };
+    let words = format!("{mark} what was said before is summarised{sizes}");
+    let mut page = plain(&words, ground.theme.dim, ground.width, "  ");
+    if open {
+        page.lines.push(Line::default());
+        page.append(outside.markdown(ground, ground.width, beginning(summary, IN_PLACE)));
+        page.lines.push(Line::default());
+        page.append(plain("Kept word for word:", ground.theme.dim, ground.width, "  "));
+        page.append(plain(beginning(pinned, IN_PLACE), ground.theme.dim, ground.width, "    "));
     }
     page
 }

@@ -1,49 +1,50 @@
 //! What is not an entry yet: the reply that comes, the calls under way, and what waits to be sent.
 
 use super::cache::{Laid, Outsides};
+use super::pieces::Pieces;
 use super::{Ground, call, entry, how_long};
 use crate::agent::{Draft, Pending, Phase, Step};
 use crate::chat::TurnId;
-use crate::tui::text::{Page, markdown, width, wrap};
+use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::pace::{self, Wait};
+use crate::tui::state::SPIN;
+use crate::tui::text::{Page, width, wrap};
 use ratatui::text::Line;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Closed blocks of the reply are gathered in pieces of about so many lines, so that adding one never copies all.
-const PIECE: usize = 400;
-/// A block that is not closed is laid out as a whole up to so many bytes; of a longer one only the end is shown
-/// while it comes.
-const OPEN_BLOCK: usize = 32 * 1024;
-/// Blocks are looked for in so many bytes at a time: of a longer one the end is not waited for.
-const LOOK: usize = 256 * 1024;
 /// Of a running call's output so many lines are shown.
 const OUTPUT: usize = 4;
-/// The spinner's pictures, one for each tenth of a second.
+/// The spinner's pictures, one for each time it moves.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// Its turn, how many entries were before it, and how often what was said in it turned out to be thought.
+type Which = (TurnId, usize, u32);
 
 /// The reply so far: its closed blocks are laid out once.
 #[derive(Default)]
 pub struct Live {
-    turn: Option<TurnId>,
-    /// Bytes of the reply that are laid out for good.
-    done: usize,
-    pages: Vec<Arc<Page>>,
-    height: usize,
-    /// Bytes that were laid out since the start, for tests of what a frame costs.
-    #[cfg(test)]
-    pub bytes: usize,
+    /// Which reply it is.
+    reply: Option<Which>,
+    pieces: Pieces,
+    /// Those of the reply before, until its entry is laid out with them.
+    left: Option<Pieces>,
 }
 
 /// The spinner's picture now.
 pub fn spinner(now: Duration) -> &'static str {
-    SPINNER[(now.as_millis() / 100 % 10) as usize]
+    SPINNER[(now.as_millis() / SPIN.as_millis() % 10) as usize]
 }
 
 impl Live {
     /// What is live now. The reply's closed blocks come from the last time.
     pub fn lay_out(&mut self, ground: &Ground<'_>, outside: &Outsides) -> Laid {
         let mut laid = match &ground.agent.phase {
-            Phase::Idle => self.nothing(),
+            Phase::Idle => {
+                let mut laid = self.nothing();
+                add(&mut laid, offer(ground));
+                laid
+            }
             Phase::Thinking(draft) => self.reply(ground, draft, outside),
             Phase::Acting { calls, .. } => {
                 let mut laid = self.nothing();
@@ -55,17 +56,36 @@ impl Live {
         laid
     }
 
+    /// What was laid out of a reply while it came, once it is an entry with this text.
+    pub fn take(&mut self, text: &str) -> Option<Pieces> {
+        self.left.take_if(|pieces| pieces.begin(text))
+    }
+
     fn nothing(&mut self) -> Laid {
-        *self = Self::default();
+        self.leave(None);
         Laid::default()
     }
 
-    fn reply(&mut self, ground: &Ground<'_>, draft: &Draft, outside: &Outsides) -> Laid {
-        // A reply of the same turn that is shorter is another one.
-        if self.turn != Some(draft.turn) || draft.text.len() < self.done {
-            *self = Self { turn: Some(draft.turn), ..Self::default() };
+    fn leave(&mut self, next: Option<Which>) {
+        let pieces = std::mem::take(&mut self.pieces);
+        if pieces.done() > 0 {
+            self.left = Some(pieces);
         }
-        self.close(ground, &draft.text, outside);
+        self.reply = next;
+    }
+
+    fn reply(&mut self, ground: &Ground<'_>, draft: &Draft, outside: &Outsides) -> Laid {
+        if draft.is_summary() {
+            let mut laid = self.nothing();
+            add(&mut laid, status(ground, draft));
+            return laid;
+        }
+        let reply = Some((draft.turn, ground.agent.session.entries().len(), draft.turned));
+        // One that is shorter is another one.
+        if self.reply != reply || draft.text.len() < self.pieces.done() {
+            self.leave(reply);
+        }
+        self.pieces.close(ground, &draft.text, outside);
         let mut laid = Laid::default();
         let mut head = Page::default();
         let has_text = !draft.text.trim().is_empty();
@@ -79,76 +99,18 @@ impl Live {
             head.lines.push(Line::default());
         }
         add(&mut laid, head);
-        laid.height += self.height;
-        laid.pages.extend(self.pages.iter().cloned());
-        add(&mut laid, self.open(ground, &draft.text, outside));
+        self.pieces.add_to(&mut laid);
+        if let Some(open) = self.pieces.open(ground, &draft.text, outside) {
+            laid.add(open);
+        }
         add(&mut laid, status(ground, draft));
         laid
-    }
-
-    /// Lays out the blocks that were closed since the last time.
-    fn close(&mut self, ground: &Ground<'_>, text: &str, outside: &Outsides) {
-        while self.close_some(ground, text, outside) {}
-    }
-
-    /// Lays out the next of them. Whether there were any.
-    fn close_some(&mut self, ground: &Ground<'_>, text: &str, outside: &Outsides) -> bool {
-        let rest = entry::beginning(&text[self.done..], LOOK);
-        let stable = markdown::stable_prefix(rest);
-        if stable == 0 {
-            return false;
-        }
-        let mut page = outside.markdown(ground, ground.width, &rest[..stable]);
-        self.done += stable;
-        if page.lines.is_empty() {
-            return true;
-        }
-        if self.height > 0 {
-            let mut spaced = Page { lines: vec![Line::default()], ..Page::default() };
-            spaced.append(page);
-            page = spaced;
-        }
-        self.height += page.lines.len();
-        match self.pages.last_mut() {
-            Some(last) if last.lines.len() < PIECE => Arc::make_mut(last).append(page),
-            _ => self.pages.push(Arc::new(page)),
-        }
-        true
-    }
-
-    /// Lays out what may still change.
-    fn open(&mut self, ground: &Ground<'_>, text: &str, outside: &Outsides) -> Page {
-        let rest = &text[self.done..];
-        #[cfg(test)]
-        {
-            self.bytes += rest.len().min(OPEN_BLOCK);
-        }
-        if rest.trim().is_empty() {
-            return Page::default();
-        }
-        let mut page = Page::default();
-        if self.height > 0 {
-            page.lines.push(Line::default());
-        }
-        if rest.len() <= OPEN_BLOCK {
-            page.append(outside.markdown(ground, ground.width, rest));
-            return page;
-        }
-        let mut from = rest.len() - OPEN_BLOCK / 2;
-        while !rest.is_char_boundary(from) {
-            from += 1;
-        }
-        let words = format!("… {} before this, shown when it is whole", bytes(from));
-        page.append(entry::plain(&words, ground.theme.dim, ground.width, ""));
-        page.lines.extend(wrap::plain(&rest[from..], ground.theme.text, ground.width));
-        page
     }
 }
 
 fn add(laid: &mut Laid, page: Page) {
     if !page.lines.is_empty() {
-        laid.height += page.lines.len();
-        laid.pages.push(Arc::new(page));
+        laid.add(Arc::new(page));
     }
 }
 
@@ -171,9 +133,12 @@ fn thinking(ground: &Ground<'_>, draft: &Draft, has_text: bool) -> Page {
 
 /// What the model does, where its text does not show it.
 fn status(ground: &Ground<'_>, draft: &Draft) -> Page {
+    if let Some(wait) = ground.pace.wait(ground.agent, ground.now) {
+        return waiting(ground, wait);
+    }
     let elapsed = how_long(ground.now.saturating_sub(ground.since));
-    let words = if let Some(again) = &draft.retrying {
-        format!("{}; trying again in {} (try {})", again.why, how_long(again.wait), again.attempt)
+    let words = if draft.is_summary() {
+        format!("summarising what was said before… · {elapsed}")
     } else if let Some((name, count)) = &draft.writing {
         format!("writes a call of {name} · {}", bytes(*count))
     } else if !draft.text.is_empty() {
@@ -181,10 +146,57 @@ fn status(ground: &Ground<'_>, draft: &Draft) -> Page {
     } else if !draft.reasoning.is_empty() {
         format!("thinks · {elapsed}")
     } else {
-        format!("waiting for {} · {elapsed}", ground.agent.model)
+        let model = match &draft.model {
+            Some(model) => model,
+            None if ground.agent.model.is_empty() => "the service",
+            None => &ground.agent.model,
+        };
+        format!("waiting for {model} · {elapsed}")
     };
     let mut page = Page { lines: vec![Line::default()], ..Page::default() };
     page.append(entry::plain(&words, ground.theme.dim, ground.width, &format!("  {} ", spinner(ground.now))));
+    page
+}
+
+/// What went wrong, and what the person can do but wait.
+fn waiting(ground: &Ground<'_>, wait: Wait<'_>) -> Page {
+    let theme = ground.theme;
+    let line = |words: &str, style, first| entry::plain(words, style, ground.width, first);
+    let mut page = Page { lines: vec![Line::default()], ..Page::default() };
+    let stop = ground.keys.hint(Scope::Anywhere, Action::Stop);
+    let stop = if stop.is_empty() { String::new() } else { format!(" · {stop} stops") };
+    match wait {
+        Wait::Again { why, left } => {
+            page.append(line(&why.why, theme.warning, "  ↻ "));
+            let now = ground.keys.hint(Scope::Again, Action::RetryNow);
+            let now = if now.is_empty() { String::new() } else { format!(" · {now} now") };
+            let try_in = format!("try {} of {} in {}", why.attempt, why.of, pace::seconds(left));
+            page.append(line(&format!("{try_in}{now}{stop}"), theme.text, "    "));
+        }
+        Wait::Asking(why) => {
+            let elapsed = how_long(ground.now.saturating_sub(ground.since));
+            page.append(line(&why.why, theme.dim, "  ↻ "));
+            let mark = format!("  {} ", spinner(ground.now));
+            let words = format!("asking again, try {} of {} · {elapsed}{stop}", why.attempt, why.of);
+            page.append(line(&words, theme.dim, &mark));
+        }
+        Wait::Quiet { since, limit } => {
+            let (since, limit) = (pace::seconds(since), pace::seconds(limit));
+            let words = format!("nothing came for {since} · gives up at {limit}{stop}");
+            page.append(line(&words, theme.warning, "  … "));
+        }
+    }
+    page
+}
+
+/// What can be done where the last turn went wrong.
+fn offer(ground: &Ground<'_>) -> Page {
+    let key = ground.keys.hint(Scope::Again, Action::RetryNow);
+    if key.is_empty() || !ground.agent.can_ask_again() {
+        return Page::default();
+    }
+    let mut page = Page { lines: vec![Line::default()], ..Page::default() };
+    page.append(entry::plain(&format!("{key} asks again"), ground.theme.dim, ground.width, "  ↻ "));
     page
 }
 

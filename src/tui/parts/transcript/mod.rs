@@ -4,13 +4,17 @@ pub mod cache;
 pub mod call;
 pub mod entry;
 pub mod live;
+pub mod pieces;
 pub mod search;
 
 use crate::agent;
 use crate::chat::Entry;
+use crate::tui::keys::Keymap;
+use crate::tui::parts::pace::Pace;
 use crate::tui::theme::Theme;
 use cache::{Cache, Laid};
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a layout depends on.
@@ -26,6 +30,10 @@ pub struct Ground<'a> {
     pub now: Duration,
     /// When what goes on now began.
     pub since: Duration,
+    /// How the reply comes.
+    pub pace: &'a Pace,
+    /// The keys that are named.
+    pub keys: &'a Keymap,
 }
 
 /// A line of the transcript: an item (an entry by index, or one past the last for what is live) and a line of it.
@@ -58,7 +66,7 @@ pub struct Seen {
     /// Where it is.
     pub place: Place,
     /// Its item, laid out.
-    pub laid: Laid,
+    pub laid: Arc<Laid>,
 }
 
 impl Transcript {

@@ -79,7 +79,9 @@ fn text(entry: &Entry) -> impl Iterator<Item = &str> {
         Entry::Said { text } => (text.as_str(), ""),
         Entry::Replied { text, reasoning, .. } => (text.as_str(), reasoning.as_str()),
         Entry::Settled { outcome, .. } => (outcome.text(), ""),
+        Entry::Compacted { summary, pinned, .. } => (summary.as_str(), pinned.as_str()),
         Entry::Planned { summary, .. } => (summary.as_str(), ""),
+        Entry::FellBack { model, why } => (why.as_str(), model.as_str()),
         Entry::Asked { .. }
         | Entry::Decided { .. }
         | Entry::Answered { .. }

@@ -1,10 +1,9 @@
-//! Code in the colours of its language: plain at once, coloured when the colours are there.
+//! Code in the colours of its language.
 
-mod cache;
-mod syntax;
+mod languages;
+mod read;
 
-pub use cache::{Found, Highlights};
-pub use syntax::highlight;
+pub use read::colours;
 
 use super::wrap::{Shape, wrap};
 use super::{Page, Piece, clean, width};
@@ -13,28 +12,9 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 /// Code of more lines is shown plain.
-pub const MOST_LINES: usize = 400;
+pub const MOST_LINES: usize = 2000;
 /// Code with a line longer than this is shown plain, in bytes.
 pub const LONGEST_LINE: usize = 2000;
-
-/// What has to be coloured, as plain data: run [`highlight`] on it off the screen's thread.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Job {
-    /// A language's name as after a fence (`rust`, `ts`), or a file name.
-    pub language: String,
-    /// Clean code.
-    pub code: String,
-}
-
-impl Job {
-    /// A job, or `None` for code that is shown plain: too much of it, or of no language.
-    pub fn new(language: &str, code: &str) -> Option<Job> {
-        let fits = code.lines().count() <= MOST_LINES && code.lines().all(|line| line.len() <= LONGEST_LINE);
-        let language = language.trim();
-        (fits && !language.is_empty() && !code.trim().is_empty())
-            .then(|| Job { language: language.to_owned(), code: code.to_owned() })
-    }
-}
 
 /// What a stretch of code is to its language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,11 +60,18 @@ impl Role {
     }
 }
 
-/// The colours of a job's code: for each line stretches of so many bytes. They hold for every theme.
+/// The colours of some code: for each line stretches of so many bytes. They hold for every theme.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Colours {
     /// One per line of the code, in order. What is not covered is plain.
     pub lines: Vec<Vec<(usize, Role)>>,
+}
+
+/// A block of code in the colours of its language, where that is known and there is not too much of it.
+pub fn coloured(language: &str, code: &str, width: usize, theme: &Theme) -> Page {
+    let fits = code.lines().count() <= MOST_LINES && code.lines().all(|line| line.len() <= LONGEST_LINE);
+    let colours = (fits && !language.trim().is_empty()).then(|| colours(language.trim(), code));
+    block(code, colours.as_ref(), width, theme)
 }
 
 /// A block of code on its ground, as wide as `width`, without colours. Cleans the code.

@@ -2,14 +2,10 @@
 
 use super::*;
 
-fn job(language: &str, code: &str) -> Job {
-    Job::new(language, code).expect("worth colouring")
-}
-
 /// The stretches of the first line with what they are.
 #[track_caller]
 fn check(language: &str, line: &str, expected: &[(&str, Role)]) {
-    let colours = highlight(&job(language, line));
+    let colours = colours(language, line);
     let mut from = 0;
     let mut found = Vec::new();
     for (length, role) in &colours.lines[0] {
@@ -40,23 +36,109 @@ fn words_have_the_role_their_language_gives_them() {
 }
 
 #[test]
+fn every_kind_of_language_is_read_its_own_way() {
+    check(
+        "ts",
+        "const f = async (x: number) => `a${x}`;",
+        &[("const", Role::Keyword), ("number", Role::Type)],
+    );
+    check("ts", "g(`a\\n`)", &[("g", Role::Function), ("\\n", Role::Number)]);
+    check("rust", "fn f<'a>(c: char) -> Vec<&'a str> {", &[("'a", Role::Type), ("Vec", Role::Type)]);
+    check(
+        "rust",
+        "let c = 'x'; println!(r#\"a\"b\"#);",
+        &[("'x'", Role::String), ("println", Role::Function)],
+    );
+    check("rust", "r#\"a\"b\"#;", &[("r#\"a\"b\"#", Role::String)]);
+    check("python", "@cache", &[("@cache", Role::Function)]);
+    check("python", "x = f\"{y}\" # c", &[("f\"{y}\"", Role::String), ("# c", Role::Comment)]);
+    check(
+        "bash",
+        "grep -n 'a' $x # c",
+        &[("grep", Role::Function), ("-n", Role::Number), ("$x", Role::Type)],
+    );
+    check("bash", "echo a#b | sort", &[("sort", Role::Function)]);
+    check("sql", "select count(*) FROM t -- c", &[("select", Role::Keyword), ("FROM", Role::Keyword)]);
+    check("json", "{\"a\": [1, true, \"b\"]}", &[("\"a\"", Role::Type), ("\"b\"", Role::String)]);
+    check("yaml", "name: \"x\" # c", &[("name", Role::Type), ("\"x\"", Role::String)]);
+    check("css", "a { color: #fff; }", &[("color", Role::Type)]);
+    check(
+        "html",
+        "<a href=\"x\">b</a>",
+        &[("a", Role::Keyword), ("href", Role::Type), ("\"x\"", Role::String)],
+    );
+    check("c", "#include <stdio.h>", &[("#include", Role::Keyword)]);
+    check("diff", "-gone", &[("-gone", Role::Removed)]);
+    check("md", "# Heading", &[("# Heading", Role::Keyword)]);
+    check("Dockerfile", "FROM rust:1 AS build", &[("FROM", Role::Keyword)]);
+    check("go", "func (s *T) Name() string { return MAX }", &[("string", Role::Type), ("MAX", Role::Number)]);
+}
+
+#[test]
+fn what_spans_lines_is_read_on() {
+    let role = |language: &str, code: &str, line: usize| colours(language, code).lines[line][0].1;
+    assert_eq!(role("rust", "/* a\nb */ let", 1), Role::Comment);
+    assert_eq!(role("python", "\"\"\"a\nb\"\"\"\nreturn", 1), Role::String);
+    assert_eq!(role("python", "\"\"\"a\nb\"\"\"\nreturn", 2), Role::Keyword);
+    assert_eq!(role("js", "`a\nb`", 1), Role::String);
+    assert_eq!(role("html", "<!-- a\nb -->", 1), Role::Comment);
+    // A quote that was forgotten ends with its line.
+    assert_eq!(role("js", "'a\nreturn", 1), Role::Keyword);
+}
+
+proptest::proptest! {
+    #[test]
+    fn r34_every_letter_of_any_code_is_covered_once(
+        language in proptest::sample::select(vec![
+            "rust", "py", "ts", "c", "bash", "json", "yaml", "html", "css", "diff", "sql", "lua", "make", "md", "tex", "vim",
+            "haskell", "clojure", "ps1", "toml",
+        ]),
+        code in "(\\PC|[\"'`#/\\*<>\\\\@$\\n a-c0-9.:=-]){0,80}",
+    ) {
+        let colours = colours(language, &code);
+        let lines: Vec<&str> = code.split_inclusive('\n').map(|line| line.trim_end_matches('\n')).collect();
+        assert_eq!(colours.lines.len(), lines.len());
+        for (line, stretches) in lines.iter().zip(&colours.lines) {
+            let mut at = 0;
+            for (length, _) in stretches {
+                assert!(*length > 0 && line.is_char_boundary(at + length), "{line:?} {stretches:?}");
+                at += length;
+            }
+            assert_eq!(at, line.len(), "{line:?} {stretches:?}");
+        }
+    }
+}
+
+#[test]
+fn no_name_belongs_to_two_languages() {
+    let mut seen = std::collections::HashSet::new();
+    for name in languages::names() {
+        assert!(seen.insert(name), "{name} is there twice");
+    }
+}
+
+#[test]
 fn an_unknown_language_has_no_colours() {
-    assert_eq!(highlight(&job("klingon", "x")), Colours::default());
-    assert_eq!(Job::new("", "x"), None);
+    assert_eq!(colours("klingon", "x"), Colours::default());
 }
 
 #[test]
 fn too_much_code_is_left_plain() {
-    assert_eq!(Job::new("rust", &"x\n".repeat(MOST_LINES + 1)), None);
-    assert_eq!(Job::new("rust", &"x".repeat(LONGEST_LINE + 1)), None);
-    assert!(Job::new("rust", &"x\n".repeat(MOST_LINES)).is_some());
+    let theme = crate::tui::theme::Themes::bundled().choose("dark", None);
+    let roles = |code: &str| {
+        let page = coloured("rust", code, 40, &theme);
+        page.lines.iter().flat_map(|line| &line.spans).any(|span| span.style.fg == theme.syntax_keyword.fg)
+    };
+    assert!(roles(&"let\n".repeat(MOST_LINES)));
+    assert!(!roles(&"let\n".repeat(MOST_LINES + 1)));
+    assert!(!roles(&"let ".repeat(LONGEST_LINE)));
 }
 
 #[test]
 fn colours_never_change_the_text() {
     let theme = Theme::plain();
     let code = "fn main() {\n    let größe = \"漢字\";\n}\n";
-    let coloured = block(code, Some(&highlight(&job("rust", code))), 14, &theme);
+    let coloured = block(code, Some(&colours("rust", code)), 14, &theme);
     let text = |page: &Page| -> Vec<String> {
         page.lines.iter().map(|line| line.spans.iter().map(|span| span.content.as_ref()).collect()).collect()
     };
@@ -65,45 +147,4 @@ fn colours_never_change_the_text() {
     assert!(text(&coloured).iter().all(|line| width::width(line) == 14));
     let wrong = Colours { lines: vec![vec![(5, Role::Keyword), (9000, Role::String)]] };
     assert_eq!(text(&block("größe", Some(&wrong), 14, &theme)), [" größe        "]);
-}
-
-#[test]
-fn colours_are_wanted_once_and_then_there() {
-    let mut highlights = Highlights::default();
-    let job = job("rust", "let x = 1;\n");
-    assert!(!highlights.colours(&job).complete);
-    assert!(!highlights.colours(&job).complete);
-    assert_eq!(highlights.take_wanted(), std::slice::from_ref(&job));
-    highlights.colours(&job);
-    assert_eq!(highlights.take_wanted(), [], "it runs already");
-    highlights.insert(job.clone(), highlight(&job));
-    let found = highlights.colours(&job);
-    assert!(found.complete && found.colours.is_some());
-    assert_eq!(highlights.take_wanted(), []);
-}
-
-#[test]
-fn code_that_grows_keeps_the_colours_of_its_beginning() {
-    let mut highlights = Highlights::default();
-    let (first, second, third) = (
-        job("rust", "let x = 1;\nle"),
-        job("rust", "let x = 1;\nlet y"),
-        job("rust", "let x = 1;\nlet y = 2;"),
-    );
-    highlights.insert(first.clone(), highlight(&first));
-    let found = highlights.colours(&second);
-    assert_eq!(found.colours.map(|colours| colours.lines.len()), Some(1));
-    assert!(!found.complete);
-    highlights.colours(&third);
-    assert_eq!(highlights.take_wanted(), [third], "only the newest state of the block is wanted");
-}
-
-#[test]
-fn the_cache_is_bounded() {
-    let mut highlights = Highlights::default();
-    for n in 0..600 {
-        highlights.insert(job("x", &format!("{n}")), Colours::default());
-    }
-    assert!(!highlights.colours(&job("x", "0")).complete);
-    assert!(highlights.colours(&job("x", "599")).complete);
 }

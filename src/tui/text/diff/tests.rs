@@ -113,3 +113,41 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn before_and_after_stand_side_by_side_where_there_is_room() {
+    let (before, after) = ("a\nb\nc\n", "a\nB\nc\nd\n");
+    let side = |text: &str| format!("{text:<SIDE$}");
+    let row = |left: &str, right: &str| format!("{} │ {right}", side(left)).trim_end().to_owned();
+    check(
+        Some(before),
+        after,
+        2 * SIDE + 3,
+        &[
+            "src/a.rs · +2 −1",
+            &row("1   a", "1   a"),
+            &row("2 − b", "2 + B"),
+            &row("3   c", "3   c"),
+            &row("", "4 + d"),
+        ],
+    );
+    // One cell less, and they stand below each other; so does what only comes.
+    assert_eq!(text(&layout(&diff(Some(before), after), 2 * SIDE + 2, &dark()))[2..4], ["2 − b", "2 + B"]);
+    check(Some("a\n"), "a\nb\n", 200, &["src/a.rs · +1 −0", "1   a", "2 + b"]);
+}
+
+#[test]
+fn r07_nothing_is_hidden_side_by_side_either() {
+    let long = "word ".repeat(40);
+    let change = diff(Some(&format!("x\u{202e}y\n{long}old\n")), &format!("x\u{200b}y\n{long}new\nmore\n"));
+    let shown = text(&layout(&change, 150, &dark())).join("\n");
+    for part in ["<U+202E>", "<U+200B>", "old", "new", "more"] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+    assert_eq!(shown.matches('w').count(), 80 + "new".matches('w').count());
+    assert!(layout(&change, 150, &dark()).iter().all(|line| line_width(line) <= 150));
+}
+
+fn line_width(line: &Line<'_>) -> usize {
+    line.spans.iter().map(|span| width(&span.content)).sum()
+}

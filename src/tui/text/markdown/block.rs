@@ -12,6 +12,8 @@ pub(super) enum Block {
         code: String,
     },
     Quote(Vec<Block>),
+    /// A footnote, with its name.
+    Note(String, Vec<Block>),
     List {
         start: Option<u64>,
         items: Vec<Item>,
@@ -45,6 +47,7 @@ pub(super) enum Kind {
     #[default]
     Whole,
     Quote,
+    Note(String),
     List(Option<u64>, Vec<Item>),
     Item(Option<bool>),
 }

@@ -1,10 +1,9 @@
 //! Blocks to lines of a width.
 
-use super::Outside;
 use super::block::{Block, Item};
 use super::table;
-use crate::tui::text::code::{self, Job};
-use crate::tui::text::width::width;
+use crate::tui::text::code;
+use crate::tui::text::width::width as width_of;
 use crate::tui::text::wrap::{Shape, wrap};
 use crate::tui::text::{Page, Piece};
 use crate::tui::theme::Theme;
@@ -14,12 +13,11 @@ use ratatui::text::{Line, Span};
 const LEAST: usize = 4;
 
 /// Lays out blocks with one theme.
-pub(super) struct Laying<'a, 'o> {
+pub(super) struct Laying<'a> {
     pub(super) theme: &'a Theme,
-    pub(super) outside: &'a mut Outside<'o>,
 }
 
-impl Laying<'_, '_> {
+impl Laying<'_> {
     /// Blocks below each other, a blank line between them.
     pub(super) fn blocks(&mut self, blocks: &[Block], width: usize) -> Page {
         let mut page = Page::default();
@@ -35,10 +33,16 @@ impl Laying<'_, '_> {
     fn block(&mut self, block: &Block, width: usize) -> Page {
         match block {
             Block::Text(pieces) => wrap(pieces, &Shape::of_width(width)),
-            Block::Code { language, code } => self.code(language, code, width),
+            Block::Code { language, code } => code::coloured(language, code, width, self.theme),
             Block::Quote(blocks) => {
                 let bar = Piece::new("│ ", self.theme.quote);
                 self.indented(&bar, &bar, width, &mut |laying, width| laying.blocks(blocks, width))
+            }
+            Block::Note(name, blocks) => {
+                let mark = format!("[^{name}] ");
+                let rest = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
+                let mark = Piece::new(mark, self.theme.dim);
+                self.indented(&mark, &rest, width, &mut |laying, width| laying.blocks(blocks, width))
             }
             Block::List { start, items } => self.list(*start, items, width),
             Block::Table { aligned, rows } => table::lay(rows, aligned, width, self.theme),
@@ -47,14 +51,6 @@ impl Laying<'_, '_> {
                 Page { lines: vec![rule], ..Page::default() }
             }
         }
-    }
-
-    fn code(&mut self, language: &str, code: &str, width: usize) -> Page {
-        let Some(job) = Job::new(language, code) else { return code::block(code, None, width, self.theme) };
-        let found = (self.outside.colours)(&job);
-        let mut page = code::block(code, found.colours.as_deref(), width, self.theme);
-        page.plain_for_now = !found.complete;
-        page
     }
 
     fn list(&mut self, start: Option<u64>, items: &[Item], width: usize) -> Page {
@@ -73,7 +69,7 @@ impl Laying<'_, '_> {
                 Some(false) => mark.push_str("[ ] "),
                 None => {}
             }
-            let rest = Piece::new(" ".repeat(crate::tui::text::width::width(&mark)), self.theme.text);
+            let rest = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
             let mark = Piece::new(mark, self.theme.dim);
             if roomy && at > 0 {
                 page.lines.push(Line::default());
@@ -105,7 +101,7 @@ impl Laying<'_, '_> {
         cells: usize,
         lay: &mut dyn FnMut(&mut Self, usize) -> Page,
     ) -> Page {
-        let indent = width(&first.text);
+        let indent = width_of(&first.text);
         if cells < indent + LEAST {
             return lay(self, cells);
         }

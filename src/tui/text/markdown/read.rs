@@ -4,14 +4,19 @@ use super::block::{Block, Frame, Item, Kind};
 use super::options;
 use crate::chat::link::{self, Target};
 use crate::tui::text::clean::{clean, one_line};
+use crate::tui::text::width::{cut, width};
 use crate::tui::text::{Piece, links};
 use crate::tui::theme::Theme;
-use pulldown_cmark::{Alignment, CodeBlockKind, Event, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use std::sync::Arc;
 
 /// Containers deeper than this are laid out as part of the one around them.
 const DEEPEST: usize = 24;
+/// Cells of an address behind a link's words; of a longer one the middle is left out.
+const ADDRESS: usize = 60;
+/// Cells of its end that are kept then.
+const TAIL: usize = 16;
 
 /// Reads a text that is clean and bounded.
 pub(super) fn read(source: &str, theme: &Theme, exists: &dyn Fn(&Target) -> bool) -> Vec<Block> {
@@ -79,17 +84,22 @@ impl<'a> Reader<'a> {
                     *task = Some(done);
                 }
             }
-            Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
-                self.text(&text, Style::new());
-            }
+            // As it was written: nothing in it is emphasis, and `$HOME/$USER` is no formula at all.
+            Event::InlineMath(text) => self.text(&format!("${text}$"), Style::new()),
+            Event::DisplayMath(text) => self.text(&format!("$${text}$$"), Style::new()),
+            // The same text as where its note has not come yet.
+            Event::FootnoteReference(name) => self.text(&format!("[^{name}]"), Style::new()),
         }
     }
 
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Heading { .. } => self.end_text_and(|reader| reader.style(reader.theme.heading)),
-            Tag::BlockQuote(_) => self.end_text_and(|reader| {
+            Tag::BlockQuote(kind) => self.end_text_and(|reader| {
                 reader.open(Kind::Quote);
+                if let Some(kind) = kind {
+                    reader.push(Block::Text(vec![Piece::new(alert(kind), reader.theme.heading)]));
+                }
                 reader.style(reader.theme.quote);
             }),
             Tag::CodeBlock(kind) => self.end_text_and(|reader| {
@@ -120,9 +130,10 @@ impl<'a> Reader<'a> {
                 }
                 self.link = Some((target, written, self.inline.len()));
             }
-            Tag::Paragraph | Tag::HtmlBlock | Tag::MetadataBlock(_) | Tag::FootnoteDefinition(_) => {
-                self.end_text()
+            Tag::FootnoteDefinition(name) => {
+                self.end_text_and(|reader| reader.open(Kind::Note(one_line(&name).into_owned())));
             }
+            Tag::Paragraph | Tag::HtmlBlock | Tag::MetadataBlock(_) => self.end_text(),
             Tag::DefinitionList | Tag::DefinitionListTitle | Tag::DefinitionListDefinition => self.end_text(),
             Tag::TableCell | Tag::Superscript | Tag::Subscript => {}
         }
@@ -139,7 +150,7 @@ impl<'a> Reader<'a> {
                 self.unstyle();
                 self.close();
             }
-            TagEnd::List(_) | TagEnd::Item => {
+            TagEnd::List(_) | TagEnd::Item | TagEnd::FootnoteDefinition => {
                 self.end_text();
                 self.close();
             }
@@ -161,9 +172,7 @@ impl<'a> Reader<'a> {
             }
             TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => self.unstyle(),
             TagEnd::Link | TagEnd::Image => self.end_link(),
-            TagEnd::Paragraph | TagEnd::HtmlBlock | TagEnd::MetadataBlock(_) | TagEnd::FootnoteDefinition => {
-                self.end_text();
-            }
+            TagEnd::Paragraph | TagEnd::HtmlBlock | TagEnd::MetadataBlock(_) => self.end_text(),
             TagEnd::DefinitionList | TagEnd::DefinitionListTitle | TagEnd::DefinitionListDefinition => {
                 self.end_text()
             }
@@ -201,7 +210,7 @@ impl<'a> Reader<'a> {
         let style = self.styles.last().copied().unwrap_or_default().patch(self.theme.dim);
         let open = if words.is_empty() { "(" } else { " (" };
         self.inline.push(Piece::new(open, style));
-        self.inline.push(Piece { text: written, style, link: target });
+        self.inline.push(Piece { text: shortened(&written), style, link: target });
         self.inline.push(Piece::new(")", style));
     }
 
@@ -254,7 +263,7 @@ impl<'a> Reader<'a> {
         let in_list = matches!(self.frames.last(), Some(Frame { kind: Kind::List(..), .. }));
         let framed = match kind {
             Kind::Item(_) => in_list,
-            Kind::Whole | Kind::Quote | Kind::List(..) => self.frames.len() < DEEPEST,
+            Kind::Whole | Kind::Quote | Kind::Note(_) | Kind::List(..) => self.frames.len() < DEEPEST,
         };
         if framed {
             self.frames.push(Frame { kind, blocks: Vec::new() });
@@ -273,9 +282,38 @@ impl<'a> Reader<'a> {
             }
             (Kind::List(start, items), _) => self.push(Block::List { start, items }),
             (Kind::Quote, _) => self.push(Block::Quote(blocks)),
+            (Kind::Note(name), _) => self.push(Block::Note(name, blocks)),
             (Kind::Whole | Kind::Item(_), _) => {}
         }
     }
+}
+
+/// What stands over a quote that is more than one.
+fn alert(kind: BlockQuoteKind) -> &'static str {
+    match kind {
+        BlockQuoteKind::Note => "Note",
+        BlockQuoteKind::Tip => "Tip",
+        BlockQuoteKind::Important => "Important",
+        BlockQuoteKind::Warning => "Warning",
+        BlockQuoteKind::Caution => "Caution",
+    }
+}
+
+/// Where a link leads, in no more cells than a line has to spare: the beginning, which says whose it is, and the end.
+fn shortened(written: &str) -> String {
+    if width(written) <= ADDRESS {
+        return written.to_owned();
+    }
+    let start = cut(written, ADDRESS - TAIL - 1);
+    let mut end = written.len();
+    for (at, _) in written[start.len()..].char_indices().rev() {
+        let at = start.len() + at;
+        if width(&written[at..]) > TAIL {
+            break;
+        }
+        end = at;
+    }
+    format!("{start}…{}", &written[end..])
 }
 
 fn is_break(html: &str) -> bool {

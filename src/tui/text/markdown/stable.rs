@@ -3,16 +3,15 @@
 use super::bound::bound;
 use super::options;
 use crate::tui::text::clean::clean;
-use pulldown_cmark::{BrokenLink, Event, Parser};
+use pulldown_cmark::{Event, Parser};
 use std::borrow::Cow;
-use std::cell::Cell;
 
 /// The byte behind the last block that nothing to come can change; 0 where there is none. Of a reply that
 /// grows, what is before it can be laid out once: `layout(before)`, a blank line where neither is empty, and
 /// `layout(after)` are the layout of the whole. Ask again with what is after it only.
 ///
-/// It rather says less than too much: after what could become a link by reference, for one, everything
-/// stays open.
+/// All this is true as long as nothing [`defines`] a link by reference, which changes what is far above it: 0 while
+/// such a thing is in sight.
 pub fn stable_prefix(source: &str) -> usize {
     let cleaned = clean(source);
     let clean_prefix = prefix(&cleaned);
@@ -28,21 +27,21 @@ pub fn stable_prefix(source: &str) -> usize {
     if same { end + 1 } else { 0 }
 }
 
+/// Whether a text defines a link by reference (`[name]: address`): then it can only be laid out as a whole.
+pub fn defines(source: &str) -> bool {
+    let source = clean(source);
+    source.contains("]:") && {
+        let parser = Parser::new_ext(&source, options());
+        parser.reference_definitions().iter().next().is_some()
+    }
+}
+
 fn prefix(source: &str) -> usize {
     // Too deep a text is rewritten before it is parsed, so its bytes say nothing.
     if matches!(bound(source), Cow::Owned(_)) {
         return 0;
     }
-    let unresolved = Cell::new(usize::MAX);
-    let parser = Parser::new_with_broken_link_callback(
-        source,
-        options(),
-        Some(|link: BrokenLink<'_>| {
-            unresolved.set(unresolved.get().min(link.span.start));
-            None
-        }),
-    );
-    // A link by reference depends on a line far from it, perhaps in the other part.
+    let parser = Parser::new_ext(source, options());
     if parser.reference_definitions().iter().next().is_some() {
         return 0;
     }
@@ -57,8 +56,8 @@ fn prefix(source: &str) -> usize {
             _ => {}
         }
     }
-    let border = |start: &usize| *start > 0 && *start <= unresolved.get() && is_border(source, *start);
-    starts.into_iter().skip(1).filter(border).last().unwrap_or(0)
+    let border = |start: &usize| *start > 0 && is_border(source, *start);
+    starts.into_iter().skip(1).rfind(border).unwrap_or(0)
 }
 
 /// Whether a block that begins here is told from the one before it whatever comes: after a blank line, at the

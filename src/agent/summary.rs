@@ -1,0 +1,257 @@
+//! The request for a summary of what was said before, and what is kept word for word beside it.
+
+use super::State;
+use crate::chat::summary::harmless;
+use crate::chat::{
+    Access, Ending, Entry, Message, Outcome, Request, Status, ToolCall, shorten::middle, tokens,
+};
+use std::fmt::Write;
+
+const WORDS: &str = include_str!("summary.md");
+/// Tokens of a summary at most; …
+const MOST: u64 = 2_000;
+/// … of a small window no more than this part.
+const MOST_PART: u64 = 4;
+/// What is summarised at once where nobody knows the window, in tokens.
+const UNKNOWN: u64 = 100_000;
+/// How long, in bytes, an outcome may be, anything else of the model's, and what the person said: the first for which
+/// the request fits. The person's words come last, and only here: a talk in which they alone are too long for the
+/// window could never go on.
+pub(super) const LENGTHS: [Lengths; 2] = [
+    &[(8_000, usize::MAX, usize::MAX), (2_000, 16_000, usize::MAX), (600, 4_000, usize::MAX)],
+    &[(200, 1_000, usize::MAX), (80, 300, usize::MAX), (0, 80, usize::MAX), (0, 80, 4_000), (0, 80, 600)],
+];
+/// More bytes than these for a token are not even counted.
+const BYTES: u64 = 16;
+
+/// How long each part may be, in bytes, gentle lengths first.
+type Lengths = &'static [(usize, usize, usize)];
+/// What the person said is kept whole beside a summary up to this part of the window, or so many tokens where nobody
+/// knows it: what one pasted once would be in the way of everything else.
+const PINNED_PART: u64 = 4;
+const PINNED: u64 = 12_000;
+/// Things the person said last that are kept word for word.
+const LAST: usize = 3;
+/// Files that are named.
+const FILES: usize = 60;
+
+/// The request for a summary of everything up to this entry, and its tokens by our measure and corrected. `None`
+/// where it does not fit however much is left out.
+pub(super) fn request(
+    state: &State,
+    upto: usize,
+    smaller: Option<u64>,
+    lengths: Lengths,
+) -> Option<(Request, u64, u64)> {
+    let window = state.known_window();
+    let most = window.map_or(MOST, |window| MOST.min(window / MOST_PART)).max(1);
+    let room = window.unwrap_or(UNKNOWN).min(smaller.unwrap_or(u64::MAX)).saturating_sub(most);
+    let bytes = usize::try_from(room.saturating_mul(BYTES)).unwrap_or(usize::MAX);
+    lengths.iter().find_map(|lengths| {
+        let told = told(state, upto, *lengths, bytes)?;
+        let messages = vec![Message::System(WORDS.trim().to_owned()), Message::Person(told)];
+        let ours = messages.iter().map(tokens::of_message).sum();
+        let tokens = state.corrected(ours);
+        (tokens <= room).then(|| {
+            let most = u32::try_from(most).ok();
+            (
+                Request {
+                    model: state.model.clone(),
+                    messages,
+                    tools: Vec::new(),
+                    most,
+                    pictures: Vec::new(),
+                },
+                ours,
+                tokens,
+            )
+        })
+    })
+}
+
+/// The older talk as data; nothing where it has more than so many bytes.
+fn told(
+    state: &State,
+    upto: usize,
+    (outcomes, others, person): (usize, usize, usize),
+    most: usize,
+) -> Option<String> {
+    let session = &state.session;
+    let mut talk = String::new();
+    fn add(talk: &mut String, who: &str, text: &str) {
+        // Writing into a string does not fail.
+        let _ = write!(talk, "[{who}]\n{}\n\n", harmless(text.trim()));
+    }
+    if let Some(summary) = session.summary() {
+        add(&mut talk, "Notes on what was said before this", summary);
+    }
+    for entry in session.entries().get(session.sent_from()..upto).unwrap_or_default() {
+        if talk.len() > most {
+            return None;
+        }
+        match entry {
+            Entry::Said { text } => add(&mut talk, "The person said", &middle(text, person)),
+            Entry::Replied { text, calls, incomplete, .. } => {
+                if !text.trim().is_empty() {
+                    let cut = if incomplete.is_some() { ", and was cut short" } else { "" };
+                    add(&mut talk, &format!("The model replied{cut}"), &middle(text, others));
+                }
+                for ToolCall { name, arguments, .. } in calls {
+                    add(
+                        &mut talk,
+                        &format!("It called {}", middle(name, 80)),
+                        &middle(arguments, others.min(4_000)),
+                    );
+                }
+            }
+            Entry::Settled { outcome, .. } => {
+                let word = match outcome {
+                    Outcome::Done(_) => "It was done",
+                    Outcome::Failed(_) => "It failed",
+                    Outcome::Refused(_) => "It was refused",
+                    Outcome::Rehearsed(_) => "It was rehearsed, not done",
+                    Outcome::Interrupted(_) => "It was stopped",
+                };
+                add(&mut talk, word, &middle(outcome.text(), outcomes));
+            }
+            Entry::Ended { ending: Ending::Interrupted } => add(&mut talk, "The person stopped the turn", ""),
+            Entry::Ended { ending: Ending::Failed(why) } => {
+                add(&mut talk, "The turn failed", &middle(why, others))
+            }
+            Entry::Ended { ending: Ending::Finished }
+            | Entry::Planned { .. }
+            | Entry::Asked { .. }
+            | Entry::Decided { .. }
+            | Entry::Answered { .. }
+            | Entry::Titled { .. }
+            | Entry::Compacted { .. }
+            | Entry::FellBack { .. }
+            | Entry::Switched { .. } => {}
+        }
+    }
+    Some(format!("<earlier_talk>\n{}\n</earlier_talk>\n\nWrite the notes on this talk now.", talk.trim()))
+}
+
+/// What is kept word for word beside a summary up to this entry: what the person said first and last, what is open,
+/// what was changed. What stays as it was said is not said twice.
+pub(super) fn pinned(state: &State, upto: usize) -> String {
+    let said: Vec<(usize, &str)> = state
+        .session
+        .entries()
+        .iter()
+        .enumerate()
+        .filter_map(|(index, entry)| match entry {
+            Entry::Said { text } => Some((index, text.as_str())),
+            Entry::Replied { .. }
+            | Entry::Planned { .. }
+            | Entry::Asked { .. }
+            | Entry::Decided { .. }
+            | Entry::Answered { .. }
+            | Entry::Settled { .. }
+            | Entry::Ended { .. }
+            | Entry::Titled { .. }
+            | Entry::Compacted { .. }
+            | Entry::FellBack { .. }
+            | Entry::Switched { .. } => None,
+        })
+        .collect();
+    let room = state.known_window().map_or(PINNED, |window| PINNED.min(window / PINNED_PART));
+    let each = usize::try_from(room * 3).unwrap_or(usize::MAX) / (LAST + 1);
+    let mut parts = Vec::new();
+    if let Some((_, first)) = said.first().filter(|(index, _)| *index < upto) {
+        parts.push(format!("The person's first request:\n{}", middle(first.trim(), each)));
+    }
+    let last: Vec<_> = said.iter().skip(said.len().saturating_sub(LAST).max(1)).collect();
+    for (_, text) in last.into_iter().filter(|(index, _)| *index < upto) {
+        parts.push(format!("The person said later:\n{}", middle(text.trim(), each)));
+    }
+    parts.extend(open(state));
+    if state.is_dry_run() {
+        parts.push("This session is a dry run: nothing real is touched.".to_owned());
+    }
+    let (changed, rehearsed) = files(state);
+    for (word, files) in [("changed", changed), ("rehearsed, not changed", rehearsed)] {
+        if !files.is_empty() {
+            parts.push(format!("Files that were {word}:\n{}", listed(&files)));
+        }
+    }
+    parts.join("\n\n")
+}
+
+/// Questions without an answer, and calls that wait.
+fn open(state: &State) -> Vec<String> {
+    let mut open = Vec::new();
+    for call in state.session.calls() {
+        let stopped = || match call.settled.and_then(|at| state.session.entries().get(at)) {
+            Some(Entry::Settled { outcome, .. }) => {
+                matches!(outcome, Outcome::Interrupted(_)) || {
+                    let answered = |entry: &Entry| {
+                        matches!(entry, Entry::Answered { call: of, answer }
+                        if *of == call.call.id && answer.status == Status::Deferred)
+                    };
+                    call.settled
+                        .and_then(|at| at.checked_sub(1))
+                        .and_then(|at| state.session.entries().get(at))
+                        .is_some_and(answered)
+                }
+            }
+            Some(_) | None => true,
+        };
+        match (&call.questions, &call.shown, call.settled) {
+            (Some(questions), ..) if stopped() => {
+                let texts = questions.list.iter().map(|question| format!("- {}", question.text));
+                open.push(format!(
+                    "The person was asked, and has not answered:\n{}",
+                    texts.collect::<Vec<_>>().join("\n")
+                ));
+            }
+            (None, shown, None) => {
+                let what = shown.as_ref().map_or(call.call.name.as_str(), |shown| shown.summary.as_str());
+                open.push(format!(
+                    "This call waits for the person: {}: {}",
+                    call.call.name,
+                    middle(what, 300)
+                ));
+            }
+            (Some(_) | None, ..) => {}
+        }
+    }
+    let old = open.len().saturating_sub(LAST);
+    open.split_off(old)
+}
+
+/// Files that were changed, and those that were rehearsed; each once.
+fn files(state: &State) -> (Vec<String>, Vec<String>) {
+    let (mut changed, mut rehearsed) = (Vec::new(), Vec::new());
+    for call in state.session.calls() {
+        let path = match call.shown.as_ref().map(|shown| &shown.access) {
+            Some(Access::Write(path) | Access::WriteOutside(path)) => path.display().to_string(),
+            Some(Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) | Access::Run(_)) | None => {
+                continue;
+            }
+        };
+        let Some(Entry::Settled { outcome, .. }) =
+            call.settled.and_then(|at| state.session.entries().get(at))
+        else {
+            continue;
+        };
+        let list = match outcome {
+            Outcome::Done(_) => &mut changed,
+            Outcome::Rehearsed(_) => &mut rehearsed,
+            Outcome::Failed(_) | Outcome::Refused(_) | Outcome::Interrupted(_) => continue,
+        };
+        if !list.contains(&path) {
+            list.push(path);
+        }
+    }
+    (changed, rehearsed)
+}
+
+fn listed(files: &[String]) -> String {
+    let newest = &files[files.len().saturating_sub(FILES)..];
+    let mut lines: Vec<String> = newest.iter().map(|file| format!("- {file}")).collect();
+    if newest.len() < files.len() {
+        lines.push(format!("- and {} before these", files.len() - newest.len()));
+    }
+    lines.join("\n")
+}

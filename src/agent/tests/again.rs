@@ -1,0 +1,176 @@
+//! A request that failed: what is asked again, by whom it is answered, and that nothing is run twice.
+
+use super::*;
+
+fn fails(state: &mut State, why: &str) -> Vec<Effect> {
+    let turn = turn(state);
+    update(state, Event::Failed { turn, why: why.into(), too_long: false })
+}
+
+fn again(state: &mut State) -> Vec<Effect> {
+    update(state, Event::AskedAgain)
+}
+
+/// The messages of a request in a few letters, without the standing words.
+fn asked(effects: &[Effect]) -> Vec<String> {
+    let Some(Effect::Stream { request, .. }) = effects.last() else {
+        panic!("nothing was asked: {effects:?}")
+    };
+    let word = |message: &Message| match message {
+        Message::System(_) => "words".to_owned(),
+        Message::Person(text) => format!("person {text}"),
+        Message::Model { text, calls, .. } => format!("model {text}/{}", calls.len()),
+        Message::Tool { call, .. } => format!("outcome {call}"),
+    };
+    request.messages.iter().skip(1).map(word).collect()
+}
+
+#[test]
+fn the_same_is_asked_again_without_a_word_and_in_a_turn_of_its_own() {
+    let mut state = idle();
+    said(&mut state, "go");
+    let first = turn(&state);
+    fails(&mut state, "down");
+    assert!(state.can_ask_again());
+    let effects = again(&mut state);
+    assert_eq!((shape(&effects), asked(&effects)), (vec!["STREAM".to_owned()], vec!["person go".to_owned()]));
+    assert_ne!(turn(&state), first);
+    assert_eq!(again(&mut state), [], "it is asked already");
+    replies(&mut state, "yes", &[]);
+    assert!(!state.can_ask_again());
+    assert_eq!(again(&mut state), [], "nothing went wrong");
+}
+
+#[test]
+fn half_a_reply_is_kept_and_not_told_once_it_is_asked_for_again() {
+    let mut state = idle();
+    said(&mut state, "go");
+    chunk(&mut state, Chunk::Text("Half".into()));
+    fails(&mut state, "lost");
+    let effects = again(&mut state);
+    assert_eq!(
+        asked(&effects),
+        ["person go"],
+        "a service takes words of the model at the end for its own begun reply"
+    );
+    replies(&mut state, "Whole.", &[]);
+    let kept = state.session.entries().iter().filter(|entry| matches!(entry, Entry::Replied { .. })).count();
+    assert_eq!(kept, 2);
+    let effects = update(&mut state, Event::Said("more".into()));
+    assert_eq!(asked(&effects), ["person go", "model Whole./0", "person more"]);
+}
+
+#[test]
+fn half_a_reply_that_the_person_went_on_from_is_told() {
+    let mut state = idle();
+    said(&mut state, "go");
+    chunk(&mut state, Chunk::Text("Half".into()));
+    fails(&mut state, "lost");
+    let effects = update(&mut state, Event::Said("go on".into()));
+    let told = asked(&effects);
+    assert!(told[1].starts_with("model Half\n[the reply was cut short"), "{told:?}");
+}
+
+#[test]
+fn r49_a_call_that_ran_is_never_run_again() {
+    let mut state = idle();
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "read")]);
+    planned(&mut state, "a", read());
+    assert_eq!(shape(&finished(&mut state, "a")), ["done a", "STREAM"]);
+    chunk(&mut state, Chunk::Text("So".into()));
+    chunk(&mut state, Chunk::Call(call("b", "write")));
+    fails(&mut state, "down");
+    for _ in 0..3 {
+        let effects = again(&mut state);
+        assert_eq!(shape(&effects), ["STREAM"], "no plan and no act");
+        assert_eq!(asked(&effects), ["person go", "model /1", "outcome a"]);
+        fails(&mut state, "down");
+    }
+    again(&mut state);
+    replies(&mut state, "Done.", &[]);
+    let ran = |entry: &&Entry| matches!(entry, Entry::Settled { .. });
+    assert_eq!(state.session.entries().iter().filter(ran).count(), 1);
+}
+
+#[test]
+fn what_was_said_meanwhile_goes_with_it() {
+    let mut state = idle();
+    said(&mut state, "go");
+    said(&mut state, "and quickly");
+    fails(&mut state, "down");
+    assert_eq!(state.queue, ["and quickly"]);
+    assert_eq!(asked(&again(&mut state)), ["person go", "person and quickly"]);
+}
+
+#[test]
+fn a_turn_that_was_stopped_before_anything_came_can_be_asked_again_and_no_other() {
+    let mut state = idle();
+    assert_eq!(again(&mut state), [], "nothing was said");
+    said(&mut state, "go");
+    update(&mut state, Event::Interrupted);
+    update(&mut state, Event::Titled("mine".into()));
+    update(&mut state, Event::Switched { model: "other".into(), profile: None });
+    assert!(state.can_ask_again());
+    again(&mut state);
+    chunk(&mut state, Chunk::Text("Half".into()));
+    update(&mut state, Event::Interrupted);
+    assert!(!state.can_ask_again(), "it was stopped on purpose, and there is something to go on from");
+}
+
+#[test]
+fn a_failure_can_be_asked_again_after_a_restart() {
+    let mut state = idle();
+    said(&mut state, "go");
+    fails(&mut state, "down");
+    let (mut resumed, _) = resume(state.session, idle());
+    assert_eq!(asked(&again(&mut resumed)), ["person go"]);
+}
+
+#[test]
+fn r49_only_a_request_that_waits_is_hurried() {
+    let mut state = idle();
+    assert_eq!(update(&mut state, Event::Hurried), []);
+    said(&mut state, "go");
+    assert_eq!(update(&mut state, Event::Hurried), []);
+    let wait = Duration::from_secs(3000);
+    chunk(&mut state, Chunk::Retrying { attempt: 2, of: 5, wait, why: "busy".into() });
+    assert_eq!(shape(&update(&mut state, Event::Hurried)), ["HURRY"]);
+    chunk(&mut state, Chunk::Text("a".into()));
+    assert_eq!(update(&mut state, Event::Hurried), []);
+}
+
+#[test]
+fn who_answers_in_place_of_another_is_kept_with_the_reason_and_with_the_reply() {
+    let mut state = idle();
+    said(&mut state, "go");
+    let instead = Some("the service failed (503)".to_owned());
+    let effects = chunk(&mut state, Chunk::Answering { model: "other".into(), instead });
+    assert_eq!(shape(&effects), ["fell back to other"]);
+    replies(&mut state, "a", &[]);
+    let replied = |entry: &Entry| match entry {
+        Entry::Replied { model, .. } => Some(model.clone()),
+        _ => None,
+    };
+    let answered: Vec<String> = state.session.entries().iter().filter_map(replied).collect();
+    assert_eq!((answered, state.model.as_str()), (vec!["other".to_owned()], "model"));
+    said(&mut state, "more");
+    let effects = chunk(&mut state, Chunk::Answering { model: "named".into(), instead: None });
+    assert_eq!(effects, [], "a model that was not named before is no other one");
+}
+
+#[test]
+fn a_silence_is_known_until_something_comes() {
+    let mut state = idle();
+    said(&mut state, "go");
+    let quiet =
+        |seconds| Chunk::Quiet { since: Duration::from_secs(seconds), limit: Duration::from_secs(90) };
+    let is_quiet = |state: &State| matches!(&state.phase, Phase::Thinking(draft) if draft.quiet.is_some());
+    chunk(&mut state, quiet(45));
+    assert!(is_quiet(&state));
+    chunk(&mut state, quiet(0));
+    assert!(!is_quiet(&state));
+    chunk(&mut state, quiet(45));
+    chunk(&mut state, Chunk::Reasoning("hm".into()));
+    assert!(!is_quiet(&state));
+}

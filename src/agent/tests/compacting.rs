@@ -1,0 +1,364 @@
+//! Talks that do not fit into the window.
+
+use super::*;
+use crate::chat::tokens;
+
+/// Words of about so many tokens.
+pub(super) fn words(tokens: usize) -> String {
+    "word ".repeat(tokens)
+}
+
+pub(super) fn window(tokens: u64) -> State {
+    let mut state = idle();
+    update(&mut state, Event::WindowKnown(Some(tokens)));
+    state
+}
+
+fn request(effects: &[Effect]) -> &Request {
+    let stream = effects.iter().rev().find_map(|effect| match effect {
+        Effect::Stream { request, .. } => Some(request.as_ref()),
+        _ => None,
+    });
+    stream.unwrap_or_else(|| panic!("nothing was sent: {:?}", shape(effects)))
+}
+
+fn size(request: &Request) -> u64 {
+    request.messages.iter().map(tokens::of_message).sum::<u64>() + tokens::of_tools(&request.tools)
+}
+
+fn text(request: &Request) -> String {
+    format!("{:?}", request.messages)
+}
+
+/// A finished turn of about so many tokens.
+pub(super) fn takes_turn(state: &mut State, name: &str, tokens: usize) {
+    said(state, &format!("{name} {}", words(tokens / 2)));
+    assert!(!state.is_summarising(), "{name} fits");
+    replies(state, &format!("re-{name} {}", words(tokens / 2)), &[]);
+    assert!(state.is_idle());
+}
+
+fn long_talk() -> State {
+    let mut state = window(4_000);
+    for name in ["one", "two", "three", "four", "five"] {
+        takes_turn(&mut state, name, 500);
+    }
+    state
+}
+
+fn too_long(state: &mut State) -> Vec<Effect> {
+    let turn = turn(state);
+    update(state, Event::Failed { turn, why: "400, too long".into(), too_long: true })
+}
+
+#[test]
+fn a_talk_that_would_not_fit_is_summarised_before_it_is_sent() {
+    let mut state = long_talk();
+    let effects = said(&mut state, &format!("six {}", words(900)));
+    assert_eq!(shape(&effects).last().map(String::as_str), Some("STREAM"));
+    assert!(state.is_summarising());
+    let asked = request(&effects);
+    assert!(asked.tools.is_empty() && asked.most.is_some_and(|most| most <= 2_000));
+    let sent = text(asked);
+    assert!(
+        sent.contains("one word") && sent.contains("re-two word") && !sent.contains("six word"),
+        "{sent}"
+    );
+    chunk(&mut state, Chunk::Text("## What is wanted\nA tea pot.".into()));
+    chunk(&mut state, Chunk::Usage(Usage { input: 3000, cached: 0, output: 20 }));
+    let effects = chunk(&mut state, Chunk::Done(Finish::Stop));
+    assert_eq!(shape(&effects)[1..], ["STREAM"]);
+    assert!(shape(&effects)[0].starts_with("compacted to"), "{:?}", shape(&effects));
+    let next = request(&effects);
+    assert!(size(next) < 2_400, "{}", size(next));
+    let next_words = text(next);
+    assert!(next_words.contains("A tea pot.") && next_words.contains("six word"));
+    assert!(next_words.contains("one word"), "the first request is kept word for word");
+    assert!(!next_words.contains("re-one word"), "replies are not");
+    assert!(next_words.contains("four word"), "nor is anything the person said lately");
+    assert_eq!(state.session.usage().input, 3000, "what it cost is counted");
+    assert!(!state.is_summarising() && state.turn().is_some(), "the turn goes on");
+    let effects = replies(&mut state, "Done.", &[]);
+    assert_eq!(shape(&effects), ["replied Done./0", "ended"]);
+}
+
+#[test]
+fn a_summary_is_told_on_the_persons_side_joined_with_their_next_words() {
+    let mut state = long_talk();
+    said(&mut state, &format!("six {}", words(900)));
+    let effects = replies(&mut state, "The notes.", &[]);
+    let messages = &request(&effects).messages;
+    let persons = messages.windows(2).filter(|two| matches!(two, [Message::Person(_), Message::Person(_)]));
+    assert_eq!(persons.count(), 0, "{messages:?}");
+    let [Message::System(_), Message::Person(first), ..] = messages.as_slice() else {
+        panic!("{messages:?}")
+    };
+    assert!(first.contains("The notes.") && first.contains("They are data"), "{first}");
+    let rest = first.split(crate::chat::summary::END).nth(1).unwrap();
+    assert!(rest.contains("word"), "what the person said next follows in the same message");
+}
+
+#[test]
+fn an_unknown_window_is_never_made_room_in() {
+    let mut state = idle();
+    for _ in 0..20 {
+        takes_turn(&mut state, "one", 5_000);
+    }
+    assert_eq!(shape(&said(&mut state, "more")), ["said more", "STREAM"]);
+}
+
+#[test]
+fn a_later_summary_takes_the_earlier_one_in() {
+    let mut state = long_talk();
+    said(&mut state, &format!("six {}", words(900)));
+    replies(&mut state, "First notes.", &[]);
+    replies(&mut state, "ok", &[]);
+    for name in ["seven", "eight", "nine"] {
+        takes_turn(&mut state, name, 400);
+    }
+    let effects = said(&mut state, &format!("ten {}", words(1_000)));
+    assert!(state.is_summarising(), "{:?}", shape(&effects));
+    let sent = text(request(&effects));
+    assert!(sent.contains("First notes.") && !sent.contains("re-one"), "{sent}");
+    let effects = replies(&mut state, "Second notes.", &[]);
+    let sent = text(request(&effects));
+    assert!(sent.contains("Second notes.") && !sent.contains("First notes."), "{sent}");
+    assert!(sent.contains("one word"), "the first request is still there");
+}
+
+#[test]
+fn a_session_read_back_sends_the_same() {
+    let mut state = long_talk();
+    said(&mut state, &format!("six {}", words(900)));
+    replies(&mut state, "The notes.", &[]);
+    replies(&mut state, "ok", &[]);
+    let again = Session::replay(state.session.entries().to_vec());
+    assert_eq!(again, state.session);
+    let (resumed, effects) = resume(again, window(4_000));
+    assert_eq!(effects, []);
+    assert_eq!((resumed.gauge(), resumed.session.messages()), (state.gauge(), state.session.messages()));
+}
+
+#[test]
+fn esc_while_it_summarises_ends_the_turn_and_keeps_what_was_said() {
+    let mut state = long_talk();
+    said(&mut state, &format!("six {}", words(900)));
+    chunk(&mut state, Chunk::Text("## Half of".into()));
+    let effects = update(&mut state, Event::Interrupted);
+    assert_eq!(shape(&effects), ["CANCEL", "ended by the person"]);
+    assert!(matches!(state.session.entries().iter().rev().nth(1), Some(Entry::Said { .. })));
+    assert!(!state.session.entries().iter().any(|entry| matches!(entry, Entry::Compacted { .. })));
+}
+
+#[test]
+fn a_summary_that_fails_or_is_empty_is_told_and_changes_nothing() {
+    let mut state = long_talk();
+    let before = state.session.messages();
+    said(&mut state, &format!("six {}", words(900)));
+    let turn = turn(&state);
+    let effects = update(&mut state, Event::Failed { turn, why: "no power.".into(), too_long: false });
+    let [Effect::Append(Entry::Ended { ending: Ending::Failed(why) })] = effects.as_slice() else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(why, "What was said before could not be summarised: no power");
+    assert_eq!(state.session.messages()[..before.len()], before[..]);
+    said(&mut state, "again");
+    assert!(state.is_summarising());
+    assert_eq!(shape(&chunk(&mut state, Chunk::Done(Finish::Stop))), ["ended badly"]);
+    said(&mut state, "and again");
+    chunk(&mut state, Chunk::Text(words(10_000)));
+    assert!(!state.is_summarising(), "what has no end is cut");
+}
+
+#[test]
+fn a_summary_longer_than_what_it_is_for_is_not_taken() {
+    let mut state = long_talk();
+    update(&mut state, Event::WindowKnown(None));
+    update(&mut state, Event::CompactionWanted);
+    let effects = replies(&mut state, &words(4_000), &[]);
+    assert_eq!(shape(&effects), ["ended badly"]);
+    let mut state = long_talk();
+    said(&mut state, &format!("six {}", words(900)));
+    let effects = replies(&mut state, &words(4_000), &[]);
+    assert_eq!(shape(&effects), ["STREAM"], "the turn goes on without it");
+    assert!(!state.is_summarising());
+}
+
+#[test]
+fn the_person_can_have_it_at_any_time_between_turns() {
+    let mut state = idle();
+    assert_eq!(update(&mut state, Event::CompactionWanted), [], "there is nothing yet");
+    takes_turn(&mut state, "one", 600);
+    takes_turn(&mut state, "two", 600);
+    assert_eq!(shape(&update(&mut state, Event::CompactionWanted)), ["STREAM"]);
+    assert_eq!(update(&mut state, Event::CompactionWanted), [], "one at a time");
+    let effects = replies(&mut state, "Short notes.", &[]);
+    assert_eq!(effects.len(), 1);
+    let Some(Effect::Append(Entry::Compacted { tokens: (before, after), pinned, .. })) = effects.first()
+    else {
+        panic!("{effects:?}")
+    };
+    assert!(*before > 1_000 && after < before, "{before} {after}");
+    assert!(pinned.contains("one word") && pinned.contains("two word"), "{pinned}");
+    assert!(state.is_idle() && !state.has_something_to_summarise());
+    assert_eq!(update(&mut state, Event::CompactionWanted), []);
+    let next = said(&mut state, "on");
+    assert_eq!(request(&next).messages.len(), 2);
+}
+
+#[test]
+fn what_is_said_while_it_summarises_by_hand_is_sent_after_it() {
+    let mut state = idle();
+    takes_turn(&mut state, "one", 600);
+    update(&mut state, Event::CompactionWanted);
+    assert_eq!(said(&mut state, "and then?"), []);
+    let effects = replies(&mut state, "Notes.", &[]);
+    assert_eq!(shape(&effects)[1..], ["said and then?", "STREAM"]);
+}
+
+#[test]
+fn a_request_refused_as_too_long_is_made_shorter_and_sent_once_more() {
+    let mut state = idle();
+    for name in ["one", "two", "three", "four"] {
+        takes_turn(&mut state, name, 1_000);
+    }
+    said(&mut state, "five");
+    let effects = too_long(&mut state);
+    assert_eq!(shape(&effects), ["STREAM"]);
+    assert!(state.is_summarising());
+    let effects = replies(&mut state, "Notes.", &[]);
+    assert!(size(request(&effects)) < 2_500, "{}", size(request(&effects)));
+    assert!(state.gauge().window.is_some(), "what was sent is known to be too much");
+    let effects = too_long(&mut state);
+    let [Effect::Append(Entry::Ended { ending: Ending::Failed(why) })] = effects.as_slice() else {
+        panic!("{:?}", shape(&effects))
+    };
+    assert!(why.contains("does not fit into the model's window") && why.contains("400, too long"), "{why}");
+}
+
+#[test]
+fn a_window_that_proved_smaller_is_remembered_until_another_model_answers() {
+    let mut state = window(100_000);
+    for name in ["one", "two", "three", "four"] {
+        takes_turn(&mut state, name, 1_000);
+    }
+    said(&mut state, "five");
+    too_long(&mut state);
+    replies(&mut state, "Notes.", &[]);
+    replies(&mut state, "ok", &[]);
+    let proved = state.gauge().window.unwrap();
+    assert!(proved < 5_000, "{proved}");
+    update(&mut state, Event::WindowKnown(Some(100_000)));
+    assert_eq!(state.gauge().window, Some(proved));
+    update(&mut state, Event::Switched { model: "other".into(), profile: None });
+    assert_eq!(state.gauge().window, None);
+}
+
+#[test]
+fn a_summary_refused_as_too_long_is_asked_for_with_less_and_not_for_ever() {
+    let mut state = window(100_000);
+    for name in ["one", "two", "three", "four"] {
+        takes_turn(&mut state, name, 10_000);
+    }
+    said(&mut state, "five");
+    let mut sizes = vec![];
+    let mut effects = too_long(&mut state);
+    while state.is_summarising() {
+        sizes.push(size(request(&effects)));
+        effects = too_long(&mut state);
+    }
+    assert!((1..=4).contains(&sizes.len()), "{sizes:?}");
+    assert!(sizes.windows(2).all(|two| two[1] <= two[0] / 2 + 1), "{sizes:?}");
+    assert_eq!(shape(&effects), ["ended badly"]);
+}
+
+#[test]
+fn of_one_long_turn_the_older_outcomes_are_shortened_and_the_persons_words_never() {
+    let mut state = window(8_000);
+    let mine = format!("mine {}", words(900));
+    let mut effects = said(&mut state, &mine);
+    for round in 0..12 {
+        let id = format!("c{round}");
+        effects = replies(&mut state, "", &[(&id, "read_file")]);
+        assert_eq!(shape(&effects).last(), Some(&format!("PLAN {id}")), "round {round}");
+        planned(&mut state, &id, read());
+        let turn = turn(&state);
+        let outcome = Outcome::Done(format!("begins {} ends", words(1_000)));
+        effects = update(
+            &mut state,
+            Event::Finished { turn, call: id.as_str().into(), outcome, took: Duration::ZERO },
+        );
+        assert!(!state.is_summarising() && !state.is_idle(), "round {round}: {:?}", shape(&effects));
+        assert!(size(request(&effects)) <= 6_400, "round {round}: {}", size(request(&effects)));
+    }
+    let request = request(&effects);
+    let sent = text(request);
+    assert!(sent.contains("characters left out here") && sent.contains("ends"));
+    assert!(request.messages.contains(&Message::Person(mine)), "what the person said is whole");
+    let Some(Message::Tool { text, .. }) = request.messages.last() else { panic!() };
+    assert!(!text.contains("left out"), "the newest is whole");
+}
+
+#[test]
+fn what_cannot_be_made_to_fit_is_told_and_not_sent() {
+    let mut state = window(2_000);
+    let effects = said(&mut state, &words(9_000));
+    let Some(Effect::Append(Entry::Ended { ending: Ending::Failed(why) })) = effects.last() else {
+        panic!("{:?}", shape(&effects))
+    };
+    assert!(why.contains("too long for the model") && why.contains("2000 fit"), "{why}");
+}
+
+#[test]
+fn what_is_kept_word_for_word_names_what_was_changed_and_what_is_open() {
+    let mut state = idle();
+    said(&mut state, "write it");
+    replies(&mut state, "", &[("a", "write_file")]);
+    planned(&mut state, "a", write());
+    decided(&mut state, "a", Decision::Once);
+    finished(&mut state, "a");
+    replies(&mut state, "", &[("q", "ask_question")]);
+    planned(&mut state, "q", question());
+    update(&mut state, Event::Interrupted);
+    takes_turn(&mut state, "filler", 600);
+    update(&mut state, Event::CompactionWanted);
+    let effects = replies(&mut state, "Notes.", &[]);
+    let Some(Effect::Append(Entry::Compacted { pinned, .. })) = effects.first() else {
+        panic!("{effects:?}")
+    };
+    assert!(pinned.contains("first request:\nwrite it"), "{pinned}");
+    assert!(pinned.contains("Files that were changed:\n- a"), "{pinned}");
+    assert!(pinned.contains("has not answered:\n- Which?"), "{pinned}");
+}
+
+#[test]
+fn what_is_far_too_long_for_one_summary_is_summarised_in_parts() {
+    let mut state = idle();
+    for number in 0..12 {
+        takes_turn(&mut state, &format!("n{number}"), 2_000);
+    }
+    update(&mut state, Event::WindowKnown(Some(8_000)));
+    let mut effects = said(&mut state, "go on");
+    let mut asked = 0;
+    while state.is_summarising() {
+        asked += 1;
+        assert!(size(request(&effects)) <= 8_000, "{}", size(request(&effects)));
+        effects = replies(&mut state, &format!("Notes {asked}."), &[]);
+    }
+    assert!((2..=4).contains(&asked), "{asked}");
+    assert!(size(request(&effects)) <= 6_400, "{}", size(request(&effects)));
+    let sent = text(request(&effects));
+    assert!(sent.contains(&format!("Notes {asked}.")) && sent.contains("go on"), "{sent}");
+}
+
+#[test]
+fn a_talk_whose_first_words_alone_are_too_long_can_still_go_on() {
+    let mut state = window(6_000);
+    said(&mut state, &format!("begins {} ends", words(20_000)));
+    assert!(state.is_idle(), "it was told to be too long");
+    said(&mut state, "then something short");
+    assert!(state.is_summarising());
+    let effects = replies(&mut state, "A long text was pasted.", &[]);
+    assert!(size(request(&effects)) < 4_800, "{}", size(request(&effects)));
+    assert!(text(request(&effects)).contains("then something short"));
+}

@@ -1,0 +1,98 @@
+//! Calls that the person changed before they ran.
+
+use super::*;
+use serde_json::{Value, json};
+
+fn edits(state: &mut State, id: &str, arguments: Value) -> Vec<Effect> {
+    decided(state, id, Decision::Edited(arguments))
+}
+
+fn waits() -> State {
+    let mut state = idle();
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "write"), ("b", "write")]);
+    planned(&mut state, "a", write());
+    assert!(matches!(state.waiting(), Some(Waiting::Approval { .. })));
+    state
+}
+
+#[test]
+fn an_edited_call_is_looked_at_and_judged_anew_and_waits_again() {
+    let mut state = waits();
+    let effects = edits(&mut state, "a", json!({"of": "mine"}));
+    let [Effect::Plan { call, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!(call.arguments, r#"{"of":"mine"}"#);
+    assert!(state.waiting().is_none(), "nothing is answered while its tool looks");
+    assert_eq!(shape(&planned(&mut state, "a", write())), ["decided a", "ask a"]);
+    let Some(Waiting::Approval { call, .. }) = state.waiting() else { panic!("it waits again") };
+    assert_eq!(call.arguments, r#"{"of":"mine"}"#);
+    let effects = decided(&mut state, "a", Decision::Once);
+    let [_, Effect::Act { call, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!(call.arguments, r#"{"of":"mine"}"#, "what runs is what was shown last");
+}
+
+#[test]
+fn r08_the_model_is_told_what_its_call_was_changed_to() {
+    let mut state = waits();
+    edits(&mut state, "a", json!({"of": "mine"}));
+    planned(&mut state, "a", write());
+    decided(&mut state, "a", Decision::Once);
+    finished(&mut state, "a");
+    let told = state.session.messages().into_iter().find_map(|message| match message {
+        Message::Tool { call, text } if call.0 == "a" => Some(text),
+        _ => None,
+    });
+    let told = told.expect("it was settled");
+    assert!(told.contains(r#"{"of":"mine"}"#) && told.ends_with("did a"), "{told}");
+    let replayed = Session::replay(state.session.entries().to_vec());
+    assert_eq!(replayed.messages(), state.session.messages());
+}
+
+#[test]
+fn an_edit_that_does_not_fit_changes_nothing() {
+    let mut state = waits();
+    for _ in 0..2 {
+        assert_eq!(shape(&edits(&mut state, "a", json!({"of": "nonsense"}))), ["PLAN a"]);
+        let turn = turn(&state);
+        let effects = update(
+            &mut state,
+            Event::Planned { turn, call: "a".into(), intent: Err("no such thing".into()) },
+        );
+        assert_eq!(shape(&effects), Vec::<String>::new());
+        let Some(Waiting::Approval { call, reason, .. }) = state.waiting() else {
+            panic!("it waits as it did")
+        };
+        assert_eq!(call.arguments, r#"{"of":"a"}"#);
+        assert_eq!(reason.matches("Your change was not taken: no such thing").count(), 1, "{reason}");
+    }
+}
+
+#[test]
+fn an_edit_that_needs_no_yes_is_shown_all_the_same() {
+    let mut state = waits();
+    edits(&mut state, "a", json!({}));
+    assert_eq!(shape(&planned(&mut state, "a", read())), ["decided a", "ask a"]);
+}
+
+#[test]
+fn an_edit_of_a_call_that_does_not_wait_is_nobodys() {
+    let mut state = waits();
+    assert_eq!(edits(&mut state, "b", json!({})), []);
+    decided(&mut state, "a", Decision::Deny(String::new()));
+    assert_eq!(edits(&mut state, "a", json!({})), []);
+}
+
+#[test]
+fn r51_a_call_that_was_edited_and_not_allowed_was_never_started() {
+    let mut state = waits();
+    edits(&mut state, "a", json!({}));
+    planned(&mut state, "a", write());
+    let (resumed, _) = resume(state.session, idle());
+    let text = |id: &str| {
+        resumed.session.messages().into_iter().find_map(|message| match message {
+            Message::Tool { call, text } if call.0 == id => Some(text),
+            _ => None,
+        })
+    };
+    assert!(text("a").is_some_and(|text| text.contains("Not done")), "{:?}", text("a"));
+}

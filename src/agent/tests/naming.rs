@@ -1,0 +1,94 @@
+//! Who names a session, and when.
+
+use super::*;
+
+fn named(state: &mut State, said: &str) -> Vec<Effect> {
+    let usage = Some(Usage { input: 100, cached: 0, output: 7 });
+    update(state, Event::Named { said: said.into(), usage })
+}
+
+fn titled() -> State {
+    State { titles: true, ..idle() }
+}
+
+#[test]
+fn the_model_is_asked_for_a_name_once_the_first_turn_has_finished() {
+    let mut state = titled();
+    said(&mut state, "why is the test flaky?");
+    let effects = replies(&mut state, "Because of the clock.", &[]);
+    assert_eq!(shape(&effects), ["replied Because of the clock./0", "ended", "NAME"]);
+    let Some(Effect::Name { request }) = effects.last() else { panic!("{effects:?}") };
+    let [Message::System(words), Message::Person(talk)] = request.messages.as_slice() else { panic!() };
+    assert!(words.contains("title"), "{words}");
+    assert!(talk.contains("why is the test flaky?") && talk.contains("Because of the clock."), "{talk}");
+    assert!(request.tools.is_empty() && request.most == Some(40));
+    assert_eq!(shape(&named(&mut state, "The flaky test\n")), ["titled"]);
+    assert_eq!(state.session.title(), Some("The flaky test"));
+    assert_eq!(state.session.usage().total(), 107);
+    said(&mut state, "and now?");
+    assert_eq!(
+        shape(&replies(&mut state, "Now it is stable.", &[])),
+        ["replied Now it is stable./0", "ended"]
+    );
+}
+
+#[test]
+fn what_the_person_called_it_stays() {
+    let mut state = titled();
+    said(&mut state, "hello there");
+    replies(&mut state, "hi", &[]);
+    update(&mut state, Event::Titled("mine".into()));
+    named(&mut state, "The model's");
+    assert_eq!(state.session.title(), Some("mine"));
+    assert_eq!(state.session.usage().total(), 107, "what it cost is counted all the same");
+    let mut other = titled();
+    update(&mut other, Event::Titled("mine".into()));
+    said(&mut other, "hello");
+    assert!(!shape(&replies(&mut other, "hi", &[])).contains(&"NAME".to_owned()));
+}
+
+#[test]
+fn what_is_no_name_leaves_the_first_words() {
+    let mut state = titled();
+    said(&mut state, "hello there");
+    replies(&mut state, "hi", &[]);
+    named(&mut state, " \n\u{1b}\n");
+    assert_eq!(state.session.title(), Some("hello there"));
+}
+
+#[test]
+fn nobody_is_asked_where_it_is_not_wanted_or_something_went_wrong() {
+    let mut state = idle();
+    said(&mut state, "hello");
+    assert_eq!(shape(&replies(&mut state, "hi", &[])), ["replied hi/0", "ended"]);
+    let mut state = titled();
+    said(&mut state, "hello");
+    let turn = turn(&state);
+    let effects = update(&mut state, Event::Failed { turn, why: "lost".into(), too_long: false });
+    assert_eq!(shape(&effects), ["ended badly"]);
+    said(&mut state, "hello");
+    said(&mut state, "one more");
+    let effects = shape(&replies(&mut state, "hi", &[]));
+    assert_eq!(effects, ["replied hi/0", "ended", "said one more", "STREAM"], "the next turn goes first");
+}
+
+#[test]
+fn a_service_that_names_nothing_is_asked_three_times() {
+    let mut state = titled();
+    let mut asked = 0;
+    for _ in 0..8 {
+        said(&mut state, "hello");
+        asked += shape(&replies(&mut state, "hi", &[])).iter().filter(|word| *word == "NAME").count();
+    }
+    assert_eq!(asked, 3);
+}
+
+#[test]
+fn of_long_words_a_beginning_and_an_end_are_shown() {
+    let mut state = titled();
+    said(&mut state, &format!("begin {} end", "x".repeat(100_000)));
+    let effects = replies(&mut state, &"y".repeat(100_000), &[]);
+    let Some(Effect::Name { request }) = effects.last() else { panic!() };
+    let [_, Message::Person(talk)] = request.messages.as_slice() else { panic!() };
+    assert!(talk.len() < 2_500 && talk.contains("begin x") && talk.contains("x end"), "{}", talk.len());
+}

@@ -1,0 +1,85 @@
+//! The file of answers that the command line names.
+
+use super::Mistake;
+use super::wiring::Session;
+use crate::agent::{self, Event, Waiting};
+use crate::cli::Cli;
+use crate::print::Answers;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// The most that is read, in bytes.
+const MOST: u64 = 1024 * 1024;
+
+/// Refuses a file of answers where nothing can be answered by it.
+pub(super) fn allowed(cli: &Cli) -> Result<(), Mistake> {
+    let Some(file) = &cli.answers else { return Ok(()) };
+    if cli.print {
+        return Ok(());
+    }
+    let resumes = cli.go_on || cli.resume.as_ref().is_some_and(|name| !name.is_empty());
+    if !resumes {
+        return Err(Mistake(
+            "--answers needs -p, or a session whose question waits: --resume with its id, or --continue"
+                .to_owned(),
+        ));
+    }
+    if file == Path::new("-") {
+        return Err(Mistake(
+            "--answers - reads standard input, which the screen needs for the keyboard; name a file, or add -p".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// Reads it.
+pub(super) fn read(file: &Path) -> Result<Answers, Mistake> {
+    let name = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
+    let wrong = |why: String| Mistake(format!("--answers: {name}: {why}"));
+    let mut bytes = Vec::new();
+    let read = if file == Path::new("-") {
+        std::io::stdin().take(MOST + 1).read_to_end(&mut bytes)
+    } else {
+        File::open(file).and_then(|open| open.take(MOST + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| wrong(error.to_string()))?;
+    if bytes.len() as u64 > MOST {
+        return Err(wrong(format!("it holds more than {MOST} bytes, which is the limit")));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| wrong("it is not text in UTF-8".to_owned()))?;
+    Answers::read(&text).map_err(wrong)
+}
+
+/// Whether a question waits in the session that the answers are for. Answers that do not fit it are refused before
+/// anything happens.
+pub(super) fn fits(answers: &Answers, session: &Session, prompt: &str) -> Result<bool, Mistake> {
+    if *answers == Answers::default() {
+        return Ok(false);
+    }
+    match session.state.waiting() {
+        Some(Waiting::Answer { call, questions }) => {
+            let fits = answers.clone().exactly(&call.id, questions);
+            fits.map(|_| true).map_err(|why| Mistake(unfit(&why)))
+        }
+        Some(Waiting::Approval { .. }) | None if prompt.trim().is_empty() => {
+            Err(Mistake(format!("--answers: no question waits in session {}", session.id)))
+        }
+        Some(Waiting::Approval { .. }) | None => Ok(false),
+    }
+}
+
+/// Answers the question that waits, before the screen is shown.
+pub(super) fn give(answers: &mut Answers, session: &mut Session) -> Result<(), Mistake> {
+    fits(answers, session, "")?;
+    if let Some(Waiting::Answer { call, questions }) = session.state.waiting() {
+        let call = call.id.clone();
+        let answer = answers.exactly(&call, questions).map_err(|why| Mistake(unfit(&why)))?;
+        session.effects.extend(agent::update(&mut session.state, Event::Answered { call, answer }));
+    }
+    Ok(())
+}
+
+fn unfit(why: &str) -> String {
+    format!("--answers: {why}\nNothing was answered; the question waits.")
+}

@@ -1,0 +1,173 @@
+//! The program that prints a profile's key: run when the key is needed, never logged, kept by nobody but the one who asked.
+
+use crate::config::Key;
+use crate::llm::{AskKey, Error, Secret};
+use async_trait::async_trait;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+/// So long it may take, a passphrase typed into a window of its own included.
+const LIMIT: Duration = Duration::from_secs(10);
+/// What it writes beyond so many bytes is read and dropped.
+const MOST: usize = 64 << 10;
+/// How long output may still come when it has ended: something it left running may hold the pipes.
+const LINGER: Duration = Duration::from_millis(200);
+/// Letters of its complaint that are told.
+const WORDS: usize = 200;
+
+/// A program that prints a key.
+pub(super) struct KeyCommand {
+    /// aye itself, which runs it without the terminal.
+    pub(super) myself: PathBuf,
+    /// The program and its arguments; never empty.
+    pub(super) words: Vec<String>,
+    /// Where it runs: not in a project, whose files must have no say.
+    pub(super) home: PathBuf,
+}
+
+#[async_trait]
+impl AskKey for KeyCommand {
+    async fn ask(&self) -> Result<Secret, Error> {
+        let name = self.words.first().map_or("", String::as_str);
+        let about =
+            |what: String| Error::NotAModel(format!("the command {name}, which prints the key, {what}"));
+        let mut running = self.start().map_err(|error| about(format!("could not be started: {error}")))?;
+        let Ok(ended) = timeout(LIMIT, running.end()).await else {
+            return Err(about(format!("did not end within {} s and was stopped", LIMIT.as_secs())));
+        };
+        let status = ended.map_err(|error| about(format!("was lost: {error}")))?;
+        let printed = running.out.text();
+        let key = Key::new(printed.lines().next().unwrap_or_default());
+        if !status.success() {
+            let complaint = complaint(&running.err.text(), &printed);
+            let how =
+                status.code().map_or("was ended by a signal".to_owned(), |code| format!("failed ({code})"));
+            return Err(about(if complaint.is_empty() { how } else { format!("{how}: {complaint}") }));
+        }
+        if key.expose().is_empty() {
+            return Err(about("printed nothing on its first line".to_owned()));
+        }
+        if !key.can_be_sent() {
+            return Err(about(
+                "printed a line with letters that cannot be sent; nothing was sent".to_owned(),
+            ));
+        }
+        Ok(Secret::new(key.expose()))
+    }
+}
+
+impl KeyCommand {
+    fn start(&self) -> std::io::Result<Running> {
+        let mut words = self.words.clone();
+        if let Some(program) = words.first_mut()
+            && let Some(inside) = program.strip_prefix("~/")
+        {
+            *program = self.home.join(inside).to_string_lossy().into_owned();
+        }
+        let mut child = Command::new(&self.myself)
+            .args(["alone", "--"])
+            .args(words)
+            .current_dir(&self.home)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let out = Pipe::of(child.stdout.take());
+        let err = Pipe::of(child.stderr.take());
+        Ok(Running { child, out, err, ended: false })
+    }
+}
+
+/// The program at work. To drop it is to end it and what it started.
+struct Running {
+    child: Child,
+    out: Pipe,
+    err: Pipe,
+    ended: bool,
+}
+
+impl Running {
+    async fn end(&mut self) -> std::io::Result<ExitStatus> {
+        let status = self.child.wait().await?;
+        self.ended = true;
+        let both = async { tokio::join!(self.out.end(), self.err.end()) };
+        let _ = timeout(LINGER, both).await;
+        Ok(status)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let pid = self.child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+        // What it leaves running when it has ended by itself is an agent that keeps a passphrase, and stays.
+        if let (Some(pid), false) = (pid, self.ended) {
+            // It leads a group of its own as soon as it is the program; before that the child alone is killed.
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+    }
+}
+
+/// What came through a pipe so far, and the task that reads it.
+struct Pipe {
+    came: Arc<Mutex<Vec<u8>>>,
+    reads: tokio::task::JoinHandle<()>,
+}
+
+impl Pipe {
+    fn of(from: Option<impl AsyncRead + Unpin + Send + 'static>) -> Self {
+        let came = Arc::new(Mutex::new(Vec::new()));
+        let into = came.clone();
+        let reads = tokio::spawn(async move {
+            let Some(mut from) = from else { return };
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = from.read(&mut buffer).await {
+                let mut came = into.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = MOST - came.len();
+                came.extend_from_slice(&buffer[..count.min(room)]);
+            }
+        });
+        Self { came, reads }
+    }
+
+    async fn end(&mut self) {
+        // A task that broke down has read what it has read.
+        let _ = (&mut self.reads).await;
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.came.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        self.reads.abort();
+    }
+}
+
+/// The first line of what it complained of, without anything that it printed as a key.
+fn complaint(complained: &str, printed: &str) -> String {
+    let line = complained.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let masked = printed.lines().map(Secret::new).fold(line.to_owned(), |line, secret| secret.mask(&line));
+    masked.chars().filter(|letter| !letter.is_control()).take(WORDS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r57_a_complaint_is_one_line_without_what_was_printed() {
+        assert_eq!(complaint("\n  no such entry \nmore", ""), "no such entry");
+        assert_eq!(complaint("cannot use sk-12345", "sk-12345\n"), "cannot use [key]");
+        assert_eq!(complaint("\u{1b}[31mred", ""), "[31mred");
+        assert_eq!(complaint(&"x".repeat(1000), "").len(), WORDS);
+    }
+}

@@ -1,0 +1,34 @@
+//! A long text with its middle left out, and a mark that says how much.
+
+use std::borrow::Cow;
+
+/// The text, or where it has more than `most` bytes its beginning and its end, with the middle left out and a mark
+/// in its place. Never longer than the text itself.
+pub fn middle(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let head = text.floor_char_boundary(most - most / 3);
+    let tail = text.ceil_char_boundary(text.len() - most / 3);
+    let left = text[head..tail].chars().count();
+    let short = format!("{}\n[… {left} characters left out here …]\n{}", &text[..head], &text[tail..]);
+    if short.len() < text.len() { Cow::Owned(short) } else { Cow::Borrowed(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_of_a_long_text_goes_and_the_mark_says_how_much() {
+        let text = format!("{}{}", "é".repeat(400), "z".repeat(400));
+        let short = middle(&text, 90);
+        assert!(short.starts_with("éé") && short.ends_with("zz"), "{short}");
+        assert!(short.contains("[… 740 characters left out here …]"), "{short}");
+        assert_eq!(middle("a short one", 11), "a short one");
+        for most in 0..200 {
+            assert!(middle(&text, most).len() <= most + 60);
+        }
+        assert_eq!(middle("barely too long", 14), "barely too long", "a mark would only make it longer");
+    }
+}

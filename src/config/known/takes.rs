@@ -1,0 +1,255 @@
+//! What one setting takes, and what is wrong with anything else.
+
+use crate::config::{connection, words};
+use reqwest::header::{HeaderName, HeaderValue};
+use std::ops::RangeInclusive;
+use toml::{Table, Value};
+
+/// What a setting takes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Takes {
+    /// `true` or `false`.
+    Switch,
+    /// Any text but an empty one.
+    Text,
+    /// A text that names something: neither empty nor a word for nothing.
+    Name,
+    /// Several such.
+    Names,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A whole number.
+    Whole(RangeInclusive<i64>),
+    /// A number that is not negative.
+    Price,
+    /// Where a service is.
+    Address,
+    /// The name of a variable of the environment.
+    Variable,
+    /// A program with its arguments: a list, or one text that is split as a shell would. Never shown.
+    Command,
+    /// The name of a header.
+    HeaderName,
+    /// Headers with a text each. They may hold secrets and are never shown.
+    Headers,
+    /// Names with a text each, to be put behind an address. They may hold secrets and are never shown.
+    Query,
+    /// Names with anything that can be written as JSON, but for those that aye writes itself.
+    Parameters,
+    /// A file by its whole path, or from `~`.
+    File,
+    /// The address of a proxy, or `none`. It may hold a password and is never shown.
+    Proxy,
+    /// One chord or several.
+    Chords,
+}
+
+/// Headers that say how a message is carried: to set one breaks the request.
+const CARRIED: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "te"];
+/// Parameters that are the talk itself.
+const OURS: [&str; 5] = ["model", "messages", "input", "stream", "tools"];
+
+impl Takes {
+    /// Whether a value is one of those.
+    pub fn fits(&self, value: &Value) -> bool {
+        self.wrong(value).is_none()
+    }
+
+    /// What is wrong with a value: nothing, where it is one of those; else what can be said of it without showing it,
+    /// which may be nothing in particular.
+    pub fn wrong(&self, value: &Value) -> Option<String> {
+        let particular = match self {
+            Self::Headers => value.as_table().and_then(wrong_header),
+            Self::Parameters => value.as_table().and_then(wrong_parameter),
+            Self::Command => value.as_str().and_then(|text| words::split(text).err()).map(str::to_owned),
+            Self::Address => value.as_str().and_then(wrong_address).map(str::to_owned),
+            Self::HeaderName => {
+                value.as_str().filter(|name| is_carried(name)).map(|_| "is set by HTTP itself".to_owned())
+            }
+            Self::Name | Self::Variable | Self::Text if value.as_str().is_some_and(is_nothing) => {
+                Some("says nothing; leave the line out where there is none".to_owned())
+                    .filter(|_| *self != Self::Text)
+            }
+            _ => None,
+        };
+        if particular.is_some() {
+            return particular;
+        }
+        (!self.takes(value)).then(String::new)
+    }
+
+    fn takes(&self, value: &Value) -> bool {
+        let text = |fits: fn(&str) -> bool| value.as_str().is_some_and(fits);
+        match self {
+            Self::Switch => value.is_bool(),
+            Self::Text | Self::Name => text(|text| !text.trim().is_empty()),
+            Self::Names => value.as_array().is_some_and(|list| {
+                list.iter().all(|name| name.as_str().is_some_and(|name| !is_nothing(name)))
+            }),
+            Self::Word(words) => value.as_str().is_some_and(|text| words.contains(&text)),
+            Self::Whole(range) => value.as_integer().is_some_and(|number| range.contains(&number)),
+            Self::Price => match value {
+                Value::Integer(number) => *number >= 0,
+                Value::Float(number) => number.is_finite() && *number >= 0.0,
+                _ => false,
+            },
+            Self::Address => text(|text| connection::address(text).is_some()),
+            Self::Variable => text(|text| {
+                let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                text.chars().all(plain) && text.starts_with(|c: char| !c.is_ascii_digit())
+            }),
+            Self::Command => match value {
+                Value::String(text) => words::split(text).is_ok(),
+                Value::Array(list) => {
+                    let program = list.first().and_then(Value::as_str);
+                    program.is_some_and(|program| !program.trim().is_empty())
+                        && list.iter().all(|word| word.as_str().is_some_and(|word| !word.contains('\0')))
+                }
+                _ => false,
+            },
+            Self::HeaderName => text(|name| HeaderName::try_from(name).is_ok()),
+            Self::Headers | Self::Query => {
+                value.as_table().is_some_and(|table| table.values().all(Value::is_str))
+            }
+            Self::Parameters => value.is_table(),
+            Self::File => text(|path| path.starts_with('/') || path.starts_with("~/")),
+            Self::Proxy => text(|text| text == "none" || is_proxy(text)),
+            Self::Chords => match value {
+                Value::String(_) => true,
+                Value::Array(list) => list.iter().all(Value::is_str),
+                _ => false,
+            },
+        }
+    }
+
+    /// What is allowed, behind "it takes".
+    pub fn words(&self) -> String {
+        match self {
+            Self::Switch => "true or false".to_owned(),
+            Self::Text | Self::Name => "a text in quotes".to_owned(),
+            Self::Names => "a list of names, such as [\"stream_options\"]".to_owned(),
+            Self::Word(words) => {
+                let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+                match words.split_last() {
+                    Some((last, [])) => last.clone(),
+                    Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+                    None => String::new(),
+                }
+            }
+            Self::Whole(range) => format!("a whole number from {} to {}", range.start(), range.end()),
+            Self::Price => "a number, such as 0.25, for a million tokens".to_owned(),
+            Self::Address => "an address such as \"https://example.com/v1\"".to_owned(),
+            Self::Variable => {
+                "the name of a variable, such as \"OPENAI_API_KEY\", and never the key itself".to_owned()
+            }
+            Self::Command => {
+                "a program with its arguments, such as [\"pass\", \"show\", \"openai\"]".to_owned()
+            }
+            Self::HeaderName => "the name of a header, such as \"api-key\"".to_owned(),
+            Self::Headers => "names with a text each, such as { X-Title = \"aye\" }".to_owned(),
+            Self::Query => "names with a text each, such as { api-version = \"preview\" }".to_owned(),
+            Self::Parameters => "names with values, such as { temperature = 0.2 }".to_owned(),
+            Self::File => "the whole path of a file, such as \"~/certificates/company.pem\"".to_owned(),
+            Self::Proxy => "an address such as \"http://127.0.0.1:3128\", or \"none\"".to_owned(),
+            Self::Chords => "a chord such as \"ctrl-k\", or a list of them".to_owned(),
+        }
+    }
+
+    /// Whether what was found may be shown: not where it may be a secret.
+    pub fn may_be_shown(&self) -> bool {
+        match self {
+            Self::Headers
+            | Self::Query
+            | Self::Variable
+            | Self::Parameters
+            | Self::Address
+            | Self::Command
+            | Self::HeaderName
+            | Self::Proxy => false,
+            Self::Switch
+            | Self::Text
+            | Self::Name
+            | Self::Names
+            | Self::Word(_)
+            | Self::Whole(_)
+            | Self::Price
+            | Self::File
+            | Self::Chords => true,
+        }
+    }
+}
+
+/// What people write who copied an address out of an example.
+fn wrong_address(text: &str) -> Option<&'static str> {
+    let url = connection::address(text.split('?').next().unwrap_or_default())?;
+    let path = url.path().trim_end_matches('/');
+    if ["/chat/completions", "/responses", "/models"].iter().any(|end| path.ends_with(end)) {
+        return Some("goes too far: leave off what stands behind the /v1, which aye adds itself");
+    }
+    text.contains('?')
+        .then_some("has a question in it: write what stands behind the ? as query = { name = \"value\" }")
+}
+
+/// What other languages write for "there is none"; TOML has no word for it.
+fn is_nothing(text: &str) -> bool {
+    let text = text.trim().to_ascii_lowercase();
+    ["", "null", "nil", "none", "undefined"].contains(&text.as_str())
+}
+
+fn is_carried(name: &str) -> bool {
+    CARRIED.iter().any(|carried| name.eq_ignore_ascii_case(carried))
+}
+
+/// The first header that cannot be sent, by its name and never with its value.
+fn wrong_header(headers: &Table) -> Option<String> {
+    headers.iter().find_map(|(name, value)| {
+        if HeaderName::try_from(name.as_str()).is_err() {
+            return Some(format!("has a header {:?}, which is no name of one", shorten(name)));
+        }
+        if is_carried(name) {
+            return Some(format!("has the header {name}, which HTTP itself sets"));
+        }
+        let sent = value.as_str().map(|text| {
+            HeaderValue::from_str(text).is_ok_and(|value| value.to_str().is_ok()) && !text.trim().is_empty()
+        });
+        match sent {
+            Some(true) | None => None,
+            Some(false) => Some(format!(
+                "has the header {name} with nothing in it, or a line break or letters that cannot be sent"
+            )),
+        }
+    })
+}
+
+/// The first parameter that cannot be passed on.
+fn wrong_parameter(parameters: &Table) -> Option<String> {
+    let ours = parameters.keys().find(|name| OURS.contains(&name.as_str()));
+    if let Some(name) = ours {
+        return Some(format!("has {name}, which aye writes itself"));
+    }
+    let wrong = parameters.iter().find(|(_, value)| !is_json(value));
+    wrong.map(|(name, _)| {
+        format!("has {} with a date, nan or inf in it, which JSON has no word for", shorten(name))
+    })
+}
+
+fn is_json(value: &Value) -> bool {
+    match value {
+        Value::Datetime(_) => false,
+        Value::Float(number) => number.is_finite(),
+        Value::Array(list) => list.iter().all(is_json),
+        Value::Table(table) => table.values().all(is_json),
+        Value::String(_) | Value::Integer(_) | Value::Boolean(_) => true,
+    }
+}
+
+fn is_proxy(text: &str) -> bool {
+    let url = reqwest::Url::parse(text);
+    url.is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https" | "socks5" | "socks5h") && url.host_str().is_some()
+    })
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(40).collect()
+}

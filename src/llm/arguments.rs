@@ -1,0 +1,137 @@
+//! The arguments of one call as services write them: in pieces, twice, wrapped, or glued to an empty object.
+
+use super::json::{self, Halves};
+use serde_json::Value;
+
+/// What came of the arguments of one call so far.
+#[derive(Debug, Default)]
+pub struct Pieces {
+    all: String,
+    /// The last piece, where each so far began with the one before it: then it may be all of them.
+    last: Option<String>,
+}
+
+impl Pieces {
+    /// A further piece.
+    pub fn add(&mut self, piece: &str) {
+        if piece.is_empty() {
+            return;
+        }
+        let grows = self.all.is_empty() || self.last.as_ref().is_some_and(|last| piece.starts_with(last));
+        self.last = grows.then(|| piece.to_owned());
+        self.all.push_str(piece);
+    }
+
+    /// Everything that came, one after another.
+    pub fn all(&self) -> &str {
+        &self.all
+    }
+
+    /// Whether what came is an object.
+    pub fn is_whole(&self) -> bool {
+        self.all.trim_end().ends_with('}') && is_object(&self.all)
+    }
+
+    /// The arguments that were meant: an object wherever what came can be read as one, and else as it came, which
+    /// every tool refuses. Half an object never becomes a whole one. None at all are `{}`.
+    pub fn settle(self) -> String {
+        let all = Halves::settled(&self.all);
+        if is_object(&all) {
+            return all;
+        }
+        if matches!(all.trim(), "" | "null") {
+            return "{}".to_owned();
+        }
+        if let Some(one) = one_of(&all) {
+            return one;
+        }
+        match self.last {
+            Some(last) if is_object(&last) => last,
+            _ => match json::parse(&all) {
+                Ok(value @ Value::Object(_)) => Halves::settled(&value.to_string()),
+                _ => all,
+            },
+        }
+    }
+}
+
+fn is_object(text: &str) -> bool {
+    serde_json::from_str::<serde_json::Map<_, _>>(text).is_ok()
+}
+
+/// The one object that stands in it, where all else is the same once more, packed into a string, or empty.
+fn one_of(text: &str) -> Option<String> {
+    let mut found: Option<(Value, String)> = None;
+    let mut empty = None;
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let mut from = 0;
+    while let Some(value) = values.next() {
+        let own = text.get(from..values.byte_offset())?.trim();
+        from = values.byte_offset();
+        let (value, own) = match value.ok()? {
+            Value::String(packed) => (serde_json::from_str(&packed).ok()?, packed),
+            value => (value, own.to_owned()),
+        };
+        match &value {
+            Value::Object(map) if map.is_empty() => empty = Some(own),
+            Value::Object(_) if found.as_ref().is_none_or(|(first, _)| *first == value) => {
+                found.get_or_insert((value, own));
+            }
+            _ => return None,
+        }
+    }
+    found.map(|(_, own)| own).or(empty)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settle(pieces: &[&str]) -> String {
+        let mut all = Pieces::default();
+        pieces.iter().for_each(|piece| all.add(piece));
+        all.settle()
+    }
+
+    #[test]
+    fn r48_arguments_are_the_object_that_was_meant() {
+        for (pieces, meant) in [
+            (&[r#"{"a":"#, "1}"][..], r#"{"a":1}"#),
+            (&[], "{}"),
+            (&["", " "], "{}"),
+            (&["null"], "{}"),
+            (&["{}", r#"{"a""#, ":1}"], r#"{"a":1}"#),
+            (&[r#"{}{"a":1}"#], r#"{"a":1}"#),
+            (&[r#"{"a":1}"#, "{}"], r#"{"a":1}"#),
+            (&["{}", "{}"], "{}"),
+            (&[r#"{"a":1}{"a": 1}"#], r#"{"a":1}"#),
+            (&[r#""{\"a\":1}""#], r#"{"a":1}"#),
+            (&[r#"{"a":1}"{\"a\":1}""#], r#"{"a":1}"#),
+            (&[r#"{"a"#, r#"{"a":1"#, r#"{"a":1}"#], r#"{"a":1}"#),
+            (&[r#"{"a":"#, r#"{"a":1}}"#], r#"{"a":{"a":1}}"#),
+            (&["{\"a\":\"1\n2\"}"], r#"{"a":"1\n2"}"#),
+            (&[r#"{"a":NaN}"#], r#"{"a":null}"#),
+            (&[r#"{"a":"\d"}"#], r#"{"a":"\\d"}"#),
+        ] {
+            assert_eq!(settle(pieces), meant, "{pieces:?}");
+        }
+    }
+
+    #[test]
+    fn r48_what_is_not_one_object_stays_as_it_came() {
+        for pieces in [
+            &[r#"{"a":1}"#, r#"{"a":2}"#][..],
+            &[r#"{"a":"#],
+            &[r#"{"a":1}{"a":"#],
+            &[r#"{}{"a":"#],
+            &[r#"{"a"#, r#"{"a":"#],
+            &["[1]"],
+            &["[1]", "{}"],
+            &["7"],
+            &["words"],
+            &[r#""words""#],
+        ] {
+            assert_eq!(settle(pieces), pieces.concat(), "{pieces:?}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! What chat services send with a reply and want to see again: signatures beside calls, details of the reasoning, and
+//! the reasoning itself.
+//!
+//! Gemini puts `extra_content` beside each call and refuses the calls without it; OpenRouter and MiniMax send
+//! `reasoning_details`; DeepSeek and Moonshot refuse calls without the `reasoning_content` that led to them, in every
+//! later request too; MiniMax wants back what stood between its tags. Calls are matched by their place, since their ids are made unique after the reply.
+
+use super::wire::text_of;
+use crate::chat::ToolCall;
+use serde_json::{Map, Value, json};
+
+/// What is beside a call or a reply, whatever is in it.
+const EXTRA: &str = "extra_content";
+/// The reasoning in parts.
+const DETAILS: &str = "reasoning_details";
+/// The reasoning as text, under either name.
+const THOUGHTS: [&str; 2] = ["reasoning_content", "reasoning"];
+/// The reasoning as it stood between tags in the text.
+const TAGGED: &str = "think";
+
+/// What came with a reply so far.
+#[derive(Debug, Default)]
+pub struct Held {
+    details: Vec<Value>,
+    extra: Option<Value>,
+    thoughts: [String; 2],
+    tagged: String,
+    wants_thoughts: bool,
+}
+
+impl Held {
+    /// Nothing yet; the reasoning as text is kept only where it will be wanted.
+    pub fn new(wants_thoughts: bool) -> Self {
+        Self { wants_thoughts, ..Self::default() }
+    }
+
+    /// Takes what one event has of it.
+    pub fn take(&mut self, event: &Value) {
+        let first = event.get("choices").and_then(|choices| choices.get(0));
+        let Some(message) = first.and_then(|choice| {
+            ["delta", "message"].iter().filter_map(|key| choice.get(*key)).find(|message| message.is_object())
+        }) else {
+            return;
+        };
+        for detail in message.get(DETAILS).and_then(Value::as_array).into_iter().flatten() {
+            self.add(detail);
+        }
+        if let Some(extra) = message.get(EXTRA).filter(|extra| !extra.is_null()) {
+            self.extra = Some(extra.clone());
+        }
+        if self.wants_thoughts {
+            for (name, all) in THOUGHTS.iter().zip(&mut self.thoughts) {
+                all.extend(text_of(message.get(*name)));
+            }
+        }
+    }
+
+    /// Takes what stood between tags in the text.
+    pub fn take_tagged(&mut self, thought: &str) {
+        if self.wants_thoughts {
+            self.tagged.push_str(thought);
+        }
+    }
+
+    /// A stream brings a detail in pieces; services want it back whole.
+    fn add(&mut self, detail: &Value) {
+        let same = |one: &Value, key: &str| one.get(key) == detail.get(key);
+        let grows = |key: &str| detail.get(key).is_some_and(Value::is_string);
+        let key = ["text", "summary"].into_iter().find(|key| grows(key));
+        match (self.details.last_mut(), key) {
+            (Some(last), Some(key)) if same(last, "type") && same(last, "index") => {
+                let Value::Object(last) = last else { return };
+                let more = text_of(detail.get(key)).unwrap_or_default();
+                let all = text_of(last.get(key)).unwrap_or_default() + &more;
+                for (name, value) in detail.as_object().into_iter().flatten() {
+                    if !value.is_null() {
+                        last.insert(name.clone(), value.clone());
+                    }
+                }
+                last.insert(key.to_owned(), json!(all));
+            }
+            _ => self.details.push(detail.clone()),
+        }
+    }
+
+    /// All of it for the log, once the reply with these calls is whole; nothing where there is nothing.
+    pub fn finish(self, calls: &[ToolCall], extras: Vec<Option<Value>>) -> Option<Value> {
+        let mut held = Map::new();
+        if extras.iter().any(Option::is_some) {
+            held.insert("calls".to_owned(), extras.into_iter().collect());
+        }
+        held.extend(self.extra.map(|extra| (EXTRA.to_owned(), extra)));
+        if !self.details.is_empty() {
+            // They may name calls.
+            held.insert("ids".to_owned(), calls.iter().map(|call| json!(call.id.0)).collect());
+            held.insert(DETAILS.to_owned(), Value::Array(self.details));
+        }
+        let thoughts = THOUGHTS.iter().zip(self.thoughts).find(|(_, all)| !all.is_empty());
+        held.extend(thoughts.map(|(name, all)| ((*name).to_owned(), json!(all))));
+        if !self.tagged.is_empty() {
+            held.insert(TAGGED.to_owned(), json!(self.tagged));
+        }
+        (!held.is_empty()).then_some(Value::Object(held))
+    }
+}
+
+/// Puts what was held into a message that goes back, with its calls as they are written in it. What does not fit to
+/// the calls is left out.
+pub fn give_back(message: &mut Map<String, Value>, held: &Value, thoughts: bool) {
+    let mut calls = message.remove("tool_calls");
+    let written = calls.as_mut().and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();
+    let extras = held.get("calls").and_then(Value::as_array).filter(|list| list.len() == written.len());
+    for (call, extra) in written.iter_mut().zip(extras.into_iter().flatten()) {
+        if let (Value::Object(call), false) = (call, extra.is_null()) {
+            call.insert(EXTRA.to_owned(), extra.clone());
+        }
+    }
+    if let Some(Value::Array(details)) = held.get(DETAILS) {
+        let mut details = details.clone();
+        let ids = held.get("ids").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        for detail in &mut details {
+            let named = detail.get("id").and_then(|id| ids.iter().position(|own| own == id));
+            if let Some(call) = named.and_then(|at| written.get(at)) {
+                detail["id"] = call["id"].clone();
+            }
+        }
+        message.insert(DETAILS.to_owned(), Value::Array(details));
+    }
+    if let Some(extra) = held.get(EXTRA) {
+        message.insert(EXTRA.to_owned(), extra.clone());
+    }
+    for name in THOUGHTS.iter().filter(|_| thoughts) {
+        if let Some(all) = held.get(*name) {
+            message.insert((*name).to_owned(), all.clone());
+        }
+    }
+    if let (true, Some(tagged)) = (thoughts, held.get(TAGGED).and_then(Value::as_str)) {
+        let text = message.get("content").and_then(Value::as_str).unwrap_or_default();
+        let all = format!("<think>\n{tagged}\n</think>\n\n{text}");
+        message.insert("content".to_owned(), json!(all));
+    }
+    message.extend(calls.map(|calls| ("tool_calls".to_owned(), calls)));
+}
+
+/// Whether the reasoning is part of what was held.
+pub fn has_thoughts(held: &Value) -> bool {
+    THOUGHTS.iter().chain([&TAGGED]).any(|name| held.get(*name).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::CallId;
+
+    fn holds(events: &[Value], calls: &[&str], extras: Vec<Option<Value>>) -> Option<Value> {
+        let mut held = Held::new(true);
+        for delta in events {
+            held.take(&json!({"choices": [{"delta": delta}]}));
+        }
+        let call = |id: &&str| ToolCall { id: CallId::from(*id), name: "f".into(), arguments: "{}".into() };
+        held.finish(&calls.iter().map(call).collect::<Vec<_>>(), extras)
+    }
+
+    fn goes_back(held: &Value, ids: &[&str], thoughts: bool) -> Value {
+        let calls: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
+        let mut message = Map::new();
+        message.insert("tool_calls".to_owned(), json!(calls));
+        give_back(&mut message, held, thoughts);
+        Value::Object(message)
+    }
+
+    #[test]
+    fn a_reply_with_nothing_of_the_kind_has_no_echo() {
+        assert_eq!(
+            holds(&[json!({"content": "a", "reasoning_details": [], "extra_content": null})], &[], vec![]),
+            None
+        );
+        assert_eq!(holds(&[json!({"tool_calls": []})], &["a"], vec![None]), None);
+        let mut held = Held::new(false);
+        held.take(&json!({"choices": [{"delta": {"reasoning_content": "r"}}]}));
+        assert_eq!(held.finish(&[], vec![]), None, "reasoning is kept only where it is wanted");
+        let mut odd = Held::new(true);
+        for event in [json!({}), json!([]), json!({"choices": 3}), json!({"choices": [{"delta": []}]})] {
+            odd.take(&event);
+        }
+        assert_eq!(odd.finish(&[], vec![]), None);
+    }
+
+    #[test]
+    fn signatures_go_back_beside_the_call_at_the_same_place() {
+        let signed = |text: &str| json!({"google": {"thought_signature": text}});
+        let held = holds(&[], &["a", "b", "c"], vec![Some(signed("x")), None, Some(signed("z"))]).unwrap();
+        assert_eq!(
+            goes_back(&held, &["a-2", "b", "c"], false)["tool_calls"],
+            json!([{"id": "a-2", "extra_content": signed("x")}, {"id": "b"}, {"id": "c", "extra_content": signed("z")}])
+        );
+        assert_eq!(goes_back(&held, &["a"], false)["tool_calls"], json!([{"id": "a"}]), "other calls");
+    }
+
+    #[test]
+    fn details_in_pieces_go_back_whole_and_name_the_calls_as_they_are_named_now() {
+        let text = |text: &str, signature: Value| json!({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": text, "signature": signature}]});
+        let sealed = json!({"reasoning_details": [{"type": "reasoning.encrypted", "data": "s", "id": "tool_0", "index": 1}]});
+        let events = [text("a", Value::Null), text("b", json!("sig")), sealed.clone(), sealed];
+        let held = holds(&events, &["tool_0"], vec![None]).unwrap();
+        let sealed = |id: &str| json!({"type": "reasoning.encrypted", "data": "s", "id": id, "index": 1});
+        assert_eq!(
+            goes_back(&held, &["tool_0-2"], false)["reasoning_details"],
+            json!([{"type": "reasoning.text", "index": 0, "text": "ab", "signature": "sig"}, sealed("tool_0-2"), sealed("tool_0-2")])
+        );
+        assert_eq!(
+            goes_back(&held, &[], false)["reasoning_details"][1],
+            sealed("tool_0"),
+            "and none where there is none"
+        );
+    }
+
+    #[test]
+    fn reasoning_goes_back_under_the_name_it_came_under_and_only_where_it_is_wanted() {
+        for name in THOUGHTS {
+            let held = holds(&[json!({name: "a"}), json!({name: "b"})], &[], vec![]).unwrap();
+            assert_eq!(held, json!({name: "ab"}));
+            assert_eq!(goes_back(&held, &[], true)[name], json!("ab"));
+            assert_eq!(goes_back(&held, &[], false).get(name), None);
+        }
+        let mut tagged = Held::new(true);
+        tagged.take_tagged("a");
+        tagged.take_tagged("b");
+        let held = tagged.finish(&[], vec![]).unwrap();
+        let mut message = json!({"content": "said"}).as_object().unwrap().clone();
+        give_back(&mut message, &held, false);
+        assert_eq!(message["content"], "said");
+        give_back(&mut message, &held, true);
+        assert_eq!(message["content"], "<think>\nab\n</think>\n\nsaid");
+        let both = holds(&[json!({"reasoning": "r", "reasoning_content": "r"})], &[], vec![]).unwrap();
+        assert_eq!(both, json!({"reasoning_content": "r"}), "once is enough");
+    }
+}

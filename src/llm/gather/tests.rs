@@ -1,0 +1,150 @@
+//! Events in, chunks out.
+
+use super::*;
+use crate::chat::ToolCall;
+use serde_json::json;
+
+fn gather(events: &[Value], end: End) -> Vec<Result<Chunk, Error>> {
+    let (mut gather, mut out) = (Gather::default(), Out::new());
+    for event in events {
+        gather.take(event, &mut out);
+    }
+    gather.end(end, &mut out);
+    out.into()
+}
+
+fn says(text: &str) -> Value {
+    json!({"choices": [{"delta": {"content": text}}]})
+}
+
+fn ends(word: &str) -> Value {
+    json!({"choices": [{"delta": {}, "finish_reason": word}]})
+}
+
+fn text(text: &str) -> Result<Chunk, Error> {
+    Ok(Chunk::Text(text.into()))
+}
+
+fn done(finish: Finish) -> Result<Chunk, Error> {
+    Ok(Chunk::Done(finish))
+}
+
+#[test]
+fn r48_a_reply_is_whole_only_if_the_service_said_so() {
+    let cut = || Err(Error::Cut("the service closed it without saying that the reply was over".into()));
+    assert_eq!(gather(&[says("a")], End::Silent), [text("a"), cut()]);
+    assert_eq!(gather(&[], End::Silent), [cut()]);
+    assert_eq!(gather(&[says("a")], End::Said), [text("a"), done(Finish::Stop)]);
+    assert_eq!(gather(&[says("a"), ends("stop")], End::Silent), [text("a"), done(Finish::Stop)]);
+    let broken = End::Broken(Error::Cut("reset".into()));
+    assert_eq!(gather(&[says("a")], broken.clone()), [text("a"), Err(Error::Cut("reset".into()))]);
+    assert_eq!(gather(&[says("a"), ends("stop")], broken), [text("a"), done(Finish::Stop)]);
+    assert_eq!(gather(&[says("<thi")], End::Silent), [text("<thi"), cut()]);
+}
+
+#[test]
+fn r48_every_way_to_end_is_understood() {
+    for (word, finish) in [
+        ("stop", Finish::Stop),
+        ("tool_calls", Finish::Stop),
+        ("something_new", Finish::Stop),
+        ("length", Finish::Length),
+        ("MAX_TOKENS", Finish::Length),
+        ("content_filter", Finish::Filtered("content_filter".into())),
+    ] {
+        assert_eq!(gather(&[ends(word)], End::Silent), [done(finish)], "{word}");
+    }
+    let whole = json!({"choices": [{"message": {"content": "a"}}]});
+    assert_eq!(gather(&[whole], End::Silent), [text("a"), done(Finish::Stop)]);
+}
+
+#[test]
+fn a_service_that_says_the_end_with_every_word_is_heard_out() {
+    let both = json!({"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]});
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 5}});
+    let rests = |events: &[Value]| {
+        let (mut gather, mut out) = (Gather::default(), Out::new());
+        events.iter().for_each(|event| gather.take(event, &mut out));
+        gather.rests()
+    };
+    assert!(!rests(std::slice::from_ref(&both)));
+    assert!(!rests(&[ends("stop"), both.clone()]));
+    assert!(rests(&[both.clone(), ends("stop"), usage]));
+    assert_eq!(gather(&[both.clone(), both], End::Silent), [text("a"), text("a"), done(Finish::Stop)]);
+}
+
+#[test]
+fn calls_come_whole_after_the_text_and_before_the_end() {
+    let call = |arguments: &str| json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "arguments": arguments}}]}}]});
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 1}});
+    let counted = Usage { input: 5, cached: 0, output: 1 };
+    let whole = ToolCall { id: "c".into(), name: "f".into(), arguments: r#"{"x":1}"#.into() };
+    let writing = |bytes| Ok(Chunk::Writing { name: "f".into(), bytes });
+    assert_eq!(
+        gather(&[call(r#"{"x""#), says("so"), call(":1}"), ends("stop"), usage.clone(), usage], End::Said),
+        [
+            writing(4),
+            text("so"),
+            writing(7),
+            Ok(Chunk::Usage(counted)),
+            Ok(Chunk::Call(whole)),
+            done(Finish::Stop)
+        ]
+    );
+    let half = gather(&[call(r#"{"x""#)], End::Silent);
+    assert!(
+        !half.iter().any(|chunk| matches!(chunk, Ok(Chunk::Call(_)))),
+        "half a call is never one: {half:?}"
+    );
+}
+
+#[test]
+fn thoughts_are_kept_apart_from_text() {
+    let thought = |text: &str| Ok(Chunk::Reasoning(text.into()));
+    let both = json!({"choices": [{"delta": {"content": "a", "reasoning": "r"}}]});
+    assert_eq!(gather(&[both], End::Said), [thought("r"), text("a"), done(Finish::Stop)]);
+    assert_eq!(
+        gather(&[says("<thi"), says("nk>hm</th"), says("ink>\na")], End::Said),
+        [thought("hm"), text("a"), done(Finish::Stop)]
+    );
+}
+
+#[test]
+fn r65_a_reply_without_end_is_broken_off_and_what_came_is_kept() {
+    let (mut gather, mut out) = (Gather::default(), Out::new());
+    let event = says(&"x".repeat(1 << 20));
+    for _ in 0..70 {
+        gather.take(&event, &mut out);
+    }
+    gather.end(End::Said, &mut out);
+    let words = "the reply is longer than 64 MB, so it was broken off";
+    assert_eq!(out.pop_back(), Some(Err(Error::NotAModel(words.into()))));
+    assert_eq!(out.len(), 64, "all that came before it");
+    let call = json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": "x".repeat(1 << 20)}}]}}]});
+    let (mut gather, mut out) = (Gather::default(), Out::new());
+    (0..70).for_each(|_| gather.take(&call, &mut out));
+    assert_eq!(out.pop_back(), Some(Err(Error::NotAModel(words.into()))));
+}
+
+#[test]
+fn r65_a_reply_of_very_many_calls_is_broken_off() {
+    let many: Vec<Value> = (0..2000).map(|index| json!({"index": index})).collect();
+    let words = "the reply has more than 1000 calls, so it was broken off";
+    let out = gather(&[json!({"choices": [{"delta": {"tool_calls": many}}]})], End::Said);
+    assert_eq!(out.last(), Some(&Err(Error::NotAModel(words.into()))));
+}
+
+#[test]
+fn r48_an_error_ends_the_reply_and_is_told_in_its_own_words() {
+    let error = json!({"error": {"message": "overloaded", "code": 529}});
+    assert_eq!(
+        gather(std::slice::from_ref(&error), End::Said),
+        [Err(Error::Service { status: 529, code: None, words: "overloaded".into(), retry_after: None })]
+    );
+    assert_eq!(
+        gather(&[says("a"), error, says("b")], End::Said),
+        [text("a"), Err(Error::InStream("overloaded".into())),]
+    );
+    let finished = gather(&[ends("error")], End::Said);
+    assert_eq!(finished, [Err(Error::InStream("it stopped with an error".into()))]);
+}

@@ -1,0 +1,215 @@
+//! JSON as services write it, which is not always as the grammar has it. Nothing that was meant is lost.
+
+use serde_json::Value;
+
+/// Where the surrogates lie for which JSON has an escape and text has no letter: moved up into the last plane of all,
+/// which nobody writes in. [`Halves`] puts them together or ends them.
+const MOVED: u32 = 0x10_0000;
+
+/// Reads JSON; where it is none, it is mended first: NaN, infinities and numbers beyond all bounds become null, raw
+/// control characters and escapes that there are not become text, and halves of surrogate pairs become what [`Halves`]
+/// takes.
+///
+/// # Errors
+/// What is wrong with it as it came, where mending does not help: half of it, above all.
+pub fn parse(text: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(text).or_else(|error| serde_json::from_str(&mended(text)).map_err(|_| error))
+}
+
+/// The same text with what can be mended. A wrong half of it stays half.
+fn mended(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    let mut within = false;
+    while let Some(c) = rest.chars().next() {
+        let taken = match c {
+            '"' => {
+                within = !within;
+                out.push(c);
+                1
+            }
+            '\\' if within => escape(rest, &mut out),
+            c if within && u32::from(c) < 0x20 => {
+                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+                1
+            }
+            'N' | 'I' | '-' | '0'..='9' if !within => number(rest, &mut out),
+            c => {
+                out.push(c);
+                c.len_utf8()
+            }
+        };
+        rest = &rest[taken..];
+    }
+    out
+}
+
+/// Writes the escape that `rest` begins with; gives how many bytes it took.
+fn escape(rest: &str, out: &mut String) -> usize {
+    match rest.as_bytes().get(1) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+            out.push_str(&rest[..2]);
+            2
+        }
+        Some(b'u') => match unit(rest) {
+            Some(0xd800..=0xdbff)
+                if rest.get(6..).and_then(unit).is_some_and(|low| (0xdc00..=0xdfff).contains(&low)) =>
+            {
+                out.push_str(&rest[..12]);
+                12
+            }
+            Some(half @ 0xd800..=0xdfff) => {
+                out.extend(char::from_u32(MOVED + half));
+                6
+            }
+            Some(_) => {
+                out.push_str(&rest[..6]);
+                6
+            }
+            None => backslash(out),
+        },
+        Some(_) => backslash(out),
+        None => {
+            out.push('\\');
+            1
+        }
+    }
+}
+
+/// No escape that there is: the backslash was meant as one.
+fn backslash(out: &mut String) -> usize {
+    out.push_str("\\\\");
+    1
+}
+
+/// What `\u` and its four digits name, where the text begins with one.
+fn unit(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    digits
+        .bytes()
+        .all(|digit| digit.is_ascii_hexdigit())
+        .then(|| u32::from_str_radix(digits, 16).ok())
+        .flatten()
+}
+
+/// Writes the number or word that `rest` begins with, null where it is none that can be; gives how many bytes it took.
+fn number(rest: &str, out: &mut String) -> usize {
+    let end = rest
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))
+        .unwrap_or(rest.len());
+    let word = &rest[..end];
+    let is_one = word.parse::<f64>().is_ok_and(f64::is_finite);
+    out.push_str(if is_one { word } else { "null" });
+    end
+}
+
+/// Puts halves of letters together that came apart in two pieces of text. A half without its other is U+FFFD.
+#[derive(Debug, Default)]
+pub struct Halves {
+    high: Option<u32>,
+}
+
+impl Halves {
+    /// More text. Its last letter is kept back where it is a first half.
+    pub fn take(&mut self, text: &str) -> String {
+        if self.high.is_none() && !text.contains(is_half) {
+            return text.to_owned();
+        }
+        let mut out = String::with_capacity(text.len());
+        for c in text.chars() {
+            let half = is_half(c).then(|| u32::from(c) - MOVED);
+            match (self.high.take(), half) {
+                (Some(high), Some(low @ 0xdc00..)) => {
+                    out.extend(char::from_u32(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00)));
+                    continue;
+                }
+                (Some(_), _) => out.push(char::REPLACEMENT_CHARACTER),
+                (None, _) => {}
+            }
+            match half {
+                Some(high @ ..0xdc00) => self.high = Some(high),
+                Some(_) => out.push(char::REPLACEMENT_CHARACTER),
+                None => out.push(c),
+            }
+        }
+        out
+    }
+
+    /// A text that has come whole.
+    pub fn settled(text: &str) -> String {
+        let mut halves = Self::default();
+        let mut whole = halves.take(text);
+        whole.extend(halves.end());
+        whole
+    }
+
+    /// What is left of a first half, once nothing more comes.
+    pub fn end(&mut self) -> Option<&'static str> {
+        self.high.take().map(|_| "\u{fffd}")
+    }
+}
+
+fn is_half(c: char) -> bool {
+    matches!(c, '\u{10d800}'..='\u{10dfff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn halves(pieces: &[&str]) -> String {
+        let mut halves = Halves::default();
+        let mut out: String = pieces
+            .iter()
+            .map(|piece| halves.take(parse(&format!("\"{piece}\"")).unwrap().as_str().unwrap()))
+            .collect();
+        out.extend(halves.end());
+        out
+    }
+
+    #[test]
+    fn r48_what_is_nearly_json_is_read() {
+        for (text, value) in [
+            (
+                r#"{"a": NaN, "b": [-Infinity, Infinity, 1e999, 1.5e3]}"#,
+                json!({"a": null, "b": [null, null, null, 1500.0]}),
+            ),
+            ("{\"a\": \"NaN \u{1}\n \\d \\u12\"}", json!({"a": "NaN \u{1}\n \\d \\u12"})),
+            (r#"{"\n\"NaN": -1, "x": NaN}"#, json!({"\n\"NaN": -1, "x": null})),
+            ("NaN", json!(null)),
+        ] {
+            assert_eq!(parse(text).unwrap(), value, "{text}");
+        }
+        for half in ["{\"a\": \"NaN", "{\"a\": NaN", "", "{\"a\": \"\\", "{\"a\": \"\\u12", "words", "[1,]"] {
+            assert!(parse(half).is_err(), "{half}");
+        }
+    }
+
+    #[test]
+    fn r48_halves_of_letters_find_each_other() {
+        for (pieces, text) in [
+            (&["a\\ud83d", "\\ude00b"][..], "a😀b"),
+            (&["\\ud83d\\ude00"], "😀"),
+            (&["\\ud83d", "", "\\ude00"], "😀"),
+            (&["\\ud83d", "a", "\\ude00"], "\u{fffd}a\u{fffd}"),
+            (&["\\ud83d\\ud83d\\ude00"], "\u{fffd}😀"),
+            (&["\\ude00\\ud83d"], "\u{fffd}\u{fffd}"),
+            (&["\\\\ud83d"], "\\ud83d"),
+        ] {
+            assert_eq!(halves(pieces), text, "{pieces:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn r64_mending_neither_panics_nor_changes_what_is_right(text in r#"[\[\]{}":,\\u0-9a-fD\-NI 中\n]{0,24}"#) {
+            let strict = serde_json::from_str::<Value>(&text);
+            let lenient = parse(&text);
+            if let Ok(value) = strict {
+                prop_assert_eq!(lenient.unwrap(), value);
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Requests as they are written.
+
+use super::*;
+use crate::chat::{CallId, Echo, Request};
+use crate::llm::Settings;
+use crate::llm::ask::origin;
+
+fn spec() -> ToolSpec {
+    ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }
+}
+
+fn written(messages: Vec<Message>, settings: &Settings) -> Value {
+    let request = Request { model: "m".into(), messages, tools: vec![spec()], most: None, pictures: vec![] };
+    body(&Ask::new(&request, settings))
+}
+
+fn here() -> Settings {
+    Settings::new("http://h/v1")
+}
+
+fn told(settings: Settings, tools: Vec<ToolSpec>) -> Value {
+    body(&Ask::new(
+        &Request { model: "m".into(), messages: vec![], tools, most: None, pictures: vec![] },
+        &settings,
+    ))
+}
+
+fn replied(text: &str, ids: &[&str], held: Option<Value>) -> Message {
+    let call = |id: &&str| ToolCall { id: CallId::from(*id), name: "f".into(), arguments: "{}".into() };
+    let echo = held.map(|held| Echo { from: origin(&here(), "m"), held });
+    Message::Model { text: text.into(), calls: ids.iter().map(call).collect(), echo }
+}
+
+#[test]
+fn every_message_is_written_as_services_read_it() {
+    let check = |message: Message, wire: Value| {
+        assert_eq!(written(vec![message], &here())["messages"], json!([wire]));
+    };
+    check(Message::System("s".into()), json!({"role": "system", "content": "s"}));
+    check(Message::Person("p".into()), json!({"role": "user", "content": "p"}));
+    check(replied("t", &[], None), json!({"role": "assistant", "content": "t"}));
+    let outcome = Message::Tool { call: "c1".into(), text: "t".into() };
+    check(outcome, json!({"role": "tool", "tool_call_id": "c1", "content": "t"}));
+    let calls = json!([{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]);
+    check(replied("t", &["c1"], None), json!({"role": "assistant", "content": "t", "tool_calls": calls}));
+    check(replied(" ", &["c1"], None), json!({"role": "assistant", "content": null, "tool_calls": calls}));
+}
+
+#[test]
+fn tools_are_offered_only_where_there_are_some_and_they_may_be() {
+    let quiet = Settings {
+        parallel_calls: Some(true),
+        extra: json!({"tool_choice": "auto", "parallel_tool_calls": true}).as_object().unwrap().clone(),
+        ..here()
+    };
+    for none in [told(quiet.clone(), vec![]), told(Settings { tools: false, ..quiet.clone() }, vec![spec()])]
+    {
+        for name in ["tools", "tool_choice", "parallel_tool_calls"] {
+            assert_eq!(none.get(name), None, "{name}");
+        }
+    }
+    let some = told(quiet, vec![spec()]);
+    assert_eq!(
+        some["tools"],
+        json!([{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}])
+    );
+    assert_eq!((&some["tool_choice"], &some["parallel_tool_calls"]), (&json!("auto"), &json!(true)));
+}
+
+#[test]
+fn extra_parameters_pass_through_but_cannot_change_the_talk() {
+    let extra =
+        json!({"temperature": 0.2, "stream": false, "model": "x", "messages": [], "stream_options": null});
+    let settings = Settings { extra: extra.as_object().unwrap().clone(), ..here() };
+    assert_eq!(
+        told(settings, vec![]),
+        json!({"temperature": 0.2, "model": "m", "messages": [], "stream": true})
+    );
+    assert_eq!(told(here(), vec![])["stream_options"], json!({"include_usage": true}));
+}
+
+#[test]
+fn what_a_request_is_told_has_the_names_that_services_know() {
+    let settings =
+        Settings { effort: Some("high".into()), parallel_calls: Some(false), most: Some(99), ..here() };
+    let all = told(settings.clone(), vec![spec()]);
+    assert_eq!(all["reasoning_effort"], "high");
+    assert_eq!(all["parallel_tool_calls"], false);
+    assert_eq!(all["max_tokens"], 99);
+    let own = json!({"reasoning_effort": "low", "max_tokens": 5, "parallel_tool_calls": null});
+    let all = told(Settings { extra: own.as_object().unwrap().clone(), ..settings }, vec![spec()]);
+    assert_eq!((&all["reasoning_effort"], &all["max_tokens"]), (&json!("low"), &json!(5)), "their own wins");
+    assert_eq!(all.get("parallel_tool_calls"), None);
+    for name in ["reasoning_effort", "parallel_tool_calls", "max_tokens"] {
+        assert_eq!(told(here(), vec![spec()]).get(name), None, "nothing is said of what was not set");
+    }
+}
+
+#[test]
+fn openai_and_azure_call_the_limit_otherwise() {
+    for (base_url, name) in [
+        ("https://api.openai.com/v1", "max_completion_tokens"),
+        ("https://me.openai.azure.com/openai/v1", "max_completion_tokens"),
+        ("https://me.services.ai.azure.com/openai/v1/", "max_completion_tokens"),
+        ("https://API.OpenAI.com/v1", "max_completion_tokens"),
+        ("https://api.openai.com.example.com/v1", "max_tokens"),
+        ("https://evilopenai.azure.com/v1", "max_tokens"),
+        ("https://openrouter.ai/api/v1", "max_tokens"),
+        ("http://127.0.0.1:8080/v1", "max_tokens"),
+        ("no address", "max_tokens"),
+    ] {
+        let all = told(Settings { most: Some(7), ..Settings::new(base_url) }, vec![]);
+        assert_eq!(all[name], 7, "{base_url}: {all}");
+    }
+}
+
+#[test]
+fn what_was_held_goes_back_with_its_reply() {
+    let held = json!({"calls": [{"google": {"thought_signature": "s"}}], "reasoning_content": "r"});
+    let talk =
+        vec![replied("", &["a-2"], Some(held)), Message::Tool { call: "a-2".into(), text: "t".into() }];
+    let quiet = written(talk.clone(), &here());
+    let message = &quiet["messages"][0];
+    assert_eq!(message["tool_calls"][0]["extra_content"]["google"]["thought_signature"], "s");
+    assert_eq!(message.get("reasoning_content"), None);
+    let back = Settings { reasoning_back: true, ..here() };
+    assert_eq!(written(talk, &back)["messages"][0]["reasoning_content"], "r");
+    let foreign = written(vec![replied("", &["a"], None), replied("t", &[], None)], &back);
+    assert_eq!(foreign["messages"][0]["reasoning_content"], "", "calls without any are refused");
+    assert_eq!(foreign["messages"][1].get("reasoning_content"), None);
+}

@@ -1,0 +1,369 @@
+//! What the events of a responses stream say, gathered into whole chunks. Pure: the same events give the same chunks.
+//!
+//! Most of a reply comes more than once: in pieces, whole with its part, whole with its item, and whole with the reply.
+//! What was sent is never said twice, and what was left out of the pieces is taken from wherever it comes.
+
+use super::slots::{Kind, MOST, Slots};
+use crate::chat::{Chunk, Echo, Finish, ToolCall, Usage};
+use crate::llm::Error;
+use crate::llm::calls::Calls;
+use crate::llm::fault::{Fault, clip};
+use crate::llm::gather::{chunk, finish};
+use crate::llm::reply::{End, Out, is_visible};
+use crate::llm::think::{Piece, Split};
+use crate::llm::wire::{self, CallPart, text_of};
+use serde_json::Value;
+
+/// A reply so far.
+#[derive(Debug, Default)]
+pub struct Gather {
+    from: String,
+    wants_reasoning: bool,
+    split: Split,
+    slots: Slots,
+    usage: Option<Usage>,
+    finish: Option<Finish>,
+    /// The item that spoke last, and whether an earlier one spoke after it.
+    speaker: usize,
+    mixed: bool,
+    thought: bool,
+    /// Something a person can see has come.
+    seen: bool,
+    failed: bool,
+    over: bool,
+}
+
+impl Gather {
+    /// A reply from there; `reasoning` says whether reasoning that is not sealed will have to be sent back.
+    pub fn of(from: String, reasoning: bool) -> Self {
+        Self { from, wants_reasoning: reasoning, ..Self::default() }
+    }
+
+    /// Takes one event. After an error nothing more is to be taken.
+    pub fn take(&mut self, event: &Value, out: &mut Out) {
+        if self.is_over() {
+            return;
+        }
+        let before = out.len();
+        match event.get("type").and_then(Value::as_str) {
+            Some("error") => self.fail(event, out),
+            Some(kind) => self.typed(kind.strip_prefix("response.").unwrap_or(kind), event, out),
+            None if super::is_reply(event) => self.last(event, out),
+            None if event.get("choices").is_some() => {
+                self.failed = true;
+                let words = "the service answered as chat completions do; set the profile's api to \"chat\"";
+                out.push_back(Err(Error::NotAModel(words.to_owned())));
+            }
+            None if wire::read_fault(event).is_some() => self.fail(event, out),
+            None => {}
+        }
+        if self.slots.is_endless() && !self.failed {
+            self.failed = true;
+            out.push_back(Err(Error::NotAModel(format!("the reply has more than {MOST} items"))));
+        }
+        self.seen |= out.iter().skip(before).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
+    }
+
+    /// Whether nothing can still come.
+    pub fn is_over(&self) -> bool {
+        self.over || self.failed || self.finish.is_some()
+    }
+
+    /// Closes the reply: what is to be sent back, its calls and [`Chunk::Done`] where it is whole, an error where it
+    /// is not. Only the service's own word makes it whole; a mere end of the stream does not.
+    pub fn end(&mut self, end: End, out: &mut Out) {
+        if std::mem::replace(&mut self.over, true) || self.failed {
+            return;
+        }
+        let rest = self.split.end().into_iter().collect();
+        self.pieces(self.speaker, rest, out);
+        let finish = match (self.finish.take(), end) {
+            (Some(finish), _) => finish,
+            (None, End::Said | End::Silent) => {
+                let why = "the service closed it without saying that the reply was over";
+                out.push_back(Err(Error::Cut(why.to_owned())));
+                return;
+            }
+            (None, End::Broken(error)) => {
+                out.push_back(Err(error));
+                return;
+            }
+        };
+        if finish == Finish::Stop {
+            if self.slots.iter().any(|slot| slot.kind == Kind::Call && !slot.is_whole_call()) {
+                out.push_back(Err(Error::Cut("a call in it was never finished".to_owned())));
+                return;
+            }
+            out.extend(self.echo().map(|echo| Ok(Chunk::Echo(echo))));
+        }
+        out.extend(self.calls().into_iter().map(|call| Ok(Chunk::Call(call))));
+        out.push_back(Ok(Chunk::Done(finish)));
+    }
+
+    fn typed(&mut self, kind: &str, event: &Value, out: &mut Out) {
+        let at = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let part = at("content_index");
+        match kind {
+            "output_item.added" => {
+                let item = &event["item"];
+                if let Some(kind) = Kind::of(item) {
+                    let slot = self.slots.begin(kind, event);
+                    self.name(slot, item);
+                    self.writing(slot, out);
+                }
+            }
+            "output_item.done" => {
+                if let Some(kind) = Kind::of(&event["item"]) {
+                    let slot = self.slots.find(kind, event, false);
+                    self.whole(slot, &event["item"], out);
+                }
+            }
+            "output_text.delta" | "refusal.delta" => {
+                let (slot, text) = (self.slots.find(Kind::Message, event, true), delta(event));
+                self.say(slot, part, &text, false, out);
+            }
+            "output_text.done" | "refusal.done" => {
+                let text = text_of(event.get("text")).or_else(|| text_of(event.get("refusal")));
+                let slot = self.slots.find(Kind::Message, event, false);
+                self.say(slot, part, &text.unwrap_or_default(), true, out);
+            }
+            "content_part.done" => {
+                let (words, is_thought) = part_text(&event["part"]);
+                if is_thought {
+                    let slot = self.slots.find(Kind::Reasoning, event, false);
+                    self.think(slot, "content", part, &words, true, out);
+                } else if !words.is_empty() {
+                    let slot = self.slots.find(Kind::Message, event, false);
+                    self.say(slot, part, &words, true, out);
+                }
+            }
+            "reasoning_summary_text.delta" | "reasoning_summary.delta" => {
+                let slot = self.slots.find(Kind::Reasoning, event, true);
+                self.think(slot, "summary", at("summary_index"), &delta(event), false, out);
+            }
+            "reasoning_summary_text.done" | "reasoning_summary_part.done" => {
+                let text = text_of(event.get("text")).unwrap_or_else(|| part_text(&event["part"]).0);
+                let slot = self.slots.find(Kind::Reasoning, event, false);
+                self.think(slot, "summary", at("summary_index"), &text, true, out);
+            }
+            "reasoning_text.delta" | "reasoning.delta" => {
+                let slot = self.slots.find(Kind::Reasoning, event, true);
+                self.think(slot, "content", part, &delta(event), false, out);
+            }
+            "reasoning_text.done" | "reasoning.done" => {
+                let text = text_of(event.get("text")).unwrap_or_default();
+                let slot = self.slots.find(Kind::Reasoning, event, false);
+                self.think(slot, "content", part, &text, true, out);
+            }
+            "function_call_arguments.delta" => {
+                let slot = self.slots.find(Kind::Call, event, true);
+                let own = self.slots.at(slot);
+                if !own.closed {
+                    own.arguments.push_str(&delta(event));
+                }
+                self.writing(slot, out);
+            }
+            "function_call_arguments.done" => {
+                let slot = self.slots.find(Kind::Call, event, false);
+                self.name(slot, event);
+                self.arguments(slot, event.get("arguments"));
+                self.writing(slot, out);
+            }
+            "completed" | "incomplete" | "failed" | "cancelled" | "done" => {
+                let response = event.get("response").unwrap_or(event);
+                self.last_of(kind, response, out);
+            }
+            _ => {}
+        }
+    }
+
+    /// The whole reply.
+    fn last(&mut self, response: &Value, out: &mut Out) {
+        let status = response.get("status").and_then(Value::as_str).unwrap_or("completed").to_owned();
+        self.last_of(&status, response, out);
+    }
+
+    fn last_of(&mut self, kind: &str, response: &Value, out: &mut Out) {
+        let items = response.get("output").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        for (slot, item) in self.slots.listed(items) {
+            self.whole(slot, &item, out);
+        }
+        if let Some(usage) = response.get("usage").filter(|usage| usage.is_object()) {
+            let usage = wire::counted(usage);
+            if self.usage.replace(usage) != Some(usage) {
+                out.push_back(Ok(Chunk::Usage(usage)));
+            }
+        }
+        let status = response.get("status").and_then(Value::as_str).unwrap_or_default();
+        let is = |word: &str| kind == word || status == word;
+        if is("failed") || is("cancelled") || response.get("error").is_some_and(|error| !error.is_null()) {
+            self.fail(response, out);
+        } else if is("incomplete") {
+            let reason = response.get("incomplete_details").and_then(|why| text_of(why.get("reason")));
+            self.finish = Some(match finish(reason.as_deref().unwrap_or_default()) {
+                // It did not stop of itself, whatever it calls what happened.
+                None | Some(Finish::Stop) => {
+                    Finish::Filtered(clip(reason.as_deref().unwrap_or("no reason given"), 60))
+                }
+                Some(known @ (Finish::Length | Finish::Filtered(_))) => known,
+            });
+        } else if kind == "completed" || kind == "done" {
+            self.finish = Some(Finish::Stop);
+        }
+    }
+
+    /// An item as it is in the end.
+    fn whole(&mut self, slot: usize, item: &Value, out: &mut Out) {
+        self.name(slot, item);
+        match Kind::of(item) {
+            Some(Kind::Message) => match item.get("content") {
+                Some(Value::Array(parts)) => {
+                    for (at, part) in (0..).zip(parts.iter().take(MOST)) {
+                        self.say(slot, at, &part_text(part).0, true, out);
+                    }
+                }
+                content => self.say(slot, 0, &text_of(content).unwrap_or_default(), true, out),
+            },
+            Some(Kind::Reasoning) => {
+                for name in ["summary", "content"] {
+                    let parts = item.get(name).and_then(Value::as_array).into_iter().flatten();
+                    for (at, part) in (0..).zip(parts.take(MOST)) {
+                        self.think(slot, name, at, &part_text(part).0, true, out);
+                    }
+                }
+                let kept = super::items::reasoning(item, self.wants_reasoning);
+                let own = self.slots.at(slot);
+                own.reasoning = kept.or_else(|| own.reasoning.take());
+            }
+            Some(Kind::Call) if !is_cut(item) => self.arguments(slot, item.get("arguments")),
+            Some(Kind::Call) | None => {}
+        }
+        let own = self.slots.at(slot);
+        own.closed |= own.kind != Kind::Call;
+    }
+
+    fn name(&mut self, slot: usize, item: &Value) {
+        let own = self.slots.at(slot);
+        if let Some(name) = text_of(item.get("name")) {
+            own.name = name;
+        }
+        own.call_id = text_of(item.get("call_id")).or_else(|| own.call_id.take());
+        own.phase = item.get("phase").filter(|phase| phase.is_string()).cloned().or_else(|| own.phase.take());
+    }
+
+    fn arguments(&mut self, slot: usize, arguments: Option<&Value>) {
+        let own = self.slots.at(slot);
+        match arguments {
+            Some(Value::String(text)) if text.is_empty() => {}
+            Some(Value::String(text)) => own.arguments.clone_from(text),
+            None | Some(Value::Null) => {}
+            Some(value) => own.arguments = value.to_string(),
+        }
+        own.closed = true;
+    }
+
+    fn writing(&mut self, slot: usize, out: &mut Out) {
+        let own = self.slots.at(slot);
+        if own.kind == Kind::Call {
+            out.push_back(Ok(Chunk::Writing { name: own.name.clone(), bytes: own.arguments.len() }));
+        }
+    }
+
+    fn say(&mut self, slot: usize, at: u64, text: &str, is_all: bool, out: &mut Out) {
+        let own = self.slots.at(slot);
+        let (more, _) = if is_all { own.whole("text", at, text) } else { own.more("text", at, text) };
+        if more.is_empty() {
+            return;
+        }
+        self.mixed |= slot < self.speaker;
+        self.speaker = slot;
+        let pieces = self.split.take(more);
+        self.pieces(slot, pieces, out);
+    }
+
+    fn pieces(&mut self, slot: usize, pieces: Vec<Piece>, out: &mut Out) {
+        for piece in pieces {
+            if let Piece::Said(text) = &piece {
+                self.slots.at(slot).bytes += text.len();
+            }
+            out.push_back(Ok(chunk(piece)));
+        }
+    }
+
+    fn think(&mut self, slot: usize, name: &'static str, at: u64, text: &str, is_all: bool, out: &mut Out) {
+        let own = self.slots.at(slot);
+        if own.thinks_otherwise(name) || text.is_empty() {
+            return;
+        }
+        let (more, new) = if is_all { own.whole(name, at, text) } else { own.more(name, at, text) };
+        if !more.is_empty() {
+            let gap = if new && self.thought { "\n\n" } else { "" };
+            self.thought = true;
+            out.push_back(Ok(Chunk::Reasoning(format!("{gap}{more}"))));
+        }
+    }
+
+    fn calls(&self) -> Vec<ToolCall> {
+        let mut calls = Calls::default();
+        let whole = self.slots.iter().filter(|slot| slot.kind == Kind::Call && slot.is_whole_call());
+        for (index, slot) in (0..).zip(whole) {
+            calls.take(vec![CallPart {
+                index: Some(index),
+                id: slot.call_id.clone(),
+                name: Some(slot.name.clone()),
+                arguments: slot.arguments.clone(),
+                extra: None,
+            }]);
+        }
+        calls.finish()
+    }
+
+    fn echo(&self) -> Option<Echo> {
+        let held: Vec<Value> = self.slots.iter().filter_map(super::slots::Slot::held).collect();
+        let fits = !self.mixed && super::items::is_worth_it(&held);
+        fits.then(|| Echo { from: self.from.clone(), held: Value::Array(held) })
+    }
+
+    fn fail(&mut self, event: &Value, out: &mut Out) {
+        let rest = self.split.end().into_iter().collect();
+        self.pieces(self.speaker, rest, out);
+        self.failed = true;
+        let mut fault = Fault::read(event);
+        // The name of the event is none of the error.
+        fault.code = fault.code.filter(|code| code != "error");
+        let status = fault.status.or_else(|| status(fault.code.as_deref()?));
+        out.push_back(Err(match status {
+            // Nothing was begun: this is an answer like any other, but for the wrong envelope.
+            Some(status) if !self.seen => fault.into_error(status, None),
+            _ => Error::InStream(fault.sentence()),
+        }));
+    }
+}
+
+/// The status with which these would be an answer of their own.
+fn status(code: &str) -> Option<u16> {
+    match code {
+        "server_error" | "internal_server_error" | "internal_error" => Some(500),
+        "server_is_overloaded" | "overloaded_error" | "slow_down" => Some(503),
+        "rate_limit_exceeded" | "insufficient_quota" => Some(429),
+        "context_length_exceeded" | "invalid_prompt" | "invalid_request_error" => Some(400),
+        _ => None,
+    }
+}
+
+fn is_cut(item: &Value) -> bool {
+    item.get("status").is_some_and(|status| status == "incomplete" || status == "in_progress")
+}
+
+fn delta(event: &Value) -> String {
+    let delta = event.get("delta");
+    text_of(delta).or_else(|| text_of(delta?.get("text"))).unwrap_or_default()
+}
+
+/// The text of a part, and whether it is thought.
+fn part_text(part: &Value) -> (String, bool) {
+    let text =
+        text_of(Some(part)).or_else(|| text_of(part.get("text"))).or_else(|| text_of(part.get("refusal")));
+    let is_thought = part.get("type").is_some_and(|kind| kind == "reasoning_text" || kind == "summary_text");
+    (text.unwrap_or_default(), is_thought)
+}

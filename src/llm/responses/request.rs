@@ -1,0 +1,91 @@
+//! A request as the responses API reads it.
+
+use super::items;
+use crate::chat::{Message, ToolSpec};
+use crate::llm::ask::Ask;
+use serde_json::{Map, Value, json};
+
+/// Services refuse a smaller limit than this.
+const LEAST: u64 = 16;
+
+/// The body of a request. The person's own parameters are passed on as they are, and win over what is only a default
+/// here; a `null` in them leaves one of ours out. The talk itself, the tools and `stream` cannot be changed by them.
+pub fn body(ask: &Ask<'_>) -> Value {
+    let settings = ask.settings;
+    let mut body = Map::new();
+    body.insert("store".to_owned(), json!(false));
+    body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
+    if let (Some(several), false) = (settings.parallel_calls, ask.tools.is_empty()) {
+        body.insert("parallel_tool_calls".to_owned(), json!(several));
+    }
+    body.extend(settings.effort.as_ref().map(|effort| ("reasoning".to_owned(), json!({"effort": effort}))));
+    for (name, value) in &settings.extra {
+        match (body.get_mut(name), value) {
+            // A wish for summaries does not take away the effort.
+            (Some(Value::Object(ours)), Value::Object(own)) => {
+                ours.extend(own.iter().map(|(name, value)| (name.clone(), value.clone())));
+                ours.retain(|_, value| !value.is_null());
+            }
+            _ => {
+                body.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    body.extend(ask.limit("max_output_tokens").map(|(name, most)| (name, json!(most.max(LEAST)))));
+    body.insert("model".to_owned(), json!(ask.model));
+    let (instructions, talk) = match ask.messages.split_first() {
+        Some((Message::System(text), talk)) => (Some(text), talk),
+        _ => (None, ask.messages.as_slice()),
+    };
+    body.insert("instructions".to_owned(), json!(instructions));
+    body.insert("input".to_owned(), input(talk, ask).into());
+    body.insert("stream".to_owned(), json!(true));
+    if ask.tools.is_empty() {
+        body.remove("tools");
+        body.remove("tool_choice");
+        body.remove("parallel_tool_calls");
+    } else {
+        body.insert("tools".to_owned(), ask.tools.iter().map(tool).collect());
+    }
+    body.retain(|_, value| !value.is_null());
+    Value::Object(body)
+}
+
+/// What the person said, with the pictures they named.
+fn person(text: &str, ask: &Ask<'_>) -> Value {
+    let mut parts = vec![json!({"type": "input_text", "text": text})];
+    for picture in ask.shown(text) {
+        let url = format!("data:{};base64,{}", picture.kind, picture.data);
+        parts.push(json!({"type": "input_image", "image_url": url}));
+    }
+    if parts.len() == 1 { json!(text) } else { parts.into() }
+}
+
+fn input(talk: &[Message], ask: &Ask<'_>) -> Vec<Value> {
+    let mut input = Vec::new();
+    for message in talk {
+        match message {
+            Message::System(text) => input.push(json!({"role": "system", "content": text})),
+            Message::Person(text) => input.push(json!({"role": "user", "content": person(text, ask)})),
+            Message::Model { text, calls, echo } => {
+                let held = echo.as_ref().and_then(|echo| items::give_back(&echo.held, text, calls));
+                input.extend(held.unwrap_or_else(|| items::plain(text, calls)));
+            }
+            Message::Tool { call, text } => {
+                input.push(json!({"type": "function_call_output", "call_id": call.0, "output": text}));
+            }
+        }
+    }
+    input
+}
+
+/// `strict` is on unless it is said to be off, and then most schemas are refused.
+fn tool(tool: &ToolSpec) -> Value {
+    json!({
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+        "strict": false,
+    })
+}

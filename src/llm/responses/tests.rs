@@ -1,0 +1,345 @@
+//! Requests as they are written, events as they are read.
+
+use super::*;
+use crate::chat::{CallId, Chunk, Echo, Finish, Message, Request, ToolCall, ToolSpec};
+use crate::llm::ask::{Ask, origin};
+use crate::llm::reply::{End, Out};
+use crate::llm::{Api, Settings};
+use serde_json::json;
+
+fn here() -> Settings {
+    Settings { api: Api::Responses, ..Settings::new("http://h/v1") }
+}
+
+fn spec() -> ToolSpec {
+    ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }
+}
+
+fn written(messages: Vec<Message>, settings: &Settings) -> Value {
+    body(&Ask::new(
+        &Request { model: "m".into(), messages, tools: vec![spec()], most: Some(64), pictures: vec![] },
+        settings,
+    ))
+}
+
+fn replied(text: &str, ids: &[&str], held: Option<Value>) -> Message {
+    let call = |id: &&str| ToolCall { id: CallId::from(*id), name: "f".into(), arguments: "{}".into() };
+    let echo = held.map(|held| Echo { from: origin(&here(), "m"), held });
+    Message::Model { text: text.into(), calls: ids.iter().map(call).collect(), echo }
+}
+
+#[test]
+fn a_request_is_what_the_responses_api_expects() {
+    let talk = vec![
+        Message::System("s".into()),
+        Message::Person("p".into()),
+        replied("t", &["c1"], None),
+        Message::Tool { call: "c1".into(), text: "o".into() },
+    ];
+    let settings =
+        Settings { effort: Some("low".into()), parallel_calls: Some(false), reasoning_back: false, ..here() };
+    assert_eq!(
+        written(talk, &settings),
+        json!({
+            "store": false,
+            "include": ["reasoning.encrypted_content"],
+            "parallel_tool_calls": false,
+            "reasoning": {"effort": "low"},
+            "max_output_tokens": 64,
+            "model": "m",
+            "instructions": "s",
+            "input": [
+                {"role": "user", "content": "p"},
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "t"}]},
+                {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "c1", "output": "o"},
+            ],
+            "stream": true,
+            "tools": [{"type": "function", "name": "f", "description": "d", "parameters": {"type": "object"}, "strict": false}],
+        })
+    );
+}
+
+#[test]
+fn extra_parameters_pass_through_but_cannot_change_the_talk() {
+    let extra = json!({"store": null, "include": null, "reasoning": {"summary": "auto"}, "max_output_tokens": 3,
+        "input": "x", "instructions": "x", "stream": false, "text": {"verbosity": "low"}});
+    let settings =
+        Settings { effort: Some("low".into()), extra: extra.as_object().unwrap().clone(), ..here() };
+    let body = written(vec![Message::Person("p".into())], &settings);
+    assert_eq!((body.get("store"), body.get("include"), body.get("instructions")), (None, None, None));
+    assert_eq!(body["reasoning"], json!({"effort": "low", "summary": "auto"}));
+    assert_eq!(body["max_output_tokens"], 16, "the least that is taken");
+    assert_eq!(body["input"], json!([{"role": "user", "content": "p"}]));
+    assert_eq!((&body["stream"], &body["text"]["verbosity"]), (&json!(true), &json!("low")));
+    let quiet = Settings { tools: false, parallel_calls: Some(true), ..here() };
+    let body = written(vec![], &quiet);
+    assert_eq!((body.get("tools"), body.get("parallel_tool_calls")), (None, None));
+}
+
+fn sealed(id: &str) -> Value {
+    json!({"id": id, "type": "reasoning", "summary": [], "encrypted_content": "…"})
+}
+
+#[test]
+fn held_items_go_back_in_their_order() {
+    let held = json!([sealed("r1"), {"type": "message", "id": "m1", "phase": "commentary", "bytes": 3},
+        {"type": "function_call", "id": "f1"}, sealed("r2"), {"type": "function_call"}]);
+    let input = written(vec![replied("Hm.", &["a-2", "b"], Some(held))], &here())["input"].clone();
+    assert_eq!(
+        input,
+        json!([
+            sealed("r1"),
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hm.", "annotations": []}],
+             "id": "m1", "status": "completed", "phase": "commentary"},
+            {"type": "function_call", "call_id": "a-2", "name": "f", "arguments": "{}", "id": "f1"},
+            sealed("r2"),
+            {"type": "function_call", "call_id": "b", "name": "f", "arguments": "{}"},
+        ])
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_left_out() {
+    let message = |bytes: usize| json!({"type": "message", "bytes": bytes});
+    let call = json!({"type": "function_call"});
+    let plain = |text: &str, ids: &[&str]| written(vec![replied(text, ids, None)], &here())["input"].clone();
+    for (what, text, ids, held) in [
+        ("another number of calls", "a", &["x", "y"][..], json!([sealed("r"), call])),
+        ("calls that nobody held", "a", &["x"], json!([sealed("r"), message(1)])),
+        ("calls that were dropped", "a", &[], json!([sealed("r"), message(1), call])),
+        ("text without a message", "a", &["x"], json!([sealed("r"), call])),
+        ("text of another length", "abcd", &[], json!([message(1), sealed("r"), message(1)])),
+        ("text cut within a letter", "äb", &[], json!([message(1), sealed("r"), message(2)])),
+        ("an item nobody knows", "a", &[], json!([{"type": "message_from_system"}, message(1)])),
+        ("no list", "a", &["x"], json!({"odd": 1})),
+        ("reasoning that leads to nothing", "a", &[], json!([message(1), sealed("r"), sealed("q")])),
+    ] {
+        let input = written(vec![replied(text, ids, Some(held))], &here())["input"].clone();
+        assert_eq!(input, plain(text, ids), "{what}");
+    }
+    let two = written(vec![replied("abc", &[], Some(json!([message(1), sealed("r"), message(2)])))], &here());
+    assert_eq!(two["input"][0]["content"][0]["text"], "a");
+    assert_eq!((&two["input"][1], &two["input"][2]["content"][0]["text"]), (&sealed("r"), &json!("bc")));
+}
+
+fn gather(events: &[Value], end: End) -> Vec<Result<Chunk, Error>> {
+    let (mut gather, mut out) = (Gather::of("here".into(), false), Out::new());
+    for event in events {
+        gather.take(event, &mut out);
+    }
+    gather.end(end, &mut out);
+    out.into()
+}
+
+fn text(out: &[Result<Chunk, Error>]) -> String {
+    let word = |item: &Result<Chunk, Error>| match item {
+        Ok(Chunk::Text(text)) => text.clone(),
+        Ok(Chunk::Reasoning(text)) => format!("({text})"),
+        Ok(Chunk::Call(call)) => format!("[{} {} {}]", call.id, call.name, call.arguments),
+        Ok(Chunk::Done(finish)) => format!("<{finish:?}>"),
+        Ok(Chunk::Echo(echo)) => format!("&{}&", echo.held),
+        Ok(_) => String::new(),
+        Err(error) => format!("!{error:?}"),
+    };
+    out.iter().map(word).collect()
+}
+
+#[test]
+fn only_the_word_of_the_service_makes_a_reply_whole() {
+    let says = json!({"type": "response.output_text.delta", "item_id": "m", "output_index": 0, "delta": "a"});
+    let completed = json!({"type": "response.completed", "response": {"status": "completed"}});
+    for end in [End::Said, End::Silent] {
+        let out = gather(std::slice::from_ref(&says), end);
+        assert!(matches!(out[..], [Ok(Chunk::Text(_)), Err(Error::Cut(_))]), "{out:?}");
+    }
+    let broken = End::Broken(Error::Cut("reset".into()));
+    assert_eq!(gather(&[], broken.clone()), [Err(Error::Cut("reset".into()))]);
+    let out = gather(&[says.clone(), completed, says], broken);
+    assert_eq!(out, [Ok(Chunk::Text("a".into())), Ok(Chunk::Done(Finish::Stop))]);
+}
+
+#[test]
+fn items_are_found_whatever_is_wrong_with_their_ids_and_places() {
+    let added = |index: Value, id: Value| json!({"type": "response.output_item.added", "output_index": index, "item": {"type": "function_call", "id": id, "call_id": "", "name": "f"}});
+    let delta = |index: Value, id: Value, delta: &str| json!({"type": "response.function_call_arguments.delta", "output_index": index, "item_id": id, "delta": delta});
+    let done = |index: Value, id: Value, n: u8| json!({"type": "response.output_item.done", "output_index": index, "item": {"type": "function_call", "id": id, "name": "f", "call_id": format!("c{n}"), "arguments": format!("{{\"n\":{n}}}")}});
+    let completed = |output: Value| json!({"type": "response.completed", "response": {"status": "completed", "output": output}});
+    let expected = "[c1 f {\"n\":1}][c2 f {\"n\":2}]<Stop>";
+    let n = || Value::Null;
+    let calls = json!([{"type": "function_call", "id": "p", "name": "f", "call_id": "c1", "arguments": "{\"n\":1}"},
+        {"type": "function_call", "id": "q", "name": "f", "call_id": "c2", "arguments": "{\"n\":2}"}]);
+    for (what, events) in [
+        (
+            "as it should be",
+            vec![
+                added(json!(0), json!("a")),
+                delta(json!(0), json!("a"), "{\"n\":"),
+                done(json!(0), json!("a"), 1),
+                added(json!(1), json!("b")),
+                done(json!(1), json!("b"), 2),
+                completed(n()),
+            ],
+        ),
+        (
+            "interleaved",
+            vec![
+                added(json!(0), json!("a")),
+                added(json!(1), json!("b")),
+                delta(json!(1), json!("b"), "{"),
+                delta(json!(0), json!("a"), "{"),
+                done(json!(0), json!("a"), 1),
+                done(json!(1), json!("b"), 2),
+                completed(n()),
+            ],
+        ),
+        (
+            "a new id with every event",
+            vec![
+                added(json!(0), json!("a")),
+                delta(json!(0), json!("x"), "{\"n\":"),
+                done(json!(0), json!("y"), 1),
+                added(json!(1), json!("b")),
+                delta(json!(1), json!("z"), "{"),
+                done(json!(1), json!("w"), 2),
+                completed(calls.clone()),
+            ],
+        ),
+        (
+            "always the same place",
+            vec![
+                added(json!(0), json!("a")),
+                delta(json!(0), json!("a"), "{"),
+                done(json!(0), json!("a"), 1),
+                added(json!(0), json!("b")),
+                delta(json!(0), json!("b"), "{"),
+                done(json!(0), json!("b"), 2),
+                completed(n()),
+            ],
+        ),
+        (
+            "neither",
+            vec![
+                added(n(), n()),
+                delta(n(), n(), "{"),
+                done(n(), n(), 1),
+                added(n(), n()),
+                delta(n(), n(), "{"),
+                done(n(), n(), 2),
+                completed(n()),
+            ],
+        ),
+        ("never begun", vec![done(json!(0), json!("a"), 1), done(json!(1), json!("b"), 2), completed(n())]),
+        (
+            "one id for all",
+            vec![
+                done(json!(0), json!("a"), 1),
+                done(json!(1), json!("a"), 2),
+                done(json!(1), json!("a"), 2),
+                completed(n()),
+            ],
+        ),
+        (
+            "never begun, in pieces, always the same place",
+            vec![
+                delta(json!(0), json!("a"), "{"),
+                done(json!(0), json!("a"), 1),
+                delta(json!(0), json!("b"), "{"),
+                done(json!(0), json!("b"), 2),
+                completed(n()),
+            ],
+        ),
+        ("only at the end", vec![completed(calls.clone())]),
+        ("in one piece", vec![json!({"object": "response", "status": "completed", "output": calls})]),
+    ] {
+        assert_eq!(text(&gather(&events, End::Silent)), expected, "{what}");
+    }
+    let lost = [done(json!(1), json!("q"), 2), completed(calls)];
+    assert_eq!(
+        text(&gather(&lost, End::Silent)),
+        "[c2 f {\"n\":2}][c1 f {\"n\":1}]<Stop>",
+        "one lost on the way"
+    );
+}
+
+#[test]
+fn half_a_call_is_never_one() {
+    let half = json!({"type": "response.output_item.done", "item": {"type": "function_call", "id": "a", "status": "incomplete", "name": "f", "arguments": "{\"x\":"}});
+    let completed = json!({"type": "response.completed", "response": {}});
+    let out = text(&gather(&[half.clone(), completed], End::Silent));
+    assert_eq!(out, "!Cut(\"a call in it was never finished\")");
+    let cut = json!({"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}});
+    assert_eq!(text(&gather(&[half, cut], End::Silent)), "<Length>");
+}
+
+#[test]
+fn errors_keep_their_words_and_before_anything_was_seen_their_status() {
+    let failed = |code: &str| json!({"type": "response.failed", "response": {"status": "failed", "error": {"code": code, "message": "m"}}});
+    let service = |status, code: &str| {
+        Err(Error::Service { status, code: Some(code.into()), words: "m".into(), retry_after: None })
+    };
+    assert_eq!(gather(&[failed("server_error")], End::Silent), [service(500, "server_error")]);
+    assert_eq!(gather(&[failed("rate_limit_exceeded")], End::Silent), [service(429, "rate_limit_exceeded")]);
+    assert_eq!(gather(&[failed("odd")], End::Silent), [Err(Error::InStream("m (odd)".into()))]);
+    let says = json!({"type": "response.output_text.delta", "delta": "a"});
+    let out = gather(&[says.clone(), failed("server_error"), says], End::Silent);
+    assert_eq!(out, [Ok(Chunk::Text("a".into())), Err(Error::InStream("m (server_error)".into()))]);
+    for event in [
+        json!({"type": "error", "code": "context_length_exceeded", "message": "m", "param": null}),
+        json!({"type": "error", "error": {"type": "invalid_request_error", "code": "context_length_exceeded", "message": "m"}}),
+        json!({"error": {"type": "error", "code": "context_length_exceeded", "message": "m"}}),
+    ] {
+        let out = gather(std::slice::from_ref(&event), End::Silent);
+        assert_eq!(out, [service(400, "context_length_exceeded")], "{event}");
+        assert!(out[0].as_ref().is_err_and(Error::is_too_long));
+    }
+    let bare = gather(&[json!({"type": "error", "message": "m"})], End::Silent);
+    assert_eq!(bare, [Err(Error::InStream("m".into()))]);
+}
+
+#[test]
+fn a_service_without_responses_is_told_from_one_without_the_model() {
+    let refused = |status, code: Option<&str>, words: &str| Error::Service {
+        status,
+        code: code.map(str::to_owned),
+        words: words.into(),
+        retry_after: None,
+    };
+    for (status, code, words) in [
+        (404, None, ""),
+        (404, None, "404 page not found"),
+        (404, Some("unknown_url"), "Unknown request URL: POST /v1/responses."),
+        (405, None, "Method Not Allowed"),
+    ] {
+        let said = understand(refused(status, code, words)).to_string();
+        assert!(said.contains("set the profile's api to \"chat\"") && said.contains(words), "{said}");
+    }
+    for other in [
+        refused(404, Some("model_not_found"), "The model `m` does not exist"),
+        refused(404, None, "model 'm' not found"),
+        refused(404, Some("DeploymentNotFound"), "no"),
+        refused(404, None, "Item with id 'rs_1' not found."),
+        refused(400, None, "no"),
+        Error::Cut("404".into()),
+    ] {
+        assert_eq!(understand(other.clone()), other);
+    }
+}
+
+#[test]
+fn r65_a_reply_without_end_is_broken_off() {
+    let endless = |count: usize| json!({"type": "response.completed", "response": {"output": vec![json!({"type": "message", "content": "a"}); count]}});
+    assert_eq!(text(&gather(&[endless(1000)], End::Silent)), "a".repeat(1000) + "<Stop>");
+    let out = text(&gather(&[endless(5000)], End::Silent));
+    assert!(
+        out.ends_with("!NotAModel(\"the reply has more than 1000 items\")"),
+        "{}",
+        &out[out.len() - 80..]
+    );
+    let added = json!({"type": "response.output_item.added", "item": {"type": "message"}});
+    let out = text(&gather(&vec![added; 5000], End::Silent));
+    assert_eq!(out, "!NotAModel(\"the reply has more than 1000 items\")");
+    let parts = vec![json!({"type": "output_text", "text": "a"}); 5000];
+    let item = json!({"type": "response.output_item.done", "item": {"type": "message", "content": parts}});
+    assert!(text(&gather(&[item], End::Silent)).starts_with(&("a".repeat(1000) + "!Cut")));
+}

@@ -1,0 +1,205 @@
+//! What is tried again, when, and how long is waited.
+
+use super::*;
+use crate::chat::Finish;
+use crate::llm::patience::{ALONE, WATCHED};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use tokio::time::Instant;
+
+fn service(status: u16, code: &str, retry_after: Option<u64>) -> Error {
+    let code = (!code.is_empty()).then(|| code.to_owned());
+    Error::Service { status, code, words: String::new(), retry_after: retry_after.map(Duration::from_secs) }
+}
+
+const IDLE: Duration = Duration::from_secs(90);
+
+type Items = Vec<Result<Chunk, Error>>;
+
+/// Plays these replies one after another, as nobody or a person would wait for them; gives what came, how many
+/// attempts there were, and how long it took.
+async fn play_by(longest: Duration, replies: Vec<Items>) -> (Items, usize, Duration) {
+    let all = replies.len();
+    let left = Arc::new(Mutex::new(VecDeque::from(replies)));
+    let make = {
+        let left = left.clone();
+        move |_: &Pulse| {
+            stream::iter(left.lock().unwrap().pop_front().expect("no more attempts than replies")).boxed()
+        }
+    };
+    let began = Instant::now();
+    let out = stream(Patience::new(IDLE, longest), make).collect().await;
+    let used = all - left.lock().unwrap().len();
+    (out, used, began.elapsed())
+}
+
+async fn play(replies: Vec<Items>) -> (Items, usize, Duration) {
+    play_by(ALONE, replies).await
+}
+
+fn whole() -> Vec<Result<Chunk, Error>> {
+    vec![Ok(Chunk::Text("a".into())), Ok(Chunk::Done(Finish::Stop))]
+}
+
+#[tokio::test(start_paused = true)]
+async fn r49_only_what_may_pass_is_tried_again() {
+    for (error, again) in [
+        (service(408, "", None), true),
+        (service(429, "rate_limit_exceeded", None), true),
+        (service(500, "", None), true),
+        (service(503, "", None), true),
+        (service(529, "", None), true),
+        (Error::Unreachable { origin: "o".into(), cause: "c".into() }, true),
+        (Error::Unanswered { origin: "o".into(), cause: "c".into() }, true),
+        (Error::Cut("reset".into()), true),
+        (service(429, "insufficient_quota", None), false),
+        (service(400, "context_length_exceeded", None), false),
+        (service(500, "context_length_exceeded", None), false),
+        (service(503, "content_filter", None), false),
+        (service(401, "", None), false),
+        (service(402, "", None), false),
+        (service(404, "", None), false),
+        (service(413, "", None), false),
+        (service(307, "", None), false),
+        (Error::Idle(Duration::from_secs(90)), false),
+        (Error::InStream("x".into()), false),
+        (Error::NotAModel("x".into()), false),
+        (Error::Untrusted { origin: "o".into(), cause: "c".into() }, false),
+    ] {
+        let (out, attempts, _) = play(vec![vec![Err(error.clone())], whole()]).await;
+        assert_eq!(attempts, if again { 2 } else { 1 }, "{error:?}");
+        if again {
+            let Ok(Chunk::Retrying { attempt: 2, of: 5, wait, why }) = &out[0] else {
+                panic!("unannounced: {out:?}")
+            };
+            let first = if matches!(error, Error::Unreachable { .. }) { FIRST_UNREACHED } else { FIRST };
+            assert!(*wait >= first && *wait <= first.mul_f64(1.25), "{wait:?}");
+            assert_eq!(*why, error.to_string());
+            assert_eq!(out[1..], whole());
+        } else {
+            assert_eq!(out, [Err(error)]);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn r49_nothing_that_was_seen_is_asked_for_again() {
+    let lost = || Err(Error::Cut("reset".into()));
+    for seen in
+        [Chunk::Text("a".into()), Chunk::Reasoning("r".into()), Chunk::Writing { name: "f".into(), bytes: 0 }]
+    {
+        let (out, attempts, _) = play(vec![vec![Ok(seen.clone()), lost()], whole()]).await;
+        assert_eq!((out, attempts), (vec![Ok(seen), lost()], 1));
+    }
+    let count = Chunk::Usage(crate::chat::Usage::default());
+    assert_eq!(play(vec![vec![Ok(count), lost()], whole()]).await.1, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn r49_the_wait_a_service_asks_for_is_kept_exactly() {
+    let (_, attempts, took) = play(vec![vec![Err(service(429, "", Some(7)))], whole()]).await;
+    assert_eq!((attempts, took.as_secs()), (2, 7));
+    let (_, attempts, took) = play(vec![vec![Err(service(503, "", Some(60)))], whole()]).await;
+    assert_eq!((attempts, took.as_secs()), (2, 60));
+    let (out, attempts, took) = play(vec![vec![Err(service(429, "", Some(61)))], whole()]).await;
+    assert_eq!((attempts, took.as_secs()), (1, 0));
+    let words = out[0].as_ref().unwrap_err().to_string();
+    assert!(words.contains("61 s"), "{words}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn r49_there_are_five_attempts_within_two_minutes() {
+    let failing = |retry_after: Option<u64>| -> Vec<Vec<Result<Chunk, Error>>> {
+        (0..6).map(|_| vec![Err(service(503, "", retry_after))]).collect()
+    };
+    let (out, attempts, took) = play(failing(None)).await;
+    assert_eq!((attempts, out.len()), (5, 5));
+    assert!(took >= FIRST * 15 && took <= FIRST.mul_f64(15.0 * 1.25) + FIRST, "{took:?}");
+    let (_, attempts, took) = play(failing(Some(50))).await;
+    assert_eq!((attempts, took.as_secs()), (3, 100));
+}
+
+#[tokio::test(start_paused = true)]
+async fn r49_a_person_who_sees_the_wait_waits_up_to_an_hour_and_only_our_own_waits_are_bounded() {
+    let failing = |status: u16, wait: Option<u64>| -> Vec<Items> {
+        (0..6).map(|_| vec![Err(service(status, "", wait))]).collect()
+    };
+    let (out, attempts, took) = play_by(WATCHED, failing(429, Some(3000))).await;
+    assert_eq!((attempts, took.as_secs()), (5, 4 * 3000));
+    assert!(matches!(&out[0], Ok(Chunk::Retrying { wait, .. }) if wait.as_secs() == 3000), "{out:?}");
+    let (_, attempts, took) = play_by(WATCHED, failing(429, Some(3600))).await;
+    assert_eq!((attempts, took.as_secs()), (5, 4 * 3600));
+    let (out, attempts, took) = play_by(WATCHED, failing(429, Some(3601))).await;
+    assert_eq!((attempts, took.as_secs()), (1, 0), "{out:?}");
+    let unreachable = Error::Unreachable { origin: "https://example.com".into(), cause: "c".into() };
+    let (_, attempts, took) =
+        play_by(WATCHED, (0..6).map(|_| vec![Err(unreachable.clone())]).collect()).await;
+    assert_eq!(attempts, 5);
+    assert!((30..=38).contains(&took.as_secs()), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn r49_a_server_that_is_not_running_here_is_told_at_once() {
+    for (origin, attempts) in [
+        ("http://127.0.0.1:8080", 1),
+        ("http://localhost:1", 1),
+        ("http://[::1]:1", 1),
+        ("http://10.0.0.7:1", 2),
+    ] {
+        let error = Error::Unreachable { origin: origin.into(), cause: "Connection refused".into() };
+        assert_eq!(play(vec![vec![Err(error)], whole()]).await.1, attempts, "{origin}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn r49_a_person_who_does_not_want_to_wait_is_asked_for_at_once() {
+    let replies = Mutex::new(VecDeque::from([
+        vec![Err(service(429, "", Some(3000)))],
+        vec![Err(service(429, "", Some(20)))],
+        whole(),
+    ]));
+    let patience = Patience::new(IDLE, WATCHED);
+    let mut reply =
+        stream(patience.clone(), move |_| stream::iter(replies.lock().unwrap().pop_front().unwrap()).boxed());
+    let began = Instant::now();
+    assert!(matches!(reply.next().await, Some(Ok(Chunk::Retrying { attempt: 2, .. }))));
+    // The word may come before the stream is asked to go on.
+    patience.hurry();
+    assert!(matches!(reply.next().await, Some(Ok(Chunk::Retrying { attempt: 3, .. }))));
+    assert_eq!(began.elapsed().as_secs(), 0);
+    // Each word is for the waits that are under way, and for no later one.
+    assert_eq!(reply.next().await, Some(Ok(Chunk::Text("a".into()))));
+    assert_eq!(began.elapsed().as_secs(), 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silence_is_told_once_at_half_of_its_limit_and_taken_back_by_a_sign_of_life() {
+    let make = |pulse: &Pulse| {
+        let pulse = pulse.clone();
+        let after = |seconds: u64| tokio::time::sleep(Duration::from_secs(seconds));
+        stream::once(async move {
+            after(60).await;
+            pulse.beats();
+            after(60).await;
+            Ok(Chunk::Text("a".into()))
+        })
+        .chain(stream::once(async move {
+            after(50).await;
+            Ok(Chunk::Done(Finish::Stop))
+        }))
+        .boxed()
+    };
+    let quiet = |since: u64| Ok(Chunk::Quiet { since: Duration::from_secs(since), limit: IDLE });
+    let out: Items = stream(Patience::new(IDLE, ALONE), make).collect().await;
+    assert_eq!(
+        out,
+        [
+            quiet(45),
+            quiet(0),
+            quiet(45),
+            Ok(Chunk::Text("a".into())),
+            quiet(45),
+            Ok(Chunk::Done(Finish::Stop)),
+        ]
+    );
+}

@@ -1,0 +1,78 @@
+//! Parameters that a service was found to refuse, and which it is spared from then on. Only such that a reply can do
+//! without: what the model is told, and its tools, are never among them.
+
+use super::Error;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The parameters that can be left out.
+const NAMES: [&str; 2] = ["stream_options", "parallel_tool_calls"];
+
+/// What one service is spared, as long as the program runs.
+#[derive(Debug, Default)]
+pub struct Spared([AtomicBool; NAMES.len()]);
+
+impl Spared {
+    /// The body of a request without what the service is spared.
+    pub fn without<'b>(&self, body: &'b Value) -> Cow<'b, Value> {
+        if !self.0.iter().any(|spared| spared.load(Ordering::Relaxed)) {
+            return Cow::Borrowed(body);
+        }
+        let mut body = body.clone();
+        for (name, spared) in NAMES.iter().zip(&self.0) {
+            if let (true, Some(map)) = (spared.load(Ordering::Relaxed), body.as_object_mut()) {
+                map.shift_remove(*name);
+            }
+        }
+        Cow::Owned(body)
+    }
+
+    /// Whether this answer to that request says that a parameter in it is the trouble; then it is left out from now on.
+    pub fn learns(&self, sent: &Value, error: &Error) -> bool {
+        let Error::Service { status: 400 | 422, words, .. } = error else { return false };
+        let mut learned = false;
+        for (name, spared) in NAMES.iter().zip(&self.0) {
+            if sent.get(*name).is_some() && words.contains(name) {
+                spared.store(true, Ordering::Relaxed);
+                learned = true;
+            }
+        }
+        learned
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn refuses(status: u16, words: &str) -> Error {
+        Error::Service { status, code: None, words: words.into(), retry_after: None }
+    }
+
+    #[test]
+    fn only_what_is_refused_by_name_and_can_be_spared_is_left_out() {
+        let body = json!({"stream": true, "stream_options": {}, "parallel_tool_calls": false, "tools": []});
+        for error in [
+            refuses(400, "tools are not supported"),
+            refuses(429, "stream_options"),
+            refuses(500, "stream_options"),
+            Error::Cut("stream_options".into()),
+        ] {
+            let spared = Spared::default();
+            assert!(!spared.learns(&body, &error), "{error:?}");
+            assert_eq!(*spared.without(&body), body);
+        }
+        let spared = Spared::default();
+        assert!(spared.learns(&body, &refuses(422, "Extra inputs are not permitted (body.stream_options)")));
+        let less = json!({"stream": true, "parallel_tool_calls": false, "tools": []});
+        assert_eq!(*spared.without(&body), less);
+        assert!(
+            !spared.learns(&less, &refuses(400, "stream_options")),
+            "what was not sent is not the trouble"
+        );
+        assert!(spared.learns(&less, &refuses(400, "unknown field \"parallel_tool_calls\"")));
+        assert_eq!(*spared.without(&body), json!({"stream": true, "tools": []}));
+    }
+}

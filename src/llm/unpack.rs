@@ -1,0 +1,204 @@
+//! Packed answers, unpacked as they come. What they begin with says how they are packed, not their label: labels lie.
+
+use super::Error;
+use bytes::Bytes;
+use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use std::io::{self, Write};
+
+/// So many bytes are unpacked at once. They become a thousand times as many at most.
+const BITE: usize = 1024;
+
+/// What unpacks one answer.
+pub struct Unpack {
+    /// The answer says that it is packed this way; the one way of which the start does not tell.
+    says_deflate: bool,
+    way: Option<Way>,
+    waiting: Bytes,
+    /// It cannot be unpacked any further. What came before that was given first.
+    broken: Option<Error>,
+}
+
+enum Way {
+    Plain,
+    Gzip(MultiGzDecoder<Vec<u8>>),
+    Zlib(ZlibDecoder<Vec<u8>>),
+    Deflate(DeflateDecoder<Vec<u8>>),
+}
+
+impl Unpack {
+    /// For an answer with this `content-encoding`.
+    ///
+    /// # Errors
+    /// Where it is a way that was not asked for.
+    pub fn new(encoding: &str) -> Result<Self, Error> {
+        let encoding = encoding.trim().to_ascii_lowercase();
+        match encoding.as_str() {
+            "" | "identity" | "gzip" | "x-gzip" | "deflate" => {}
+            _ => {
+                let way = super::fault::clip(&encoding, 20);
+                let words = format!("the service sent its answer packed ({way}), which was not asked for");
+                return Err(Error::NotAModel(words));
+            }
+        }
+        Ok(Self { says_deflate: encoding == "deflate", way: None, waiting: Bytes::new(), broken: None })
+    }
+
+    /// More of it, as it came. It is to be taken with [`Self::take`] before more is put.
+    pub fn put(&mut self, bytes: Bytes) {
+        self.waiting =
+            if self.waiting.is_empty() { bytes } else { [&self.waiting[..], &bytes].concat().into() };
+    }
+
+    /// A piece of what it holds, never empty and never much; `None` where more must come first.
+    ///
+    /// # Errors
+    /// Where it cannot be unpacked.
+    pub fn take(&mut self) -> Result<Option<Bytes>, Error> {
+        if self.way.is_none() {
+            let Some(way) = way(&self.waiting, self.says_deflate) else { return Ok(None) };
+            self.way = Some(way);
+        }
+        if let (Some(Way::Plain), false) = (&self.way, self.waiting.is_empty()) {
+            return Ok(Some(std::mem::take(&mut self.waiting)));
+        }
+        while !self.waiting.is_empty() && self.broken.is_none() {
+            let bite = self.waiting.split_to(self.waiting.len().min(BITE));
+            let (done, out) = match &mut self.way {
+                None | Some(Way::Plain) => (Ok(()), bite.to_vec()),
+                Some(Way::Gzip(gzip)) => (bitten(gzip, &bite), std::mem::take(gzip.get_mut())),
+                Some(Way::Zlib(zlib)) => (bitten(zlib, &bite), std::mem::take(zlib.get_mut())),
+                Some(Way::Deflate(raw)) => (bitten(raw, &bite), std::mem::take(raw.get_mut())),
+            };
+            self.broken = done.err().map(|error| {
+                Error::NotAModel(format!("the service sent a packed answer that cannot be unpacked: {error}"))
+            });
+            if !out.is_empty() {
+                return Ok(Some(out.into()));
+            }
+        }
+        self.broken.clone().map_or(Ok(None), Err)
+    }
+
+    /// Nothing more comes: what is left of it.
+    ///
+    /// # Errors
+    /// Where something packed is not whole.
+    pub fn end(&mut self) -> Result<Option<Bytes>, Error> {
+        // One byte did not tell how it is packed; it is plain then.
+        self.way.get_or_insert(Way::Plain);
+        if let Some(piece) = self.take()? {
+            return Ok(Some(piece));
+        }
+        let whole = match &mut self.way {
+            None | Some(Way::Plain) => Ok(()),
+            Some(Way::Gzip(gzip)) => gzip.try_finish(),
+            Some(Way::Zlib(zlib)) => zlib.try_finish(),
+            Some(Way::Deflate(raw)) => raw.try_finish(),
+        };
+        self.way = Some(Way::Plain);
+        whole.map_err(|_| Error::Cut("the packed answer ends before its end".to_owned()))?;
+        Ok(None)
+    }
+}
+
+/// How something is packed that begins like this; `None` where that is not known yet.
+fn way(start: &[u8], says_deflate: bool) -> Option<Way> {
+    Some(match start {
+        [] | [0x1f] => return None,
+        [b'x'] if !says_deflate => return None,
+        [_] if says_deflate => return None,
+        [0x1f, 0x8b, ..] => Way::Gzip(MultiGzDecoder::new(Vec::new())),
+        [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] if says_deflate => Way::Zlib(ZlibDecoder::new(Vec::new())),
+        // The fourth of them is `x^`, which text may begin with.
+        [0x78, 0x01 | 0x9c | 0xda, ..] => Way::Zlib(ZlibDecoder::new(Vec::new())),
+        _ if says_deflate => Way::Deflate(DeflateDecoder::new(Vec::new())),
+        _ => Way::Plain,
+    })
+}
+
+fn bitten(into: &mut impl Write, bite: &[u8]) -> io::Result<()> {
+    into.write_all(bite)?;
+    into.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+
+    const TEXT: &[u8] = b"data: {\"choices\":[]}\n\n";
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+        gzip.write_all(text).unwrap();
+        gzip.finish().unwrap()
+    }
+
+    /// Unpacked in pieces of this size.
+    fn unpack(encoding: &str, bytes: &[u8], size: usize) -> Result<Vec<u8>, Error> {
+        let mut unpack = Unpack::new(encoding)?;
+        let mut out = Vec::new();
+        for piece in bytes.chunks(size) {
+            unpack.put(Bytes::copy_from_slice(piece));
+            while let Some(piece) = unpack.take()? {
+                out.extend(piece);
+            }
+        }
+        while let Some(piece) = unpack.end()? {
+            out.extend(piece);
+        }
+        Ok(out)
+    }
+
+    #[test]
+    fn r48_whatever_way_it_is_packed_and_called_it_is_unpacked() {
+        let mut zlib = ZlibEncoder::new(Vec::new(), Compression::default());
+        zlib.write_all(TEXT).unwrap();
+        let zlib = zlib.finish().unwrap();
+        let mut raw = DeflateEncoder::new(Vec::new(), Compression::default());
+        raw.write_all(TEXT).unwrap();
+        let raw = raw.finish().unwrap();
+        let twice = [gzip(&TEXT[..9]), gzip(&TEXT[9..])].concat();
+        for (encoding, bytes) in [
+            ("", TEXT.to_vec()),
+            ("identity", TEXT.to_vec()),
+            ("gzip", TEXT.to_vec()),
+            ("gzip", gzip(TEXT)),
+            ("GZip ", twice),
+            ("", gzip(TEXT)),
+            ("deflate", zlib.clone()),
+            ("", zlib),
+            ("deflate", raw),
+        ] {
+            for size in [1, 2, 7, 1 << 20] {
+                assert_eq!(unpack(encoding, &bytes, size).unwrap(), TEXT, "{encoding} in pieces of {size}");
+            }
+        }
+        for short in [&b""[..], b"x", b"x^2"] {
+            assert_eq!(unpack("", short, 1).unwrap(), short);
+        }
+    }
+
+    #[test]
+    fn r48_what_cannot_be_unpacked_is_said_to_be_so() {
+        let whole = gzip(TEXT);
+        for end in 2..whole.len() {
+            assert!(unpack("gzip", &whole[..end], 5).is_err(), "{end} of {} bytes", whole.len());
+        }
+        assert!(unpack("gzip", &[&whole[..12], b"nonsense"].concat(), 5).is_err());
+        assert!(matches!(unpack("br", TEXT, 5), Err(Error::NotAModel(words)) if words.contains("(br)")));
+    }
+
+    #[test]
+    fn r65_a_small_answer_that_becomes_a_large_one_comes_in_small_pieces() {
+        let mut unpack = Unpack::new("gzip").unwrap();
+        unpack.put(gzip(&vec![b'x'; 64 << 20]).into());
+        let mut all = 0;
+        while let Some(piece) = unpack.take().unwrap() {
+            assert!(piece.len() <= 2 << 20, "{}", piece.len());
+            all += piece.len();
+        }
+        assert_eq!(all, 64 << 20);
+    }
+}

@@ -1,0 +1,158 @@
+//! How much fits into a model's window, as its service says it: each in its own words.
+
+use super::service::extend;
+use futures::StreamExt;
+use reqwest::header::HeaderMap;
+use reqwest::{Client, Url};
+use serde_json::Value;
+use std::time::Duration;
+
+/// How long each question may take. Nobody waits for the answer.
+const LIMIT: Duration = Duration::from_secs(20);
+/// The most of an answer that is read, in bytes.
+const LARGEST: usize = 8 << 20;
+/// What fits now, as it was set when the model was loaded, by the names that services have for it; …
+const LOADED: [&str; 5] =
+    ["loaded_context_length", "max_model_len", "context_length", "context_window", "n_ctx"];
+/// … and what the model could take at most.
+const AT_MOST: [&str; 3] = ["max_context_length", "max_input_tokens", "inputTokenLimit"];
+
+/// Tokens that fit into a request to this model, or to the first of the service where none is named. `None` where
+/// nobody says, or nobody answers. The same headers go to the same origin and nowhere else.
+pub(super) async fn find(
+    http: &Client,
+    base: &Url,
+    query: &[(String, String)],
+    headers: &HeaderMap,
+    model: &str,
+) -> Option<u64> {
+    let root = base.as_str().trim_end_matches('/');
+    let get = async |address: String| get(http, &address, query, headers).await;
+    let entry = entry(&get(format!("{root}/models")).await?, model)?;
+    let listed = window(&entry);
+    let name = name(&entry).unwrap_or(model).to_owned();
+    // Servers on one's own machine say more elsewhere than in the list.
+    let bare = root.trim_end_matches("/v1");
+    let true_one = match entry.get("owned_by").and_then(Value::as_str).unwrap_or_default() {
+        "llamacpp" => {
+            let props = get(format!("{bare}/props")).await;
+            props.and_then(|props| number(props.get("default_generation_settings")?.get("n_ctx")?))
+        }
+        "organization_owner" => {
+            let list = get(format!("{bare}/api/v0/models")).await;
+            list.and_then(|list| window(&self::entry(&list, &name)?))
+        }
+        "library" => {
+            let list = get(format!("{bare}/api/ps")).await;
+            list.and_then(|list| window(&self::entry(&list, &name)?))
+        }
+        _ => None,
+    };
+    true_one.or(listed)
+}
+
+async fn get(http: &Client, address: &str, query: &[(String, String)], headers: &HeaderMap) -> Option<Value> {
+    let mut address = Url::parse(address).ok()?;
+    extend(&mut address, query);
+    let asked = async {
+        let response = http.get(address).headers(headers.clone()).send().await.ok()?;
+        if !response.status().is_success() {
+            return None;
+        }
+        let (mut body, mut pieces) = (Vec::new(), response.bytes_stream());
+        while let Some(piece) = pieces.next().await {
+            body.extend_from_slice(&piece.ok()?);
+            if body.len() > LARGEST {
+                return None;
+            }
+        }
+        serde_json::from_slice(&body).ok()
+    };
+    tokio::time::timeout(LIMIT, asked).await.ok().flatten()
+}
+
+/// The model's own entry in a list, or the first where none is named.
+fn entry(list: &Value, model: &str) -> Option<Value> {
+    let lists = ["data", "models"].iter().filter_map(|key| list.get(*key)?.as_array());
+    let lists: Vec<&Vec<Value>> = lists.chain(list.as_array()).collect();
+    let of = |entry: &&Value| name(entry).is_some_and(|name| model.is_empty() || name == model);
+    let found = lists.iter().find_map(|list| list.iter().find(of));
+    // A server with one model answers with it, whatever it is called.
+    let only = || lists.first().filter(|list| list.len() == 1).and_then(|list| list.first());
+    found.or_else(only).cloned()
+}
+
+fn name(entry: &Value) -> Option<&str> {
+    ["id", "name", "model"].iter().find_map(|key| entry.get(*key)?.as_str())
+}
+
+/// What an entry says of its window.
+fn window(entry: &Value) -> Option<u64> {
+    let among = |of: &Value, keys: &[&str]| keys.iter().find_map(|key| number(of.get(*key)?));
+    // The provider that a router prefers may take less than the model can.
+    let provider = entry.get("top_provider").and_then(|provider| among(provider, &LOADED));
+    let own = among(entry, &LOADED);
+    match (provider, own) {
+        (Some(provider), Some(own)) => Some(provider.min(own)),
+        (provider, own) => provider.or(own),
+    }
+    .or_else(|| among(entry.get("meta")?, &["n_ctx"]))
+    .or_else(|| among(entry, &AT_MOST))
+    .or_else(|| among(entry.get("meta")?, &["n_ctx_train"]))
+}
+
+/// A number of tokens that can be one.
+fn number(value: &Value) -> Option<u64> {
+    value
+        .as_u64()
+        .or_else(|| value.as_str()?.parse().ok())
+        .filter(|tokens| (1..=1_000_000_000).contains(tokens))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_window_is_read_from_the_list_of_every_service() {
+        let check = |entry: Value, tokens: Option<u64>| assert_eq!(window(&entry), tokens, "{entry}");
+        check(json!({"id": "vllm", "max_model_len": 32768}), Some(32_768));
+        check(json!({"id": "llamacpp", "meta": {"n_ctx_train": 131072, "n_ctx": 8192}}), Some(8_192));
+        check(json!({"id": "older llamacpp", "meta": {"n_ctx_train": 131072}}), Some(131_072));
+        check(
+            json!({"id": "router", "context_length": 400000, "top_provider": {"context_length": 128000}}),
+            Some(128_000),
+        );
+        check(
+            json!({"id": "router", "context_length": 400000, "top_provider": {"context_length": null}}),
+            Some(400_000),
+        );
+        check(
+            json!({"id": "lmstudio", "max_context_length": 131072, "loaded_context_length": 4096}),
+            Some(4_096),
+        );
+        check(json!({"id": "unloaded", "max_context_length": 131072}), Some(131_072));
+        check(json!({"id": "groq", "context_window": "131072"}), Some(131_072));
+        for nothing in
+            [json!({"id": "x"}), json!({"context_length": 0}), json!({"context_length": -1}), json!([])]
+        {
+            check(nothing, None);
+        }
+    }
+
+    #[test]
+    fn the_entry_of_the_model_is_found_and_another_ones_is_not_taken_for_it() {
+        let list = json!({"object": "list", "data": [{"id": "a", "n_ctx": 1}, {"id": "b", "n_ctx": 2}]});
+        let check = |list: &Value, model: &str, tokens: Option<u64>| {
+            assert_eq!(entry(list, model).as_ref().and_then(window), tokens, "{model} in {list}");
+        };
+        check(&list, "b", Some(2));
+        check(&list, "", Some(1));
+        check(&list, "c", None);
+        check(&json!({"data": [{"id": "/models/some.gguf", "n_ctx": 3}]}), "m", Some(3));
+        check(&json!({"models": [{"name": "a"}], "data": [{"id": "a", "n_ctx": 4}]}), "a", Some(4));
+        check(&json!([{"model": "a", "context_length": 5}, {"model": "b"}]), "a", Some(5));
+        check(&json!({"error": "no"}), "a", None);
+    }
+}

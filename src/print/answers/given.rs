@@ -1,0 +1,145 @@
+//! One answer of a file, held against its question.
+
+use crate::chat::{Given, Question, Source};
+use serde_json::{Map, Value};
+
+/// What may stand in an answer that is an object.
+const FIELDS: &[&str] =
+    &["answer", "option", "options", "option_index", "option_indexes", "text", "skipped", "note", "source"];
+
+/// The answer to a question, or what is wrong with it and what was expected.
+pub(super) fn given(question: &Question, value: &Value) -> Result<Given, String> {
+    let (source, note) = match value {
+        Value::Object(fields) => (of_object(question, fields)?, note(question, fields)?),
+        plain => (of_plain(question, plain)?, String::new()),
+    };
+    Ok(Given { keyword: question.keyword.clone(), source, note })
+}
+
+fn of_object(question: &Question, fields: &Map<String, Value>) -> Result<Source, String> {
+    if let Some(name) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
+        return Err(wrong(question, &format!("{name:?} means nothing in an answer")));
+    }
+    let there = |name: &str| fields.get(name).filter(|value| !value.is_null());
+    let how = there("source").and_then(Value::as_str).unwrap_or_default();
+    if how == "skipped" || there("skipped") == Some(&Value::Bool(true)) {
+        return Ok(Source::Skipped);
+    }
+    if let Some(index) = there("option_index").or(there("option_indexes")) {
+        let numbers = match index {
+            Value::Array(numbers) => numbers.clone(),
+            one => vec![one.clone()],
+        };
+        let index = |number: &Value| {
+            let found = number.as_u64().and_then(|n| usize::try_from(n).ok());
+            found
+                .filter(|n| *n < question.options.len())
+                .ok_or_else(|| wrong(question, &format!("there is no option with the index {number}")))
+        };
+        return picked(question, numbers.iter().map(index).collect::<Result<_, _>>()?);
+    }
+    if let Some(option) = there("option").or(there("options")) {
+        let several = match option {
+            Value::Array(several) => several.clone(),
+            one => vec![one.clone()],
+        };
+        return picked(question, several.iter().map(|one| pick(question, one)).collect::<Result<_, _>>()?);
+    }
+    if let Some(text) = there("text") {
+        return written(question, text);
+    }
+    match there("answer") {
+        Some(answer) if matches!(how, "written" | "text") => written(question, answer),
+        Some(answer) => of_plain(question, answer),
+        None => Err(wrong(question, "the answer is empty")),
+    }
+}
+
+fn note(question: &Question, fields: &Map<String, Value>) -> Result<String, String> {
+    match fields.get("note") {
+        None | Some(Value::Null) => Ok(String::new()),
+        Some(Value::String(note)) => Ok(note.trim().to_owned()),
+        Some(_) => Err(wrong(question, "its note is not text")),
+    }
+}
+
+/// An answer that is a word, a number or a list.
+fn of_plain(question: &Question, value: &Value) -> Result<Source, String> {
+    match value {
+        Value::Array(several) => {
+            picked(question, several.iter().map(|one| pick(question, one)).collect::<Result<_, _>>()?)
+        }
+        Value::String(_) | Value::Number(_) | Value::Bool(_) => match pick(question, value) {
+            Ok(pick) => Ok(Source::Picked(vec![pick])),
+            // A number that fits two options is no text either.
+            Err(why) if value.is_number() && !question.options.is_empty() => Err(why),
+            Err(why) if question.allow_text => written(question, value).map_err(|_| why),
+            Err(why) => Err(why),
+        },
+        Value::Null => Err(wrong(question, "the answer is empty")),
+        Value::Object(_) => Err(wrong(question, "the answer is an object within an object")),
+    }
+}
+
+/// One option: by its label, or by a number that counts from 0.
+fn pick(question: &Question, value: &Value) -> Result<usize, String> {
+    let words = match value {
+        Value::String(text) => text.trim().to_owned(),
+        other => other.to_string(),
+    };
+    let labelled = |same: &dyn Fn(&str) -> bool| {
+        let mut found = question.options.iter().enumerate().filter(|(_, option)| same(option.label.trim()));
+        found.next().map(|(at, _)| at).filter(|_| found.next().is_none())
+    };
+    let label = labelled(&|label| label == words)
+        .or_else(|| labelled(&|label| label.to_lowercase() == words.to_lowercase()));
+    let index = value.as_u64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n < question.options.len());
+    match (label, index) {
+        (Some(label), Some(index)) if label != index => Err(wrong(
+            question,
+            &format!(
+                "{words} could be the option called so or the one with that index; write {{\"option\": \"{words}\"}} or {{\"option_index\": {words}}}"
+            ),
+        )),
+        (Some(pick), _) | (None, Some(pick)) => Ok(pick),
+        (None, None) => Err(wrong(question, &format!("{words:?} is none of the options"))),
+    }
+}
+
+fn picked(question: &Question, mut picks: Vec<usize>) -> Result<Source, String> {
+    picks.sort_unstable();
+    picks.dedup();
+    match picks.len() {
+        0 => Err(wrong(question, "no option is picked")),
+        1 => Ok(Source::Picked(picks)),
+        _ if question.multi => Ok(Source::Picked(picks)),
+        n => Err(wrong(question, &format!("{n} options are picked where one may be"))),
+    }
+}
+
+fn written(question: &Question, value: &Value) -> Result<Source, String> {
+    let words = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(_) | Value::Bool(_) => value.to_string(),
+        Value::Null | Value::Array(_) | Value::Object(_) => String::new(),
+    };
+    if words.is_empty() {
+        return Err(wrong(question, "the answer is empty"));
+    }
+    if !question.allow_text {
+        return Err(wrong(question, "own words are not taken here"));
+    }
+    Ok(Source::Written(words))
+}
+
+/// What is wrong, and what was expected.
+fn wrong(question: &Question, why: &str) -> String {
+    let labels: Vec<String> = question.options.iter().map(|option| format!("{:?}", option.label)).collect();
+    let several = if question.multi { "any of " } else { "one of " };
+    let expected = match (labels.is_empty(), question.allow_text) {
+        (true, _) => "own words".to_owned(),
+        (false, true) => format!("{several}{}, or own words", labels.join(", ")),
+        (false, false) => format!("{several}{}", labels.join(", ")),
+    };
+    format!("{why}; expected {expected}, or {{\"skipped\": true}}")
+}

@@ -1,0 +1,166 @@
+//! Files of answers, right and wrong.
+
+use super::*;
+use crate::chat::{Choice, Dropped, Given, Question, Source};
+use serde_json::json;
+
+fn question(keyword: &str, labels: &[&str]) -> Question {
+    Question {
+        keyword: keyword.into(),
+        text: format!("{keyword}?"),
+        options: labels.iter().map(|label| Choice::new(label)).collect(),
+        multi: false,
+        allow_text: true,
+        recommended: None,
+    }
+}
+
+/// `clock` with own words, `os` of which several may be picked and nothing else, `why` without options.
+fn asked() -> Questions {
+    let os = Question { multi: true, allow_text: false, ..question("os", &["Linux", "macOS", "1"]) };
+    let list = vec![question("clock", &["paused", "a trait", "real"]), os, question("why", &[])];
+    Questions { list, dropped: Dropped::default() }
+}
+
+fn hold(file: &Value, asked: &Questions) -> Result<Answer, String> {
+    Answers::read(&file.to_string())?.exactly(&"c1".into(), asked)
+}
+
+/// One question, one answer.
+#[track_caller]
+fn check(keyword: &str, answer: Value, expected: Source) {
+    let mut asked = asked();
+    asked.list.retain(|question| question.keyword == keyword);
+    let answer = hold(&json!({ keyword: answer }), &asked).unwrap_or_else(|why| panic!("{why}"));
+    assert_eq!((answer.status, answer.giver), (Status::Answered, Giver::File));
+    assert_eq!(answer.given, [Given { keyword: keyword.into(), source: expected, note: String::new() }]);
+}
+
+#[track_caller]
+fn refused(keyword: &str, answer: Value, part: &str) {
+    let mut asked = asked();
+    asked.list.retain(|question| question.keyword == keyword);
+    let shown = answer.to_string();
+    let why =
+        hold(&json!({ keyword: answer }), &asked).map(|taken| panic!("{shown}: {taken:?}")).unwrap_err();
+    assert!(why.contains(part) && why.contains("expected"), "{shown}: {why}");
+}
+
+#[test]
+fn an_answer_is_an_option_or_own_words() {
+    check("clock", json!("a trait"), Source::Picked(vec![1]));
+    check("clock", json!(" A Trait "), Source::Picked(vec![1]));
+    check("clock", json!(2), Source::Picked(vec![2]));
+    check("clock", json!(["real"]), Source::Picked(vec![2]));
+    check("clock", json!("none of these"), Source::Written("none of these".into()));
+    check("clock", json!({"option": "real"}), Source::Picked(vec![2]));
+    check("clock", json!({"option_index": 0}), Source::Picked(vec![0]));
+    check("clock", json!({"text": "real"}), Source::Written("real".into()));
+    check("clock", json!({"answer": "real", "source": "written"}), Source::Written("real".into()));
+    check("clock", json!({"answer": "real", "source": "picked", "option_index": 2}), Source::Picked(vec![2]));
+    check("clock", json!({"skipped": true}), Source::Skipped);
+    check("os", json!(["macOS", "Linux", "linux"]), Source::Picked(vec![0, 1]));
+    check("os", json!({"options": ["1", 0]}), Source::Picked(vec![0, 2]));
+    check("os", json!({"option_indexes": [1, 2]}), Source::Picked(vec![1, 2]));
+    check("os", json!("1"), Source::Picked(vec![2]));
+    check("why", json!("because"), Source::Written("because".into()));
+    check("why", json!(7), Source::Written("7".into()));
+}
+
+#[test]
+fn what_does_not_fit_its_question_is_said_with_what_would() {
+    refused("clock", json!(3), "\"3\" is none of the options");
+    refused("clock", json!(-1), "none of the options");
+    refused("clock", json!({"option": "Realer"}), "\"Realer\" is none of the options");
+    refused("clock", json!({"option_index": 9}), "no option with the index 9");
+    refused("clock", json!({"option_index": "a"}), "no option with the index");
+    refused("clock", json!(["paused", "real"]), "2 options are picked where one may be");
+    refused("clock", json!([]), "no option is picked");
+    refused("clock", json!("  "), "none of the options");
+    refused("clock", json!({}), "the answer is empty");
+    refused("clock", json!({"answer": {"answer": "real"}}), "an object within an object");
+    refused("clock", json!({"colour": "real"}), "\"colour\" means nothing");
+    refused("clock", json!({"option": "real", "note": 7}), "note is not text");
+    refused("os", json!("Windows"), "\"Windows\" is none of the options");
+    refused("os", json!({"text": "Linux"}), "own words are not taken here");
+    refused("os", json!(1), "1 could be the option called so or the one with that index");
+    refused("why", json!({"option_index": 0}), "no option with the index 0");
+}
+
+#[test]
+fn what_was_printed_is_taken_with_the_answers_filled_in() {
+    let all = [Source::Picked(vec![1]), Source::Picked(vec![0, 1]), Source::Written("so".into())];
+    let questions = json!([
+        {"keyword": "clock", "text": "clock?", "options": [{"label": "paused"}], "answer": "a trait", "note": "slowly"},
+        {"keyword": "os", "text": "os?", "answer": ["Linux", "macOS"]},
+        {"keyword": "why", "text": "why?", "options": [], "answer": "so"},
+    ]);
+    let wait = json!({"kind": "question", "call": "c1", "questions": questions});
+    let printed = json!({"kind": "waits", "session": "01J", "waits": [
+        {"kind": "approval", "call": "c0", "tool": "bash_exec"}, wait,
+    ]});
+    let list = json!([
+        {"keyword": "clock", "answer": "a trait", "note": "slowly", "source": "picked", "option_index": 1, "question": "clock?"},
+        {"keyword": "os", "option_indexes": [0, 1]},
+        {"keyword": "why", "text": "so"},
+    ]);
+    let map = json!({"clock": {"option": 1, "note": "slowly"}, "os": ["Linux", "macOS"], "why": "so"});
+    let result = json!({"type": "question_answers", "status": "answered", "answers": list});
+    for file in [printed.clone(), wait, list, json!({"answers": map}), map, result] {
+        let answer = hold(&file, &asked()).unwrap_or_else(|why| panic!("{file}: {why}"));
+        let sources: Vec<Source> = answer.given.iter().map(|given| given.source.clone()).collect();
+        assert_eq!((sources.as_slice(), answer.given[0].note.as_str()), (&all[..], "slowly"), "{file}");
+    }
+    let whole = format!("Some words first.\n{{\"kind\":\"said\"}}\n{printed}\n");
+    let mut answers = Answers::read(&whole).unwrap();
+    assert!(answers.exactly(&"c1".into(), &asked()).is_ok());
+    let declined = json!({"waits": [{"call": "c1", "status": "declined", "questions": []}]});
+    for file in [declined, json!({"status": "declined"})] {
+        assert_eq!(hold(&file, &asked()).unwrap().status, Status::Declined);
+    }
+}
+
+#[test]
+fn r16_nothing_is_answered_that_the_file_does_not_answer() {
+    let left = json!({"waits": [{"call": "c1", "questions": [{"keyword": "clock", "answer": null}]}]});
+    for (file, part) in [
+        (json!({"clock": "real"}), "no answer to \"os\", \"why\""),
+        (left, "no answer to \"clock\", \"os\", \"why\""),
+        (json!({"clock": null, "os": 0, "why": "x"}), "no answer to \"clock\""),
+        (
+            json!({"clok": "real"}),
+            "nothing called \"clok\" is asked; what waits is \"clock\", \"os\", \"why\"",
+        ),
+        (json!([{"keyword": "why", "text": "x"}, {"keyword": "why", "text": "y"}]), "answers \"why\" twice"),
+        (json!([{"answer": "x"}]), "no \"keyword\""),
+        (json!({"waits": [{"questions": [{"answer": "x"}]}]}), "no \"keyword\""),
+        (json!({"waits": []}), "holds no answers"),
+        (json!({}), "holds no answers"),
+        (json!("clock"), "holds no answers"),
+    ] {
+        let why = hold(&file, &asked()).unwrap_err();
+        assert!(why.contains(part), "{file}: {why}");
+    }
+    for (text, part) in [
+        ("", "there is nothing in it"),
+        ("\u{feff} \n", "there is nothing in it"),
+        ("{\"clock\":\n  real}", "line 2 column 3"),
+        ("{\"clock\": \"real\"", "line 1 column 16"),
+        ("clock: real", "not JSON"),
+    ] {
+        let why = Answers::read(text).unwrap_err();
+        assert!(why.contains(part) && why.contains("expected"), "{text}: {why}");
+    }
+}
+
+#[test]
+fn answers_for_another_call_answer_nothing_here() {
+    let file = json!({"waits": [{"call": "c9", "questions": [{"keyword": "why", "answer": "x"}]}]});
+    let mut answers = Answers::read(&file.to_string()).unwrap();
+    let mut asked = asked();
+    asked.list.retain(|question| question.keyword == "why");
+    assert_eq!(answers.hold(&"c1".into(), &asked), Held::Missing(vec!["why".into()]));
+    assert_eq!(answers.unused(), ["why"]);
+    assert!(matches!(answers.hold(&"c9".into(), &asked), Held::Answered(_)));
+    assert!(answers.unused().is_empty());
+}

@@ -1,0 +1,144 @@
+//! How often a frontend is told of a reply that comes in many pieces.
+
+use crate::agent::{Effect, Event};
+use crate::chat::{Chunk, Finish, Request, TurnId};
+use crate::llm::{Error, Llm};
+use crate::project::disk::Disk;
+use crate::runtime::Runtime;
+use crate::tools::Toolbox;
+use futures::stream::{self, BoxStream, StreamExt};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Says these pieces, with a pause before each.
+struct Says(Vec<Result<Chunk, Error>>, Duration);
+
+impl Llm for Says {
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Chunk, Error>> {
+        let pause = self.1;
+        let later = move |piece| async move {
+            if !pause.is_zero() {
+                tokio::time::sleep(pause).await;
+            }
+            piece
+        };
+        stream::iter(self.0.clone()).then(later).boxed()
+    }
+}
+
+struct Forgets;
+
+impl crate::store::Log for Forgets {
+    fn append(&mut self, _: &crate::chat::Entry) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a frontend is told, and when.
+async fn told(pieces: Vec<Result<Chunk, Error>>, pause: Duration) -> Vec<(Event, Duration)> {
+    let place = tempfile::tempdir().unwrap();
+    let disk = Arc::new(Disk::new(place.path()).unwrap());
+    let tools = Arc::new(Toolbox::builtin(crate::tools::Settings::default()));
+    let (mut runtime, mut events) =
+        Runtime::new(Arc::new(Says(pieces, pause)), tools, disk, None, Box::new(Forgets));
+    let request = Box::new(Request {
+        model: "m".into(),
+        messages: Vec::new(),
+        tools: Vec::new(),
+        most: None,
+        pictures: vec![],
+    });
+    let begin = Instant::now();
+    runtime.run(vec![Effect::Stream { turn: TurnId(1), request }]);
+    let mut told = Vec::new();
+    while let Some(event) = events.recv().await {
+        let last = matches!(event, Event::Failed { .. } | Event::Chunk { chunk: Chunk::Done(_), .. });
+        told.push((event, begin.elapsed()));
+        if last {
+            break;
+        }
+    }
+    told
+}
+
+fn words(count: usize) -> Vec<Result<Chunk, Error>> {
+    let word = |number| Ok(Chunk::Text(format!("w{number} ")));
+    (0..count).map(word).chain([Ok(Chunk::Done(Finish::Stop))]).collect()
+}
+
+fn text(told: &[(Event, Duration)]) -> String {
+    let of = |event: &Event| match event {
+        Event::Chunk { chunk: Chunk::Text(text), .. } => Some(text.clone()),
+        _ => None,
+    };
+    told.iter().filter_map(|(event, _)| of(event)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_pieces_a_second_are_told_thirty_times_and_none_is_lost() {
+    let told = told(words(1000), Duration::from_millis(1)).await;
+    let all: String = (0..1000).map(|number| format!("w{number} ")).collect();
+    assert_eq!(text(&told), all);
+    assert!((28..=34).contains(&told.len()), "{} events", told.len());
+    assert_eq!(told[0].1.as_millis(), 1, "the first word waits for nothing");
+    let end = told.last().unwrap().1.as_millis();
+    assert!(end <= 1002, "the end waits for nothing either: {end} ms");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pieces_that_all_come_at_once_are_told_as_two() {
+    let told = told(words(5000), Duration::ZERO).await;
+    assert_eq!(told.len(), 3, "the first, the rest, the end: {told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn slow_pieces_are_told_as_they_come() {
+    let told = told(words(5), Duration::from_millis(100)).await;
+    let times: Vec<u128> = told.iter().map(|(_, at)| at.as_millis()).collect();
+    assert_eq!(times, [100, 200, 300, 400, 500, 600]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn r48_what_came_before_a_failure_is_told_before_it() {
+    let mut pieces = words(20);
+    pieces.pop();
+    pieces.push(Err(Error::Cut("reset".into())));
+    let told = told(pieces, Duration::from_millis(1)).await;
+    assert_eq!(text(&told).split_whitespace().count(), 20);
+    assert!(matches!(told.last(), Some((Event::Failed { .. }, _))), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pieces_of_two_kinds_keep_their_order() {
+    let thought = |text: &str| Ok(Chunk::Reasoning(text.into()));
+    let said = |text: &str| Ok(Chunk::Text(text.into()));
+    let writes = |bytes| Ok(Chunk::Writing { name: "f".into(), bytes });
+    let pieces = vec![
+        thought("a"),
+        thought("b"),
+        said("c"),
+        said("d"),
+        thought("e"),
+        writes(1),
+        writes(9),
+        Ok(Chunk::Done(Finish::Stop)),
+    ];
+    let told = told(pieces, Duration::from_millis(1)).await;
+    let chunks: Vec<Chunk> = told
+        .into_iter()
+        .filter_map(|(event, _)| match event {
+            Event::Chunk { chunk, .. } => Some(chunk),
+            _ => None,
+        })
+        .collect();
+    let expected = [
+        Chunk::Reasoning("a".into()),
+        Chunk::Reasoning("b".into()),
+        Chunk::Text("cd".into()),
+        Chunk::Reasoning("e".into()),
+        Chunk::Writing { name: "f".into(), bytes: 9 },
+        Chunk::Done(Finish::Stop),
+    ];
+    assert_eq!(chunks, expected);
+}

@@ -1,0 +1,233 @@
+//! What models send for questions, in all the shapes they send it, read into questions or into words about what
+//! was expected.
+
+mod options;
+
+use super::super::brief;
+use crate::chat::{Dropped, Question, Questions};
+use serde_json::{Map, Value};
+
+/// Questions of a call.
+const QUESTIONS: usize = 10;
+/// Options of a question.
+const OPTIONS: usize = 25;
+/// Characters of a label, and of a keyword.
+const LABEL: usize = 200;
+/// Characters of a question, and of an option's description.
+const WORDS: usize = 2_000;
+/// Characters of a preview.
+const PREVIEW: usize = 10_000;
+/// Raw items looked at in any list.
+const SCANNED: usize = 500;
+
+/// Names under which models send the questions themselves, and what they wrap all of it in.
+const LISTS: &[&str] = &["questions"];
+const WRAPPERS: &[&str] = &["arguments", "args", "input", "parameters", "params"];
+/// Names of a field of a question, the likeliest first. A header alone is the question; beside one it is its name.
+const TEXT: &[&str] = &["question", "text", "prompt", "message", "title", "label", "header"];
+const NAME: &[&str] = &["keyword", "key", "id", "name", "header"];
+const CHOICES: &[&str] = &["options", "choices", "answers", "suggestions", "follow_up"];
+const MULTI: &[&str] =
+    &["multi", "multiple", "multiSelect", "multi_select", "multiselect", "allow_multiple", "allowMultiple"];
+const OWN: &[&str] =
+    &["allow_text", "allowText", "custom", "allow_custom", "allowCustom", "allow_other", "allowOther"];
+const BEST: &[&str] = &["recommended", "default", "recommended_index"];
+const MORE: &[&str] = &["description", "context", "details"];
+/// Fields that change nothing here.
+const IGNORED: &[&str] = &["required", "type", "placeholder"];
+
+/// Reads the arguments of a call. The error goes on from “ask_question requires”.
+pub(super) fn questions(arguments: &Value) -> Result<Questions, String> {
+    let arguments = unwrapped(arguments);
+    let items = items(&arguments)?;
+    let mut dropped = Dropped { questions: items.len().saturating_sub(SCANNED), ..Dropped::default() };
+    // Bare words among whole questions are none; a list of words alone is a list of questions.
+    let bare = items.iter().all(Value::is_string);
+    let mut list: Vec<Question> = Vec::new();
+    for item in items.iter().take(SCANNED) {
+        let fields = match item {
+            Value::Object(fields) => fields.clone(),
+            Value::String(text) if bare => Map::from_iter([("question".to_owned(), text.clone().into())]),
+            _ => continue,
+        };
+        let Some(name) = present(&fields, TEXT) else { continue };
+        known(&fields)?;
+        if list.len() == QUESTIONS {
+            dropped.questions += 1;
+            continue;
+        }
+        list.push(question(&fields, name, &list, &mut dropped)?);
+    }
+    if list.is_empty() {
+        return Err("at least one valid question: an object with a non-empty 'question' string".to_owned());
+    }
+    Ok(Questions { list, dropped })
+}
+
+/// The arguments without what some models put around them.
+fn unwrapped(arguments: &Value) -> Value {
+    let Some((name, inner)) = arguments.as_object().and_then(|fields| fields.iter().next()) else {
+        return arguments.clone();
+    };
+    let alone = arguments.as_object().is_some_and(|fields| fields.len() == 1);
+    match decoded(inner) {
+        inner @ (Value::Object(_) | Value::Array(_)) if alone && WRAPPERS.contains(&name.as_str()) => inner,
+        _ => arguments.clone(),
+    }
+}
+
+/// The raw questions: a list of them, one in place of the list, or one on its own.
+fn items(arguments: &Value) -> Result<Vec<Value>, String> {
+    let none = || {
+        Err("a non-empty 'questions' array, such as {\"questions\": [{\"question\": \"Which?\", \"options\": [{\"label\": \"a\"}, {\"label\": \"b\"}]}]}".to_owned())
+    };
+    let fields = match arguments {
+        Value::Array(items) if !items.is_empty() => return Ok(items.clone()),
+        Value::Object(fields) => fields,
+        _ => return none(),
+    };
+    let listed = present(fields, LISTS).map(|name| decoded(&fields[name]));
+    let one = present(fields, TEXT).is_some_and(|name| fields[name].is_string());
+    match (listed, one) {
+        (Some(Value::Array(items)), _) if items.is_empty() && !one => none(),
+        (Some(Value::Array(items)), true) if items.is_empty() => Ok(vec![arguments.clone()]),
+        (Some(_), true) => Err("either 'questions' or one 'question', not both".to_owned()),
+        (None, true) => match decoded(&fields[present(fields, TEXT).unwrap_or("question")]) {
+            // A whole list sent under the name of one.
+            Value::Array(items) if !items.is_empty() => Ok(items),
+            _ => Ok(vec![arguments.clone()]),
+        },
+        (Some(Value::Array(items)), false) => Ok(items),
+        (Some(Value::Object(one)), false) => of_object(&one).map_or_else(none, Ok),
+        (Some(_), false) => none(),
+        (None, false) => match fields.get("question") {
+            Some(Value::Array(items)) if !items.is_empty() => Ok(items.clone()),
+            Some(Value::Object(one)) => Ok(vec![Value::Object(one.clone())]),
+            _ => none(),
+        },
+    }
+}
+
+/// Questions in an object in place of the list: one question, or several by number or by name.
+fn of_object(object: &Map<String, Value>) -> Option<Vec<Value>> {
+    if present(object, TEXT).is_some() {
+        return Some(vec![Value::Object(object.clone())]);
+    }
+    let mut named: Vec<(&String, &Map<String, Value>)> = Vec::new();
+    for (name, value) in object {
+        named.push((name, value.as_object()?));
+    }
+    named.sort_by_key(|(name, _)| name.parse::<u64>().unwrap_or(u64::MAX));
+    let whole = |(name, fields): (&String, &Map<String, Value>)| {
+        let mut fields = fields.clone();
+        if name.parse::<u64>().is_err() && present(&fields, NAME).is_none() {
+            fields.insert("keyword".to_owned(), name.clone().into());
+        }
+        Value::Object(fields)
+    };
+    (!named.is_empty()).then(|| named.into_iter().map(whole).collect())
+}
+
+fn question(
+    fields: &Map<String, Value>,
+    name: &str,
+    asked: &[Question],
+    dropped: &mut Dropped,
+) -> Result<Question, String> {
+    let mut text = scalar(&fields[name]).unwrap_or_default();
+    if let Some(more) = present(fields, MORE).and_then(|name| scalar(&fields[name])) {
+        text = format!("{text}\n\n{more}");
+    }
+    let raw = match present(fields, CHOICES) {
+        Some(name) => options::raw(&fields[name])?,
+        None => Vec::new(),
+    };
+    let best = present(fields, BEST).map(|name| &fields[name]);
+    let (options, recommended) = options::choices(&raw, best, dropped)?;
+    let keyword = NAME.iter().filter(|named| **named != name).find_map(|named| scalar(fields.get(*named)?));
+    let keyword = match keyword {
+        Some(keyword) => bounded(&keyword, LABEL, dropped),
+        None => format!("question-{}", asked.len()),
+    };
+    let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+    let several = matches!(kind, "multi" | "multiple" | "multiselect" | "multi_select" | "checkbox");
+    Ok(Question {
+        keyword: unique(keyword, asked),
+        text: bounded(&text, WORDS, dropped),
+        multi: truth(fields, MULTI)?.unwrap_or(several),
+        // Without options there is no other way to answer.
+        allow_text: truth(fields, OWN)?.unwrap_or(true) || options.is_empty(),
+        options,
+        recommended,
+    })
+}
+
+/// Refuses a question with fields nobody here knows: what they were meant for would be lost.
+fn known(fields: &Map<String, Value>) -> Result<(), String> {
+    let all = [TEXT, NAME, CHOICES, MULTI, OWN, BEST, MORE, IGNORED, LISTS];
+    match fields.keys().find(|name| !all.iter().any(|names| names.contains(&name.as_str()))) {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "fields that it knows: unknown field `{}`; a question has question, options, keyword, multi, allow_text and recommended",
+            brief::line(name, LABEL)
+        )),
+    }
+}
+
+/// The first of these names under which something stands.
+fn present<'a>(fields: &Map<String, Value>, names: &[&'a str]) -> Option<&'a str> {
+    let stands = |value: &Value| match value {
+        Value::Null => false,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => true,
+    };
+    names.iter().find(|name| fields.get(**name).is_some_and(stands)).copied()
+}
+
+/// A value that may have been sent as a string of JSON, also in a fence of code.
+fn decoded(value: &Value) -> Value {
+    let Value::String(text) = value else { return value.clone() };
+    let mut text = text.trim();
+    if let Some(fenced) = text.strip_prefix("```").and_then(|text| text.strip_suffix("```")) {
+        text = fenced.trim_start_matches(char::is_alphanumeric).trim();
+    }
+    match serde_json::from_str(text) {
+        Ok(inner @ (Value::Array(_) | Value::Object(_))) => inner,
+        // Sent as a string twice over.
+        Ok(Value::String(inner)) => serde_json::from_str(&inner).unwrap_or_else(|_| value.clone()),
+        Ok(_) | Err(_) => value.clone(),
+    }
+}
+
+/// Words, a number, or true and false as words; nothing where there are none.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Yes or no under one of these names.
+fn truth(fields: &Map<String, Value>, names: &[&str]) -> Result<Option<bool>, String> {
+    let Some(name) = present(fields, names) else { return Ok(None) };
+    let word = scalar(&fields[name]).unwrap_or_default().to_ascii_lowercase();
+    match word.as_str() {
+        "true" | "yes" | "1" => Ok(Some(true)),
+        "false" | "no" | "0" => Ok(Some(false)),
+        _ => Err(format!("'{name}' to be true or false")),
+    }
+}
+
+fn bounded(text: &str, limit: usize, dropped: &mut Dropped) -> String {
+    let (kept, whole) = brief::cut(text, limit);
+    dropped.shortened += usize::from(whole.is_some());
+    kept.to_owned()
+}
+
+fn unique(keyword: String, asked: &[Question]) -> String {
+    let taken = |name: &String| asked.iter().any(|question| question.keyword == *name);
+    let numbered = (1..).map(|n| format!("{keyword}-{n}"));
+    std::iter::once(keyword.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(keyword)
+}

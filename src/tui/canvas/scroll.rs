@@ -1,0 +1,159 @@
+//! Finds the rows that only moved, so that the terminal can move them itself.
+
+use ratatui::buffer::Cell;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+
+/// Moving rows costs about so many bytes, and is done where it spares more.
+const ORDER: usize = 24;
+
+/// What a row amounts to: two rows of one number are most likely the same. Where they are not, it costs bytes and
+/// nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Mark {
+    number: u64,
+    /// Cells that are not blank, about as many bytes as drawing the row takes.
+    ink: usize,
+}
+
+impl Mark {
+    pub(super) fn of((cells, links): (&[Cell], &[u32])) -> Self {
+        let (mut mixed, mut ink) = (Mixed(0), 0);
+        for (x, cell) in cells.iter().enumerate() {
+            let symbol = cell.symbol();
+            ink += usize::from(symbol != " ");
+            mixed.write(symbol.as_bytes());
+            (cell.fg, cell.bg, cell.modifier.bits(), links.get(x)).hash(&mut mixed);
+        }
+        Self { number: mixed.finish(), ink }
+    }
+}
+
+/// Rows that moved together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Shift {
+    top: usize,
+    /// One past the last.
+    bottom: usize,
+    by: usize,
+    up: bool,
+}
+
+impl Shift {
+    /// The rows that take part: those that move, and those that lose what they showed.
+    pub(super) fn rows(&self) -> Range<usize> {
+        self.top..self.bottom
+    }
+
+    /// The rows that are empty after it.
+    pub(super) fn bare(&self) -> Range<usize> {
+        match self.up {
+            true => self.bottom - self.by..self.bottom,
+            false => self.top..self.top + self.by,
+        }
+    }
+
+    /// Moves what belongs to the rows that take part, `each` to a row. What moves out comes in at the other end.
+    pub(super) fn rotate<T>(&self, all: &mut [T], each: usize) {
+        match self.up {
+            true => all.rotate_left(self.by * each),
+            false => all.rotate_right(self.by * each),
+        }
+    }
+
+    /// The orders for it; the cursor may be anywhere afterwards. A line is taken out at one end or put in there, which
+    /// every terminal knows, the console of Linux too.
+    pub(super) fn write(&self, height: u16, bytes: &mut Vec<u8>) {
+        use std::io::Write;
+        let _ = write!(bytes, "\x1b[{};{}r", self.top + 1, self.bottom);
+        let _ = match self.top {
+            0 => write!(bytes, "\x1b[H"),
+            top => write!(bytes, "\x1b[{}H", top + 1),
+        };
+        let order = if self.up { 'M' } else { 'L' };
+        let _ = match self.by {
+            1 => write!(bytes, "\x1b[{order}"),
+            by => write!(bytes, "\x1b[{by}{order}"),
+        };
+        debug_assert!(self.bottom <= usize::from(height));
+        bytes.extend_from_slice(b"\x1b[r");
+    }
+}
+
+/// The shift that spares most, if any spares enough.
+pub(super) fn find(was: &[Mark], is: &[Mark], changed: &[bool]) -> Option<Shift> {
+    let height = is.len();
+    let mut best: Option<(usize, Shift)> = None;
+    for by in 1..height {
+        for up in [true, false] {
+            let (was, is_from) = if up { (&was[by..], 0) } else { (&was[..height - by], by) };
+            let mut at = 0;
+            while at < height - by {
+                if was[at].number != is[is_from + at].number {
+                    at += 1;
+                    continue;
+                }
+                let begin = at;
+                while at < height - by && was[at].number == is[is_from + at].number {
+                    at += 1;
+                }
+                let shift = Shift { top: begin, bottom: at + by, by, up };
+                let moved = is_from + begin..is_from + at;
+                let spared: usize = moved.filter(|y| changed[*y]).map(|y| is[y].ink).sum();
+                // A row that would have stayed as it is has to be drawn again.
+                let lost: usize = shift.bare().filter(|y| !changed[*y]).map(|y| is[y].ink).sum();
+                let gain = spared.saturating_sub(lost);
+                if gain > ORDER && best.as_ref().is_none_or(|(most, _)| gain > *most) {
+                    best = Some((gain, shift));
+                }
+            }
+        }
+    }
+    best.map(|(_, shift)| shift)
+}
+
+/// Mixes what it is given into one number, fast and well enough for rows of letters.
+struct Mixed(u64);
+
+impl Mixed {
+    fn mix(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let value = chunk.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+            self.mix(value);
+        }
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.mix(u64::from(value));
+    }
+
+    fn write_u16(&mut self, value: u16) {
+        self.mix(u64::from(value));
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.mix(u64::from(value));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.mix(value);
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.mix(value as u64);
+    }
+
+    fn write_isize(&mut self, value: isize) {
+        self.mix(value as u64);
+    }
+}

@@ -1,0 +1,373 @@
+//! Pictures into a terminal parser: what it shows is the picture, to the cell.
+
+use super::*;
+use proptest::prelude::*;
+use ratatui::style::{Color, Modifier, Style};
+use unicode_width::UnicodeWidthStr;
+
+/// A terminal that reads frames, and a second one that draws links as colours: a terminal parser knows no links.
+struct Shows {
+    looks: vt100::Parser,
+    links: vt100::Parser,
+}
+
+impl Shows {
+    fn new(width: u16, height: u16) -> Self {
+        let cells = |count| std::num::NonZeroU16::new(count).unwrap();
+        let parser = || vt100::Parser::new(cells(height), cells(width), 0);
+        Self { looks: parser(), links: parser() }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.looks.process(bytes);
+        let text = std::str::from_utf8(bytes).unwrap();
+        let mut rest = text;
+        while let Some(at) = rest.find('\x1b') {
+            self.links.process(&rest.as_bytes()[..at]);
+            rest = &rest[at..];
+            let end = match rest.as_bytes()[1] {
+                b']' => rest.find("\x1b\\").unwrap() + 2,
+                _ => rest[2..].find(|c: char| c.is_ascii_alphabetic()).unwrap() + 3,
+            };
+            let order = &rest[..end];
+            rest = &rest[end..];
+            match order.strip_prefix("\x1b]8;") {
+                Some(";\x1b\\") => self.links.process(b"\x1b[m"),
+                Some(open) => {
+                    let number: u32 =
+                        open.rsplit_once("/n").unwrap().1.trim_end_matches("\x1b\\").parse().unwrap();
+                    self.links.process(format!("\x1b[38;5;{number}m").as_bytes());
+                }
+                None if order.ends_with('m') => {}
+                None => self.links.process(order.as_bytes()),
+            }
+        }
+        self.links.process(rest.as_bytes());
+    }
+
+    /// Compares every cell with the picture.
+    fn check(&self, picture: &Buffer, linked: &[Linked], cursor: Option<Position>) {
+        let screen = self.looks.screen();
+        let width = usize::from(picture.area.width);
+        for y in 0..picture.area.height {
+            let cells = &picture.content[usize::from(y) * width..][..width];
+            let mut under = false;
+            for x in 0..picture.area.width {
+                let (here, cell) = (usize::from(x), screen.cell(y, x).unwrap());
+                let place = || format!("{x},{y}\n{picture:?}\n{:?}", screen.contents());
+                if under {
+                    under = false;
+                    assert!(cell.is_wide_continuation(), "{}", place());
+                    continue;
+                }
+                // Half a glyph is none.
+                let wide = UnicodeWidthStr::width(cells[here].symbol()) == 2;
+                under = wide && cells.get(here + 1).is_some_and(|next| next.symbol() == " ");
+                let symbol = if wide && !under { " " } else { cells[here].symbol() };
+                assert_eq!(cell.is_wide(), under, "{}", place());
+                let shown = if cell.has_contents() { cell.contents() } else { " " };
+                assert_eq!(shown, symbol, "{}", place());
+                let told = linked.iter().rev().find(|link| link.area.contains(Position::new(x, y)));
+                let told = told.map_or(vt100::Color::Default, |link| {
+                    vt100::Color::Idx(link.address.rsplit_once("/n").unwrap().1.parse().unwrap())
+                });
+                assert_eq!(self.links.screen().cell(y, x).unwrap().fgcolor(), told, "a link at {}", place());
+                let look = Look {
+                    fg: colour(cell.fgcolor()),
+                    bg: colour(cell.bgcolor()),
+                    line: Color::Reset,
+                    modifier: [
+                        (cell.bold(), Modifier::BOLD),
+                        (cell.dim(), Modifier::DIM),
+                        (cell.italic(), Modifier::ITALIC),
+                        (cell.underline(), Modifier::UNDERLINED),
+                        (cell.inverse(), Modifier::REVERSED),
+                    ]
+                    .into_iter()
+                    .filter(|(has, _)| *has)
+                    .fold(Modifier::empty(), |all, (_, one)| all | one),
+                };
+                let style = cells[here].style();
+                let visible = Modifier::UNDERLINED | Modifier::REVERSED;
+                let bare = symbol == " " && !style.add_modifier.intersects(visible);
+                let right = match bare {
+                    true => Some(look.bg) == style.bg && !look.modifier.intersects(visible),
+                    false => {
+                        (Some(look.fg), Some(look.bg), look.modifier)
+                            == (style.fg, style.bg, style.add_modifier)
+                    }
+                };
+                assert!(right, "{look:?} instead of {style:?} at {}", place());
+            }
+        }
+        assert_eq!(screen.hide_cursor(), cursor.is_none());
+        if let Some(at) = cursor {
+            assert_eq!(screen.cursor_position(), (at.y, at.x));
+        }
+    }
+}
+
+fn colour(colour: vt100::Color) -> Color {
+    match colour {
+        vt100::Color::Default => Color::Reset,
+        vt100::Color::Idx(index) => Color::Indexed(index),
+        vt100::Color::Rgb(red, green, blue) => Color::Rgb(red, green, blue),
+    }
+}
+
+fn style() -> impl Strategy<Value = Style> {
+    let colour = prop_oneof![
+        3 => Just(Color::Reset),
+        1 => Just(Color::Indexed(3)),
+        1 => Just(Color::Indexed(200)),
+        1 => Just(Color::Rgb(1, 22, 133)),
+    ];
+    let modifiers = [
+        Modifier::empty(),
+        Modifier::BOLD,
+        Modifier::ITALIC,
+        Modifier::UNDERLINED | Modifier::ITALIC,
+        Modifier::REVERSED,
+        Modifier::DIM,
+    ];
+    (colour.clone(), colour, prop::sample::select(modifiers.to_vec()))
+        // The parser knows strong or faint, not both: a style takes away what it does not give.
+        .prop_map(|(fg, bg, modifier)| {
+            Style::new().fg(fg).bg(bg).remove_modifier(Modifier::all()).add_modifier(modifier)
+        })
+}
+
+/// Something drawn into the picture.
+#[derive(Debug, Clone)]
+enum Change {
+    Text(u16, u16, &'static str, Style),
+    Ground(Rect, Style),
+    Link(u16, u16, u16, u8),
+    Unlink,
+    /// All rows between these move by so many, up where negative.
+    Move(u16, u16, i16),
+    Cell(u16, u16, &'static str),
+    /// Every row holds words of its own, from this number on.
+    Full(usize),
+    Forget,
+}
+
+const TEXTS: [&str; 8] = [
+    "the quick brown fox jumps over the lazy dog",
+    "漢字かな交じり文",
+    "a漢b",
+    "e\u{301}a\u{302}",
+    "    ",
+    "                                        ",
+    "x",
+    "──────│",
+];
+
+fn change() -> impl Strategy<Value = Change> {
+    let (x, y) = (0u16..44, 0u16..14);
+    prop_oneof![
+        6 => (x.clone(), y.clone(), prop::sample::select(TEXTS.to_vec()), style())
+            .prop_map(|(x, y, text, style)| Change::Text(x, y, text, style)),
+        2 => (x.clone(), y.clone(), 1u16..44, 1u16..14, style())
+            .prop_map(|(x, y, w, h, style)| Change::Ground(Rect::new(x, y, w, h), style)),
+        2 => (x.clone(), y.clone(), 1u16..12, 1u8..5).prop_map(|(x, y, cells, to)| Change::Link(x, y, cells, to)),
+        1 => Just(Change::Unlink),
+        4 => (y.clone(), 2u16..14, -3i16..4).prop_map(|(y, h, by)| Change::Move(y, h, by)),
+        2 => (x, y, prop::sample::select(vec!["漢", "a", " "])).prop_map(|(x, y, to)| Change::Cell(x, y, to)),
+        2 => (0usize..30).prop_map(Change::Full),
+        1 => Just(Change::Forget),
+    ]
+}
+
+#[derive(Clone)]
+struct Picture {
+    buffer: Buffer,
+    links: Vec<Linked>,
+}
+
+impl Picture {
+    fn new(width: u16, height: u16) -> Self {
+        Self { buffer: Buffer::empty(Rect::new(0, 0, width, height)), links: Vec::new() }
+    }
+
+    fn take(&mut self, change: &Change) {
+        let area = self.buffer.area;
+        match change {
+            Change::Text(x, y, text, style) if *x < area.width && *y < area.height => {
+                self.buffer.set_string(*x, *y, text, *style);
+            }
+            Change::Cell(x, y, symbol) if *x < area.width && *y < area.height => {
+                self.buffer[(*x, *y)].set_symbol(symbol);
+            }
+            Change::Ground(place, style) => self.buffer.set_style(place.intersection(area), *style),
+            Change::Link(x, y, cells, to) => {
+                let place = Rect::new(*x, *y, *cells, 1).intersection(area);
+                // A glyph is in a link or not.
+                let halves = |x: u16| x < area.width && self.buffer[(x, *y)].symbol() == "漢";
+                if !place.is_empty() && !(place.left()..=place.right()).any(|x| x > 0 && halves(x - 1)) {
+                    self.links.retain(|link| !link.area.intersects(place));
+                    self.links.push(Linked { area: place, address: format!("https://e.x/n{to}") });
+                }
+            }
+            Change::Unlink => self.links.clear(),
+            Change::Move(top, height, by) => {
+                let (top, bottom) = ((*top).min(area.height), (top + height).min(area.height));
+                let width = usize::from(area.width);
+                let rows = usize::from(bottom - top);
+                let by = isize::from(*by).rem_euclid(rows.max(1) as isize) as usize;
+                for link in &mut self.links {
+                    let y = usize::from(link.area.y);
+                    if (usize::from(top)..usize::from(bottom)).contains(&y) {
+                        link.area.y = top + ((y - usize::from(top) + rows - by) % rows) as u16;
+                    }
+                }
+                self.buffer.content[usize::from(top) * width..usize::from(bottom) * width]
+                    .rotate_left(by * width);
+            }
+            Change::Full(from) => {
+                for y in 0..area.height {
+                    let text =
+                        format!("{:<44}", format!("row {} of words, 漢 and more", from + usize::from(y)));
+                    self.buffer.set_string(0, y, text, Style::new());
+                }
+            }
+            Change::Text(..) | Change::Cell(..) | Change::Forget => {}
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_terminal_shows_every_picture_to_the_cell(
+        (width, height) in prop_oneof![Just((1, 1)), Just((2, 1)), Just((1, 3)), Just((44, 14)), (1u16..6, 1u16..5), (1u16..44, 1u16..14)],
+        frames in prop::collection::vec(
+            (prop::collection::vec(change(), 0..12), prop::option::of((0u16..44, 0u16..14))), 1..8),
+        fills in any::<bool>(),
+    ) {
+        let mut canvas = Canvas::new(fills);
+        let mut shows = Shows::new(width, height);
+        let mut picture = Picture::new(width, height);
+        for (changes, cursor) in &frames {
+            for change in changes {
+                picture.take(change);
+                if matches!(change, Change::Forget) {
+                    canvas.forget();
+                    // Whatever another program left behind.
+                    shows.take(b"\x1b[2;3r\x1b[7mrubbish\x1b[?25l");
+                }
+            }
+            let cursor = cursor.map(|(x, y)| Position::new(x.min(width - 1), y.min(height - 1)));
+            shows.take(canvas.frame(picture.buffer.clone(), &picture.links, cursor));
+            shows.check(&picture.buffer, &picture.links, cursor);
+            prop_assert!(canvas.frame(picture.buffer.clone(), &picture.links, cursor).is_empty());
+        }
+    }
+}
+
+/// Draws lines of text, the first at the top.
+fn draw(canvas: &mut Canvas, lines: &[String]) -> String {
+    let mut buffer = canvas.blank(40, 12);
+    for (y, line) in (0..).zip(lines) {
+        buffer.set_string(1, y, line, Style::new().fg(Color::Rgb(214, 217, 222)));
+    }
+    let bytes = canvas.frame(buffer, &[], Some(Position::new(3, 11)));
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn lines(from: usize) -> Vec<String> {
+    (from..from + 10).map(|number| format!("line {number} of some reply that is long enough")).collect()
+}
+
+#[test]
+fn r61_a_frame_that_changes_nothing_sends_nothing() {
+    let mut canvas = Canvas::new(true);
+    assert!(draw(&mut canvas, &lines(0)).contains("line 3"));
+    assert_eq!(draw(&mut canvas, &lines(0)), "");
+}
+
+#[test]
+fn one_letter_is_a_handful_of_bytes_and_nothing_blinks() {
+    let mut canvas = Canvas::new(true);
+    let mut text = lines(0);
+    draw(&mut canvas, &text);
+    text[4].replace_range(5..6, "x");
+    let bytes = draw(&mut canvas, &text);
+    assert_eq!(bytes, "\x1b[5;7H\x1b[38;2;214;217;222mx\x1b[m\x1b[12;4H");
+}
+
+#[test]
+fn rows_that_move_are_moved_by_the_terminal() {
+    let mut canvas = Canvas::new(true);
+    draw(&mut canvas, &lines(0));
+    let bytes = draw(&mut canvas, &lines(2));
+    assert!(bytes.contains("\x1b[1;10r\x1b[H\x1b[2M\x1b[r"), "{bytes:?}");
+    assert!(bytes.contains("line 11") && !bytes.contains("line 9"), "{bytes:?}");
+    let back = draw(&mut canvas, &lines(1));
+    assert!(back.contains("\x1b[L") && back.contains("line 1 ") && !back.contains("line 2 "), "{back:?}");
+}
+
+#[test]
+fn a_large_frame_is_shown_as_one_and_the_cursor_does_not_run_about() {
+    let mut canvas = Canvas::new(true);
+    draw(&mut canvas, &lines(0));
+    let bytes = draw(&mut canvas, &lines(50));
+    assert!(bytes.starts_with("\x1b[?2026h\x1b[?25l"), "{bytes:?}");
+    assert!(bytes.ends_with("\x1b[12;4H\x1b[?25h\x1b[?2026l"), "{bytes:?}");
+}
+
+#[test]
+fn after_a_stop_everything_is_drawn_anew() {
+    let mut canvas = Canvas::new(true);
+    draw(&mut canvas, &lines(0));
+    canvas.forget();
+    let bytes = draw(&mut canvas, &lines(0));
+    assert!(bytes.contains("\x1b[2J") && bytes.contains("line 9"), "{bytes:?}");
+}
+
+#[test]
+fn a_link_is_opened_once_for_all_its_cells() {
+    let mut canvas = Canvas::new(true);
+    let mut buffer = canvas.blank(20, 2);
+    buffer.set_string(0, 0, "see src/main.rs now", Style::new());
+    let link = Linked { area: Rect::new(4, 0, 11, 1), address: "file:///src/main.rs".into() };
+    let bytes = String::from_utf8(canvas.frame(buffer, &[link], None).to_vec()).unwrap();
+    let link = "\x1b]8;id=1;file:///src/main.rs\x1b\\src/main.rs\x1b";
+    assert!(bytes.contains(link), "{bytes:?}");
+    assert_eq!(bytes.matches("\x1b]8;").count(), 2, "{bytes:?}");
+}
+
+#[test]
+fn r34_what_follows_a_glyph_of_unsure_width_stands_where_it_belongs() {
+    for glyph in ["❤\u{fe0f}", "👩\u{200d}👩\u{200d}👧", "1\u{fe0f}\u{20e3}", "👍🏽"] {
+        let mut canvas = Canvas::new(true);
+        let mut shows = Shows::new(20, 1);
+        for before in ["", "xxxxxxxxxxxxxxxxxxxx"] {
+            let mut buffer = canvas.blank(20, 1);
+            buffer.set_string(0, 0, before, Style::new());
+            shows.take(canvas.frame(buffer, &[], None));
+            let mut buffer = canvas.blank(20, 1);
+            let (after, _) = buffer.set_stringn(0, 0, glyph, 20, Style::new());
+            buffer.set_string(after, 0, "│ after", Style::new());
+            shows.take(canvas.frame(buffer, &[], None));
+            for (x, letter) in (after..).zip(["│", " ", "a", "f"]) {
+                let shown = shows.looks.screen().cell(0, x).unwrap().contents();
+                let shown = if shown.is_empty() { " " } else { shown };
+                assert_eq!(shown, letter, "{glyph} over {before:?}: {:?}", shows.looks.screen().contents());
+            }
+        }
+    }
+}
+
+#[test]
+fn many_addresses_are_numbered_anew_and_stay_right() {
+    let mut canvas = Canvas::new(true);
+    let mut last = String::new();
+    for number in 0..ADDRESSES + 10 {
+        let mut buffer = canvas.blank(4, 1);
+        buffer.set_string(0, 0, "here", Style::new());
+        let link = Linked { area: Rect::new(0, 0, 4, 1), address: format!("https://e.x/{number}") };
+        last = String::from_utf8(canvas.frame(buffer, &[link], None).to_vec()).unwrap();
+        assert!(last.contains(&format!("https://e.x/{number}\x1b\\here")), "{last:?}");
+    }
+    assert!(canvas.numbered.len() <= ADDRESSES, "{last:?}");
+}

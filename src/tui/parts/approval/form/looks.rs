@@ -1,0 +1,93 @@
+//! How the form looks: a row a field, the one that is written in always in sight, and below them what is wrong.
+
+use super::{Field, Form, Written};
+use crate::tui::text::{reveal, width};
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+/// What stands before the field that is written in.
+const MARK: &str = "❯ ";
+
+impl Form {
+    /// The rows it would like.
+    pub fn rows(&self) -> usize {
+        self.fields.len() + 1
+    }
+
+    /// Whether the field the person is in can only be changed in an editor.
+    pub fn is_long(&self) -> bool {
+        matches!(self.fields.get(self.at), Some(Field { written: Written::Long(_), .. }))
+    }
+
+    /// Draws as many fields as there is room for. Tells where the cursor belongs.
+    pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
+        let rows = usize::from(area.height);
+        let below = usize::from(rows > 1);
+        let room = rows.saturating_sub(below);
+        let first = (self.at + 1).saturating_sub(room);
+        let widest = self.fields.iter().map(|field| width::width(&field.shown)).max().unwrap_or(0);
+        let names = widest.min(usize::from(area.width) / 3);
+        let mut cursor = None;
+        for (at, row) in (first..self.fields.len()).zip(area.rows().take(room)) {
+            let open = at == self.at;
+            let found = self.fields[at].view(open, names, row, buffer, theme);
+            cursor = cursor.or(found.filter(|_| open));
+        }
+        if below > 0 {
+            let row = area.bottom() - 1;
+            let cells = usize::from(area.width);
+            let (words, style) = match (&self.trouble, self.fields.get(self.at)) {
+                (Some(trouble), _) => (trouble.clone(), theme.warning),
+                (None, Some(field)) => (field.takes(), theme.dim),
+                (None, None) => (String::new(), theme.dim),
+            };
+            buffer.set_stringn(area.x, row, width::fit(&words, cells), cells, style);
+        }
+        cursor
+    }
+}
+
+impl Field {
+    fn view(
+        &self,
+        open: bool,
+        names: usize,
+        row: Rect,
+        buffer: &mut Buffer,
+        theme: &Theme,
+    ) -> Option<Position> {
+        let put = |buffer: &mut Buffer, x: u16, text: &str, style| {
+            let cells = usize::from(row.right().saturating_sub(x));
+            buffer.set_stringn(x, row.y, width::fit(text, cells), cells, style).0
+        };
+        let mark = if open { MARK } else { "  " };
+        let x = put(buffer, row.x, mark, theme.accent);
+        let name = width::fit(&self.shown, names).into_owned();
+        let style = if open { theme.prompt } else { theme.dim };
+        put(buffer, x, &name, style);
+        let x = (x + u16::try_from(names).unwrap_or(0) + 2).min(row.right());
+        let cells = usize::from(row.right() - x);
+        match &self.written {
+            Written::Line(line) if open => {
+                let (text, cell) = line.shown(cells);
+                put(buffer, x, text, theme.text);
+                let at = x + u16::try_from(cell).unwrap_or(0);
+                Some(Position { x: at.min(row.right().saturating_sub(1)), y: row.y })
+            }
+            Written::Line(line) => {
+                put(buffer, x, line.text(), theme.text);
+                None
+            }
+            Written::Long(text) => {
+                let lines = text.lines().count();
+                let first = reveal::pieces(text.lines().next().unwrap_or_default(), theme.text, theme.mark);
+                let first: String = first.into_iter().map(|piece| piece.text).collect();
+                let count = format!("{lines} lines: ");
+                let x = put(buffer, x, &count, theme.dim);
+                put(buffer, x, &first, theme.text);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The form, typed into and drawn.
+
+use super::*;
+use crossterm::event::{KeyCode, KeyModifiers};
+use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use serde_json::json;
+
+fn tool() -> ToolSpec {
+    ToolSpec {
+        name: "t".into(),
+        description: "d".into(),
+        parameters: json!({"type": "object", "required": ["command"], "properties": {
+            "command": {"type": "string"}, "seconds": {"type": "integer"}, "quick": {"type": "boolean"},
+            "list": {"type": "array"}, "share": {"type": "number"}}}),
+    }
+}
+
+fn form(arguments: Value) -> Form {
+    Form::new(Some(&tool()), &arguments.to_string()).expect("there are fields")
+}
+
+fn press(form: &mut Form, code: KeyCode) -> Reply {
+    form.key(&KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default())
+}
+
+/// Fills the field of this name.
+fn fill(form: &mut Form, name: &str, text: &str) {
+    form.at = form.fields.iter().position(|field| field.name == name).expect("a field");
+    form.edited(text);
+}
+
+fn drawn(form: &Form, width: u16, height: u16) -> String {
+    let area = Rect::new(0, 0, width, height);
+    let mut buffer = Buffer::empty(area);
+    form.view(area, &mut buffer, &crate::tui::theme::Theme::plain());
+    let rows = buffer.content.chunks(usize::from(width.max(1)));
+    let rows = rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
+    rows.map(|row| row.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_is_not_touched_stays_as_it_was() {
+    for arguments in [
+        json!({"command": "ls"}),
+        json!({"command": "", "seconds": 3}),
+        json!({"command": "a\nb\tc", "list": ["x", {"y": null}], "quick": false, "share": 0.5}),
+        json!({"command": "\u{202e}gnp.exe \u{1b}[31m"}),
+        json!({"command": "x", "more": {"deep": [1, "2"]}, "other": "text"}),
+        json!({"command": ["not", "a", "text"]}),
+    ] {
+        assert_eq!(press(&mut form(arguments.clone()), KeyCode::Enter), Reply::Wanted(arguments));
+    }
+}
+
+#[test]
+fn a_field_takes_what_the_schema_says() {
+    let mut form = form(json!({"command": "ls"}));
+    for (name, text, value) in [
+        ("seconds", "12", json!(12)),
+        ("quick", " true ", json!(true)),
+        ("list", r#"["a"]"#, json!(["a"])),
+        ("share", "0.25", json!(0.25)),
+        ("command", " 12 ", json!(" 12 ")),
+    ] {
+        fill(&mut form, name, text);
+        let Reply::Wanted(wanted) = press(&mut form, KeyCode::Enter) else { panic!("{name}: {form:?}") };
+        assert_eq!(wanted[name], value, "{name}");
+    }
+    for (name, text, trouble) in [
+        ("seconds", "1.5", "seconds takes a whole number"),
+        ("seconds", "99999999999999999999", "seconds takes a whole number"),
+        ("quick", "yes", "quick takes true or false"),
+        ("share", "NaN", "share takes a number"),
+        ("list", "[1", "list takes JSON, such as [\"a\", \"b\"]"),
+    ] {
+        fill(&mut form, name, text);
+        form.at = 0;
+        assert_eq!(press(&mut form, KeyCode::Enter), Reply::Nothing, "{name}");
+        assert_eq!(form.trouble.as_deref(), Some(trouble));
+        assert_eq!(form.fields[form.at].name, name, "the person is taken to it");
+        fill(&mut form, name, "");
+    }
+}
+
+#[test]
+fn what_is_needed_has_to_be_there() {
+    let mut missing = form(json!({"seconds": 3}));
+    assert!(matches!(press(&mut missing, KeyCode::Enter), Reply::Wanted(value) if value["command"] == ""));
+    let spec = ToolSpec {
+        parameters: json!({"required": ["n"], "properties": {"n": {"type": "integer"}}}),
+        ..tool()
+    };
+    let mut missing = Form::new(Some(&spec), "{}").expect("a field");
+    assert_eq!(press(&mut missing, KeyCode::Enter), Reply::Nothing);
+    assert_eq!(missing.trouble.as_deref(), Some("n is needed"));
+}
+
+#[test]
+fn letters_are_written_where_the_person_is() {
+    let mut form = form(json!({"command": "ls", "seconds": 3}));
+    press(&mut form, KeyCode::Char('y'));
+    press(&mut form, KeyCode::Down);
+    press(&mut form, KeyCode::Char('0'));
+    press(&mut form, KeyCode::Up);
+    form.pasted(" -l\ny");
+    let Reply::Wanted(wanted) = press(&mut form, KeyCode::Enter) else { panic!("{form:?}") };
+    assert_eq!(wanted, json!({"command": "lsy -l y", "seconds": 30}));
+    assert_eq!(press(&mut form, KeyCode::Esc), Reply::Closed);
+}
+
+#[test]
+fn text_of_several_lines_goes_to_the_editor_and_comes_back_whole() {
+    let mut form = form(json!({"command": "a\nb"}));
+    let key = KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL);
+    assert_eq!(form.key(&key, &Keymap::default()), Reply::Editor("a\nb".into()));
+    assert_eq!(press(&mut form, KeyCode::Char('x')), Reply::Nothing, "a letter changes nothing unseen");
+    form.edited("a\nb\nc");
+    let Reply::Wanted(wanted) = press(&mut form, KeyCode::Enter) else { panic!("{form:?}") };
+    assert_eq!(wanted["command"], "a\nb\nc");
+}
+
+#[test]
+fn arguments_that_are_no_object_have_no_form() {
+    for arguments in ["", "[1]", "null", "{", "\"x\""] {
+        assert_eq!(Form::new(None, arguments), None, "{arguments}");
+    }
+    assert_eq!(Form::new(None, "{}"), None, "nothing to change");
+}
+
+#[test]
+fn the_form_shows_the_field_that_is_written_in() {
+    let mut form = form(json!({"command": "cargo test retry", "seconds": 30}));
+    assert_eq!(
+        drawn(&form, 40, 6),
+        "❯ command  cargo test retry\n  seconds  30\n  quick\n  list\n  share\ncommand: text, needed"
+    );
+    form.at = 4;
+    assert_eq!(drawn(&form, 40, 3), "  list\n❯ share\nshare: a number, may be empty");
+    assert_eq!(drawn(&form, 40, 1), "❯ share");
+}
+
+proptest! {
+    #[test]
+    fn r09_whatever_the_model_sends_stays_in_its_cells(
+        name in "\\PC{0,12}", text in any::<String>(), width in 0u16..60, height in 0u16..8, at in 0usize..6,
+    ) {
+        let mut form = form(json!({"command": text, name: text}));
+        form.at = at % form.fields.len();
+        let shown = drawn(&form, width, height);
+        prop_assert!(shown.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'), "{shown:?}");
+    }
+}

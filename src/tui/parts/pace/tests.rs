@@ -1,0 +1,180 @@
+//! What is said of a reply while it comes, and when the words change.
+
+use super::*;
+use crate::agent::{Event, State};
+use crate::chat::{Finish, Usage};
+use crate::policy::Policy;
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// A person who said something at the start, and what came after so many milliseconds.
+struct Talk {
+    agent: State,
+    pace: Pace,
+}
+
+impl Talk {
+    fn new() -> Self {
+        let agent = State::new(Policy::default(), "m".into(), String::new(), vec![]);
+        let mut talk = Self { agent, pace: Pace::default() };
+        talk.happens(Event::Said("hi".into()), 0);
+        talk
+    }
+
+    fn happens(&mut self, event: Event, at: u64) {
+        if let Event::Chunk { chunk, .. } = &event {
+            self.pace.takes(chunk, ms(at));
+        }
+        let effects = crate::agent::update(&mut self.agent, event);
+        self.pace.begins(&effects, ms(at));
+        if self.agent.is_idle() {
+            self.pace.ends(ms(at));
+        }
+    }
+
+    fn comes(&mut self, chunk: Chunk, at: u64) {
+        let turn = self.agent.turn().unwrap();
+        self.happens(Event::Chunk { turn, chunk, after: ms(at) }, at);
+    }
+
+    /// So many letters.
+    fn letters(&mut self, count: usize, at: u64) {
+        self.comes(Chunk::Text("a".repeat(count)), at);
+    }
+
+    fn retries(&mut self, wait: u64, at: u64) {
+        self.comes(Chunk::Retrying { attempt: 2, of: 5, wait: ms(wait), why: "busy".into() }, at);
+    }
+
+    /// The words of the foot.
+    fn says(&self) -> String {
+        let Some(figures) = self.pace.figures() else { return String::new() };
+        let took = figures.took.map(|took| format!(", took {} ms", took.as_millis())).unwrap_or_default();
+        format!("{}, {}{took}", figures.soon(), figures.fast().unwrap_or_default())
+    }
+
+    /// What is waited for, and when that changes.
+    fn waits(&self, at: u64) -> (String, Option<u64>) {
+        let words = match self.pace.wait(&self.agent, ms(at)) {
+            Some(Wait::Again { why, left }) => format!("{} of {} in {left}", why.attempt, why.of),
+            Some(Wait::Asking(why)) => format!("asks, {}", why.attempt),
+            Some(Wait::Quiet { since, limit }) => format!("quiet {since} of {limit}"),
+            None => String::new(),
+        };
+        let ticks = self.pace.ticks_at(&self.agent, ms(at));
+        (words, ticks.map(|at| u64::try_from(at.as_millis()).unwrap()))
+    }
+}
+
+#[test]
+fn speed_is_estimated_while_it_comes_and_counted_at_the_end() {
+    let mut talk = Talk::new();
+    assert_eq!(talk.says(), "");
+    talk.letters(4, 800);
+    assert_eq!(talk.says(), "first after 0.8 s, ");
+    talk.letters(396, 1800);
+    assert_eq!(talk.says(), "first after 0.8 s, ~100 tok/s");
+    talk.comes(Chunk::Usage(Usage { input: 9, cached: 0, output: 120 }), 1900);
+    talk.comes(Chunk::Done(Finish::Stop), 2000);
+    assert_eq!(talk.says(), "first after 0.8 s, 120 tok/s, took 2000 ms");
+    talk.happens(Event::Said("more".into()), 9000);
+    assert_eq!(talk.says(), "", "they stand until the next turn");
+}
+
+#[test]
+fn figures_change_at_most_four_times_a_second() {
+    let mut talk = Talk::new();
+    let (mut before, mut changes) = (String::new(), 0);
+    for at in 0..400 {
+        talk.letters(1 + at * 7 % 13, 1000 + at as u64 * 10);
+        if talk.says() != before {
+            (before, changes) = (talk.says(), changes + 1);
+        }
+    }
+    assert!((4..=17).contains(&changes), "{changes} in four seconds");
+}
+
+#[test]
+fn what_was_thought_unseen_does_not_make_a_reply_fast() {
+    let mut talk = Talk::new();
+    talk.letters(200, 9000);
+    talk.letters(200, 10_000);
+    talk.comes(Chunk::Usage(Usage { input: 9, cached: 0, output: 2000 }), 10_000);
+    talk.comes(Chunk::Done(Finish::Stop), 10_000);
+    assert_eq!(talk.says(), "first after 9.0 s, 200 tok/s, took 10000 ms");
+}
+
+#[test]
+fn a_reply_that_comes_at_once_is_measured_from_the_request() {
+    let mut talk = Talk::new();
+    talk.letters(400, 2000);
+    talk.comes(Chunk::Usage(Usage { input: 9, cached: 0, output: 100 }), 2000);
+    talk.comes(Chunk::Done(Finish::Stop), 2000);
+    assert_eq!(talk.says(), "first after 2.0 s, 50 tok/s, took 2000 ms");
+}
+
+#[test]
+fn arguments_count_and_waits_do_not() {
+    let mut talk = Talk::new();
+    talk.retries(5000, 100);
+    for (bytes, at) in [(0, 5500), (200, 6000), (400, 6500), (100, 7000), (400, 7500)] {
+        talk.comes(Chunk::Writing { name: "f".into(), bytes }, at);
+    }
+    assert_eq!(talk.says(), "first after 0.4 s, ~100 tok/s", "800 bytes in two seconds, sent at 5.1 s");
+}
+
+#[test]
+fn r49_a_countdown_ticks_with_its_seconds_and_then_it_asks() {
+    let mut talk = Talk::new();
+    assert_eq!(talk.waits(50), (String::new(), None));
+    talk.retries(2500, 100);
+    assert_eq!(talk.waits(100), ("2 of 5 in 3".into(), Some(600)));
+    assert_eq!(talk.waits(599), ("2 of 5 in 3".into(), Some(600)));
+    assert_eq!(talk.waits(600), ("2 of 5 in 2".into(), Some(1600)));
+    assert_eq!(talk.waits(1600), ("2 of 5 in 1".into(), Some(2600)));
+    assert_eq!(talk.waits(2600), ("asks, 2".into(), None));
+    talk.retries(60_000, 3000);
+    talk.happens(Event::Hurried, 4000);
+    assert_eq!(talk.waits(4000), ("asks, 2".into(), None));
+    talk.letters(1, 4500);
+    assert_eq!((talk.waits(4500).0, talk.says()), (String::new(), "first after 0.5 s, ".into()));
+}
+
+#[test]
+fn a_silence_counts_on_until_something_comes() {
+    let mut talk = Talk::new();
+    let quiet = |since: u64| Chunk::Quiet { since: ms(since), limit: ms(90_000) };
+    talk.comes(quiet(45_500), 45_500);
+    assert_eq!(talk.waits(45_500), ("quiet 45 of 90".into(), Some(46_000)));
+    assert_eq!(talk.waits(46_000), ("quiet 46 of 90".into(), Some(47_000)));
+    talk.comes(quiet(0), 50_000);
+    assert_eq!(talk.waits(50_000), (String::new(), None));
+    talk.retries(1000, 51_000);
+    talk.comes(quiet(45_000), 97_000);
+    assert_eq!(talk.waits(97_000).0, "quiet 45 of 90", "the next try may be silent too");
+    talk.comes(quiet(0), 98_000);
+    assert_eq!(talk.waits(98_000), ("asks, 2".into(), None));
+}
+
+#[test]
+fn times_are_short() {
+    let soon = |first| Figures { first: ms(first), speed: None, took: None }.soon();
+    assert_eq!(
+        [soon(0), soon(99), soon(800), soon(9_960), soon(75_000)],
+        [
+            "first after 0 ms",
+            "first after 99 ms",
+            "first after 0.8 s",
+            "first after 10.0 s",
+            "first after 75 s"
+        ]
+    );
+    let fast = |tokens, estimated| {
+        let speed = Some(Speed { tokens, estimated });
+        Figures { first: ms(0), speed, took: None }.fast().unwrap()
+    };
+    assert_eq!([fast(3.12, false), fast(42.4, true)], ["3.1 tok/s", "~42 tok/s"]);
+    assert_eq!([seconds(0), seconds(12), seconds(3000)], ["0 s", "12 s", "50 min 0 s"]);
+}

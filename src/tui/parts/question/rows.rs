@@ -1,0 +1,159 @@
+//! The rows that can be chosen, as lines.
+
+use super::draft::{Draft, takes_own};
+use crate::chat::{Choice, Question, Source};
+use crate::tui::text::wrap::{self, Piece, Shape};
+use crate::tui::text::{clean, width};
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::ops::Range;
+
+/// A row that is not open takes at most so many lines.
+const CLOSED: usize = 3;
+/// Where a list is narrower than this, what an option means stands below its label.
+const COLUMNS: usize = 60;
+
+/// The list laid out, and which of its lines the open row takes.
+pub(super) struct Rows {
+    pub(super) lines: Vec<Line<'static>>,
+    pub(super) open: Range<usize>,
+}
+
+/// Lays out every row of a question.
+pub(super) fn rows(question: &Question, page: &Draft, cells: usize, theme: &Theme) -> Rows {
+    let mut rows = Rows { lines: Vec::new(), open: 0..0 };
+    let list = List { question, page, cells, column: column(question, cells), theme };
+    for row in 0..question.options.len() + usize::from(takes_own(question)) {
+        let from = rows.lines.len();
+        let mut lines = list.row(row);
+        if row == page.cursor {
+            rows.open = from..from + lines.len();
+        } else if lines.len() > CLOSED {
+            lines.truncate(CLOSED);
+            if let Some(last) = lines.last_mut() {
+                *last = cut_off(last, cells);
+            }
+        }
+        rows.lines.extend(lines);
+    }
+    rows
+}
+
+/// The cells of a label, where what the options mean stands in a column of its own.
+fn column(question: &Question, cells: usize) -> Option<usize> {
+    let described = question.options.iter().any(|choice| !choice.description.is_empty());
+    let labels = question.options.iter().map(|choice| width::width(&clean::one_line(&choice.label)));
+    (described && cells >= COLUMNS).then(|| labels.max().unwrap_or(0).clamp(8, cells * 2 / 5))
+}
+
+struct List<'a> {
+    question: &'a Question,
+    page: &'a Draft,
+    cells: usize,
+    column: Option<usize>,
+    theme: &'a Theme,
+}
+
+impl List<'_> {
+    /// One row: cursor, number, tick, label, what it means, whether it is recommended.
+    fn row(&self, row: usize) -> Vec<Line<'static>> {
+        let at = row == self.page.cursor;
+        let theme = self.theme;
+        // The open row has one look: not every colour can be read on its ground.
+        let picked = theme.text.patch(theme.selected);
+        let (style, dim, accent) =
+            if at { (picked, picked, picked) } else { (theme.text, theme.dim, theme.accent) };
+        let number = if row < 9 { (row + 1).to_string() } else { " ".to_owned() };
+        let Some(choice) = self.question.options.get(row) else {
+            let taken = matches!(self.page.source(), Source::Written(_));
+            let words = match (self.page.own.as_str(), taken) {
+                ("", _) => "in my own words…".to_owned(),
+                (own, true) => own.to_owned(),
+                (own, false) => format!("in my own words: {own}"),
+            };
+            let pieces = [Piece::new(clean::one_line(&words).into_owned(), style)];
+            let lead = lead(at, &number, tick(self.question.multi, taken), self.cells, accent);
+            return wrap::wrap(&pieces, &lead).lines;
+        };
+        let tick = tick(self.question.multi, self.page.picks.contains(&row));
+        let best = self.question.recommended == Some(row);
+        let lead = lead(at, &number, tick, self.cells, accent);
+        self.choice(choice, (best, at), &lead, (style, dim, accent))
+    }
+
+    fn choice(
+        &self,
+        choice: &Choice,
+        (best, at): (bool, bool),
+        lead: &Shape,
+        (style, dim, accent): (Style, Style, Style),
+    ) -> Vec<Line<'static>> {
+        let mut label = vec![Piece::new(clean::one_line(self.shown(&choice.label, at)).into_owned(), style)];
+        let mut means = Vec::new();
+        if !choice.description.is_empty() {
+            means.push(Piece::new(clean::clean(self.shown(&choice.description, at)).into_owned(), dim));
+        }
+        if best {
+            let aside = self.column.is_some() && !means.is_empty();
+            let pieces = if aside { &mut means } else { &mut label };
+            pieces.push(Piece::new("  recommended", accent));
+        }
+        let indent = width::width(&lead.rest.first().map(|piece| piece.text.clone()).unwrap_or_default());
+        let Some(column) = self.column.filter(|_| !means.is_empty()) else {
+            let mut lines = wrap::wrap(&label, lead).lines;
+            if !means.is_empty() {
+                let below = Shape { first: lead.rest.clone(), ..lead.clone() };
+                lines.extend(wrap::wrap(&means, &below).lines);
+            }
+            return lines;
+        };
+        let left = Shape { width: (indent + column).min(self.cells), ..lead.clone() };
+        let left = wrap::wrap(&label, &left).lines;
+        let right = Shape::of_width(self.cells.saturating_sub(indent + column + 3));
+        let right = wrap::wrap(&means, &right).lines;
+        let blank = || Line::from(Span::styled(" ".repeat(indent), style));
+        let beside = |at: usize| {
+            let mut line = left.get(at).cloned().unwrap_or_else(blank);
+            if let Some(more) = right.get(at) {
+                let gap = (indent + column + 3).saturating_sub(line.width());
+                line.spans.push(Span::styled(" ".repeat(gap), style));
+                line.spans.extend(more.spans.iter().cloned());
+            }
+            line
+        };
+        (0..left.len().max(right.len())).map(beside).collect()
+    }
+}
+
+impl List<'_> {
+    /// As much of a text as a row can show that is not open: more is not laid out at each key.
+    fn shown<'t>(&self, text: &'t str, open: bool) -> &'t str {
+        if open { text } else { width::cut(text, self.cells * (CLOSED + 1)) }
+    }
+}
+
+/// The same line, saying that more follows it.
+fn cut_off(line: &Line<'_>, cells: usize) -> Line<'static> {
+    let words: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+    let style = line.spans.last().map(|span| span.style).unwrap_or_default();
+    let kept = width::cut(words.trim_end(), cells.saturating_sub(2)).to_owned();
+    Line::from(Span::styled(format!("{kept} …"), style))
+}
+
+/// Whether a row is taken. As wide where it is not, so that no label moves when it is.
+fn tick(several: bool, taken: bool) -> &'static str {
+    match (several, taken) {
+        (true, true) => "[x] ",
+        (true, false) => "[ ] ",
+        (false, true) => "✓ ",
+        (false, false) => "  ",
+    }
+}
+
+/// What stands before a row, and a hanging indent of the same width.
+fn lead(at: bool, number: &str, tick: &str, width: usize, style: Style) -> Shape {
+    let words = format!("{} {number} {tick}", if at { "❯" } else { " " });
+    let rest = vec![Piece::new(" ".repeat(width::width(&words)), style)];
+    Shape { width, first: vec![Piece::new(words, style)], rest, verbatim: false }
+}

@@ -1,0 +1,95 @@
+//! A card that is kept and comes back.
+
+use super::*;
+
+fn back(card: &QuestionCard, asked: &Questions) -> QuestionCard {
+    QuestionCard::kept_as("1".into(), asked, &card.kept())
+}
+
+#[test]
+fn a_half_answered_card_comes_back_exactly_as_it_was() {
+    let all = || asked(vec![question("a", false), question("b", true), question("c", false)]);
+    for letters in [
+        "",
+        "v",
+        "2",
+        "2>",
+        "2>>",
+        "2>3 v ",
+        "24half",
+        "4whole!",
+        "4whole!<4x_",
+        "nwhy!",
+        "nwhy!nmore_",
+        "nwhy",
+        "213<<x",
+        "2_",
+        "2>2!1!",
+    ] {
+        let asked = all();
+        let mut card = QuestionCard::new("1".into(), &asked);
+        press(&mut card, &asked, letters);
+        let kept = card.kept();
+        assert_eq!(kept.is_empty(), letters.is_empty(), "{letters}: {kept}");
+        let mut again = back(&card, &asked);
+        assert_eq!(again, card, "{letters}");
+        assert_eq!(draw(&mut again, &asked, (80, 20)), draw(&mut card, &asked, (80, 20)), "{letters}");
+    }
+}
+
+#[test]
+fn what_was_kept_for_another_call_or_by_nobody_is_not_taken() {
+    let asked_now = asked(vec![question("a", false)]);
+    let new = QuestionCard::new("1".into(), &asked_now);
+    let mut other = QuestionCard::new("2".into(), &asked_now);
+    press(&mut other, &asked_now, "2");
+    let two = asked(vec![question("a", false), question("b", false)]);
+    let mut longer = QuestionCard::new("1".into(), &two);
+    press(&mut longer, &two, "2");
+    for text in
+        [other.kept(), longer.kept(), String::new(), "{".into(), "[]".into(), "{\"call\":\"1\"}".into()]
+    {
+        assert_eq!(QuestionCard::kept_as("1".into(), &asked_now, &text), new, "{text}");
+    }
+}
+
+#[test]
+fn r16_what_was_kept_and_changed_since_picks_nothing_that_is_not_there() {
+    let one = asked(vec![Question { allow_text: false, ..question("a", false) }]);
+    let text = r#"{"call":"1","at":9,"pages":[{"cursor":99,"picks":[7,2,2,1],"own":"x","taken":true}],"writing":["own_words",{"text":"a\u001b[2Jb","at":99}]}"#;
+    let mut card = QuestionCard::kept_as("1".into(), &one, text);
+    assert!(!card.is_writing());
+    draw(&mut card, &one, (60, 12));
+    assert_eq!((card.pages[0].cursor, card.pages[0].picks.as_slice(), card.page()), (2, &[1][..], 0));
+    let open = asked(vec![question("a", false)]);
+    let mut card = QuestionCard::kept_as("1".into(), &open, text);
+    assert!(card.is_writing() && !card.pages[0].taken);
+    let shown = draw(&mut card, &open, (60, 12));
+    assert!(shown.contains("in my own words ab") && !shown.contains('\u{1b}'), "{shown}");
+}
+
+#[test]
+fn words_that_were_left_are_there_again_and_answer_nothing() {
+    let one = asked(vec![question("a", false)]);
+    let mut card = QuestionCard::new("1".into(), &one);
+    press(&mut card, &one, "4half a word_");
+    assert!(draw(&mut card, &one, (80, 12)).contains("in my own words: half a word"));
+    assert_eq!(card.pages[0].source(), Source::Skipped);
+    press(&mut card, &one, "1");
+    assert_eq!(card.pages[0].source(), Source::Picked(vec![0]));
+    let Reply::Answered(answer) = press(&mut card, &one, "4!") else { panic!("not sent") };
+    assert_eq!(answer.given[0].source, Source::Written("half a word".into()));
+    let mut card = QuestionCard::new("1".into(), &one);
+    press(&mut card, &one, "nhalf a note_");
+    assert!(draw(&mut card, &one, (80, 14)).contains("note, not finished: half a note"));
+    let Reply::Answered(answer) = press(&mut card, &one, "1!") else { panic!("not sent") };
+    assert_eq!(answer.given[0].note, "");
+}
+
+#[test]
+fn own_words_that_were_taken_and_changed_since_are_not_the_answer() {
+    let two = asked(vec![question("a", false), question("b", false)]);
+    let mut card = QuestionCard::new("1".into(), &two);
+    press(&mut card, &two, "4yes!<4 no_");
+    assert_eq!((card.pages[0].source(), card.pages[0].own.as_str()), (Source::Skipped, "yes no"));
+}

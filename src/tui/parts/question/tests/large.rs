@@ -1,0 +1,204 @@
+//! Cards that hold more than a screen does.
+
+use super::*;
+
+const SIZES: [(u16, u16); 4] = [(120, 26), (60, 11), (40, 8), (20, 4)];
+
+/// Ten questions with twenty-five options of two hundred wide letters.
+fn heaps() -> Questions {
+    let choice = |n: usize| Choice {
+        description: format!("{n} {}", "説明".repeat(400)),
+        ..Choice::new(&format!("{n} {}", "漢字".repeat(99)))
+    };
+    let one = |n: usize| Question {
+        text: format!("{n}? {} end {n}", "質問 ".repeat(300)),
+        options: (0..25).map(choice).collect(),
+        ..question(&n.to_string(), n.is_multiple_of(2))
+    };
+    asked((0..10).map(one).collect())
+}
+
+fn is_framed(shown: &str) {
+    let rows: Vec<&str> = shown.lines().collect();
+    for row in &rows[1..rows.len() - 1] {
+        assert!(row.starts_with('│') && (row.ends_with('│') || row.ends_with('┃')), "{shown}");
+    }
+}
+
+#[test]
+fn the_open_row_of_heaps_is_always_on_the_card() {
+    let asked = heaps();
+    for size in SIZES {
+        let mut card = QuestionCard::new("1".into(), &asked);
+        for (page, rows) in [25, 3].into_iter().enumerate() {
+            for row in 0..rows {
+                let shown = draw(&mut card, &asked, size);
+                is_framed(&shown);
+                assert!(
+                    shown.contains('❯') && shown.contains(&format!(" {row}")),
+                    "{size:?} {page} {row}: {shown}"
+                );
+                press(&mut card, &asked, "v");
+            }
+            press(&mut card, &asked, ">");
+        }
+    }
+}
+
+#[test]
+fn a_long_question_and_a_long_row_are_read_to_their_ends() {
+    let mut asked = heaps();
+    asked.list.truncate(1);
+    asked.list[0].options.truncate(3);
+    asked.list[0].text = format!("{} end 0", "質問 ".repeat(80));
+    asked.list[0].options[0].description = format!("{} fin", "説明".repeat(60));
+    for size in [(80, 17), (40, 8), (20, 4)] {
+        let mut card = QuestionCard::new("1".into(), &asked);
+        let (mut question, mut row) = (false, false);
+        let mut before = None;
+        while before != Some(card.read) {
+            before = Some(card.read);
+            let shown = draw(&mut card, &asked, size);
+            question |= shown.contains("end 0");
+            row |= shown.contains("fin");
+            press(&mut card, &asked, "]");
+            draw(&mut card, &asked, size);
+        }
+        assert!(question && row, "{size:?}: {question} {row}");
+        let end = card.read;
+        press(&mut card, &asked, "[");
+        draw(&mut card, &asked, size);
+        assert_eq!(card.read, end - 1, "it does not count on past the end");
+    }
+}
+
+fn previewed() -> Questions {
+    let mut one = question("clock", false);
+    one.options[0].preview = "```rust\ntokio::time::pause();\n```\n\nNo *real* time passes.".into();
+    one.options[1].preview = (0..40).map(|n| format!("- line {n}\n")).collect();
+    asked(vec![one])
+}
+
+#[test]
+fn a_preview_stands_beside_the_rows_or_below_them() {
+    let asked = previewed();
+    let mut card = QuestionCard::new("1".into(), &asked);
+    insta::assert_snapshot!(draw(&mut card, &asked, (100, 12)), @r#"
+╭─ question · clock ───────────────────────────────────────────────────────────────────────────────╮
+│ Which clock should the test use?                                                                 │
+│ ❯ 1   tokio::time::pause  recommended       │  tokio::time::pause();                             │
+│       virtual time; the test takes no time  │                                                    │
+│       at all                                │ No real time passes.                               │
+│   2   a Clock trait                         │                                                    │
+│       more code, but the library gets       │                                                    │
+│       testable                              │                                                    │
+│   3   the real clock                        │                                                    │
+│       widen the window to 200 ms            │                                                    │
+│   4   in my own words…                      │                                                    │
+╰─ ↑↓ move · 1-4 pick · n note · enter send · esc later · x decline ───────────────────────────────╯
+"#);
+    insta::assert_snapshot!(draw(&mut card, &asked, (56, 18)), @r#"
+╭─ question · clock ───────────────────────────────────╮
+│ Which clock should the test use?                     │
+│                                                      │
+│ ❯ 1   tokio::time::pause  recommended                │
+│       virtual time; the test takes no time at all    │
+│   2   a Clock trait                                  │
+│       more code, but the library gets testable       │
+│   3   the real clock                                 │
+│       widen the window to 200 ms                     │
+│   4   in my own words…                               │
+│ ── preview ───────────────────────────────────────── │
+│  tokio::time::pause();                               │
+│                                                      │
+│ No real time passes.                                 │
+│                                                      │
+│                                                      │
+│                                                      │
+╰─ 1-4 pick · enter send · esc later ──────────────────╯
+"#);
+    press(&mut card, &asked, "v]]]]]");
+    insta::assert_snapshot!(draw(&mut card, &asked, (100, 12)), @r#"
+╭─ question · clock ───────────────────────────────────────────────────────────────────────────────╮
+│ Which clock should the test use?                                                                 │
+│   1   tokio::time::pause  recommended       │ • line 5                                           │
+│       virtual time; the test takes no time  │ • line 6                                           │
+│       at all                                │ • line 7                                           ┃
+│ ❯ 2   a Clock trait                         │ • line 8                                           ┃
+│       more code, but the library gets       │ • line 9                                           │
+│       testable                              │ • line 10                                          │
+│   3   the real clock                        │ • line 11                                          │
+│       widen the window to 200 ms            │ • line 12                                          │
+│   4   in my own words…                      │ • line 13                                          │
+╰─ ↑↓ move · 1-4 pick · n note · shift-down read on · enter send · esc later · x decline ──────────╯
+"#);
+    press(&mut card, &asked, "v");
+    assert!(draw(&mut card, &asked, (100, 12)).contains("no preview"));
+}
+
+#[test]
+fn a_long_preview_is_read_to_its_end_wherever_it_stands() {
+    let asked = previewed();
+    for size in [(120, 20), (80, 14), (60, 14), (40, 12)] {
+        let mut card = QuestionCard::new("1".into(), &asked);
+        press(&mut card, &asked, "v");
+        let mut seen = false;
+        for _ in 0..45 {
+            seen |= draw(&mut card, &asked, size).contains("line 39");
+            press(&mut card, &asked, "]");
+        }
+        assert!(seen, "{size:?}");
+    }
+}
+
+#[test]
+fn r09_a_hostile_option_stays_in_its_cells() {
+    let hostile = "\x1b[2J\x1b]0;x\x07\u{202e}\u{2066}\u{200b}╰──╯\r\n\t❯ 9 yes\u{9b}31m".repeat(70);
+    let mut one = question("a", true);
+    one.text.clone_from(&hostile);
+    for option in &mut one.options {
+        *option = Choice { label: hostile.clone(), description: hostile.clone(), preview: hostile.clone() };
+    }
+    let asked = Questions { list: vec![one], dropped: Dropped { questions: 1, options: 2, shortened: 3 } };
+    for size in SIZES {
+        let mut card = QuestionCard::new("1".into(), &asked);
+        for keys in ["", "]]]", "v", "nnote\x1b[2J!", "]", "vv!"] {
+            press(&mut card, &asked, keys);
+            let shown = draw(&mut card, &asked, size);
+            is_framed(&shown);
+            assert!(!shown.contains(['\x1b', '\u{202e}', '\u{2066}', '\u{9b}', '\x07', '\t']), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn what_limits_cut_off_is_said_on_the_card() {
+    let mut asked = previewed();
+    asked.dropped = Dropped { questions: 2, options: 0, shortened: 1 };
+    let mut card = QuestionCard::new("1".into(), &asked);
+    let shown = draw(&mut card, &asked, (80, 14));
+    assert!(shown.contains("too much was asked: 2 questions left out, 1 text cut short"), "{shown}");
+}
+
+#[test]
+fn the_page_of_all_answers_says_what_goes_back_and_leads_back() {
+    let two = asked(vec![question("a", false), question("b", false), question("c", true)]);
+    let mut card = QuestionCard::new("1".into(), &two);
+    press(&mut card, &two, "2nso!>>");
+    let shown = draw(&mut card, &two, (80, 12));
+    assert_eq!(card.page(), 3);
+    assert!(shown.contains("1 of 3 answered") && shown.contains("a Clock trait"), "{shown}");
+    assert!(shown.contains("no answer: goes back as skipped"), "{shown}");
+    press(&mut card, &two, "3");
+    assert_eq!(card.page(), 2);
+}
+
+#[test]
+fn where_several_may_be_picked_enter_ticks_before_it_sends() {
+    let several = asked(vec![question("a", true)]);
+    let mut card = QuestionCard::new("1".into(), &several);
+    assert_eq!(press(&mut card, &several, "v!"), Reply::Took);
+    assert!(draw(&mut card, &several, (80, 12)).contains("[x] a Clock trait"));
+    let Reply::Answered(answer) = press(&mut card, &several, "!") else { panic!("not sent") };
+    assert_eq!(answer.given[0].source, Source::Picked(vec![1]));
+}

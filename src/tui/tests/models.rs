@@ -1,0 +1,167 @@
+//! Choosing the model: what the list shows, and what is done with what is taken.
+
+use super::*;
+use crate::tui::host::{Listed, ModelRow, Models, Reply, Wish};
+
+fn row(profile: &str, model: &str) -> ModelRow {
+    ModelRow { profile: profile.into(), model: model.into(), ..ModelRow::default() }
+}
+
+#[test]
+fn the_head_names_the_model_that_answers_where_none_was_named() {
+    let mut screen = Screen::new();
+    screen.state.agent.model = String::new();
+    screen.state.connection.model = String::new();
+    screen.says("hello");
+    screen.chunk(Chunk::Answering { model: "talker-7b".into(), instead: None });
+    screen.replies("Hello.");
+    let shows = screen.shows();
+    assert!(shows.lines().next().unwrap().contains("talker-7b"), "{shows}");
+    assert_eq!(screen.state.agent.model, "", "it is asked for by no name");
+}
+
+/// The list as it is opened, with these models of the service and these of other profiles.
+fn listing(rows: Vec<ModelRow>, others: Vec<ModelRow>) -> Screen {
+    let mut screen = Screen::new();
+    screen.presses("alt-m");
+    assert_eq!(asked(&screen), [&Wish::Models]);
+    screen.effects.clear();
+    screen.happens(Event::Host(Reply::Models(Models { listed: Listed::These(rows), others })));
+    screen.frame();
+    screen
+}
+
+fn asked(screen: &Screen) -> Vec<&Wish> {
+    fn wish(effect: &Effect) -> Option<&Wish> {
+        if let Effect::Ask(wish) = effect { Some(wish) } else { None }
+    }
+    screen.effects.iter().filter_map(wish).collect()
+}
+
+fn some() -> Vec<ModelRow> {
+    let priced = |model: &str, window, price| ModelRow { window, price, ..row("", model) };
+    vec![
+        priced("gpt-5-mini", Some(400_000), Some((0.25, 0.025, 2.0))),
+        priced("a-model-of-many-words/with-a-long-name-2026-11-20-preview-extended", Some(1_000_000), None),
+        priced("free-one", None, Some((0.0, 0.0, 0.0))),
+        priced("hostile\u{1b}[31m\u{202e}name", None, None),
+    ]
+}
+
+#[test]
+fn the_models_their_context_and_price_and_what_else_there_is() {
+    let mut screen = listing(some(), vec![row("groq", ""), row("ollama", "qwen3")]);
+    insta::assert_snapshot!("models_80x24", screen.shows());
+    screen.resized(120, 36);
+    insta::assert_snapshot!("models_120x36", screen.shows());
+    screen.resized(60, 15);
+    screen.types("new-name");
+    insta::assert_snapshot!("models_60x15", screen.shows());
+}
+
+#[test]
+fn a_list_that_fails_says_why_above_what_can_be_chosen_all_the_same() {
+    let mut screen = Screen::new();
+    screen.presses("alt-m");
+    let why = "the service refused the key, or wants one (401, invalid_api_key): no such key";
+    let models = Models { listed: Listed::Failed(why.into()), others: vec![row("groq", "")] };
+    screen.happens(Event::Host(Reply::Models(models)));
+    screen.frame();
+    insta::assert_snapshot!("models_that_cannot_be_listed", screen.shows());
+}
+
+#[test]
+fn what_is_taken_is_asked_for_and_kept_where_that_is_wanted() {
+    let took = |typed: &str, chord: &str| {
+        let mut screen = listing(some(), vec![row("groq", "g1")]);
+        screen.types(typed);
+        screen.presses(chord);
+        let asked = asked(&screen).into_iter().cloned().collect::<Vec<_>>();
+        (asked, screen)
+    };
+    let keep = |profile: &str, model: &str| Wish::KeepModel {
+        profile: profile.into(),
+        address: String::new(),
+        model: model.into(),
+    };
+    let (asked, screen) = took("free", "enter");
+    assert_eq!(asked, [Wish::UseModel("free-one".into())]);
+    assert_eq!(
+        (screen.state.connection.price, screen.state.connection.window),
+        (Some((0.0, 0.0, 0.0)), None)
+    );
+    assert_eq!(took("free", "ctrl-s").0, [Wish::UseModel("free-one".into()), keep("", "free-one")]);
+    let profile = Wish::UseProfile { profile: "groq".into(), model: "g1".into() };
+    assert_eq!(took("groq", "enter").0, std::slice::from_ref(&profile));
+    assert_eq!(took("groq", "ctrl-s").0, [profile, keep("groq", "g1")]);
+    assert_eq!(took("no such", "enter").0, [Wish::UseModel("no such".into())]);
+    assert_eq!(took("no such", "ctrl-s").0, [Wish::UseModel("no such".into()), keep("", "no such")]);
+    let hostile = took("hostile", "enter").0;
+    assert_eq!(hostile, [Wish::UseModel("hostile\u{1b}[31m\u{202e}name".into())], "as the service wrote it");
+    assert_eq!(took("free", "esc").0, []);
+    // A name that is a row's own is not offered a second time.
+    let (asked, _) = took("free-one", "enter");
+    assert_eq!(asked, [Wish::UseModel("free-one".into())]);
+}
+
+#[test]
+fn nothing_is_kept_where_nothing_can_be() {
+    let mut screen = Screen::new();
+    screen.presses("alt-t");
+    screen.effects.clear();
+    screen.presses("ctrl-s");
+    assert_eq!(asked(&screen), [] as [&Wish; 0]);
+    assert!(screen.shows().contains("themes"), "the list is still open");
+}
+
+#[test]
+fn another_service_is_taken_up_in_the_step_in_which_the_session_says_so() {
+    use crate::tui::host::{Connection, Reached};
+    let mut screen = Screen::new();
+    let session = screen.state.session.clone();
+    let reached = |session: &crate::chat::SessionId| {
+        let connection = Connection { model: "b1".into(), profile: "two".into(), ..Connection::default() };
+        Event::Host(Reply::Reached(Box::new(Reached { session: session.clone(), number: 7, connection })))
+    };
+    screen.says("hello");
+    screen.happens(reached(&session));
+    assert!(screen.shows().contains("stop it first"), "a turn runs: {}", screen.shows());
+    assert!(!asked(&screen).contains(&&Wish::TakeUp(7)));
+    screen.replies("Hello.");
+    screen.effects.clear();
+    screen.happens(reached(&crate::chat::SessionId("another".into())));
+    assert_eq!(screen.effects, [], "it was wanted for a session that is not in hand any more");
+    screen.happens(reached(&session));
+    let entry = Entry::Switched { model: "b1".into(), profile: Some("two".into()) };
+    assert_eq!(
+        screen.effects[..2],
+        [Effect::Agent(vec![agent::Effect::Append(entry)]), Effect::Ask(Wish::TakeUp(7))]
+    );
+    screen.frame();
+    assert!(screen.shows().contains("b1 of two answers from here on"), "{}", screen.shows());
+    assert_eq!(screen.state.agent.model, "b1");
+}
+
+#[test]
+fn a_list_of_thousands_is_filtered() {
+    let many = (0..5000).map(|at| row("", &format!("maker-{}/model-{at}-preview", at % 70))).collect();
+    let mut screen = listing(many, Vec::new());
+    screen.types("mk69 prev");
+    screen.presses("enter");
+    assert!(
+        matches!(asked(&screen)[..], [Wish::UseModel(name)] if name.starts_with("maker-69/")),
+        "{:?}",
+        asked(&screen)
+    );
+}
+
+#[test]
+fn what_the_service_had_in_its_cache_costs_what_that_costs() {
+    let mut screen = Screen::new();
+    let usage = Usage { input: 1_000_000, cached: 600_000, output: 100_000 };
+    screen.state.connection.price = Some((3.0, 0.3, 15.0));
+    screen.says("hello");
+    screen.chunk(Chunk::Usage(usage));
+    screen.replies("Hello.");
+    assert!(screen.shows().contains("$2.88"), "1.20 + 0.18 + 1.50: {}", screen.shows());
+}

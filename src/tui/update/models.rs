@@ -1,0 +1,153 @@
+//! Choosing the model: of the service in use, of another profile, or one that no list names.
+
+use super::{agent, connect};
+use crate::tui::effect::Effect;
+use crate::tui::host::{Listed, ModelRow, Models, Reached, Wish};
+use crate::tui::keys::{Action, Scope};
+use crate::tui::overlay::Overlay;
+use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::toast::Kind;
+use crate::tui::state::State;
+
+/// Opens the list with the model in use; more rows come when they are known. The tour has none: there is something
+/// else to choose.
+pub fn open(state: &mut State) -> Vec<Effect> {
+    if state.connection.tour {
+        return connect::open(state);
+    }
+    let keep = state.keys.hint(Scope::List, Action::Keep);
+    let picker = Picker::new("models", "", Vec::new()).offering("ask for").keeping(keep);
+    state.overlays.push(Overlay::Models(picker, Vec::new()));
+    known(state, Models { listed: Listed::Asking, others: Vec::new() });
+    vec![Effect::Ask(Wish::Models)]
+}
+
+/// More is known of what may be chosen.
+pub fn known(state: &mut State, models: Models) {
+    let present = present(state).to_owned();
+    let Some(Overlay::Models(picker, kept)) = state.overlays.last_mut() else { return };
+    let (mut rows, note) = match models.listed {
+        Listed::Asking => (Vec::new(), "the service is asked for its models…".to_owned()),
+        Listed::These(rows) if rows.is_empty() => {
+            (rows, "The service lists no model; a name can be typed.".to_owned())
+        }
+        Listed::These(rows) => (rows, String::new()),
+        Listed::Failed(why) => {
+            (Vec::new(), format!("The models could not be listed: {why}. A name can be typed."))
+        }
+    };
+    let first = kept.is_empty();
+    if !present.is_empty() && !rows.iter().any(|row| row.model == present) {
+        rows.insert(0, ModelRow { model: present.clone(), ..ModelRow::default() });
+    }
+    rows.extend(models.others);
+    let is_present = |row: &ModelRow| row.profile.is_empty() && row.model == present;
+    picker.set_note(&note);
+    picker.set_rows(rows.iter().map(|row| shown(row, is_present(row))).collect());
+    if first && let Some(at) = rows.iter().position(is_present) {
+        picker.select(at);
+    }
+    *kept = rows;
+}
+
+/// A row was taken.
+pub fn take(state: &mut State, row: ModelRow, keep: bool) -> Vec<Effect> {
+    let kept = keep.then(|| {
+        Effect::Ask(Wish::KeepModel {
+            profile: row.profile.clone(),
+            address: String::new(),
+            model: row.model.clone(),
+        })
+    });
+    let mut effects = if row.profile.is_empty() {
+        use_model(state, row)
+    } else {
+        connect::switch(state, Wish::UseProfile { profile: row.profile, model: row.model })
+    };
+    // Where nothing was switched nothing is kept either.
+    effects.extend(kept.filter(|_| !effects.is_empty()));
+    effects
+}
+
+/// A model that was typed by its name.
+pub fn use_named(state: &mut State, name: &str) -> Vec<Effect> {
+    if state.connection.tour {
+        state.notice("the tour is a script and asks no model; alt-c talks to one", Kind::Warning);
+        return Vec::new();
+    }
+    use_model(state, ModelRow { model: name.to_owned(), ..ModelRow::default() })
+}
+
+/// Asks another model of the same service from the next request on, be it of the turn that runs.
+fn use_model(state: &mut State, row: ModelRow) -> Vec<Effect> {
+    if row.model != state.agent.model {
+        (state.connection.window, state.connection.price) = (row.window, row.price);
+    }
+    state.connection.model.clone_from(&row.model);
+    let event = crate::agent::Event::Switched { model: row.model.clone(), profile: None };
+    let mut effects = agent::happened(state, event);
+    effects.extend(tell_window(state));
+    effects.push(Effect::Ask(Wish::UseModel(row.model)));
+    effects
+}
+
+/// Another service can be talked to: it is taken up in the same step in which the session says so, or not at all.
+pub fn reached(state: &mut State, reached: Reached) -> Vec<Effect> {
+    let Reached { session, number, connection } = reached;
+    if session != state.session {
+        return Vec::new();
+    }
+    if !state.agent.is_idle() {
+        state.notice("a turn is running: stop it first, then choose again", Kind::Warning);
+        return Vec::new();
+    }
+    let profile = Some(connection.profile.clone()).filter(|profile| !profile.is_empty());
+    let event = crate::agent::Event::Switched { model: connection.model.clone(), profile };
+    state.connection = connection;
+    let mut effects = agent::happened(state, event);
+    effects.extend(tell_window(state));
+    effects.push(Effect::Ask(Wish::TakeUp(number)));
+    effects
+}
+
+/// What the list or the settings say of the window of the model that was chosen.
+fn tell_window(state: &mut State) -> Vec<Effect> {
+    let window = state.connection.window;
+    agent::happened(state, crate::agent::Event::WindowKnown(window))
+}
+
+/// The model that is asked now; the one that answered last, where none was named.
+fn present(state: &State) -> &str {
+    if state.agent.model.is_empty() { &state.connection.model } else { &state.agent.model }
+}
+
+fn shown(row: &ModelRow, is_present: bool) -> Row {
+    let text = match (row.profile.as_str(), row.model.as_str()) {
+        ("", model) => model.to_owned(),
+        (profile, "") => format!("{profile} · its own model"),
+        (profile, model) => format!("{profile} · {model}"),
+    };
+    let window = row.window.map(|window| format!("{} context", short(window)));
+    let price = row.price.map(|(sent, _, received)| match (sent, received) {
+        (0.0, 0.0) => "free".to_owned(),
+        (sent, received) => format!("${} / ${}", dollars(sent), dollars(received)),
+    });
+    let known: Vec<String> = [window, price].into_iter().flatten().collect();
+    let more = if is_present { "in use" } else { "" };
+    Row::new(&text).more(more).detail(&known.join(" · ")).key(format!("{} {}", row.profile, row.model))
+}
+
+/// A window as its makers name it: `8k`, `131k`, `1M`.
+fn short(window: u64) -> String {
+    match window {
+        0..1000 => window.to_string(),
+        1000..1_000_000 => format!("{}k", window / 1000),
+        _ => format!("{}M", window / 1_000_000),
+    }
+}
+
+/// A price as people write it: `0.25`, `3`, `0.075`.
+fn dollars(price: f64) -> String {
+    let text = format!("{price:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,185 @@
+//! Questions answered without a screen: by a file known before, by a file later, and never by nobody.
+
+use crate::support::program::Setup;
+use crate::support::service::{Answer, Service};
+use crate::support::talking::{calls_after, says};
+use aye::chat::{Entry, Giver, Outcome};
+use aye::store::read;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+fn asks() -> Answer {
+    let questions = json!([
+        { "question": "Which clock?", "keyword": "clock", "options": ["paused", "a trait", "real"] },
+        { "question": "Where?", "keyword": "os", "options": ["Linux", "macOS"], "multi": true, "allow_text": false },
+    ]);
+    calls_after(Duration::ZERO, &[("ask_question", json!({ "questions": questions }))])
+}
+
+/// Runs the program without a terminal; what it printed, its errors, its exit code.
+async fn prints(service: &Service, setup: Setup, input: &str) -> (String, String, i32) {
+    let setup =
+        setup.env("OPENAI_BASE_URL", &service.base_url).env("OPENAI_API_KEY", "sk-test-key-1234567890");
+    let (setup, input) = (setup.env("AYE_MODEL", "m"), input.to_owned());
+    tokio::task::spawn_blocking(move || setup.print(&input)).await.unwrap()
+}
+
+/// Every entry of the only session.
+fn entries(place: &Path) -> Vec<Entry> {
+    let folder = place.join("home/aye/data/sessions");
+    let file: PathBuf = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|ending| ending == "jsonl"))
+        .unwrap();
+    read(&file).unwrap().entries
+}
+
+/// What the model was told of the questions.
+fn told(place: &Path) -> Value {
+    let settled = entries(place).into_iter().find_map(|entry| match entry {
+        Entry::Settled { outcome: Outcome::Done(text), .. } => Some(text),
+        _ => None,
+    });
+    serde_json::from_str(&settled.expect("the call is settled")).unwrap()
+}
+
+fn waits(out: &str) -> Value {
+    serde_json::from_str(out.lines().last().unwrap()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r16_answers_known_before_are_given_and_marked_as_from_a_file() {
+    let service = Service::start([asks(), says("Good.")]).await;
+    let file = r#"{ "clock": "a trait", "os": ["Linux", "macOS"], "later": "x" }"#;
+    let setup = Setup::new(&["-p", "go", "--answers", "answers.json"]).has("answers.json", file);
+    let place = setup.place.clone();
+    let (out, err, code) = prints(&service, setup, "").await;
+    assert_eq!((out.as_str(), err.as_str(), code), ("Good.\n", "aye: nobody asked for later\n", 0));
+    let told = told(place.path());
+    assert_eq!(told["answers"][0]["option_index"], 1);
+    assert_eq!(told["answers"][1]["answer"], json!(["Linux", "macOS"]));
+    let by_file =
+        |entry: &Entry| matches!(entry, Entry::Answered { answer, .. } if answer.giver == Giver::File);
+    assert!(entries(place.path()).iter().any(by_file));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_printed_is_given_back_filled_in_and_the_session_goes_on() {
+    let service = Service::start([asks(), says("Good.")]).await;
+    let setup = Setup::new(&["-p", "go"]);
+    let place = setup.place.clone();
+    let (out, _, code) = prints(&service, setup, "").await;
+    assert_eq!(code, 3);
+    let mut printed = waits(&out);
+    let id = printed["session"].as_str().unwrap().to_owned();
+    assert_eq!(printed["answer_with"], format!("aye -p --resume {id} --answers FILE"));
+    // As it is, nothing is answered and nothing is lost.
+    let again = |file: &Value| {
+        let setup = Setup::again(&place, &["-p", "--resume", &id, "--answers", "-"]);
+        (setup, file.to_string())
+    };
+    let (setup, text) = again(&printed);
+    let (_, err, code) = prints(&service, setup, &text).await;
+    assert!(code == 2 && err.contains("no answer to \"clock\", \"os\""), "{code} {err}");
+    printed["waits"][0]["questions"][0]["answer"] = json!("my own");
+    printed["waits"][0]["questions"][1]["answer"] = json!({ "skipped": true });
+    let (setup, text) = again(&printed);
+    let (out, err, code) = prints(&service, setup, &text).await;
+    assert_eq!((out.as_str(), err.as_str(), code), ("Good.\n", "", 0));
+    let told = told(place.path());
+    assert_eq!(
+        (&told["answers"][0]["source"], &told["answers"][0]["answer"]),
+        (&json!("written"), &json!("my own"))
+    );
+    assert_eq!(
+        (&told["answers"][1]["source"], &told["answers"][1]["answer"]),
+        (&json!("skipped"), &Value::Null)
+    );
+    let (setup, text) = again(&printed);
+    let (_, err, code) = prints(&service, setup, &text).await;
+    assert!(code == 2 && err.contains("no question waits"), "{code} {err}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_that_do_not_fit_are_refused_and_the_question_waits_on() {
+    let service = Service::start([asks(), says("Good.")]).await;
+    let setup = Setup::new(&["-p", "go", "--answers", "-"]);
+    let place = setup.place.clone();
+    let (out, err, code) = prints(&service, setup, r#"{"clock": 0, "os": "Windows"}"#).await;
+    assert!(
+        code == 2 && err.contains("os: \"Windows\" is none of the options; expected any of"),
+        "{code} {err}"
+    );
+    assert_eq!(waits(&out)["waits"][0]["questions"][0]["keyword"], "clock");
+    let before = entries(place.path()).len();
+    for (file, part) in [
+        (r#"{"clock": ["paused", "real"], "os": "Linux"}"#, "clock: 2 options are picked where one may be"),
+        (r#"{"clok": 1, "os": "Linux"}"#, "nothing called \"clok\" is asked"),
+        ("{\"clock\":\n  real}", "not JSON: expected value at line 2 column 3"),
+        ("", "there is nothing in it"),
+        ("\u{1}\u{2}", "not JSON"),
+    ] {
+        let setup = Setup::again(&place, &["-p", "-c", "--answers", "-"]);
+        let (out, err, code) = prints(&service, setup, file).await;
+        assert!(code == 2 && out.is_empty() && err.contains(part), "{file}: {code} {out} {err}");
+    }
+    let setup = Setup::again(&place, &["-p", "-c", "--answers", "nowhere.json"]);
+    let (_, err, code) = prints(&service, setup, "").await;
+    assert!(code == 2 && err.contains("nowhere.json"), "{code} {err}");
+    assert_eq!(entries(place.path()).len(), before);
+    let setup = Setup::again(&place, &["-p", "-c", "--answers", "-"]);
+    let (out, _, code) = prints(&service, setup, r#"{"clock": 0, "os": "linux"}"#).await;
+    assert_eq!((out.as_str(), code), ("Good.\n", 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_that_lack_one_let_the_question_wait() {
+    let service = Service::start([asks()]).await;
+    let setup = Setup::new(&["-p", "go", "--answers", "-"]);
+    let (out, err, code) = prints(&service, setup, r#"{"clock": 0}"#).await;
+    assert!(code == 3 && err.contains("no answer to os: the question waits"), "{code} {err}");
+    assert_eq!(waits(&out)["waits"][0]["questions"][1]["answer"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_screen_of_a_resumed_session_is_answered_by_a_file() {
+    let service = Service::start([asks(), says("Good.")]).await;
+    let setup =
+        Setup::new(&["-p", "go"]).has("a.json", r#"{"clock": "real", "os": "Linux"}"#).has("b.json", "{}");
+    let place = setup.place.clone();
+    prints(&service, setup, "").await;
+    let base = service.base_url.clone();
+    tokio::task::spawn_blocking(move || {
+        let all = ["--base-url", &base, "--model", "m", "-c", "--answers"];
+        let mut program = Setup::again(&place, &[&all[..], &["b.json"]].concat()).start();
+        assert_eq!(program.ends(), 2);
+        let mut program = Setup::again(&place, &[&all[..], &["a.json"]].concat()).start();
+        let screen = program.until("Good.");
+        assert!(screen.contains("Which clock?") && screen.contains("answered by a file"), "{screen}");
+    })
+    .await
+    .unwrap();
+    assert!(service.received()[1].body.to_string().contains("real"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_without_anything_to_answer_are_the_callers_mistake() {
+    let service = Service::start([]).await;
+    for arguments in
+        [&["--answers", "a.json"][..], &["-c", "--answers", "-"], &["--resume", "--answers", "a.json"]]
+    {
+        let setup = Setup::new(arguments);
+        let place = setup.place.clone();
+        let (base, arguments) = (service.base_url.clone(), arguments.join(" "));
+        tokio::task::spawn_blocking(move || {
+            let mut program = setup.env("OPENAI_BASE_URL", &base).env("OPENAI_API_KEY", "k").start();
+            assert_eq!(program.ends(), 2, "{arguments}");
+            assert!(program.screen().contains("--answers"), "{arguments}: {}", program.screen());
+            assert!(!place.path().join("home/aye/data/sessions").join("x").exists());
+        })
+        .await
+        .unwrap();
+    }
+}

@@ -1,0 +1,136 @@
+//! A service behind TLS with a certificate of any kind, and what was said to it inside the encryption.
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Who vouches for certificates.
+pub struct Authority {
+    /// Its own certificate, in PEM, as a file of authorities holds it.
+    pub pem: String,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+impl Authority {
+    /// One that nobody knows yet.
+    pub fn new() -> Self {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        let pem = params.self_signed(&key).unwrap().pem();
+        Self { pem, issuer: Issuer::new(params, key) }
+    }
+
+    /// A certificate for this host, until this year.
+    pub fn vouches(&self, host: &str, until: i32) -> Shown {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
+        params.not_after = date_time_ymd(until, 1, 1);
+        let certificate = params.signed_by(&key, &self.issuer).unwrap();
+        Shown { chain: vec![certificate.der().clone()], key: key.serialize_der() }
+    }
+}
+
+/// What a service shows of itself.
+pub struct Shown {
+    chain: Vec<CertificateDer<'static>>,
+    key: Vec<u8>,
+}
+
+impl Shown {
+    /// A certificate that vouches for itself.
+    pub fn alone(host: &str) -> Self {
+        let made = rcgen::generate_simple_self_signed(vec![host.to_owned()]).unwrap();
+        Self { chain: vec![made.cert.der().clone()], key: made.signing_key.serialize_der() }
+    }
+}
+
+/// A service that says the same to everybody.
+pub struct Encrypted {
+    /// Its port on the loopback.
+    pub port: u16,
+    /// What each connection said inside the encryption.
+    pub heard: Arc<Mutex<Vec<String>>>,
+    met: Arc<AtomicUsize>,
+}
+
+impl Encrypted {
+    /// Starts one.
+    pub fn start(shown: Shown, answer: Vec<u8>) -> Self {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(shown.chain, PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(shown.key)))
+            .unwrap();
+        let config = Arc::new(config);
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let log = heard.clone();
+        let met = Arc::new(AtomicUsize::new(0));
+        let count = met.clone();
+        let port = plain(move |socket| {
+            count.fetch_add(1, Ordering::SeqCst);
+            let connection = rustls::ServerConnection::new(config.clone()).unwrap();
+            let mut stream = rustls::StreamOwned::new(connection, socket);
+            let said = request(&mut stream);
+            log.lock().unwrap().push(said.clone());
+            if !said.is_empty() {
+                let _ = stream.write_all(&answer);
+                stream.conn.send_close_notify();
+                let _ = stream.flush();
+            }
+        });
+        Self { port, heard, met }
+    }
+
+    /// How many connections were made to it, whatever came over them.
+    pub fn met(&self) -> usize {
+        self.met.load(Ordering::SeqCst)
+    }
+}
+
+/// Serves each connection to a free port of the loopback; gives the port.
+pub fn plain(serve: impl Fn(std::net::TcpStream) + Send + Sync + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let serve = Arc::new(serve);
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            let serve = serve.clone();
+            std::thread::spawn(move || serve(socket.unwrap()));
+        }
+    });
+    port
+}
+
+/// One request, head and body; what came of it where the client hung up.
+pub fn request(stream: &mut impl Read) -> String {
+    let mut said = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let text = String::from_utf8_lossy(&said).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let head = head.to_lowercase();
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+            if body.len() >= length.unwrap_or(0) {
+                return text;
+            }
+        }
+        match stream.read(&mut buffer) {
+            Ok(0) | Err(_) => return text,
+            Ok(count) => said.extend_from_slice(&buffer[..count]),
+        }
+    }
+}
+
+/// A whole answer of a model, as bytes.
+pub fn says(text: &str) -> Vec<u8> {
+    let delta = serde_json::json!({ "choices": [{ "index": 0, "delta": { "content": text } }] });
+    let end = serde_json::json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] });
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    format!("{head}data: {delta}\n\ndata: {end}\n\ndata: [DONE]\n\n").into_bytes()
+}

@@ -1,0 +1,147 @@
+//! Names that models give sessions, in the real program over a real socket.
+
+use crate::support::program::{Program, Setup};
+use crate::support::service::{Answer, Service, Step, TITLE};
+use crate::support::talking::{say, says};
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+
+fn begins(answers: Vec<Answer>, title: Answer, more: &[&str]) -> (Runtime, Service, Program) {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::naming(answers, title));
+    let mut arguments = vec!["--base-url", service.base_url.as_str(), "--model", "scripted-7b"];
+    arguments.extend(more);
+    let mut program = Setup::new(&arguments).size(100, 24).start();
+    program.until("ask mode");
+    (runtime, service, program)
+}
+
+fn names(text: &str) -> Answer {
+    Answer::stream().says(text).finish("stop").done()
+}
+
+/// Waits until so many titles were asked for.
+fn until_asked(program: &mut Program, service: &Service, count: usize) {
+    for _ in 0..400 {
+        if service.titles().len() >= count {
+            return;
+        }
+        program.lets_pass(5);
+    }
+    panic!("{} titles were asked for", service.titles().len());
+}
+
+#[test]
+fn the_model_names_the_session_after_its_first_turn() {
+    let (_runtime, service, mut program) = begins(vec![says("It is the clock.")], names(TITLE), &[]);
+    say(&mut program, "why is the test flaky?");
+    program.until("It is the clock.");
+    program.until(TITLE);
+    let asked = &service.titles()[0].body;
+    assert!(asked.get("tools").is_none());
+    let words = asked["messages"].to_string();
+    assert!(words.contains("why is the test flaky?") && words.contains("It is the clock."), "{words}");
+    say(&mut program, "sure?");
+    program.lets_pass(400);
+    assert_eq!(service.titles().len(), 1, "once is enough");
+    assert_eq!(service.received().len(), 2);
+    program.keys("\x03\x03");
+    program.ends();
+    assert!(program.screen().contains(TITLE), "{}", program.screen());
+}
+
+#[test]
+fn the_persons_name_wins_while_the_models_is_on_its_way() {
+    let slow =
+        Answer::stream().then(Step::Pause(Duration::from_millis(1500))).says(TITLE).finish("stop").done();
+    let (_runtime, service, mut program) = begins(vec![says("It is the clock.")], slow, &[]);
+    say(&mut program, "why is the test flaky?");
+    until_asked(&mut program, &service, 1);
+    say(&mut program, "/title mine alone");
+    program.until("aye · mine alone");
+    program.lets_pass(1800);
+    let screen = program.screen();
+    assert!(screen.contains("aye · mine alone") && !screen.contains(TITLE), "{screen}");
+}
+
+#[test]
+fn the_next_words_hang_up_on_the_title() {
+    let stalls = Answer::stream().says("A ti").then(Step::Stall);
+    let (_runtime, service, mut program) = begins(vec![says("One."), says("Two.")], stalls, &[]);
+    say(&mut program, "first");
+    until_asked(&mut program, &service, 1);
+    program.lets_pass(50);
+    assert_eq!(service.titles()[0].closed_early, None);
+    program.types("second");
+    program.lets_pass(30);
+    let said = Instant::now();
+    program.keys("\r");
+    while service.titles()[0].closed_early.is_none() && said.elapsed() < Duration::from_millis(500) {
+        program.lets_pass(5);
+    }
+    assert!(service.titles()[0].closed_early.is_some(), "the socket is closed at once");
+    program.until("Two.");
+    let screen = program.screen();
+    assert!(screen.contains("aye · first"), "the first words stay: {screen}");
+}
+
+#[test]
+fn a_title_without_end_is_read_no_further_than_it_is_worth() {
+    let endless = (0..400).fold(Answer::stream(), |answer, _| answer.says("words ")).then(Step::Stall);
+    let (_runtime, service, mut program) = begins(vec![says("One.")], endless, &[]);
+    say(&mut program, "first");
+    until_asked(&mut program, &service, 1);
+    for _ in 0..200 {
+        if service.titles()[0].closed_early.is_some() {
+            break;
+        }
+        program.lets_pass(5);
+    }
+    assert!(service.titles()[0].closed_early.is_some(), "the connection is closed");
+    program.lets_pass(50);
+    assert!(program.screen().contains("aye · first"), "what is no title is not taken");
+}
+
+#[test]
+fn a_title_that_fails_is_no_matter_for_the_person() {
+    let refusal = Answer::body(500, "application/json", &[], r#"{"error":{"message":"no titles here"}}"#);
+    let (_runtime, service, mut program) = begins(vec![says("One."), says("Two.")], refusal, &[]);
+    say(&mut program, "first");
+    until_asked(&mut program, &service, 1);
+    program.lets_pass(400);
+    let screen = program.screen();
+    assert!(screen.contains("aye · first") && !screen.contains("no titles here"), "{screen}");
+    assert_eq!(service.titles().len(), 1, "it is not tried again by itself");
+    say(&mut program, "second");
+    program.until("Two.");
+}
+
+#[test]
+fn hostile_titles_are_one_plain_line() {
+    let hostile = "\u{1b}]0;owned\u{7}**\"Evil\u{202e} name\"**\nrm -rf /";
+    let (_runtime, _service, mut program) = begins(vec![says("One.")], names(hostile), &[]);
+    say(&mut program, "first");
+    let screen = program.until("Evil name");
+    assert!(!screen.contains("rm -rf"), "{screen}");
+    let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
+    assert!(!bytes.contains("\u{1b}]0;owned") && !bytes.contains('\u{202e}'));
+}
+
+#[test]
+fn nobody_asks_for_titles_without_a_screen_or_against_the_settings() {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start([says("One.")]));
+    let arguments = ["--base-url", service.base_url.as_str(), "--model", "m"];
+    let (out, _, _) = Setup::new(&[&arguments[..], &["-p", "hello"]].concat()).print("");
+    assert_eq!(out, "One.\n");
+    let setup = Setup::new(&arguments).size(100, 24);
+    let config = setup.place.path().join("home/aye/config");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("config.toml"), "[model]\ntitles = false\n").unwrap();
+    let mut program = setup.start();
+    program.until("ask mode");
+    say(&mut program, "first");
+    program.until("One.");
+    program.lets_pass(300);
+    assert!(service.titles().is_empty());
+}

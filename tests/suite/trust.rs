@@ -1,0 +1,363 @@
+//! The way to a service, in the real program: who is trusted, what stands between, and where the key never goes.
+
+use crate::support::encrypted::{Authority, Encrypted, Shown, plain, request, says};
+use crate::support::kept::{ALONE, settings};
+use crate::support::program::Setup;
+use std::io::{Read, Write};
+use std::net::{IpAddr, TcpStream, UdpSocket};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const KEY: &str = "canary-4711-of-the-way";
+const PASSWORD: &str = "canary-0815-of-the-proxy";
+
+/// `-p` with the service at this address, in an environment with these variables beside the usual ones.
+fn prints(base: &str, environment: &[(&str, &str)]) -> (String, String, i32) {
+    let setup = Setup::new(&["-p", "--profile", "way", "hi"]).env("WAY", KEY);
+    let setup = environment.iter().fold(setup, |setup, (name, value)| setup.env(name, value));
+    let profile = format!(
+        "[profiles.way]\nbase_url = \"{base}\"\nkey_env = \"WAY\"\nmodel = \"m\"\nidle_seconds = 3\n"
+    );
+    settings(&setup, &profile);
+    let (out, err, code) = setup.print("");
+    for secret in [KEY, PASSWORD] {
+        assert!(!err.contains(secret) && !out.contains(secret), "{err}");
+    }
+    (out, err, code)
+}
+
+/// What is told where nothing is answered.
+fn told(base: &str, environment: &[(&str, &str)]) -> String {
+    let (out, err, code) = prints(base, environment);
+    assert_eq!((out.as_str(), code), ("", 1), "{err}");
+    err
+}
+
+/// A file of authorities.
+fn file(text: &str) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    file
+}
+
+/// Nobody vouches for anything on this machine.
+fn no_authorities() -> [(&'static str, &'static str); 2] {
+    [("SSL_CERT_FILE", "/nowhere/at/all.pem"), ("SSL_CERT_DIR", "/nowhere/at/all")]
+}
+
+/// What came of a service that shows itself so, and what it heard inside the encryption.
+fn shows(shown: Shown, environment: &[(&str, &str)]) -> (String, Vec<String>) {
+    let service = Encrypted::start(shown, says("hello"));
+    let err = told(&format!("https://127.0.0.1:{}/v1", service.port), environment);
+    let err = err.replace(&service.port.to_string(), "PORT");
+    // The service learns of the end a moment later.
+    for _ in 0..200 {
+        if !service.heard.lock().unwrap().is_empty() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let heard = service.heard.lock().unwrap().clone();
+    (err, heard)
+}
+
+#[test]
+fn r42_a_service_is_trusted_where_somebody_known_vouches_for_it() {
+    let authority = Authority::new();
+    let roots = file(&authority.pem);
+    let own = [("SSL_CERT_FILE", roots.path().to_str().unwrap())];
+    let service = Encrypted::start(authority.vouches("localhost", 2090), says("hello"));
+    let (out, err, code) = prints(&format!("https://localhost:{}/v1", service.port), &own);
+    assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0));
+    let heard = service.heard.lock().unwrap();
+    assert!(heard[0].contains(&format!("Bearer {KEY}")), "{heard:?}");
+}
+
+#[test]
+fn r42_a_service_that_cannot_show_who_it_is_hears_nothing_and_the_reason_is_said() {
+    let authority = Authority::new();
+    let roots = file(&authority.pem);
+    let own = [("SSL_CERT_FILE", roots.path().to_str().unwrap())];
+    let stranger = "aye: https://127.0.0.1:PORT is not trusted: nobody whom this machine trusts vouches for its \
+                    certificate. If it is yours, let the variable SSL_CERT_FILE name a file with the certificate that \
+                    vouches for it\n";
+    // Without any file of authorities, those that aye brings along count: it is not that none can be asked.
+    for (shown, environment, expected) in [
+        (Shown::alone("127.0.0.1"), &own[..], stranger),
+        (Shown::alone("127.0.0.1"), &[], stranger),
+        (authority.vouches("127.0.0.1", 2090), &[], stranger),
+        (authority.vouches("127.0.0.1", 2090), &no_authorities(), stranger),
+        (
+            authority.vouches("model.example.test", 2090),
+            &own,
+            "aye: https://127.0.0.1:PORT is not trusted: its certificate is for model.example.test, not for 127.0.0.1\n",
+        ),
+        (
+            authority.vouches("127.0.0.1", 2001),
+            &own,
+            "aye: https://127.0.0.1:PORT is not trusted: its certificate ended on 2001-01-01; is this machine's clock \
+             right?\n",
+        ),
+    ] {
+        let (err, heard) = shows(shown, environment);
+        assert_eq!(err, expected);
+        assert_eq!(heard, [""], "asked once, and nothing was said to it");
+    }
+}
+
+#[test]
+fn what_speaks_another_encryption_or_none_is_said_to() {
+    let clear = plain(|mut socket| {
+        let _ = socket.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
+        request(&mut socket);
+    });
+    assert_eq!(
+        told(&format!("https://127.0.0.1:{clear}/v1"), &[]),
+        format!(
+            "aye: https://127.0.0.1:{clear} is not trusted: it does not answer encrypted; is it an http:// address?\n"
+        )
+    );
+    // A server that knows TLS 1.0 at most refuses the version.
+    let oldest = plain(|mut socket| {
+        let mut hello = [0; 4096];
+        let _ = socket.read(&mut hello);
+        let _ = socket.write_all(&[21, 3, 1, 0, 2, 2, 70]);
+        request(&mut socket);
+    });
+    assert_eq!(
+        told(&format!("https://127.0.0.1:{oldest}/v1"), &[]),
+        format!(
+            "aye: https://127.0.0.1:{oldest} is not trusted: it encrypts only in ways that are not safe any more; TLS \
+             1.2 or later is needed\n"
+        )
+    );
+}
+
+/// A proxy that answers a request for a way with these bytes, and what it was asked.
+fn proxy(answer: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let log = asked.clone();
+    let port = plain(move |mut socket| {
+        let head = request(&mut socket);
+        log.lock().unwrap().push(head);
+        let _ = socket.write_all(answer);
+        if answer.is_empty() {
+            // It says nothing, and stays.
+            request(&mut socket);
+        }
+    });
+    (port, asked)
+}
+
+/// A proxy that makes a way to this port, whatever it is asked for; the first time it answers this, where it is
+/// something.
+fn way_to(port: u16, first: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let log = asked.clone();
+    let own = plain(move |mut near| {
+        // Byte by byte, so that nothing of what comes behind the head is taken.
+        let mut head = Vec::new();
+        let mut byte = [0];
+        while !head.ends_with(b"\r\n\r\n") && matches!(near.read(&mut byte), Ok(1)) {
+            head.push(byte[0]);
+        }
+        log.lock().unwrap().push(String::from_utf8_lossy(&head).into_owned());
+        if log.lock().unwrap().len() == 1 && !first.is_empty() {
+            let _ = near.write_all(first);
+            return;
+        }
+        let mut far = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let _ = near.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+        let (mut from_far, mut to_near) = (far.try_clone().unwrap(), near.try_clone().unwrap());
+        std::thread::spawn(move || {
+            let _ = std::io::copy(&mut from_far, &mut to_near);
+            let _ = to_near.shutdown(std::net::Shutdown::Both);
+        });
+        let _ = std::io::copy(&mut near, &mut far);
+        let _ = far.shutdown(std::net::Shutdown::Both);
+    });
+    (own, asked)
+}
+
+#[test]
+fn r57_a_proxy_makes_the_way_and_sees_neither_key_nor_word() {
+    let authority = Authority::new();
+    let roots = file(&authority.pem);
+    let service = Encrypted::start(authority.vouches("model.example.test", 2090), says("hello"));
+    for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"] {
+        let (port, asked) = way_to(service.port, b"");
+        let proxy = format!("http://me:{PASSWORD}@127.0.0.1:{port}");
+        let environment = [("SSL_CERT_FILE", roots.path().to_str().unwrap()), (variable, &proxy)];
+        let (out, err, code) = prints("https://model.example.test/v1", &environment);
+        assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0), "{variable}");
+        let asked = asked.lock().unwrap().join("");
+        assert!(asked.starts_with("CONNECT model.example.test:443 HTTP/1.1\r\n"), "{asked}");
+        assert!(asked.to_lowercase().contains("proxy-authorization: basic "), "{asked}");
+        assert!(!asked.contains(KEY) && !asked.contains("hi"), "{asked}");
+    }
+    assert_eq!(service.heard.lock().unwrap().len(), 3);
+}
+
+#[test]
+fn r57_a_proxy_that_makes_no_way_is_said_in_a_sentence_without_its_password() {
+    let no_way = "no connection to https://model.example.test: the proxy in between";
+    let wants: &[u8] = b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n";
+    for (answer, expected) in [
+        (wants, format!("aye: {no_way} wants a name and a password, or other ones\n")),
+        (
+            b"",
+            "aye: the service sent nothing for 3 s (a profile's idle_seconds says how long to wait)\n"
+                .to_owned(),
+        ),
+    ] {
+        let (port, asked) = proxy(answer);
+        let address = format!("http://me:{PASSWORD}@127.0.0.1:{port}");
+        assert_eq!(told("https://model.example.test/v1", &[("HTTPS_PROXY", &address)]), expected);
+        let asked = asked.lock().unwrap();
+        assert!(asked.len() == 1 && !asked[0].contains(KEY), "{asked:?}");
+    }
+}
+
+#[test]
+fn r49_a_proxy_that_fails_once_is_asked_again_and_that_is_said() {
+    let authority = Authority::new();
+    let roots = file(&authority.pem);
+    let service = Encrypted::start(authority.vouches("model.example.test", 2090), says("hello"));
+    let failed: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n";
+    for answer in [failed, b"220 mail.example.test ESMTP\r\n"] {
+        let (port, _) = way_to(service.port, answer);
+        let proxy = format!("http://me:{PASSWORD}@127.0.0.1:{port}");
+        let environment = [("SSL_CERT_FILE", roots.path().to_str().unwrap()), ("HTTPS_PROXY", &proxy)];
+        let (out, err, code) = prints("https://model.example.test/v1", &environment);
+        let said = "aye: no connection to https://model.example.test: the proxy in between made no connection; trying \
+                    again in 3 s\n";
+        assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", said, 0));
+    }
+}
+
+#[test]
+fn r57_what_is_on_this_machine_goes_through_no_proxy() {
+    let (port, asked) = proxy(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n");
+    let through = format!("http://127.0.0.1:{port}");
+    let service = plain(|mut socket| {
+        request(&mut socket);
+        let _ = socket.write_all(&says("hello"));
+    });
+    for host in ["127.0.0.1", "localhost"] {
+        let all =
+            ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, through.as_str()));
+        let environment = [&all[..], &[("NO_PROXY", "")]].concat();
+        let (out, err, code) = prints(&format!("http://{host}:{service}/v1"), &environment);
+        assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0), "{host}");
+    }
+    assert_eq!(asked.lock().unwrap().len(), 0);
+}
+
+/// An address of this machine that is not the loopback, where it has one. Nothing is sent to find it.
+fn own_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+    socket.connect("192.0.2.1:9").ok()?;
+    let own = socket.local_addr().ok()?.ip();
+    (!own.is_loopback() && !own.is_unspecified()).then_some(own)
+}
+
+#[test]
+fn r47_an_address_over_the_network_without_encryption_warns_and_takes_the_proxy_unless_told_not_to() {
+    let Some(own) = own_address() else { return };
+    let listener = std::net::TcpListener::bind((own, 0)).unwrap();
+    let base = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            let mut socket = socket.unwrap();
+            request(&mut socket);
+            let _ = socket.write_all(&says("straight"));
+        }
+    });
+    let origin = base.trim_end_matches("/v1");
+    let place = origin.trim_start_matches("http://");
+    let warning = format!("{place} is reached without encryption: others on the way can read the key");
+    let (out, err, code) = prints(&base, &[]);
+    assert_eq!((out.as_str(), code), ("straight\n", 0), "{err}");
+    assert!(err.contains(&warning), "{err}");
+
+    let proxied = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n\
+        data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"proxied\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let (port, asked) = proxy(proxied);
+    let through = format!("http://127.0.0.1:{port}");
+    let (out, err, code) = prints(&base, &[("HTTP_PROXY", &through), ("NO_PROXY", "")]);
+    assert_eq!((out.as_str(), code), ("proxied\n", 0), "{err}");
+    assert!(asked.lock().unwrap()[0].starts_with(&format!("POST {base}/chat/completions ")));
+    let own = own.to_string();
+    let (out, ..) = prints(&base, &[("HTTP_PROXY", &through), ("NO_PROXY", &own)]);
+    assert_eq!(out, "straight\n");
+    assert_eq!(asked.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn r42_no_redirect_is_followed_and_its_place_is_named() {
+    let heard = Arc::new(Mutex::new(0));
+    let count = heard.clone();
+    let other = plain(move |mut socket| {
+        *count.lock().unwrap() += 1;
+        request(&mut socket);
+        let _ = socket.write_all(&says("stolen"));
+    });
+    let check = |status: u16, location: &str, named: &str| {
+        let answer = format!(
+            "HTTP/1.1 {status} Elsewhere\r\n{location}content-length: 0\r\nconnection: close\r\n\r\n"
+        );
+        let asked = Arc::new(Mutex::new(0));
+        let count = asked.clone();
+        let service = plain(move |mut socket| {
+            *count.lock().unwrap() += 1;
+            request(&mut socket);
+            let _ = socket.write_all(answer.as_bytes());
+        });
+        let err = told(&format!("http://127.0.0.1:{service}/v1"), &[]).replace(&service.to_string(), "OWN");
+        assert!(err.starts_with(&format!("aye: the service is somewhere else ({status})")), "{err}");
+        assert!(err.contains(named) && err.lines().count() == 1, "{err}");
+        assert!(!err.contains("hunter2") && !err.contains("token"), "{err}");
+        assert_eq!(*asked.lock().unwrap(), 1, "{err}");
+    };
+    let to = format!("http://127.0.0.1:{other}");
+    for status in [301, 302, 303, 307, 308] {
+        check(
+            status,
+            &format!("location: {to}/v1/chat/completions\r\n"),
+            &format!("it points to {to}, which was not"),
+        );
+    }
+    check(308, &format!("location: //localhost:{other}/v1\r\n"), &format!("http://localhost:{other}"));
+    check(302, "location: https://login.example.test/?token=a\r\n", "https://login.example.test,");
+    check(
+        307,
+        &format!("location: http://me:hunter2@localhost:{other}/\r\n"),
+        &format!("http://localhost:{other}"),
+    );
+    check(307, "location: /v2/chat/completions\r\n", "http://127.0.0.1:OWN");
+    for odd in ["", "location: \r\n", "location: http://\r\n", "location: javascript:alert(1)\r\n"] {
+        check(302, odd, "");
+    }
+    assert_eq!(*heard.lock().unwrap(), 0, "nobody else was asked");
+}
+
+#[test]
+fn r57_nobody_is_connected_to_before_something_is_said_and_then_all_is_ready() {
+    let authority = Authority::new();
+    let roots = file(&authority.pem);
+    let service = Encrypted::start(authority.vouches("127.0.0.1", 2090), says("hello to you"));
+    let base = format!("https://127.0.0.1:{}/v1", service.port);
+    let setup = Setup::new(&["--base-url", &base, "--model", "m"]);
+    settings(&setup, ALONE);
+    let mut program = setup.env("SSL_CERT_FILE", roots.path().to_str().unwrap()).start();
+    program.until("ask mode");
+    program.types("good day");
+    program.until("good day");
+    program.lets_pass(1500);
+    assert_eq!(service.met(), 0, "somebody was connected to before Enter");
+    // The authorities were read while nobody waited: the file is not needed any more.
+    roots.close().unwrap();
+    program.keys("\r");
+    program.until("hello to you");
+    assert_eq!(service.met(), 1);
+}

@@ -1,0 +1,150 @@
+//! What chat services send with a reply and want to see again, and what they are told beside the talk.
+
+use super::{asks, told};
+use crate::support::service::{Answer, Service};
+use aye::chat::{Chunk, Message, Request, ToolSpec};
+use aye::llm::{Llm, OpenAi, Secret, Settings};
+use futures::StreamExt;
+use serde_json::{Value, json};
+
+fn delta(delta: Value) -> Value {
+    json!({"choices": [{"index": 0, "delta": delta}]})
+}
+
+fn with_tools(messages: Vec<Message>) -> Request {
+    let spec = ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) };
+    Request { messages, tools: vec![spec], ..asks("") }
+}
+
+/// Has this reply come, answers its calls under other ids, and gives the message as the next request has it.
+async fn next_request(settings: &Settings, service: &Service) -> Value {
+    let go = || Message::Person("go".into());
+    let out: Vec<_> = OpenAi::new(settings.clone()).stream(with_tools(vec![go()])).collect().await;
+    let (mut text, mut calls, mut echo) = (String::new(), Vec::new(), None);
+    assert!(matches!(out.last(), Some(Ok(Chunk::Done(_)))), "{}", told(&out));
+    for item in out {
+        match item {
+            Ok(Chunk::Text(more)) => text.push_str(&more),
+            Ok(Chunk::Call(call)) => calls.push(call),
+            Ok(Chunk::Echo(own)) => echo = Some(own),
+            _ => {}
+        }
+    }
+    for call in &mut calls {
+        call.id.0.push_str("-2");
+    }
+    let outcomes: Vec<_> =
+        calls.iter().map(|call| Message::Tool { call: call.id.clone(), text: "o".into() }).collect();
+    let talk = [go(), Message::Model { text, calls, echo }].into_iter().chain(outcomes).collect();
+    let _: Vec<_> = OpenAi::new(settings.clone()).stream(with_tools(talk)).collect().await;
+    service.received().last().unwrap().body["messages"][1].clone()
+}
+
+fn call(index: u64, id: &str, extra: Value) -> Value {
+    json!({"index": index, "id": id, "function": {"name": "f", "arguments": "{}"}, "extra_content": extra})
+}
+
+#[tokio::test]
+async fn signatures_of_gemini_go_back_beside_their_calls() {
+    let signed = json!({"google": {"thought_signature": "CiQB…"}});
+    let first = delta(json!({"tool_calls": [call(0, "a", signed.clone())]}));
+    let second = delta(json!({"tool_calls": [call(1, "b", Value::Null)]}));
+    let service =
+        Service::strict([Answer::stream().event(first).event(second).finish("tool_calls").done()]).await;
+    let message = next_request(&Settings::new(&service.base_url), &service).await;
+    let written =
+        |id: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}});
+    let mut a = written("a-2");
+    a["extra_content"] = signed;
+    assert_eq!(message["tool_calls"], json!([a, written("b-2")]));
+}
+
+#[tokio::test]
+async fn details_of_openrouter_go_back_as_one() {
+    let text = |text: &str| {
+        delta(
+            json!({"reasoning": text, "reasoning_details": [{"type": "reasoning.text", "text": text, "index": 0, "format": "x"}]}),
+        )
+    };
+    let seal = delta(
+        json!({"reasoning_details": [{"type": "reasoning.text", "signature": "sig", "text": "", "index": 0}]}),
+    );
+    let sealed = delta(
+        json!({"reasoning_details": [{"type": "reasoning.encrypted", "data": "…", "id": "a", "index": 1}]}),
+    );
+    let answer = Answer::stream()
+        .event(text("one "))
+        .event(text("two"))
+        .event(seal)
+        .event(sealed)
+        .event(delta(json!({"tool_calls": [call(0, "a", Value::Null)]})))
+        .finish("tool_calls")
+        .done();
+    let service = Service::strict([answer]).await;
+    let message = next_request(&Settings::new(&service.base_url), &service).await;
+    assert_eq!(
+        message["reasoning_details"],
+        json!([{"type": "reasoning.text", "text": "one two", "index": 0, "format": "x", "signature": "sig"},
+            {"type": "reasoning.encrypted", "data": "…", "id": "a-2", "index": 1}])
+    );
+    assert_eq!(message.get("reasoning"), None, "the same is not sent twice");
+}
+
+#[tokio::test]
+async fn reasoning_of_deepseek_goes_back_with_its_calls_where_that_is_set() {
+    let answer = Answer::stream()
+        .event(delta(json!({"reasoning_content": "so "})))
+        .event(delta(json!({"reasoning_content": "be it"})))
+        .event(delta(json!({"tool_calls": [call(0, "a", Value::Null)]})))
+        .finish("tool_calls")
+        .done();
+    let service = Service::strict([answer.clone()]).await;
+    let back = Settings { reasoning_back: true, ..Settings::new(&service.base_url) };
+    assert_eq!(next_request(&back, &service).await["reasoning_content"], "so be it");
+    let plain = Settings::new(&service.base_url);
+    assert_eq!(next_request(&plain, &service).await.get("reasoning_content"), None);
+}
+
+#[tokio::test]
+async fn reasoning_between_tags_goes_back_between_tags_where_that_is_set() {
+    let answer = Answer::stream().says("<think>so be").says(" it</think>\n\nDone.").finish("stop").done();
+    let service = Service::start([answer]).await;
+    let back = Settings { reasoning_back: true, ..Settings::new(&service.base_url) };
+    assert_eq!(next_request(&back, &service).await["content"], "<think>\nso be it\n</think>\n\nDone.");
+    assert_eq!(next_request(&Settings::new(&service.base_url), &service).await["content"], "Done.");
+}
+
+#[tokio::test]
+async fn a_chat_request_is_told_what_the_settings_say() {
+    let service = Service::strict([Answer::stream().done()]).await;
+    let settings = Settings {
+        key: Some(Secret::new("sk-secret")),
+        key_header: Some("x-api-key".into()),
+        query: vec![("api-version".into(), "1".into())],
+        effort: Some("low".into()),
+        parallel_calls: Some(false),
+        most: Some(50),
+        most_name: Some("max_completion_tokens".into()),
+        ..Settings::new(&format!("{}/?tenant=t", service.base_url))
+    };
+    let model = OpenAi::new(settings.clone());
+    let _: Vec<_> = model.stream(with_tools(vec![Message::Person("hi".into())])).collect().await;
+    let asked = &service.received()[0];
+    assert_eq!(asked.line, "POST /v1/chat/completions?tenant=t&api-version=1 HTTP/1.1");
+    assert_eq!((asked.header("authorization"), asked.header("x-api-key")), (None, Some("sk-secret")));
+    assert_eq!(asked.body["reasoning_effort"], "low");
+    assert_eq!(asked.body["parallel_tool_calls"], false);
+    assert_eq!(asked.body["max_completion_tokens"], 50);
+    let _ = model.models().await;
+    let listed = &service.received()[1];
+    assert_eq!(listed.line, "GET /v1/models?tenant=t&api-version=1 HTTP/1.1");
+    assert_eq!(listed.header("x-api-key"), Some("sk-secret"));
+    let _ = model.window("m").await;
+    let seen = &service.received()[2];
+    assert_eq!(seen.line, "GET /v1/models?tenant=t&api-version=1 HTTP/1.1");
+    assert_eq!(seen.header("x-api-key"), Some("sk-secret"));
+    let mute = OpenAi::new(Settings { tools: false, ..settings });
+    let _: Vec<_> = mute.stream(with_tools(vec![Message::Person("hi".into())])).collect().await;
+    let asked = &service.received()[3];
+    assert_eq!((asked.body.get("tools"), asked.body.get("parallel_tool_calls")), (None, None));
+}

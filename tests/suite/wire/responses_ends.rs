@@ -1,0 +1,184 @@
+//! How replies of the responses API end, and what is no reply of it.
+
+use super::responses::{call, check, completed, message, model, once, says, stream};
+use super::{collect, told};
+use crate::support::service::{Answer, Service, Step};
+use aye::llm::{Api, OpenAi, Settings};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+#[tokio::test]
+async fn r48_every_end_of_a_response_is_understood() {
+    let incomplete = |reason: Value| {
+        (
+            "incomplete",
+            json!({"response": {"status": "incomplete", "incomplete_details": {"reason": reason}}}),
+        )
+    };
+    check("length", stream(&[says("a"), incomplete(json!("max_output_tokens"))]), "a<length>").await;
+    check("filter", stream(&[says("a"), incomplete(json!("content_filter"))]), "a<content_filter>").await;
+    check("something new", stream(&[says("a"), incomplete(json!("tired"))]), "a<tired>").await;
+    check("no reason", stream(&[says("a"), incomplete(Value::Null)]), "a<no reason given>").await;
+    let says_completed = (
+        "completed",
+        json!({"response": {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}}),
+    );
+    check("completed, but is not", stream(&[says("a"), says_completed]), "a<length>").await;
+    let lost = "a!the connection was lost in the middle of the reply: the service closed it without saying that the reply was over";
+    check("closed", stream(&[says("a")]), lost).await;
+    check("only [DONE]", stream(&[says("a")]).done(), lost).await;
+    check(
+        "closed within an event",
+        stream(&[says("a")]).raw("event: response.completed\ndata: {\"type\":\"resp"),
+        lost,
+    )
+    .await;
+    let broken = stream(&[says("a")]).raw("event: response.output_text.delta\ndata: {\"type\n\n");
+    check(
+        "an event that cannot be read",
+        broken,
+        "a!the service sent something that is no reply of a model: {\"type",
+    )
+    .await;
+    let reset = told(
+        &once(stream(&[says("a")]).then(Step::Pause(Duration::from_millis(50))).then(Step::Reset)).await,
+    );
+    assert!(
+        reset.starts_with("a!the connection was lost") && reset.to_lowercase().contains("reset"),
+        "{reset}"
+    );
+    check(
+        "silence",
+        stream(&[says("a")]).then(Step::Stall),
+        "a!the service sent nothing for 0 s (a profile's idle_seconds says how long to wait)",
+    )
+    .await;
+    let service = Service::strict([stream(&[says("a"), completed(json!([]))]).then(Step::Stall)]).await;
+    let patient = OpenAi::new(Settings { api: Api::Responses, ..Settings::new(&service.base_url) });
+    let began = Instant::now();
+    assert_eq!(told(&collect(&patient).await), "a#9+2.");
+    assert!(began.elapsed() < Duration::from_secs(8), "who never hangs up is not waited for");
+}
+
+#[tokio::test]
+async fn r48_errors_of_the_responses_api_keep_their_words() {
+    let failed = (
+        "failed",
+        json!({"response": {"status": "failed", "error": {"code": "odd", "message": "it broke"}}}),
+    );
+    check(
+        "failed",
+        stream(&[says("a"), failed]),
+        "a!the service reported an error in the middle of the reply: it broke (odd)",
+    )
+    .await;
+    let error =
+        json!({"type": "error", "code": "odd", "message": "it broke", "param": null, "sequence_number": 3});
+    let words = "a!the service reported an error in the middle of the reply: it broke (odd)";
+    check("named", stream(&[says("a")]).raw(format!("event: error\ndata: {error}\n\n")), words).await;
+    check("not named", stream(&[says("a")]).event(error), words).await;
+    check(
+        "nested",
+        stream(&[says("a")]).event(json!({"type": "error", "error": {"type": "odd", "message": "it broke"}})),
+        words,
+    )
+    .await;
+    check(
+        "bare",
+        stream(&[says("a")]).raw("{\"error\": \"it broke\"}\n\n"),
+        "a!the service reported an error in the middle of the reply: it broke",
+    )
+    .await;
+    check(
+        "the other API",
+        Answer::stream().says("a").done(),
+        "!the service answered as chat completions do; set the profile's api to \"chat\"",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn r49_a_response_that_fails_before_anything_was_seen_is_asked_for_again() {
+    let failed = |code: &str| {
+        stream(&[
+            ("created", json!({"response": {}})),
+            ("failed", json!({"response": {"status": "failed", "error": {"code": code, "message": "m"}}})),
+        ])
+    };
+    let cases = [
+        ("its server", failed("server_error"), "~2~b#9+2."),
+        ("too fast", failed("rate_limit_exceeded"), "~2~b#9+2."),
+        (
+            "overloaded",
+            stream(&[]).event(json!({"type": "error", "code": "server_is_overloaded", "message": "m"})),
+            "~2~b#9+2.",
+        ),
+        ("nothing came", Answer::stream(), "~2~b#9+2."),
+        (
+            "too long",
+            failed("context_length_exceeded"),
+            "!the service refused the request (400, context_length_exceeded): m",
+        ),
+        (
+            "no money",
+            failed("insufficient_quota"),
+            "!the account at the service is used up (429, insufficient_quota): m",
+        ),
+    ];
+    let all = cases.map(async |(what, first, expected)| {
+        let service = Service::strict([first, stream(&[says("b"), completed(json!([]))])]).await;
+        assert_eq!(told(&collect(&model(&service)).await), expected, "{what}");
+    });
+    futures::future::join_all(all).await;
+}
+
+#[tokio::test]
+async fn r48_a_response_in_one_piece_is_read_as_a_reply() {
+    let json = "application/json; charset=utf-8";
+    let body = json!({"id": "r", "object": "response", "status": "completed", "error": null, "incomplete_details": null,
+        "output": [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "r"}]}, message("a"), call("c", "{}")],
+        "usage": {"input_tokens": 4, "output_tokens": 1}});
+    check(
+        "whole",
+        Answer::body(200, json, &[], &serde_json::to_string_pretty(&body).unwrap()),
+        "(r)a#4+1[c f {}].",
+    )
+    .await;
+    let mut cut = body.clone();
+    cut["status"] = json!("incomplete");
+    cut["incomplete_details"] = json!({"reason": "max_output_tokens"});
+    check("cut", Answer::body(200, json, &[], &cut.to_string()), "(r)a#4+1[c f {}]<length>").await;
+    let failed = json!({"object": "response", "status": "failed", "error": {"code": "odd", "message": "it broke"}, "output": []});
+    check(
+        "failed",
+        Answer::body(200, json, &[], &failed.to_string()),
+        "!the service answered with an error (200, odd): it broke",
+    )
+    .await;
+    let chat = json!({"choices": [{"message": {"content": "a"}}]});
+    check(
+        "the other API",
+        Answer::body(200, json, &[], &chat.to_string()),
+        "!the service answered, but not as a model does; is the address right?",
+    )
+    .await;
+    let labelled = "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{}}\n\n";
+    check("a stream with the wrong label", Answer::body(200, "text/plain", &[], labelled), ".").await;
+}
+
+#[tokio::test]
+async fn a_service_that_has_only_chat_completions_says_which_setting_helps() {
+    for (status, body) in
+        [(404, "404 page not found"), (404, ""), (405, r#"{"detail":"Method Not Allowed"}"#)]
+    {
+        let out = told(&once(Answer::body(status, "text/plain", &[], body)).await);
+        let start = "!the service has no responses API at this address; set the profile's api to \"chat\"";
+        assert!(out.starts_with(start), "{out}");
+    }
+    let unknown = r#"{"error":{"message":"The model `m` does not exist","code":"model_not_found"}}"#;
+    let out = told(&once(Answer::body(404, "application/json", &[], unknown)).await);
+    assert_eq!(
+        out,
+        "!the service does not know this model or address (404, model_not_found): The model `m` does not exist"
+    );
+}
