@@ -12,6 +12,7 @@ mod commands;
 mod dry_run;
 mod editor;
 mod floors;
+mod gateway;
 mod hands;
 mod house;
 mod keys;

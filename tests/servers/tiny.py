@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""A model server that nobody here wrote: llama.cpp's own (the xllamacpp package), on a model of 2 MB made on the spot.
+
+What the model says is noise, control characters among it. Only where a request's `logit_bias` prefers the token CALLS
+does it say a call of the tool `bash_exec`, and a sentence once the outcome came back. How it is said is the real thing:
+the streaming, the parsing of calls, the counts, the errors, the cancelling, a talk that is too long.
+
+    tiny.py FOLDER [--port 8099] [--context 16384] [--seconds 600]
+
+FOLDER takes a virtual environment (about 210 MB, once) and the model. Another run finds both there.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+
+PACKAGES = ["xllamacpp", "gguf", "numpy"]
+
+# The chat as text, and what the parser of the server learns the shape of calls from. A prompt that ends with an outcome
+# ends with a token of its own, so that the model, which sees one token only, can tell.
+TEMPLATE = """{%- if tools %}{{- '<|im_start|>system\\n# Tools\\n<tools>' }}{%- for t in tools %}{{- '\\n' }}{{- t.function.name }}{%- endfor %}{{- '\\n</tools>\\nCall them like this:\\n<tool_call>\\n{"name": <name>, "arguments": <object>}\\n</tool_call><|im_end|>\\n' }}{%- endif %}
+{%- for m in messages %}{{- '<|im_start|>' + m.role + '\\n' }}{%- if m.content %}{{- m.content }}{%- endif %}
+{%- for c in m.tool_calls or [] %}{{- '\\n<tool_call>\\n{"name": "' + c.function.name + '", "arguments": ' }}{{- c.function.arguments | tojson }}{{- '}\\n</tool_call>' }}{%- endfor %}{{- '<|im_end|>\\n' }}{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- if messages[-1].role == 'tool' %}{{- '<|told|>' }}{%- endif %}{%- endif %}"""
+
+# Behind the 256 bytes. The model says each of a chain after the one before.
+CONTROL = ["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|told|>"]
+CALL = ['<tool_call>\n{"name": "', "bash_exec", '", "arguments": {"command": "', "echo from-the-server", '"}}\n</tool_call>']
+ANSWER = ["The command ", "was told ", "to me."]
+# Said among the noise, beside what ASCII has: wide letters, and some that terminals obey.
+ODD = ["\u6f22", "\u044f", "\U0001f980", "\u202e", "\u200d", "\u2028"]
+END, TOLD = 257, 259
+CALLS = 256 + len(CONTROL)  # 260: the number that the tests name
+
+
+# The byte alphabet of GPT-2: every byte is a token, those with a letter of their own first.
+SHOWN = [*range(33, 127), *range(161, 173), *range(174, 256)]
+BYTES = SHOWN + [byte for byte in range(256) if byte not in SHOWN]
+LETTERS = [chr(byte) for byte in SHOWN] + [chr(256 + at) for at in range(256 - len(SHOWN))]
+
+
+def make_model(path, context):
+    import gguf
+    import numpy as np
+
+    tokens = LETTERS + CONTROL + CALL + ANSWER + ODD
+    width, layers, heads, feed = 320, 1, 4, 64
+    w = gguf.GGUFWriter(path, "llama")
+    w.add_name("tiny")
+    w.add_context_length(context)
+    w.add_embedding_length(width)
+    w.add_block_count(layers)
+    w.add_feed_forward_length(feed)
+    w.add_head_count(heads)
+    w.add_head_count_kv(heads)
+    w.add_layer_norm_rms_eps(1e-5)
+    w.add_rope_dimension_count(width // heads)
+    w.add_file_type(0)
+    w.add_tokenizer_model("gpt2")
+    w.add_tokenizer_pre("gpt-2")
+    w.add_token_list(tokens)
+    w.add_token_types([1] * 256 + [3] * len(CONTROL) + [4] * len(CALL + ANSWER + ODD))
+    w.add_token_merges(["a b"])
+    w.add_eos_token_id(END)
+    w.add_bos_token_id(258)
+    w.add_pad_token_id(258)
+    w.add_add_bos_token(False)
+    w.add_chat_template(TEMPLATE)
+    random = np.random.default_rng(7)
+
+    # Every token has a direction of its own, and nothing is added to it on the way: what comes next follows from the
+    # last token alone.
+    embedding = np.zeros((len(tokens), width), np.float32)
+    embedding[np.arange(len(tokens)), np.arange(len(tokens))] = 1
+    output = (random.standard_normal((len(tokens), width)) * 0.05).astype(np.float32)
+    # Noise never ends by itself, never turns into a call, and is UTF-8.
+    noise = np.array([byte < 128 for byte in BYTES] + [False] * (len(tokens) - 256))
+    noise[-len(ODD) :] = True
+    output[~noise] = -10
+    told = CALLS + len(CALL)
+    chains = [[*range(CALLS, told), END], [TOLD, *range(told, told + len(ANSWER)), END]]
+    for chain in chains:
+        for last, following in zip(chain, chain[1:]):
+            output[following, last] = 100
+    ones = np.ones(width, np.float32)
+    w.add_tensor("token_embd.weight", embedding)
+    w.add_tensor("output_norm.weight", ones)
+    w.add_tensor("output.weight", output)
+    for i in range(layers):
+        for name in ("attn_norm", "ffn_norm"):
+            w.add_tensor(f"blk.{i}.{name}.weight", ones)
+        for name in ("attn_q", "attn_k", "attn_v", "attn_output"):
+            w.add_tensor(f"blk.{i}.{name}.weight", np.zeros((width, width), np.float32))
+        for name in ("ffn_gate", "ffn_up"):
+            w.add_tensor(f"blk.{i}.{name}.weight", np.zeros((feed, width), np.float32))
+        w.add_tensor(f"blk.{i}.ffn_down.weight", np.zeros((width, feed), np.float32))
+    w.write_header_to_file()
+    w.write_kv_data_to_file()
+    w.write_tensors_to_file()
+    w.close()
+
+
+def in_environment(folder):
+    """Goes on as the Python of the folder's virtual environment, which is made where it is missing."""
+    python = os.path.join(folder, "venv", "bin", "python")
+    if os.environ.get("TINY_SERVER") == python:
+        return
+    ready = os.path.join(folder, "ready")
+    if not os.path.exists(ready):
+        subprocess.check_call([sys.executable, "-m", "venv", "--clear", os.path.join(folder, "venv")])
+        subprocess.check_call([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES])
+        open(ready, "w").close()
+    os.execve(python, [python, *sys.argv], dict(os.environ, TINY_SERVER=python))
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("folder", type=os.path.abspath)
+    arguments.add_argument("--port", type=int, default=8099)
+    arguments.add_argument("--context", type=int, default=16384)
+    arguments.add_argument("--seconds", type=int, default=600)
+    asked = arguments.parse_args()
+    os.makedirs(asked.folder, exist_ok=True)
+    in_environment(asked.folder)
+    import xllamacpp
+
+    model = os.path.join(asked.folder, f"tiny-{asked.context}.gguf")
+    made = f"{model}.{os.getpid()}"
+    make_model(made, asked.context)
+    os.replace(made, model)
+    p = xllamacpp.CommonParams()
+    p.model.path, p.hostnames, p.port = model, ["127.0.0.1"], asked.port
+    # Two talks at once, each with half of the context.
+    # Two threads of it would wait for one another on a machine that is busy with something else.
+    p.cpuparams.n_threads = p.cpuparams_batch.n_threads = 1
+    p.n_ctx, p.n_parallel, p.use_jinja, p.warmup = asked.context, 2, True, False
+    server = xllamacpp.Server(p)
+    print("listening on", server.listening_address, flush=True)
+    time.sleep(asked.seconds)
+
+
+main()
