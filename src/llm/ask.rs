@@ -14,13 +14,13 @@ const LIMITS: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_output_to
 #[derive(Debug)]
 pub struct Ask<'a> {
     /// Its model.
-    pub model: &'a str,
+    pub model: String,
     /// The talk, as [`fit`] makes it.
     pub messages: Vec<Message>,
     /// What may be called; nothing where no tools may be offered.
-    pub tools: &'a [ToolSpec],
+    pub tools: Vec<ToolSpec>,
     /// The pictures that may be shown; none where the model cannot see.
-    pub pictures: &'a [Picture],
+    pub pictures: Vec<Picture>,
     /// What it is told beside the talk.
     pub settings: &'a Settings,
     /// The service's host in small letters; empty where its address is wrong.
@@ -30,12 +30,12 @@ pub struct Ask<'a> {
 
 impl<'a> Ask<'a> {
     /// This request, for the service of these settings.
-    pub fn new(request: &'a Request, settings: &'a Settings) -> Self {
+    pub fn new(request: Request, settings: &'a Settings) -> Self {
         let url = address::parse(&settings.base_url).ok();
         let host = url.as_ref().and_then(Url::host_str).unwrap_or_default().to_ascii_lowercase();
-        let tools: &[ToolSpec] = if settings.tools { &request.tools } else { &[] };
-        let pictures: &[Picture] = if settings.images { &request.pictures } else { &[] };
-        let mut messages = fit(&request.messages, !tools.is_empty());
+        let tools = if settings.tools { request.tools } else { Vec::new() };
+        let pictures = if settings.images { request.pictures } else { Vec::new() };
+        let mut messages = fit(request.messages, !tools.is_empty());
         if is_mistral(&host, &request.model) {
             shorten_ids(&mut messages);
         }
@@ -47,7 +47,7 @@ impl<'a> Ask<'a> {
                 *echo = None;
             }
         }
-        Self { model: &request.model, messages, tools, pictures, settings, host, most: request.most }
+        Self { model: request.model, messages, tools, pictures, settings, host, most: request.most }
     }
 
     /// The pictures that this text names.
@@ -84,32 +84,31 @@ pub fn origin(settings: &Settings, model: &str) -> String {
 /// The talk so that no service has a reason to refuse it. Many let the roles alternate, some refuse a message that
 /// says nothing, most refuse a call whose name or arguments are none, and some refuse all calls where no tools are
 /// offered: then they are told in words.
-fn fit(messages: &[Message], offered: bool) -> Vec<Message> {
-    let mut out: Vec<Message> = Vec::new();
-    let mut names: HashMap<&CallId, &str> = HashMap::new();
+fn fit(messages: Vec<Message>, offered: bool) -> Vec<Message> {
+    let mut out: Vec<Message> = Vec::with_capacity(messages.len());
+    let mut names: HashMap<CallId, String> = HashMap::new();
     for message in messages {
         let next = match message {
             Message::System(text) | Message::Person(text) if text.trim().is_empty() => continue,
-            Message::System(_) | Message::Person(_) => message.clone(),
+            Message::System(_) | Message::Person(_) => message,
             Message::Model { text, calls, .. } if calls.is_empty() && text.trim().is_empty() => continue,
-            Message::Model { text, calls, echo } if offered || calls.is_empty() => Message::Model {
-                text: text.clone(),
-                calls: calls.iter().map(fit_call).collect(),
-                echo: echo.clone(),
-            },
+            Message::Model { text, mut calls, echo } if offered || calls.is_empty() => {
+                calls.iter_mut().for_each(fit_call);
+                Message::Model { text, calls, echo }
+            }
             Message::Model { text, calls, .. } => {
-                names.extend(calls.iter().map(|call| (&call.id, call.name.as_str())));
                 let told = calls.iter().map(|call| format!("[called {} with {}]", call.name, call.arguments));
-                let said = Some(text.clone()).filter(|text| !text.trim().is_empty());
+                let said = Some(text).filter(|text| !text.trim().is_empty());
                 let all: Vec<String> = said.into_iter().chain(told).collect();
+                names.extend(calls.into_iter().map(|call| (call.id, call.name)));
                 Message::Model { text: all.join("\n"), calls: Vec::new(), echo: None }
             }
             Message::Tool { call, text } if offered => {
-                let text = if text.trim().is_empty() { "(nothing)".to_owned() } else { text.clone() };
-                Message::Tool { call: call.clone(), text }
+                let text = if text.trim().is_empty() { "(nothing)".to_owned() } else { text };
+                Message::Tool { call, text }
             }
             Message::Tool { call, text } => {
-                let name = names.get(call).copied().unwrap_or("the call");
+                let name = names.get(&call).map_or("the call", String::as_str);
                 Message::Person(format!("[what came of {name}]\n{text}"))
             }
         };
@@ -124,27 +123,26 @@ fn fit(messages: &[Message], offered: bool) -> Vec<Message> {
     out
 }
 
-fn fit_call(call: &ToolCall) -> ToolCall {
-    ToolCall {
-        id: call.id.clone(),
-        name: fit_name(&call.name),
-        arguments: fit_arguments(&call.arguments).to_owned(),
+fn fit_call(call: &mut ToolCall) {
+    if !fits_as_arguments(&call.arguments) {
+        call.arguments = "{}".to_owned();
     }
+    fit_name(call);
 }
 
 /// Services refuse a talk in which a call's arguments are not an object, and with it every request that follows.
-fn fit_arguments(arguments: &str) -> &str {
-    match serde_json::from_str::<Map<String, Value>>(arguments) {
-        Ok(_) => arguments,
-        Err(_) => "{}",
-    }
+fn fits_as_arguments(arguments: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
 }
 
-/// The same goes for a name that a model made up.
-fn fit_name(name: &str) -> String {
+/// The same goes for a name that a model made up: it is made of these letters, 64 at most.
+fn fit_name(call: &mut ToolCall) {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let name: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(64).collect();
-    if name.is_empty() { "unknown".to_owned() } else { name }
+    if call.name.is_empty() {
+        call.name = "unknown".to_owned();
+    } else if call.name.len() > 64 || !call.name.chars().all(fits) {
+        call.name = call.name.chars().map(|c| if fits(c) { c } else { '_' }).take(64).collect();
+    }
 }
 
 /// Mistral, Ministral, Devstral, Mixtral and the rest of the family, whoever serves them.

@@ -48,6 +48,7 @@ mod trust;
 mod unpack;
 mod window;
 mod wire;
+mod written;
 
 pub use fallback::Fallback;
 pub use first::First;

@@ -6,6 +6,7 @@ use super::patience::{ALONE, Patience, Pulse};
 use super::reply::{Gathering, Reply};
 use super::service::{Line, Service};
 use super::spared::Spared;
+use super::written::Written;
 use super::{Error, Llm, Secret, address, client, gather, request, responses, retry, window};
 use crate::chat::{Chunk, Request};
 use async_openai::config::OpenAIConfig;
@@ -201,12 +202,12 @@ impl OpenAi {
 impl Llm for OpenAi {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
         let inner = self.0.clone();
-        let ask = Ask::new(&request, &inner.settings);
+        let ask = Ask::new(request, &inner.settings);
         let body = match inner.settings.api {
             Api::Chat => request::body(&ask),
             Api::Responses => responses::body(&ask),
         };
-        let sent = Arc::new(Sent { from: ask::origin(&inner.settings, &request.model), body });
+        let sent = Arc::new(Sent { from: ask::origin(&inner.settings, &ask.model), body });
         retry::stream(inner.patience.clone(), move |pulse| inner.clone().attempt(sent.clone(), pulse.clone()))
     }
 
@@ -223,7 +224,7 @@ impl Llm for OpenAi {
 struct Sent {
     /// Where the reply comes from, as its echo says it.
     from: String,
-    body: Value,
+    body: Written,
 }
 
 impl Inner {
@@ -258,7 +259,7 @@ impl Inner {
         }
     }
 
-    async fn open(&self, from: &str, body: &Value, pulse: Pulse) -> Result<Reply, Error> {
+    async fn open(&self, from: &str, body: &Written, pulse: Pulse) -> Result<Reply, Error> {
         let (base, query) = self.settings.place()?;
         let http = self.client(&base).await?;
         let line = Line::new(pulse);

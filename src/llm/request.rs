@@ -2,13 +2,15 @@
 
 use super::ask::Ask;
 use super::echo;
+use super::written::Written;
 use crate::chat::{Message, ToolCall, ToolSpec};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 /// The body of a chat completion. The person's own parameters are passed on as they are, and win over what is only a
 /// default here; a `null` in them leaves one of ours out. The talk itself, the tools and `stream` cannot be changed by
 /// them.
-pub fn body(ask: &Ask<'_>) -> Value {
+pub fn body(ask: &Ask<'_>) -> Written {
     let settings = ask.settings;
     let mut body = Map::new();
     body.insert("stream_options".to_owned(), json!({"include_usage": true}));
@@ -21,8 +23,7 @@ pub fn body(ask: &Ask<'_>) -> Value {
     }
     body.extend(ask.limit(usual_limit(&ask.host)).map(|(name, most)| (name, json!(most))));
     body.insert("model".to_owned(), json!(ask.model));
-    let messages = ask.messages.iter().map(|one| message(one, ask));
-    body.insert("messages".to_owned(), messages.collect());
+    body.remove("messages");
     body.insert("stream".to_owned(), json!(true));
     if ask.tools.is_empty() {
         body.remove("tools");
@@ -32,7 +33,7 @@ pub fn body(ask: &Ask<'_>) -> Value {
         body.insert("tools".to_owned(), ask.tools.iter().map(tool).collect());
     }
     body.retain(|_, value| !value.is_null());
-    Value::Object(body)
+    Written::new(body, "messages", ask.messages.iter().map(|message| Turn { message, ask }))
 }
 
 /// What a limit for the reply is called: OpenAI's and Azure's newer models refuse the name that all others know.
@@ -46,49 +47,106 @@ fn usual_limit(host: &str) -> &'static str {
     }
 }
 
-/// What the person said, with the pictures they named.
-fn person(text: &str, ask: &Ask<'_>) -> Value {
-    let mut parts = vec![json!({"type": "text", "text": text})];
-    for picture in ask.shown(text) {
-        let url = format!("data:{};base64,{}", picture.kind, picture.data);
-        parts.push(json!({"type": "image_url", "image_url": {"url": url}}));
-    }
-    if parts.len() == 1 { json!(text) } else { parts.into() }
+/// A message as it is written.
+struct Turn<'a> {
+    message: &'a Message,
+    ask: &'a Ask<'a>,
 }
 
-fn message(message: &Message, ask: &Ask<'_>) -> Value {
-    let reasoning_back = ask.settings.reasoning_back;
-    match message {
-        Message::System(text) => json!({"role": "system", "content": text}),
-        Message::Person(text) => json!({"role": "user", "content": person(text, ask)}),
-        Message::Model { text, calls, echo } => {
-            let content = if text.trim().is_empty() { Value::Null } else { json!(text) };
-            let mut written = Map::new();
-            written.insert("role".to_owned(), json!("assistant"));
-            written.insert("content".to_owned(), content);
-            if !calls.is_empty() {
-                written.insert("tool_calls".to_owned(), calls.iter().map(call).collect());
+/// A message of words alone.
+#[derive(Serialize)]
+struct Words<'a> {
+    role: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+    content: &'a str,
+}
+
+/// A reply.
+#[derive(Serialize)]
+struct Replied<'a> {
+    role: &'static str,
+    content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call<'a>>,
+    // Who demands the reasoning refuses calls without any, also those of another model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+impl Serialize for Turn<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let words = |role, content| Words { role, tool_call_id: None, content };
+        match self.message {
+            Message::System(text) => words("system", text).serialize(serializer),
+            Message::Person(text) => match self.pictures(text) {
+                Some(parts) => json!({"role": "user", "content": parts}).serialize(serializer),
+                None => words("user", text).serialize(serializer),
+            },
+            Message::Model { text, calls, echo } => {
+                let written = self.replied(text, calls);
+                match echo {
+                    Some(echo) => self.with_echo(&written, &echo.held).serialize(serializer),
+                    None => written.serialize(serializer),
+                }
             }
-            if let Some(echo) = echo {
-                echo::give_back(&mut written, &echo.held, reasoning_back);
+            Message::Tool { call, text } => {
+                Words { role: "tool", tool_call_id: Some(&call.0), content: text }.serialize(serializer)
             }
-            // Who demands the reasoning refuses calls without any, also those of another model.
-            let thought = echo.as_ref().is_some_and(|echo| echo::has_thoughts(&echo.held));
-            if reasoning_back && !thought && !calls.is_empty() {
-                written.insert("reasoning_content".to_owned(), json!(""));
-            }
-            Value::Object(written)
         }
-        Message::Tool { call, text } => json!({"role": "tool", "tool_call_id": call.0, "content": text}),
     }
 }
 
-fn call(call: &ToolCall) -> Value {
-    json!({
-        "id": call.id.0,
-        "type": "function",
-        "function": {"name": call.name, "arguments": call.arguments},
-    })
+impl Turn<'_> {
+    /// What the person said with the pictures they named, where they named any.
+    fn pictures(&self, text: &str) -> Option<Vec<Value>> {
+        let mut shown = self.ask.shown(text).peekable();
+        shown.peek()?;
+        let part = |picture: &crate::chat::Picture| {
+            let url = format!("data:{};base64,{}", picture.kind, picture.data);
+            json!({"type": "image_url", "image_url": {"url": url}})
+        };
+        Some(std::iter::once(json!({"type": "text", "text": text})).chain(shown.map(part)).collect())
+    }
+
+    fn replied<'m>(&self, text: &'m str, calls: &'m [ToolCall]) -> Replied<'m> {
+        let call = |call: &'m ToolCall| Call {
+            id: &call.id.0,
+            r#type: "function",
+            function: Function { name: &call.name, arguments: &call.arguments },
+        };
+        Replied {
+            role: "assistant",
+            content: Some(text).filter(|text| !text.trim().is_empty()),
+            tool_calls: calls.iter().map(call).collect(),
+            reasoning_content: (self.ask.settings.reasoning_back && !calls.is_empty()).then_some(""),
+        }
+    }
+
+    /// A reply with what its service wants to see again.
+    fn with_echo(&self, reply: &Replied<'_>, held: &Value) -> Value {
+        let mut written = json!(reply);
+        if let Some(map) = written.as_object_mut() {
+            if echo::has_thoughts(held) {
+                map.remove("reasoning_content");
+            }
+            echo::give_back(map, held, self.ask.settings.reasoning_back);
+        }
+        written
+    }
 }
 
 fn tool(tool: &ToolSpec) -> Value {

@@ -2,7 +2,7 @@
 //! without: what the model is told, and its tools, are never among them.
 
 use super::Error;
-use serde_json::Value;
+use super::written::Written;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,25 +15,25 @@ pub struct Spared([AtomicBool; NAMES.len()]);
 
 impl Spared {
     /// The body of a request without what the service is spared.
-    pub fn without<'b>(&self, body: &'b Value) -> Cow<'b, Value> {
+    pub fn without<'b>(&self, body: &'b Written) -> Cow<'b, Written> {
         if !self.0.iter().any(|spared| spared.load(Ordering::Relaxed)) {
             return Cow::Borrowed(body);
         }
         let mut body = body.clone();
         for (name, spared) in NAMES.iter().zip(&self.0) {
-            if let (true, Some(map)) = (spared.load(Ordering::Relaxed), body.as_object_mut()) {
-                map.shift_remove(*name);
+            if spared.load(Ordering::Relaxed) {
+                body.parameters.shift_remove(*name);
             }
         }
         Cow::Owned(body)
     }
 
     /// Whether this answer to that request says that a parameter in it is the trouble; then it is left out from now on.
-    pub fn learns(&self, sent: &Value, error: &Error) -> bool {
+    pub fn learns(&self, sent: &Written, error: &Error) -> bool {
         let Error::Service { status: 400 | 422, words, .. } = error else { return false };
         let mut learned = false;
         for (name, spared) in NAMES.iter().zip(&self.0) {
-            if sent.get(*name).is_some() && words.contains(name) {
+            if sent.parameters.get(*name).is_some() && words.contains(name) {
                 spared.store(true, Ordering::Relaxed);
                 learned = true;
             }
@@ -45,15 +45,19 @@ impl Spared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn refuses(status: u16, words: &str) -> Error {
         Error::Service { status, code: None, words: words.into(), retry_after: None }
     }
 
+    fn written(parameters: Value) -> Written {
+        Written::new(parameters.as_object().unwrap().clone(), "messages", ["said"].iter())
+    }
+
     #[test]
     fn only_what_is_refused_by_name_and_can_be_spared_is_left_out() {
-        let body = json!({"stream": true, "stream_options": {}, "parallel_tool_calls": false, "tools": []});
+        let body = written(json!({"stream": true, "stream_options": {}, "parallel_tool_calls": false, "tools": []}));
         for error in [
             refuses(400, "tools are not supported"),
             refuses(429, "stream_options"),
@@ -62,17 +66,17 @@ mod tests {
         ] {
             let spared = Spared::default();
             assert!(!spared.learns(&body, &error), "{error:?}");
-            assert_eq!(*spared.without(&body), body);
+            assert_eq!(json!(spared.without(&body)), json!(body));
         }
         let spared = Spared::default();
         assert!(spared.learns(&body, &refuses(422, "Extra inputs are not permitted (body.stream_options)")));
-        let less = json!({"stream": true, "parallel_tool_calls": false, "tools": []});
-        assert_eq!(*spared.without(&body), less);
+        let less = written(json!({"stream": true, "parallel_tool_calls": false, "tools": []}));
+        assert_eq!(json!(spared.without(&body)), json!(less));
         assert!(
             !spared.learns(&less, &refuses(400, "stream_options")),
             "what was not sent is not the trouble"
         );
         assert!(spared.learns(&less, &refuses(400, "unknown field \"parallel_tool_calls\"")));
-        assert_eq!(*spared.without(&body), json!({"stream": true, "tools": []}));
+        assert_eq!(json!(spared.without(&body)), json!({"stream": true, "tools": [], "messages": ["said"]}));
     }
 }

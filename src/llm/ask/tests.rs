@@ -38,9 +38,9 @@ fn nothing_that_says_nothing_is_sent_and_roles_alternate() {
         model("d", &[]),
         person("e"),
     ];
-    assert_eq!(fit(&talk, true), [person("a\n\nb\n\nc"), model("d", &[]), person("e")]);
+    assert_eq!(fit(talk.to_vec(), true), [person("a\n\nb\n\nc"), model("d", &[]), person("e")]);
     let outcome = [model("", &[("1", "f", "{}")]), tool("1", "")];
-    assert_eq!(fit(&outcome, true), [model("", &[("1", "f", "{}")]), tool("1", "(nothing)")]);
+    assert_eq!(fit(outcome.to_vec(), true), [model("", &[("1", "f", "{}")]), tool("1", "(nothing)")]);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_call_that_a_model_got_wrong_does_not_spoil_the_talk() {
         ("a b.c", "{}", "a_b_c", "{}"),
         ("", "{}", "unknown", "{}"),
     ] {
-        let out = fit(&[model("", &[("1", name, arguments)])], true);
+        let out = fit(vec![model("", &[("1", name, arguments)])], true);
         assert_eq!(out, [model("", &[("1", name_out, arguments_out)])], "{name} {arguments}");
     }
 }
@@ -71,7 +71,7 @@ fn where_no_tools_are_offered_earlier_calls_are_told_in_words() {
         model("done", &[]),
     ];
     assert_eq!(
-        fit(&talk, false),
+        fit(talk.to_vec(), false),
         [
             person("go"),
             model("I look.\n[called read with {\"path\":\"a\"}]\n[called list with {}]", &[]),
@@ -83,9 +83,9 @@ fn where_no_tools_are_offered_earlier_calls_are_told_in_words() {
     );
     let quiet = Settings { tools: false, ..Settings::new("http://h/v1") };
     let asked = request(talk.to_vec());
-    let ask = Ask::new(&asked, &quiet);
-    assert_eq!((ask.tools.len(), ask.messages), (0, fit(&talk, false)));
-    assert_eq!(Ask::new(&asked, &Settings::new("http://h/v1")).messages, fit(&talk, true));
+    let ask = Ask::new(asked.clone(), &quiet);
+    assert_eq!((ask.tools.len(), ask.messages), (0, fit(talk.to_vec(), false)));
+    assert_eq!(Ask::new(asked.clone(), &Settings::new("http://h/v1")).messages, fit(talk.to_vec(), true));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn an_echo_goes_to_the_service_and_model_it_came_from_alone() {
     let replied = Message::Model { text: "a".into(), calls: vec![], echo: Some(echo) };
     let mut asked = request(vec![person("x"), replied]);
     let goes = |settings: &Settings, asked: &Request| {
-        let ask = Ask::new(asked, settings);
+        let ask = Ask::new(asked.clone(), settings);
         matches!(&ask.messages[1], Message::Model { echo: Some(_), .. })
     };
     assert!(goes(&here, &asked));
@@ -123,7 +123,7 @@ fn the_family_of_mistral_gets_ids_of_nine_letters_and_all_others_their_own() {
     let ids = |model: &str, base_url: &str| -> Vec<String> {
         let asked = Request { model: model.into(), ..request(talk.clone()) };
         let settings = Settings::new(base_url);
-        let all = Ask::new(&asked, &settings).messages.into_iter().flat_map(|message| match message {
+        let all = Ask::new(asked.clone(), &settings).messages.into_iter().flat_map(|message| match message {
             Message::Model { calls, .. } => calls.into_iter().map(|call| call.id.0).collect(),
             Message::Tool { call, .. } => vec![call.0],
             Message::System(_) | Message::Person(_) => vec![],
@@ -164,7 +164,7 @@ fn the_smallest_limit_for_a_reply_counts_under_the_name_that_was_set() {
             ..Settings::new("http://h/v1")
         };
         let request = Request { most: asked, ..request(vec![]) };
-        let limit = Ask::new(&request, &settings).limit("usual");
+        let limit = Ask::new(request, &settings).limit("usual");
         assert_eq!(limit, expected.map(|(name, most)| (name.to_owned(), most)), "{settings:?} {asked:?}");
     };
     let n = Value::Null;

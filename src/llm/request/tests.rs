@@ -11,7 +11,7 @@ fn spec() -> ToolSpec {
 
 fn written(messages: Vec<Message>, settings: &Settings) -> Value {
     let request = Request { model: "m".into(), messages, tools: vec![spec()], most: None, pictures: vec![] };
-    body(&Ask::new(&request, settings))
+    json!(body(&Ask::new(request, settings)))
 }
 
 fn here() -> Settings {
@@ -19,10 +19,8 @@ fn here() -> Settings {
 }
 
 fn told(settings: Settings, tools: Vec<ToolSpec>) -> Value {
-    body(&Ask::new(
-        &Request { model: "m".into(), messages: vec![], tools, most: None, pictures: vec![] },
-        &settings,
-    ))
+    let request = Request { model: "m".into(), messages: vec![], tools, most: None, pictures: vec![] };
+    json!(body(&Ask::new(request, &settings)))
 }
 
 fn replied(text: &str, ids: &[&str], held: Option<Value>) -> Message {

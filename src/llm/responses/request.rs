@@ -3,6 +3,7 @@
 use super::items;
 use crate::chat::{Message, ToolSpec};
 use crate::llm::ask::Ask;
+use crate::llm::written::Written;
 use serde_json::{Map, Value, json};
 
 /// Services refuse a smaller limit than this.
@@ -10,7 +11,7 @@ const LEAST: u64 = 16;
 
 /// The body of a request. The person's own parameters are passed on as they are, and win over what is only a default
 /// here; a `null` in them leaves one of ours out. The talk itself, the tools and `stream` cannot be changed by them.
-pub fn body(ask: &Ask<'_>) -> Value {
+pub fn body(ask: &Ask<'_>) -> Written {
     let settings = ask.settings;
     let mut body = Map::new();
     body.insert("store".to_owned(), json!(false));
@@ -38,7 +39,7 @@ pub fn body(ask: &Ask<'_>) -> Value {
         _ => (None, ask.messages.as_slice()),
     };
     body.insert("instructions".to_owned(), json!(instructions));
-    body.insert("input".to_owned(), input(talk, ask).into());
+    body.remove("input");
     body.insert("stream".to_owned(), json!(true));
     if ask.tools.is_empty() {
         body.remove("tools");
@@ -48,7 +49,7 @@ pub fn body(ask: &Ask<'_>) -> Value {
         body.insert("tools".to_owned(), ask.tools.iter().map(tool).collect());
     }
     body.retain(|_, value| !value.is_null());
-    Value::Object(body)
+    Written::new(body, "input", talk.iter().flat_map(|message| items(message, ask)))
 }
 
 /// What the person said, with the pictures they named.
@@ -61,22 +62,19 @@ fn person(text: &str, ask: &Ask<'_>) -> Value {
     if parts.len() == 1 { json!(text) } else { parts.into() }
 }
 
-fn input(talk: &[Message], ask: &Ask<'_>) -> Vec<Value> {
-    let mut input = Vec::new();
-    for message in talk {
-        match message {
-            Message::System(text) => input.push(json!({"role": "system", "content": text})),
-            Message::Person(text) => input.push(json!({"role": "user", "content": person(text, ask)})),
-            Message::Model { text, calls, echo } => {
-                let held = echo.as_ref().and_then(|echo| items::give_back(&echo.held, text, calls));
-                input.extend(held.unwrap_or_else(|| items::plain(text, calls)));
-            }
-            Message::Tool { call, text } => {
-                input.push(json!({"type": "function_call_output", "call_id": call.0, "output": text}));
-            }
+/// The items that a message is.
+fn items(message: &Message, ask: &Ask<'_>) -> Vec<Value> {
+    match message {
+        Message::System(text) => vec![json!({"role": "system", "content": text})],
+        Message::Person(text) => vec![json!({"role": "user", "content": person(text, ask)})],
+        Message::Model { text, calls, echo } => {
+            let held = echo.as_ref().and_then(|echo| items::give_back(&echo.held, text, calls));
+            held.unwrap_or_else(|| items::plain(text, calls))
+        }
+        Message::Tool { call, text } => {
+            vec![json!({"type": "function_call_output", "call_id": call.0, "output": text})]
         }
     }
-    input
 }
 
 /// `strict` is on unless it is said to be off, and then most schemas are refused.

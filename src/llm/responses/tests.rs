@@ -16,10 +16,9 @@ fn spec() -> ToolSpec {
 }
 
 fn written(messages: Vec<Message>, settings: &Settings) -> Value {
-    body(&Ask::new(
-        &Request { model: "m".into(), messages, tools: vec![spec()], most: Some(64), pictures: vec![] },
-        settings,
-    ))
+    let request =
+        Request { model: "m".into(), messages, tools: vec![spec()], most: Some(64), pictures: vec![] };
+    json!(body(&Ask::new(request, settings)))
 }
 
 fn replied(text: &str, ids: &[&str], held: Option<Value>) -> Message {
