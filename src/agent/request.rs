@@ -25,25 +25,21 @@ pub fn standing_words(facts: &[String], dry_run: bool) -> String {
 /// The request for the next reply.
 pub(super) fn build(state: &State) -> Request {
     let mut messages = vec![Message::System(state.system.clone())];
-    let talk = match state.measure.shortened() {
-        Some(shortened) => state.session.messages_shortened(shortened.before, shortened.most),
-        None => state.session.messages(),
-    };
-    messages.extend(without_replaced(talk));
+    let (before, most) = state.measure.shortened().map_or((0, usize::MAX), |it| (it.before, it.most));
+    state.session.tell(&mut messages, before, most);
+    leave_out_replaced(&mut messages);
     Request { model: state.model.clone(), messages, tools: state.tools.clone(), most: None, pictures: vec![] }
 }
 
-/// The messages without what came of a reply that was asked for again: nobody said anything after it, and what the
-/// model says in its place follows, or is asked for with this request.
-fn without_replaced(messages: Vec<Message>) -> Vec<Message> {
+/// Leaves out what came of a reply that was asked for again: nobody said anything after it, and what the model says in
+/// its place follows, or is asked for with this request.
+fn leave_out_replaced(messages: &mut Vec<Message>) {
     let ends = |message: &Message| matches!(message, Message::Model { calls, .. } if calls.is_empty());
     let follows = |message: Option<&Message>| matches!(message, None | Some(Message::Model { .. }));
-    let mut told = Vec::new();
-    let mut messages = messages.into_iter().peekable();
-    while let Some(message) = messages.next() {
-        if !(ends(&message) && follows(messages.peek())) {
-            told.push(message);
-        }
+    let is_replaced = |at: &usize| ends(&messages[*at]) && follows(messages.get(at + 1));
+    let replaced: Vec<usize> = (0..messages.len()).filter(is_replaced).collect();
+    if !replaced.is_empty() {
+        let mut at = 0..;
+        messages.retain(|_| at.next().is_none_or(|at| replaced.binary_search(&at).is_err()));
     }
-    told
 }

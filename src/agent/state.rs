@@ -74,7 +74,7 @@ pub struct Draft {
     /// The model that answers, where it said so itself.
     pub model: Option<String>,
     /// What the service wants to see again with the reply.
-    pub echo: Option<Echo>,
+    pub echo: Option<Box<Echo>>,
     /// The calls that are whole.
     pub calls: Vec<ToolCall>,
     /// The call being written: its tool and the bytes of arguments so far.

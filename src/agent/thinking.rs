@@ -101,7 +101,7 @@ pub(super) fn chunk(desk: &mut Desk<'_>, chunk: Chunk, after: Duration) {
                 desk.keep(Entry::FellBack { model, why });
             }
         }
-        Chunk::Echo(echo) => draft.echo = Some(echo),
+        Chunk::Echo(echo) => draft.echo = Some(Box::new(echo)),
         Chunk::Done(finish) => done(desk, finish),
     }
 }

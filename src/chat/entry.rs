@@ -37,7 +37,7 @@ pub enum Entry {
         thought_ms: u64,
         /// What the service wants to see again with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        echo: Option<Echo>,
+        echo: Option<Box<Echo>>,
     },
     /// A call was looked at: this is what it would do, and why the person is asked where they are.
     Planned {

@@ -18,7 +18,7 @@ pub enum Message {
         /// Each is answered by one `Tool` message that follows.
         calls: Vec<ToolCall>,
         /// What the service wants to see again with it.
-        echo: Option<Echo>,
+        echo: Option<Box<Echo>>,
     },
     /// What came of a call.
     Tool {

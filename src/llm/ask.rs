@@ -84,43 +84,46 @@ pub fn origin(settings: &Settings, model: &str) -> String {
 /// The talk so that no service has a reason to refuse it. Many let the roles alternate, some refuse a message that
 /// says nothing, most refuse a call whose name or arguments are none, and some refuse all calls where no tools are
 /// offered: then they are told in words.
-fn fit(messages: Vec<Message>, offered: bool) -> Vec<Message> {
-    let mut out: Vec<Message> = Vec::with_capacity(messages.len());
+fn fit(mut messages: Vec<Message>, offered: bool) -> Vec<Message> {
     let mut names: HashMap<CallId, String> = HashMap::new();
-    for message in messages {
-        let next = match message {
-            Message::System(text) | Message::Person(text) if text.trim().is_empty() => continue,
-            Message::System(_) | Message::Person(_) => message,
-            Message::Model { text, calls, .. } if calls.is_empty() && text.trim().is_empty() => continue,
-            Message::Model { text, mut calls, echo } if offered || calls.is_empty() => {
-                calls.iter_mut().for_each(fit_call);
-                Message::Model { text, calls, echo }
-            }
-            Message::Model { text, calls, .. } => {
+    // In place: a long talk is megabytes.
+    messages.retain_mut(|message| {
+        match message {
+            Message::System(text) | Message::Person(text) => return !is_blank(text),
+            Message::Model { text, calls, .. } if calls.is_empty() => return !is_blank(text),
+            Message::Model { calls, .. } if offered => calls.iter_mut().for_each(fit_call),
+            Message::Model { text, calls, echo } => {
                 let told = calls.iter().map(|call| format!("[called {} with {}]", call.name, call.arguments));
-                let said = Some(text).filter(|text| !text.trim().is_empty());
-                let all: Vec<String> = said.into_iter().chain(told).collect();
-                names.extend(calls.into_iter().map(|call| (call.id, call.name)));
-                Message::Model { text: all.join("\n"), calls: Vec::new(), echo: None }
+                let said = Some(std::mem::take(text)).filter(|text| !is_blank(text));
+                *text = said.into_iter().chain(told).collect::<Vec<_>>().join("\n");
+                names.extend(calls.drain(..).map(|call| (call.id, call.name)));
+                *echo = None;
             }
-            Message::Tool { call, text } if offered => {
-                let text = if text.trim().is_empty() { "(nothing)".to_owned() } else { text };
-                Message::Tool { call, text }
+            Message::Tool { text, .. } if offered => {
+                if is_blank(text) {
+                    *text = "(nothing)".to_owned();
+                }
             }
             Message::Tool { call, text } => {
-                let name = names.get(&call).map_or("the call", String::as_str);
-                Message::Person(format!("[what came of {name}]\n{text}"))
+                let name = names.get(call).map_or("the call", String::as_str);
+                *message = Message::Person(format!("[what came of {name}]\n{text}"));
             }
-        };
-        match (out.last_mut(), next) {
-            (Some(Message::Person(before)), Message::Person(text)) => {
-                before.push_str("\n\n");
-                before.push_str(&text);
-            }
-            (_, next) => out.push(next),
         }
-    }
-    out
+        true
+    });
+    messages.dedup_by(|message, before| match (before, message) {
+        (Message::Person(before), Message::Person(text)) => {
+            before.push_str("\n\n");
+            before.push_str(text);
+            true
+        }
+        _ => false,
+    });
+    messages
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim_start().is_empty()
 }
 
 fn fit_call(call: &mut ToolCall) {

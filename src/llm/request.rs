@@ -130,7 +130,7 @@ impl Turn<'_> {
         };
         Replied {
             role: "assistant",
-            content: Some(text).filter(|text| !text.trim().is_empty()),
+            content: Some(text).filter(|text| !text.trim_start().is_empty()),
             tool_calls: calls.iter().map(call).collect(),
             reasoning_content: (self.ask.settings.reasoning_back && !calls.is_empty()).then_some(""),
         }

@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn only_what_is_refused_by_name_and_can_be_spared_is_left_out() {
-        let body = written(json!({"stream": true, "stream_options": {}, "parallel_tool_calls": false, "tools": []}));
+        let body =
+            written(json!({"stream": true, "stream_options": {}, "parallel_tool_calls": false, "tools": []}));
         for error in [
             refuses(400, "tools are not supported"),
             refuses(429, "stream_options"),

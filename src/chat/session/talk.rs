@@ -8,13 +8,17 @@ impl Session {
     /// call without one is said to have none. What a summary covers is told by it, as words of the person's side
     /// that say they are a summary.
     pub fn messages(&self) -> Vec<Message> {
-        self.messages_shortened(0, usize::MAX)
+        let mut messages = Vec::new();
+        self.tell(&mut messages, 0, usize::MAX);
+        messages
     }
 
-    /// The same, with the middle left out of every outcome before the entry `before` that has more than `most` bytes.
-    pub fn messages_shortened(&self, before: usize, most: usize) -> Vec<Message> {
-        let mut messages = Vec::new();
+    /// The same behind these messages, with the middle left out of every outcome before the entry `before` that has
+    /// more than `most` bytes.
+    pub fn tell(&self, messages: &mut Vec<Message>, before: usize, most: usize) {
         let from = self.sent_from();
+        // Room for most: of three entries about two are told.
+        messages.reserve((self.entries.len() - from) * 2 / 3 + 2);
         if let Some(Entry::Compacted { summary, pinned, .. }) =
             self.compacted.and_then(|at| self.entries.get(at))
         {
@@ -26,11 +30,11 @@ impl Session {
         for (index, entry) in self.entries.iter().enumerate().skip(from) {
             match entry {
                 Entry::Said { text } if unsettled.is_empty() => {
-                    said(&mut messages, text, self.compacted.is_some())
+                    said(messages, text, self.compacted.is_some())
                 }
                 Entry::Said { text } => waiting.push(Message::Person(text.clone())),
                 Entry::Replied { text, calls, incomplete, echo, .. } => {
-                    close(&mut messages, &mut unsettled, &mut waiting);
+                    close(messages, &mut unsettled, &mut waiting);
                     if text.is_empty() && calls.is_empty() {
                         continue;
                     }
@@ -62,8 +66,7 @@ impl Session {
                 | Entry::Switched { .. } => {}
             }
         }
-        close(&mut messages, &mut unsettled, &mut waiting);
-        messages
+        close(messages, &mut unsettled, &mut waiting);
     }
 
     /// What the model is told of a call's end, and that it was not quite the call it made.
@@ -80,7 +83,7 @@ impl Session {
 /// What the person said. Right behind a summary it goes into the same message: some services refuse two in a row.
 fn said(messages: &mut Vec<Message>, text: &str, summarised: bool) {
     match messages.as_mut_slice() {
-        [Message::Person(told)] if summarised && told.ends_with(summary::END) => {
+        [.., Message::Person(told)] if summarised && told.ends_with(summary::END) => {
             told.push_str("\n\n");
             told.push_str(text);
         }

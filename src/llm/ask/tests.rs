@@ -92,7 +92,7 @@ fn where_no_tools_are_offered_earlier_calls_are_told_in_words() {
 fn an_echo_goes_to_the_service_and_model_it_came_from_alone() {
     let here = Settings::new("https://api.example.com/v1");
     let echo = Echo { from: origin(&here, "m"), held: json!({"calls": [1]}) };
-    let replied = Message::Model { text: "a".into(), calls: vec![], echo: Some(echo) };
+    let replied = Message::Model { text: "a".into(), calls: vec![], echo: Some(Box::new(echo)) };
     let mut asked = request(vec![person("x"), replied]);
     let goes = |settings: &Settings, asked: &Request| {
         let ask = Ask::new(asked.clone(), settings);

@@ -26,7 +26,7 @@ fn told(settings: Settings, tools: Vec<ToolSpec>) -> Value {
 fn replied(text: &str, ids: &[&str], held: Option<Value>) -> Message {
     let call = |id: &&str| ToolCall { id: CallId::from(*id), name: "f".into(), arguments: "{}".into() };
     let echo = held.map(|held| Echo { from: origin(&here(), "m"), held });
-    Message::Model { text: text.into(), calls: ids.iter().map(call).collect(), echo }
+    Message::Model { text: text.into(), calls: ids.iter().map(call).collect(), echo: echo.map(Box::new) }
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn written(messages: Vec<Message>, settings: &Settings) -> Value {
 fn replied(text: &str, ids: &[&str], held: Option<Value>) -> Message {
     let call = |id: &&str| ToolCall { id: CallId::from(*id), name: "f".into(), arguments: "{}".into() };
     let echo = held.map(|held| Echo { from: origin(&here(), "m"), held });
-    Message::Model { text: text.into(), calls: ids.iter().map(call).collect(), echo }
+    Message::Model { text: text.into(), calls: ids.iter().map(call).collect(), echo: echo.map(Box::new) }
 }
 
 #[test]

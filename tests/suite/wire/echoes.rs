@@ -35,7 +35,10 @@ async fn next_request(settings: &Settings, service: &Service) -> Value {
     }
     let outcomes: Vec<_> =
         calls.iter().map(|call| Message::Tool { call: call.id.clone(), text: "o".into() }).collect();
-    let talk = [go(), Message::Model { text, calls, echo }].into_iter().chain(outcomes).collect();
+    let talk = [go(), Message::Model { text, calls, echo: echo.map(Box::new) }]
+        .into_iter()
+        .chain(outcomes)
+        .collect();
     let _: Vec<_> = OpenAi::new(settings.clone()).stream(with_tools(talk)).collect().await;
     service.received().last().unwrap().body["messages"][1].clone()
 }

@@ -112,7 +112,7 @@ async fn sealed_reasoning_goes_back_before_the_call_it_led_to() {
     calls[0].id.0 = "c1-2".to_owned();
     let outcomes: Vec<Message> =
         calls.iter().map(|call| Message::Tool { call: call.id.clone(), text: "o".into() }).collect();
-    talk.push(Message::Model { text, calls, echo });
+    talk.push(Message::Model { text, calls, echo: echo.map(Box::new) });
     talk.extend(outcomes);
     let (text, calls, echo) = reply(&settings, with_tools(talk.clone())).await;
     let back = |item: Value| -> Value {
@@ -137,7 +137,7 @@ async fn sealed_reasoning_goes_back_before_the_call_it_led_to() {
         outcome("c2"),
     ];
     assert_eq!(service.received()[1].body["input"], json!(first));
-    talk.push(Message::Model { text, calls, echo });
+    talk.push(Message::Model { text, calls, echo: echo.map(Box::new) });
     talk.push(Message::Person("bye".into()));
     reply(&settings, with_tools(talk)).await;
     let mut third = first;
@@ -153,7 +153,8 @@ async fn sealed_reasoning_goes_to_nobody_else() {
     let other = Service::strict([items(&[])]).await;
     let (text, calls, echo) = reply(&here(&service), with_tools(vec![Message::Person("go".into())])).await;
     let outcome = Message::Tool { call: calls[0].id.clone(), text: "o".into() };
-    let talk = vec![Message::Person("go".into()), Message::Model { text, calls, echo }, outcome];
+    let talk =
+        vec![Message::Person("go".into()), Message::Model { text, calls, echo: echo.map(Box::new) }, outcome];
     reply(&here(&other), with_tools(talk.clone())).await;
     reply(&Settings::new(&chat.base_url), with_tools(talk.clone())).await;
     reply(&here(&service), Request { model: "another".into(), ..with_tools(talk) }).await;
@@ -184,7 +185,11 @@ async fn reasoning_that_can_be_read_goes_back_only_where_that_is_set() {
     let outcome = Message::Tool { call: calls[0].id.clone(), text: "o".into() };
     reply(
         &back,
-        with_tools(vec![Message::Person("go".into()), Message::Model { text, calls, echo }, outcome]),
+        with_tools(vec![
+            Message::Person("go".into()),
+            Message::Model { text, calls, echo: echo.map(Box::new) },
+            outcome,
+        ]),
     )
     .await;
     assert_eq!(
