@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 /// So much stays laid out beside what is near the view, in bytes as far as they can be told.
 const KEPT: usize = 6 * 1024 * 1024;
-/// So many entries around the one that was asked for last stay laid out, however much they take: a screen is about
-/// to show them.
+/// So many entries around the one that was asked for last stay laid out, though they take up to twice as much: a screen
+/// is about to show them. What was shown last stays in any case.
 const NEAR: usize = 12;
 
 /// What an allocation costs beside its own bytes: the allocator's own, and room that a growing list holds ready.
@@ -75,8 +75,11 @@ impl Laid {
 pub struct Cache {
     width: usize,
     theme: String,
-    kept: HashMap<usize, Kept>,
-    heights: HashMap<usize, (bool, usize)>,
+    kept: HashMap<usize, Box<Kept>>,
+    /// Of every item that was laid out once: whether it was toggled, and how many lines it has.
+    heights: Vec<Option<(bool, u32)>>,
+    /// Counts the times that the screen's lines were asked for.
+    frame: u64,
     live: live::Live,
     outside: Outsides,
     /// Bytes of what is kept.
@@ -87,6 +90,8 @@ pub struct Cache {
 
 struct Kept {
     laid: Arc<Laid>,
+    /// The frame that asked for it last.
+    used: u64,
     weight: usize,
     /// Of a reply with words.
     pieces: Option<Pieces>,
@@ -114,10 +119,11 @@ impl Cache {
             return Arc::new(self.live.lay_out(ground, &self.outside));
         };
         let toggled = toggled.contains(&item);
-        let old = self.kept.get(&item).filter(|kept| kept.toggled == toggled);
+        let old = self.kept.get_mut(&item).filter(|kept| kept.toggled == toggled);
         if let Some(kept) = old
             && kept.known.is_none_or(|known| known == self.outside.known)
         {
+            kept.used = self.frame;
             return kept.laid.clone();
         }
         self.laid_out += 1;
@@ -135,10 +141,14 @@ impl Cache {
                 (Laid::of(page), lacks.then_some(self.outside.known), None)
             }
         };
-        self.heights.insert(item, (toggled, laid.height));
+        if self.heights.len() <= item {
+            self.heights.resize(item + 1, None);
+        }
+        self.heights[item] = Some((toggled, u32::try_from(laid.height).unwrap_or(u32::MAX)));
         let (weight, laid) = (laid.weight(), Arc::new(laid));
         self.weight += weight;
-        self.kept.insert(item, Kept { laid: laid.clone(), weight, pieces, toggled, known });
+        let kept = Kept { laid: laid.clone(), used: self.frame, weight, pieces, toggled, known };
+        self.kept.insert(item, Box::new(kept));
         if self.weight > KEPT {
             self.forget_far_from(item);
         }
@@ -173,10 +183,15 @@ impl Cache {
     /// How many lines an item takes.
     pub fn height(&mut self, ground: &Ground<'_>, toggled: &HashSet<usize>, item: usize) -> usize {
         self.fit(ground);
-        match self.heights.get(&item) {
-            Some((as_now, height)) if *as_now == toggled.contains(&item) => *height,
+        match self.heights.get(item) {
+            Some(Some((as_now, height))) if *as_now == toggled.contains(&item) => *height as usize,
             _ => self.item(ground, toggled, item).height,
         }
+    }
+
+    /// The lines of a screen are about to be asked for.
+    pub fn begin(&mut self) {
+        self.frame += 1;
     }
 
     /// Another session is shown.
@@ -216,7 +231,7 @@ impl Cache {
         }
     }
 
-    fn drop_kept(&mut self, item: usize) -> Option<Kept> {
+    fn drop_kept(&mut self, item: usize) -> Option<Box<Kept>> {
         let kept = self.kept.remove(&item)?;
         self.weight -= kept.weight;
         Some(kept)
@@ -224,11 +239,14 @@ impl Cache {
 
     /// Forgets what is farthest from an item, until there is room again.
     fn forget_far_from(&mut self, item: usize) {
-        let mut far: Vec<usize> = self.kept.keys().copied().filter(|at| at.abs_diff(item) > NEAR).collect();
+        let unseen = self.kept.iter().filter(|(_, kept)| kept.used + 1 < self.frame);
+        let mut far: Vec<usize> = unseen.map(|(at, _)| *at).collect();
         far.sort_by_key(|at| at.abs_diff(item));
-        while self.weight > KEPT * 3 / 4
-            && let Some(at) = far.pop()
-        {
+        while let Some(at) = far.pop() {
+            let room = if at.abs_diff(item) > NEAR { KEPT * 3 / 4 } else { KEPT * 2 };
+            if self.weight <= room {
+                return;
+            }
             self.drop_kept(at);
         }
     }

@@ -72,6 +72,7 @@ pub struct Seen {
 impl Transcript {
     /// The lines on a screen of this height, top first.
     pub fn seen(&self, ground: &Ground<'_>, cache: &mut Cache, height: usize) -> Vec<Seen> {
+        cache.begin();
         let mut place = self.top_line(ground, cache, height);
         let last = live_item(ground);
         let mut seen = Vec::with_capacity(height);
