@@ -270,7 +270,10 @@ impl Inner {
             line: line.clone(),
             api: self.settings.api,
             query,
+            body: body.clone(),
         };
+        // It is written by our own service, in pieces.
+        let stub = Map::<String, Value>::new();
         // Every field is set, or the environment would have a say: which service is used, and with whose key, is for
         // the settings alone. The key itself is written by our own service.
         let config = OpenAIConfig::new()
@@ -282,13 +285,13 @@ impl Inner {
         let (from, reasoning) = (from.to_owned(), self.settings.reasoning_back);
         let (events, gathering) = match self.settings.api {
             Api::Chat => (
-                client.chat().create_stream_byot::<_, Value>(body).await.map_err(reason)?,
+                client.chat().create_stream_byot::<_, Value>(stub).await.map_err(reason)?,
                 Gathering::Chat(Box::new(gather::Gather::of(from, reasoning))),
             ),
             Api::Responses => (
                 client
                     .responses()
-                    .create_stream_byot::<_, Value>(body)
+                    .create_stream_byot::<_, Value>(stub)
                     .await
                     .map_err(|error| responses::understand(reason(error)))?,
                 Gathering::Responses(Box::new(responses::Gather::of(from, reasoning))),

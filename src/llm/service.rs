@@ -9,6 +9,7 @@ use super::body::Body;
 use super::events::{Decoder, Event};
 use super::patience::Pulse;
 use super::reply::End;
+use super::written::Written;
 use super::{Api, Error, fault, json, responses, wire};
 use async_openai::middleware::HttpRequestFactory;
 use bytes::Bytes;
@@ -83,6 +84,8 @@ pub struct Service {
     pub api: Api,
     /// Put behind the address.
     pub query: Vec<(String, String)>,
+    /// What is sent, in place of the body that async-openai made.
+    pub body: Written,
 }
 
 impl tower::Service<HttpRequestFactory> for Service {
@@ -107,6 +110,7 @@ impl tower::Service<HttpRequestFactory> for Service {
                 headers.insert(name, value.clone());
             }
             extend(request.url_mut(), &service.query);
+            *request.body_mut() = Some(reqwest::Body::wrap(service.body.sending()));
             service.send(request).await.map_err(Into::into)
         })
     }

@@ -67,17 +67,17 @@ mod tests {
         ] {
             let spared = Spared::default();
             assert!(!spared.learns(&body, &error), "{error:?}");
-            assert_eq!(json!(spared.without(&body)), json!(body));
+            assert_eq!(spared.without(&body).read(), body.read());
         }
         let spared = Spared::default();
         assert!(spared.learns(&body, &refuses(422, "Extra inputs are not permitted (body.stream_options)")));
         let less = written(json!({"stream": true, "parallel_tool_calls": false, "tools": []}));
-        assert_eq!(json!(spared.without(&body)), json!(less));
+        assert_eq!(spared.without(&body).read(), less.read());
         assert!(
             !spared.learns(&less, &refuses(400, "stream_options")),
             "what was not sent is not the trouble"
         );
         assert!(spared.learns(&less, &refuses(400, "unknown field \"parallel_tool_calls\"")));
-        assert_eq!(json!(spared.without(&body)), json!({"stream": true, "tools": [], "messages": ["said"]}));
+        assert_eq!(spared.without(&body).read(), json!({"stream": true, "tools": [], "messages": ["said"]}));
     }
 }

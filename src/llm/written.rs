@@ -1,10 +1,20 @@
 //! The body of a request. Its parameters are values, which can still be looked at and left out; the talk, which may
-//! be megabytes, is written once, message by message, and never stands in memory as a tree.
+//! be megabytes, is written once, message by message. It stands in memory in pieces and never as a tree or in one
+//! block: an allocator keeps for good what was once asked of it as a whole.
 
-use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
-use serde_json::value::{RawValue, to_raw_value};
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::io::{self, Write};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// Bytes of a piece: what fits into one goes into one.
+const PIECE: usize = 64 << 10;
 
 /// A body that only has to be sent. Cheap to clone but for its tools.
 #[derive(Debug, Clone)]
@@ -13,41 +23,161 @@ pub struct Written {
     pub parameters: Map<String, Value>,
     /// What the talk is called, such as `messages`.
     name: &'static str,
-    talk: Arc<RawValue>,
+    talk: Arc<[Bytes]>,
 }
 
 impl Written {
-    /// These parameters with a talk under this name, of the items that `messages` hands out.
+    /// These parameters with a talk of these items under this name.
     pub fn new<T: Serialize>(
         parameters: Map<String, Value>,
         name: &'static str,
-        items: impl Iterator<Item = T> + Clone,
+        items: impl Iterator<Item = T>,
     ) -> Self {
-        let talk = to_raw_value(&List(items)).expect("what is made of text can be written");
-        Self { parameters, name, talk: talk.into() }
+        let mut pieces = Pieces::default();
+        for (at, item) in items.enumerate() {
+            pieces.put(if at == 0 { "[" } else { "," });
+            pieces.json(&item);
+        }
+        if pieces.is_empty() {
+            pieces.put("[");
+        }
+        pieces.put("]");
+        Self { parameters, name, talk: pieces.finish().into() }
     }
-}
 
-impl Serialize for Written {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.parameters.len() + 1))?;
+    /// All of it, on its way.
+    pub fn sending(&self) -> Sending {
+        let mut head = Pieces::default();
+        head.put("{");
         for (name, value) in &self.parameters {
-            map.serialize_entry(name, value)?;
+            head.json(name);
+            head.put(":");
+            head.json(value);
+            head.put(",");
         }
-        map.serialize_entry(self.name, &*self.talk)?;
-        map.end()
+        head.json(self.name);
+        head.put(":");
+        let talk = self.talk.iter().cloned();
+        let pieces: VecDeque<Bytes> =
+            head.finish().into_iter().chain(talk).chain([Bytes::from_static(b"}")]).collect();
+        Sending { left: pieces.iter().map(|piece| piece.len() as u64).sum(), pieces }
     }
 }
 
-/// What an iterator hands out, as a list.
-struct List<I>(I);
+/// Bytes as they are written, cut to pieces.
+#[derive(Default)]
+struct Pieces {
+    full: Vec<Bytes>,
+    last: Vec<u8>,
+}
 
-impl<T: Serialize, I: Iterator<Item = T> + Clone> Serialize for List<I> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(None)?;
-        for item in self.0.clone() {
-            list.serialize_element(&item)?;
+impl Pieces {
+    fn put(&mut self, text: &str) {
+        self.write_all(text.as_bytes()).expect("memory takes everything");
+    }
+
+    fn json(&mut self, value: &(impl Serialize + ?Sized)) {
+        serde_json::to_writer(self, value).expect("what is made of text can be written");
+    }
+
+    fn is_empty(&self) -> bool {
+        self.full.is_empty() && self.last.is_empty()
+    }
+
+    fn finish(mut self) -> Vec<Bytes> {
+        self.last.shrink_to_fit();
+        self.full.push(self.last.into());
+        self.full
+    }
+}
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.last.len() == PIECE {
+            let full = std::mem::replace(&mut self.last, Vec::with_capacity(PIECE));
+            self.full.push(full.into());
         }
-        list.end()
+        let now = &bytes[..bytes.len().min(PIECE - self.last.len())];
+        self.last.extend_from_slice(now);
+        Ok(now.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A body on its way. Its length is known, as many services want it.
+pub struct Sending {
+    pieces: VecDeque<Bytes>,
+    left: u64,
+}
+
+impl Body for Sending {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let piece = self.pieces.pop_front();
+        self.left -= piece.as_ref().map_or(0, |piece| piece.len() as u64);
+        Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}
+
+#[cfg(test)]
+impl Written {
+    /// What a service reads.
+    pub fn read(&self) -> Value {
+        let bytes: Vec<u8> = self.sending().pieces.into_iter().flatten().collect();
+        serde_json::from_slice(&bytes).unwrap()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_body_in_pieces_is_the_whole_body() {
+        let parameters = json!({"model": "m \"quoted\"", "most": 3}).as_object().unwrap().clone();
+        for count in [0, 1, 2, 5000] {
+            let items: Vec<String> =
+                (0..count).map(|at| format!("\u{6f22}\u{5b57} {at} {}", "x".repeat(100))).collect();
+            let written = Written::new(parameters.clone(), "messages", items.iter());
+            let expected = json!({"model": "m \"quoted\"", "most": 3, "messages": items});
+            assert_eq!(written.read(), expected, "{count}");
+            let sending = written.sending();
+            assert_eq!(sending.size_hint().exact(), Some(expected.to_string().len() as u64));
+            assert!(sending.pieces.iter().all(|piece| piece.len() <= PIECE), "{count}");
+            assert!(sending.pieces.len() <= 3 + expected.to_string().len() / PIECE);
+        }
+    }
+
+    #[test]
+    fn a_piece_may_be_full_to_the_byte() {
+        for length in PIECE - 9..PIECE + 9 {
+            let items = ["z".repeat(length), "and on".to_owned()];
+            let written = Written::new(Map::new(), "input", items.iter());
+            assert_eq!(written.read()["input"], json!(items), "{length}");
+        }
+    }
+
+    #[test]
+    fn one_long_item_is_cut_too() {
+        let written = Written::new(Map::new(), "input", [["y".repeat(5 * PIECE)]].iter());
+        assert_eq!(written.read()["input"][0][0].as_str().unwrap().len(), 5 * PIECE);
+        assert!(written.talk.iter().all(|piece| piece.len() <= PIECE));
     }
 }

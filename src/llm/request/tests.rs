@@ -11,7 +11,7 @@ fn spec() -> ToolSpec {
 
 fn written(messages: Vec<Message>, settings: &Settings) -> Value {
     let request = Request { model: "m".into(), messages, tools: vec![spec()], most: None, pictures: vec![] };
-    json!(body(&Ask::new(request, settings)))
+    body(&Ask::new(request, settings)).read()
 }
 
 fn here() -> Settings {
@@ -20,7 +20,7 @@ fn here() -> Settings {
 
 fn told(settings: Settings, tools: Vec<ToolSpec>) -> Value {
     let request = Request { model: "m".into(), messages: vec![], tools, most: None, pictures: vec![] };
-    json!(body(&Ask::new(request, &settings)))
+    body(&Ask::new(request, &settings)).read()
 }
 
 fn replied(text: &str, ids: &[&str], held: Option<Value>) -> Message {

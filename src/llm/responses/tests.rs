@@ -18,7 +18,7 @@ fn spec() -> ToolSpec {
 fn written(messages: Vec<Message>, settings: &Settings) -> Value {
     let request =
         Request { model: "m".into(), messages, tools: vec![spec()], most: Some(64), pictures: vec![] };
-    json!(body(&Ask::new(request, settings)))
+    body(&Ask::new(request, settings)).read()
 }
 
 fn replied(text: &str, ids: &[&str], held: Option<Value>) -> Message {
