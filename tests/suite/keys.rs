@@ -1,9 +1,9 @@
 //! Keys as people give them, right and wrong: from a variable, a command, a file or by hand.
 
+use crate::support::kept;
 use crate::support::program::{Setup, asleep, nobody_elses_sleep};
 use crate::support::service::{Answer, Service};
 use crate::support::talking::{say, says};
-use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -30,8 +30,7 @@ fn profile(setup: Setup, service: &Service, lines: &str) -> Setup {
 /// Puts a program into the person's home.
 fn program(setup: &Setup, name: &str, script: &str) {
     let file = setup.place.path().join("home").join(name);
-    std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    kept::script(&file, script);
 }
 
 fn sent(service: &Service) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Keys stay where they belong: on the wire to their own service, and nowhere else.
 
-use crate::support::kept::settings;
+use crate::support::kept::{script, settings};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{runs, say, says};
@@ -78,7 +78,6 @@ fn command_lines() -> String {
 #[test]
 fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     use crate::support::talking::{runs, say, says};
-    use std::os::unix::fs::PermissionsExt;
     const PRINTED: &str = "printed-1234567890-by-a-command";
     const ENTERED: &str = "entered-1234567890";
     let env = "env; cat /proc/$PPID/environ; sleep 0.3; echo ran-to-the-end";
@@ -91,12 +90,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     let config = home.join("aye/config");
     std::fs::create_dir_all(&config).unwrap();
     // The whole key stands in no file.
-    std::fs::write(
-        home.join("give"),
-        "#!/bin/sh\nsleep 0.2; printf '%s-%s\\n' printed 1234567890-by-a-command\n",
-    )
-    .unwrap();
-    std::fs::set_permissions(home.join("give"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    script(&home.join("give"), "sleep 0.2; printf '%s-%s\\n' printed 1234567890-by-a-command");
     let profile = |name: &str, service: &Service, key: &str| {
         format!("[profiles.{name}]\nbase_url = \"{}\"\nmodel = \"m-{name}\"\n{key}\n", service.base_url)
     };

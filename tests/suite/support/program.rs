@@ -1,5 +1,6 @@
 //! The real program in a pty, its screen read through a terminal parser.
 
+use super::hand::PATIENCE;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -7,21 +8,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long anything may take to appear.
-const PATIENCE: Duration = Duration::from_secs(20);
-
 /// What came out so far, read by a thread of its own.
 #[derive(Default)]
-struct Output {
-    bytes: Vec<u8>,
-    ended: bool,
+pub(super) struct Output {
+    pub(super) bytes: Vec<u8>,
+    /// Nothing more comes.
+    pub(super) ended: bool,
     /// Nobody is to read on: the terminal goes.
     lost: bool,
     /// Nobody reads, and the terminal stays.
     stuck: bool,
 }
 
-type Shared = Arc<(Mutex<Output>, Condvar)>;
+pub(super) type Shared = Arc<(Mutex<Output>, Condvar)>;
 
 /// The program under test; `AYE_TEST_PROGRAM` names another build of it, as measuring wants one.
 fn program() -> PathBuf {
@@ -129,9 +128,9 @@ impl Setup {
                 let count = reader.read(&mut buffer).unwrap_or(0);
                 let mut output = shared.0.lock().unwrap();
                 output.bytes.extend_from_slice(&buffer[..count]);
-                output.ended = count == 0;
+                output.ended = count == 0 || output.lost;
                 shared.1.notify_all();
-                if count == 0 || output.lost {
+                if output.ended {
                     return;
                 }
                 while output.stuck {
@@ -146,6 +145,7 @@ impl Setup {
             output,
             parser: vt100::Parser::new(cells(self.rows), cells(self.columns), 0),
             read: 0,
+            typed: None,
             place: self.place,
         }
     }
@@ -154,11 +154,13 @@ impl Setup {
 /// A running program and the terminal it runs in.
 pub struct Program {
     child: Box<dyn Child + Send + Sync>,
-    master: Option<Box<dyn MasterPty + Send>>,
-    writer: Option<Box<dyn Write + Send>>,
-    output: Shared,
-    parser: vt100::Parser,
-    read: usize,
+    pub(super) master: Option<Box<dyn MasterPty + Send>>,
+    pub(super) writer: Option<Box<dyn Write + Send>>,
+    pub(super) output: Shared,
+    pub(super) parser: vt100::Parser,
+    pub(super) read: usize,
+    /// When the last key was pressed, and what must pass before the next.
+    pub(super) typed: Option<(Instant, Duration)>,
     pub place: Arc<tempfile::TempDir>,
 }
 
@@ -179,7 +181,7 @@ impl Program {
     }
 
     /// Takes in what came, and answers what a terminal answers: its device attributes.
-    fn take_in(&mut self) {
+    pub(super) fn take_in(&mut self) {
         let output = self.output.0.lock().unwrap();
         let new = output.bytes[self.read..].to_vec();
         // The question may have come in two pieces.
@@ -189,7 +191,7 @@ impl Program {
         drop(output);
         self.parser.process(&new);
         for _ in 0..asked {
-            self.keys("\x1b[?62;22c");
+            self.sends("\x1b[?62;22c");
         }
     }
 
@@ -239,53 +241,6 @@ impl Program {
     /// Everything that came out, as bytes.
     pub fn bytes(&self) -> Vec<u8> {
         self.output.0.lock().unwrap().bytes.clone()
-    }
-
-    /// Types.
-    pub fn keys(&mut self, keys: &str) {
-        if let Some(writer) = &mut self.writer {
-            // A terminal whose program has ended takes no more keys.
-            let _ = writer.write_all(keys.as_bytes());
-            let _ = writer.flush();
-        }
-    }
-
-    /// Types the way a person does: one key, a moment, the next.
-    pub fn types(&mut self, text: &str) {
-        for key in text.chars() {
-            self.keys(key.encode_utf8(&mut [0; 4]));
-            std::thread::sleep(Duration::from_millis(15));
-        }
-    }
-
-    /// Waits until the text is on the screen.
-    pub fn until(&mut self, text: &str) -> String {
-        self.wait(|screen| screen.contains(text), text)
-    }
-
-    fn wait(&mut self, holds: impl Fn(&str) -> bool, what: &str) -> String {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let screen = self.screen();
-            // A terminal shows a frame that is marked as one at once.
-            if holds(&screen) && !self.is_in_a_frame() {
-                return screen;
-            }
-            let output = self.output.0.lock().unwrap();
-            assert!(!output.ended, "the program ended before {what:?} was on its screen:\n{screen}");
-            assert!(Instant::now() < end, "{what:?} never was on the screen:\n{screen}");
-            if output.bytes.len() == self.read {
-                let _ = self.output.1.wait_timeout(output, Duration::from_millis(50)).unwrap();
-            }
-        }
-    }
-
-    /// Whether the last frame that was marked as one has not come to its end.
-    fn is_in_a_frame(&self) -> bool {
-        let output = self.output.0.lock().unwrap();
-        let seen = &output.bytes[self.read.saturating_sub(1 << 18)..self.read];
-        let last = |mark: &[u8]| seen.windows(mark.len()).rposition(|window| window == mark);
-        !output.ended && last(b"\x1b[?2026h") > last(b"\x1b[?2026l")
     }
 
     /// Lets time pass: for what must not happen. Nothing else may sleep.
@@ -343,13 +298,22 @@ impl Program {
         self.ends_within(PATIENCE)
     }
 
+    /// What it wrote last may still be on its way; what it left running may hold the terminal, and is not waited for.
+    fn read_to_the_end(&mut self) {
+        let output = self.output.0.lock().unwrap();
+        let limit = Duration::from_secs(2);
+        drop(
+            self.output.1.wait_timeout_while(output, limit, |output| !output.ended && !output.stuck).unwrap(),
+        );
+        self.take_in();
+    }
+
     /// The same, within a time.
     pub fn ends_within(&mut self, time: Duration) -> u32 {
         let end = Instant::now() + time;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
-                std::thread::sleep(Duration::from_millis(30));
-                self.take_in();
+                self.read_to_the_end();
                 return status.exit_code();
             }
             if Instant::now() > end {
