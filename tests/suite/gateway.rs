@@ -2,8 +2,9 @@
 //! and `AYE_TEST_GATEWAY_KEY` its key. It offers what `tests/servers/gateway.yaml` says.
 
 use crate::support::between::between;
-use crate::support::kept::{ended, session, settings, until_ended};
+use crate::support::kept::{session, settings, until_ended};
 use crate::support::program::{Program, Setup};
+use crate::support::promise::{self, thrice};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{runs, say, says};
 use aye::chat::{Ending, Entry, Outcome};
@@ -12,6 +13,10 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
+/// What ended is on disk.
+const USABLE: Duration = Duration::from_millis(500);
+/// The connection is closed.
+const CLOSED: Duration = Duration::from_secs(1);
 const SAYS: &str = "The gateway says: good day.";
 
 /// Address and key.
@@ -163,9 +168,8 @@ fn after_an_error_of_a_gateway_the_talk_goes_on_with_another_model() {
     let listed = program.until("overloaded");
     assert!(listed.contains("plain") && listed.contains("claude"), "{listed}");
     program.types("plain");
-    program.lets_pass(300);
     program.keys("\r");
-    program.lets_pass(300);
+    program.until("plain answers from here on");
     say(&mut program, "less");
     program.until(SAYS);
     until_ended(&mut program, &kept, 2);
@@ -179,35 +183,29 @@ fn after_an_error_of_a_gateway_the_talk_goes_on_with_another_model() {
 #[test]
 fn r62_esc_ends_what_a_gateway_keeps_waiting() {
     let Some((base, key)) = gateway() else { return };
-    for (model, shown) in [("silent", "think"), ("broken", " of 5 in ")] {
-        let (address, hung_up) = between(&base);
-        let setup = knows(&address, &key, &["--model", model], &json!({}));
-        let kept = again(&setup, &[]);
-        let mut program = open(setup);
-        say(&mut program, "hi");
-        if model == "silent" {
-            program.lets_pass(700);
-        } else {
+    for (model, shown) in [("silent", "waiting for silent"), ("broken", " of 5 in ")] {
+        thrice(model, || {
+            let (address, hung_up) = between(&base);
+            let setup = knows(&address, &key, &["--model", model], &json!({}));
+            let kept = again(&setup, &[]);
+            let mut program = open(setup);
+            say(&mut program, "hi");
             program.until(shown);
-        }
-        program.keys("\x1b");
-        let pressed = Instant::now();
-        while ended(&session(&kept)) == 0 && pressed.elapsed() < Duration::from_secs(5) {
-            program.lets_pass(10);
-        }
-        assert!(pressed.elapsed() < Duration::from_millis(500), "{model}: {:?}", pressed.elapsed());
-        if model == "silent" {
-            while !hung_up.load(Ordering::SeqCst) && pressed.elapsed() < Duration::from_secs(5) {
-                program.lets_pass(10);
+            let pressed = Instant::now();
+            program.keys("\x1b");
+            until_ended(&mut program, &kept, 1);
+            let ended = pressed.elapsed();
+            if model == "silent" {
+                program.until_that("the connection is closed", |_| hung_up.load(Ordering::SeqCst));
             }
-            assert!(
-                pressed.elapsed() < Duration::from_secs(1),
-                "the connection is closed: {:?}",
-                pressed.elapsed()
-            );
-        }
-        program.types("still here");
-        program.until("still here");
+            let closed = pressed.elapsed();
+            program.types("still here");
+            program.until("still here");
+            match promise::kept(USABLE, ended) && promise::kept(CLOSED, closed) {
+                true => Ok(()),
+                false => Err(format!("ended after {ended:?}, closed after {closed:?}")),
+            }
+        });
     }
 }
 

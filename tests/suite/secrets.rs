@@ -1,5 +1,6 @@
 //! Keys stay where they belong: on the wire to their own service, and nowhere else.
 
+use crate::support::hand::PATIENCE;
 use crate::support::kept::{script, settings};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
@@ -7,7 +8,6 @@ use crate::support::talking::{runs, say, says};
 use rustix::process::Signal;
 use serde_json::json;
 use std::path::Path;
-use std::time::Duration;
 use tokio::runtime::Runtime;
 
 const KEY: &str = "odd-name-1234567890";
@@ -44,8 +44,7 @@ async fn r57_no_key_reaches_a_command_the_screen_the_session_or_an_error() {
         program.until("ask mode");
         program.types("go");
         program.keys("\r");
-        program.until("run a command?");
-        program.lets_pass(700);
+        program.until_asked("run a command?");
         program.keys("y");
         program.until("(400)");
         program.keys("\u{4}");
@@ -106,7 +105,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     program.until("You talk to");
     let mut lines = String::new();
     let watches = |lines: &mut String, what: &str| {
-        let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        let end = std::time::Instant::now() + PATIENCE;
         let seen = lines.len();
         while !lines[seen..].contains(what) && std::time::Instant::now() < end {
             *lines += &command_lines();
@@ -121,7 +120,6 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
             program.keys("\x1bm");
             program.until(&format!("{profile} · m-{profile}"));
             program.types(&format!("m-{profile}"));
-            program.lets_pass(60);
             program.keys("\r");
             program.until(&format!("m-{profile} of {profile} answers"));
         }
@@ -130,8 +128,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
             if profile == "two" {
                 watches(&mut lines, &give);
             }
-            program.until("run a command?");
-            program.lets_pass(700);
+            program.until_asked("run a command?");
             program.keys("y");
             watches(&mut lines, "guard -- ");
         }
@@ -265,8 +262,7 @@ fn r57_no_process_that_the_program_starts_can_read_a_key() {
     let mut program = with_keys(&service, &[]).start();
     program.until("ask mode");
     say(&mut program, "go");
-    program.until("run a command?");
-    program.lets_pass(700);
+    program.until_asked("run a command?");
     program.keys("y");
     program.until("42up");
     let seen = below(program.pid());
@@ -278,7 +274,7 @@ fn r57_no_process_that_the_program_starts_can_read_a_key() {
     }
     holds_none(&std::fs::read(format!("/proc/{}/cmdline", program.pid())).unwrap(), "its own command line");
     program.keys("\x1b");
-    program.lets_pass(300);
+    program.until("stopped");
 }
 
 /// Whatever became of the program: nothing of a key is on its screen or on disk.
@@ -299,19 +295,16 @@ fn r57_a_key_that_is_repeated_to_a_screen_is_not_drawn_however_the_program_ends(
     program.until("ask mode");
     for at in 0..count {
         say(&mut program, &format!("words {at}"));
-        while service.received().len() <= at {
-            program.lets_pass(10);
-        }
-        program.until(&format!("words {at}"));
-        program.lets_pass(150);
+        program.until_that("the service is asked", |_| service.received().len() > at);
+        program.until_quiet("");
     }
     say(&mut program, "and now");
     program.until("It begins");
     // A draft, and then the hardest of all ends.
     program.types("a draft");
-    program.lets_pass(300);
+    program.until("a draft");
     program.signal(Signal::KILL);
-    program.ends_within(Duration::from_secs(5));
+    program.ends();
     left_nothing(&mut program);
 }
 

@@ -70,6 +70,14 @@ impl Program {
         })
     }
 
+    /// Waits until the text is on the screen and nothing runs or waits any more: the foot begins with the mode.
+    pub fn until_quiet(&mut self, text: &str) -> String {
+        self.wait(&format!("the end of the turn, and {text}"), |_, screen| {
+            screen.contains(text)
+                && screen.lines().last().is_some_and(|foot| foot.trim().starts_with("ask mode"))
+        })
+    }
+
     /// Waits until the text is on the screen and looks like a link: what it names was found.
     pub fn until_linked(&mut self, text: &str) -> String {
         let is_linked = |cells: &vt100::Screen, screen: &str| {
@@ -79,6 +87,30 @@ impl Program {
             })
         };
         self.wait(&format!("{text} as a link"), is_linked)
+    }
+
+    /// Presses a key until the text is on the screen: nothing shows when the same key is an answer again.
+    pub fn insists(&mut self, key: &str, text: &str) {
+        self.until_that(&format!("{key:?} makes {text}"), |program| {
+            if !program.screen().contains(text) {
+                program.keys(key);
+                program.lets_pass(600);
+            }
+            program.screen().contains(text)
+        });
+    }
+
+    /// Waits until the text is not on the screen any more.
+    pub fn until_gone(&mut self, text: &str) -> String {
+        self.wait(&format!("the end of {text}"), |_, screen| !screen.contains(text))
+    }
+
+    /// Waits until the program is stopped and has given the terminal back.
+    pub fn until_suspended(&mut self) {
+        let stat = format!("/proc/{}/stat", self.pid());
+        self.until_that("it stops as any program does", |program| {
+            std::fs::read_to_string(&stat).unwrap().contains(") T ") && program.is_restored()
+        });
     }
 
     /// Waits until this holds, of the program or of what it leaves behind.

@@ -6,6 +6,7 @@ pub mod fixture;
 pub mod hand;
 pub mod kept;
 pub mod program;
+pub mod promise;
 pub mod scene;
 pub mod service;
 pub mod talking;

@@ -1,6 +1,7 @@
 //! The real program in a pty, its screen read through a terminal parser.
 
 use super::hand::PATIENCE;
+use super::promise::kept;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -23,7 +24,7 @@ pub(super) struct Output {
 pub(super) type Shared = Arc<(Mutex<Output>, Condvar)>;
 
 /// The program under test; `AYE_TEST_PROGRAM` names another build of it, as measuring wants one.
-fn program() -> PathBuf {
+pub fn program() -> PathBuf {
     std::env::var_os("AYE_TEST_PROGRAM").map_or_else(|| env!("CARGO_BIN_EXE_aye").into(), PathBuf::from)
 }
 
@@ -281,21 +282,20 @@ impl Program {
         self.output.0.lock().unwrap().stuck = true;
     }
 
-    /// Waits until the program has ended though nobody reads what it wrote; its exit code.
-    pub fn ends_unread_within(&mut self, time: Duration) -> u32 {
-        let end = Instant::now() + time;
-        while Instant::now() < end {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.exit_code();
+    /// Waits until the program has ended; its exit code, or 128 and the signal.
+    pub fn ends(&mut self) -> u32 {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(code) = self.ends_early() {
+                self.read_to_the_end();
+                return code;
+            }
+            if Instant::now() > end {
+                let screen = self.screen();
+                panic!("the program did not end:\n{screen}");
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        panic!("the program did not end within {time:?}");
-    }
-
-    /// Waits until the program has ended; its exit code, or 128 and the signal.
-    pub fn ends(&mut self) -> u32 {
-        self.ends_within(PATIENCE)
     }
 
     /// What it wrote last may still be on its way; what it left running may hold the terminal, and is not waited for.
@@ -308,20 +308,17 @@ impl Program {
         self.take_in();
     }
 
-    /// The same, within a time.
-    pub fn ends_within(&mut self, time: Duration) -> u32 {
-        let end = Instant::now() + time;
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                self.read_to_the_end();
-                return status.exit_code();
-            }
-            if Instant::now() > end {
-                let screen = self.screen();
-                panic!("the program did not end within {time:?}:\n{screen}");
-            }
+    /// The same, within a promised time.
+    pub fn ends_within(&mut self, promised: Duration) -> u32 {
+        let began = Instant::now();
+        let mut took = Duration::ZERO;
+        while self.ends_early().is_none() && took < PATIENCE {
             std::thread::sleep(Duration::from_millis(5));
+            took = began.elapsed();
         }
+        let code = self.ends();
+        assert!(kept(promised, took), "the program ended after {took:?}:\n{}", self.screen());
+        code
     }
 }
 
@@ -336,6 +333,15 @@ pub fn asleep(seconds: u32) -> usize {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     all.filter(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|read| read == line.as_bytes()))
         .count()
+}
+
+/// Waits until no process sleeps so many seconds: nothing outlives the program by more than three.
+pub fn none_sleeps(seconds: u32) {
+    let began = Instant::now();
+    while asleep(seconds) > 0 {
+        assert!(kept(Duration::from_secs(3), began.elapsed()), "{} processes are left", asleep(seconds));
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 fn cells(count: u16) -> NonZeroU16 {
