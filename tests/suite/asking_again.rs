@@ -204,7 +204,7 @@ fn the_next_turn_tries_the_first_again_and_the_screen_shows_who_answers() {
     let first =
         runtime.block_on(Service::start([refused(429, &["retry-after: 3000"]), says("First again.")]));
     let slow =
-        Answer::stream().says("Second says").then(Step::Pause(Duration::from_millis(600))).says(" this.");
+        Answer::stream().says("Second says").then(Step::Pause(Duration::from_millis(1000))).says(" this.");
     let second = runtime.block_on(Service::start([slow.finish("stop").done()]));
     let setup = Setup::new(&["--profile", "one"]);
     let config = setup.place.path().join("home/aye/config");

@@ -2,6 +2,7 @@
 //! and `AYE_TEST_GATEWAY_KEY` its key. It offers what `tests/servers/gateway.yaml` says.
 
 use crate::support::between::between;
+use crate::support::hand::PATIENCE;
 use crate::support::kept::{session, settings, until_ended};
 use crate::support::program::{Program, Setup};
 use crate::support::promise::{self, thrice};
@@ -333,7 +334,7 @@ fn r62_esc_in_a_reply_through_a_gateway_is_heard_behind_it() {
     program.until("word3");
     program.keys("\x1b");
     until_ended(&mut program, &kept, 1);
-    let closed = runtime.block_on(service.closed_early(Duration::from_secs(5)));
+    let closed = runtime.block_on(service.closed_early(PATIENCE));
     assert!(closed.is_some(), "the gateway heard it, and hung up behind itself");
     program.until("word3");
     program.types("and now");

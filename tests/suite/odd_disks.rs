@@ -1,5 +1,6 @@
 //! Tools against what real disks hold: pipes, devices, links, crowds of files, and commands that misbehave.
 
+use crate::support::hand::PATIENCE;
 use crate::support::scene::Scene;
 use aye::agent::Waiting;
 use aye::chat::Outcome;
@@ -8,7 +9,7 @@ use rustix::fs::{CWD, FileType, mknodat};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A project with what real disks hold.
 fn scene(cases: &[(&str, Value)]) -> Scene {
@@ -42,7 +43,7 @@ async fn check(cases: &[(&str, Value, bool, &str)]) {
         if waits {
             scene.yes().await;
         }
-        assert!(began.elapsed() < Duration::from_secs(15), "{tool} {arguments}: {:?}", began.elapsed());
+        assert!(began.elapsed() < PATIENCE, "{tool} {arguments}: {:?}", began.elapsed());
         let outcomes = scene.outcomes();
         assert_eq!(outcomes.len(), index + 1);
         let told = outcomes[index].text();

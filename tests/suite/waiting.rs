@@ -147,13 +147,13 @@ fn busy(wait: &str) -> Answer {
 fn waits(runtime: &Runtime) -> Vec<Wait> {
     let stall = || Answer::default().then(Step::Stall);
     let of = |what, answer, shows| Wait::of(runtime, what, answer, shows);
-    let half = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"Half a reply\"}}]}\n\n";
+    let half = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"Half a reply\\n\"}}]}\n\n";
     let mut all = vec![
         black_hole(runtime),
         deaf("a handshake that never ends", "https", "", "waiting for m"),
         of("no head", stall(), "waiting for m"),
         of("a head and no event", Answer::stream().then(Step::Stall), "waiting for m"),
-        of("in a reply", Answer::stream().says("Half a reply").then(Step::Stall), "Half a reply"),
+        of("in a reply", Answer::stream().says("Half a reply\n").then(Step::Stall), "Half a reply"),
         of("in a call", half_a_call(), "writes a call of write_file"),
         of("a countdown", busy("40"), "try 2 of 5 in 3"),
         of("a wait of an hour", busy("3000"), "try 2 of 5 in 49 min"),
@@ -244,8 +244,8 @@ fn interrupts(wait: &Wait) -> Result<(), String> {
         }
         _ => {
             program.until_that("the service is connected to", |_| connections(wait.port) > 0);
-            // Nothing shows what came until it is whole.
-            program.lets_pass(if wait.came.is_empty() { 100 } else { 400 });
+            program.until(wait.came);
+            program.lets_pass(100);
         }
     };
     here(&mut program);
@@ -256,9 +256,7 @@ fn interrupts(wait: &Wait) -> Result<(), String> {
     assert_eq!(code, 130, "{}", wait.what);
     let all = session(program.place.path());
     assert!(all.contains("hello there") && all.contains("interrupted"), "{}: {all}", wait.what);
-    if !all.contains(wait.came) {
-        return Err(format!("{} did not come, or was lost", wait.came));
-    }
+    assert!(all.contains(wait.came), "{}: {all}", wait.what);
     if kept(LEFT, left) { Ok(()) } else { Err(format!("ended after {left:?}")) }
 }
 

@@ -113,6 +113,12 @@ impl Program {
         });
     }
 
+    /// Whether the card that is open takes a key as an answer now.
+    pub fn is_asked(&mut self) -> bool {
+        self.take_in();
+        listens(self.parser.screen())
+    }
+
     /// Waits until this holds, of the program or of what it leaves behind.
     pub fn until_that(&mut self, what: &str, mut holds: impl FnMut(&mut Self) -> bool) {
         let end = Instant::now() + PATIENCE;
