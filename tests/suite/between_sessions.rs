@@ -1,6 +1,7 @@
 //! Going between sessions, themes and models on the screen, also while something runs.
 
 use crate::support::hand::PATIENCE;
+use crate::support::kept::{ALONE, settings};
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{say, says};
@@ -32,7 +33,10 @@ fn sessions(place: &Arc<tempfile::TempDir>) -> Vec<std::path::PathBuf> {
 fn resume_without_a_name_opens_the_list() {
     let (_runtime, service) = serves(vec![says("First reply."), says("Second reply.")]);
     let arguments = ["--base-url", &service.base_url, "--model", "m"];
-    let mut program = Setup::new(&arguments).start();
+    let setup = Setup::new(&arguments);
+    // It is listed by its first words, not by a title that is still on its way.
+    settings(&setup, ALONE);
+    let mut program = setup.start();
     program.until("You talk to");
     say(&mut program, "about clocks");
     program.until_quiet("First reply.");
