@@ -6,7 +6,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 /// How long anything may take to appear, on a machine that is busy with much else.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 /// No hand presses the next key sooner, and what comes sooner is taken for a paste.
 const NEXT_KEY: Duration = Duration::from_millis(15);
 /// What comes sooner behind an Esc is taken for the rest of another key.
