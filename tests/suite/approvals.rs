@@ -1,5 +1,6 @@
 //! What asks, what a yes does, and what a no does.
 
+use crate::support::promise::kept;
 use crate::support::scene::Scene;
 use aye::agent::{Event, Waiting};
 use aye::chat::*;
@@ -112,11 +113,9 @@ async fn r22_stopping_a_turn_ends_the_command() {
     scene.takes(Event::Interrupted);
     assert!(scene.state.is_idle());
     let gone = || !std::path::Path::new(&format!("/proc/{pid}")).exists();
-    for _ in 0..30 {
-        if gone() {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    let began = std::time::Instant::now();
+    while !gone() {
+        assert!(kept(std::time::Duration::from_secs(3), began.elapsed()), "the command outlived its turn");
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
-    panic!("the command outlived its turn");
 }

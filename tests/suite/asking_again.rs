@@ -3,7 +3,7 @@
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Received, Service, Step};
 use crate::support::talking::{runs, say, says, talks};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
 const JSON: &str = "application/json";
@@ -73,16 +73,14 @@ fn r49_a_command_that_ran_is_not_run_again_by_asking_again() {
         vec![runs("echo ran >> count.txt"), refused(400, &[]), refused(400, &[]), says("All done.")];
     let (_runtime, service, mut program) = talks(answers, (100, 24), &[]);
     say(&mut program, "go");
-    program.until("$ echo ran");
-    program.lets_pass(700);
+    program.until_asked("$ echo ran");
     program.keys("y");
     for failures in 1..=2 {
         // Each has its own line, so that this one is not the last one still.
-        let end = Instant::now() + Duration::from_secs(20);
-        while program.until("alt-r asks again").matches("✗").count() < failures {
-            assert!(Instant::now() < end, "{}", program.screen());
-            program.lets_pass(10);
-        }
+        program.until_that("another failure", |program| {
+            let screen = program.screen();
+            screen.contains("alt-r asks again") && screen.matches("✗").count() == failures
+        });
         program.keys(ALT_R);
     }
     program.until("All done.");
@@ -170,14 +168,12 @@ fn a_server_that_is_not_running_is_told_with_what_to_do() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let began = Instant::now();
     let (_, err, code) = Setup::new(&["--base-url", &format!("{origin}/v1"), "-p", "hi"]).print("");
     assert!(
         err.contains("Connection refused; the server is not running, so start it and ask again"),
         "{err}"
     );
     assert_eq!(code, 1);
-    assert!(began.elapsed() < Duration::from_secs(10), "at once");
 }
 
 #[test]
@@ -208,7 +204,7 @@ fn the_next_turn_tries_the_first_again_and_the_screen_shows_who_answers() {
     let first =
         runtime.block_on(Service::start([refused(429, &["retry-after: 3000"]), says("First again.")]));
     let slow =
-        Answer::stream().says("Second says").then(Step::Pause(Duration::from_millis(600))).says(" this.");
+        Answer::stream().says("Second says").then(Step::Pause(Duration::from_millis(1000))).says(" this.");
     let second = runtime.block_on(Service::start([slow.finish("stop").done()]));
     let setup = Setup::new(&["--profile", "one"]);
     let config = setup.place.path().join("home/aye/config");

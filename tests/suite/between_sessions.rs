@@ -1,27 +1,17 @@
 //! Going between sessions, themes and models on the screen, also while something runs.
 
-use crate::support::program::{Program, Setup};
+use crate::support::hand::PATIENCE;
+use crate::support::kept::{ALONE, settings};
+use crate::support::program::Setup;
 use crate::support::service::{Answer, Service, Step};
+use crate::support::talking::{say, says};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::runtime::Runtime;
-
-const SOON: Duration = Duration::from_secs(2);
-
-fn says(text: &str) -> Answer {
-    Answer::stream().says(text).finish("stop").done()
-}
 
 fn serves(answers: Vec<Answer>) -> (Runtime, Service) {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(answers));
     (runtime, service)
-}
-
-fn say(program: &mut Program, words: &str) {
-    program.types(words);
-    program.lets_pass(15);
-    program.keys("\r");
 }
 
 fn sessions(place: &Arc<tempfile::TempDir>) -> Vec<std::path::PathBuf> {
@@ -43,12 +33,15 @@ fn sessions(place: &Arc<tempfile::TempDir>) -> Vec<std::path::PathBuf> {
 fn resume_without_a_name_opens_the_list() {
     let (_runtime, service) = serves(vec![says("First reply."), says("Second reply.")]);
     let arguments = ["--base-url", &service.base_url, "--model", "m"];
-    let mut program = Setup::new(&arguments).start();
+    let setup = Setup::new(&arguments);
+    // It is listed by its first words, not by a title that is still on its way.
+    settings(&setup, ALONE);
+    let mut program = setup.start();
     program.until("You talk to");
     say(&mut program, "about clocks");
-    program.until("First reply.");
+    program.until_quiet("First reply.");
     program.keys("\x04");
-    program.ends_within(SOON);
+    program.ends();
     let place = program.place.clone();
     let mut program = Setup::again(&place, &[&arguments[..], &["--resume"]].concat()).start();
     let screen = program.until("about clocks");
@@ -69,11 +62,10 @@ fn another_session_may_be_taken_while_a_reply_comes_and_nothing_is_lost() {
     program.until("Half a reply");
     say(&mut program, "/new");
     program.until("You talk to");
-    assert!(runtime.block_on(service.closed_early(SOON)).is_some(), "nobody listens to the old one");
+    assert!(runtime.block_on(service.closed_early(PATIENCE)).is_some(), "nobody listens to the old one");
     program.types("unsent here");
     program.keys("\x1bs");
-    program.until("the first");
-    program.lets_pass(100);
+    program.until("❯ the first");
     program.keys("\r");
     let screen = program.until("Half a reply");
     assert!(!screen.contains("unsent here"), "{screen}");
@@ -88,14 +80,16 @@ fn a_session_whose_file_is_deleted_under_it_is_saved_all_the_same() {
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).start();
     program.until("You talk to");
     say(&mut program, "the first");
-    program.until("First reply.");
+    program.until_quiet("First reply.");
     let files = sessions(&program.place);
     assert_eq!(files.len(), 1, "{files:?}");
     std::fs::remove_file(&files[0]).unwrap();
     say(&mut program, "the second");
     program.until("Second reply.");
-    let text = std::fs::read_to_string(&files[0]).unwrap();
-    assert!(text.contains("First reply.") && text.contains("the second"), "{text}");
+    program.until_that("all of it is kept", |_| {
+        let text = std::fs::read_to_string(&files[0]).unwrap_or_default();
+        ["First reply.", "the second", "Second reply."].iter().all(|said| text.contains(said))
+    });
 }
 
 #[test]
@@ -107,7 +101,7 @@ fn models_that_cannot_be_listed_are_told() {
     let screen = program.until("could not be listed");
     assert!(!screen.contains("<html>"), "{screen}");
     program.keys("\x1b");
-    program.lets_pass(60);
+    program.until_gone("could not be listed");
     program.types("still here");
     program.until("still here");
 }
@@ -117,15 +111,14 @@ fn a_theme_that_was_only_looked_at_goes_back() {
     let (_runtime, service) = serves(vec![says("x")]);
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).start();
     program.until("? help");
-    program.lets_pass(200);
     let before = program.colours();
     program.keys("\x1bt");
     program.until("themes");
     for _ in 0..2 {
+        let seen = program.colours();
         program.keys("\x1b[B");
-        program.lets_pass(60);
+        program.until_that("another theme is looked at", |program| program.colours() != seen);
     }
     program.keys("\x1b");
-    program.lets_pass(200);
-    assert_eq!(program.colours(), before);
+    program.until_that("it is as it was", |program| program.colours() == before);
 }

@@ -54,16 +54,12 @@ fn told(service: &Service) -> Vec<String> {
 
 fn ready(mut program: Program) -> Program {
     program.until("You talk to");
-    program.lets_pass(60);
     program
 }
 
 /// Leaves once the reply is whole.
 fn leave(program: &mut Program) {
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
-    while program.screen().contains(" replies · ") && std::time::Instant::now() < end {
-        program.lets_pass(10);
-    }
+    program.until_quiet("");
     program.keys("\x04");
     program.ends();
 }
@@ -91,7 +87,6 @@ fn the_model_and_then_the_profile_are_changed_and_the_talk_goes_on() {
     program.keys("\x1bm");
     program.until("two · b1");
     program.types("two");
-    program.lets_pass(60);
     program.keys("\r");
     program.until("b1 of two answers from here on");
     say(&mut program, "third");
@@ -141,7 +136,6 @@ fn a_choice_that_is_kept_stands_in_the_settings_and_their_comments_stay() {
     program.keys("\x1bm");
     program.until("a2");
     program.types("a2");
-    program.lets_pass(60);
     program.keys("\x13");
     program.until("aye begins with a2 of one");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -150,7 +144,6 @@ fn a_choice_that_is_kept_stands_in_the_settings_and_their_comments_stay() {
     program.keys("\x1bm");
     program.until("two · b1");
     program.types("two");
-    program.lets_pass(60);
     program.keys("\x13");
     program.until("aye begins with b1 of two");
     leave(&mut program);
@@ -180,7 +173,7 @@ fn a_list_that_fails_says_why_and_a_name_can_be_typed_all_the_same() {
     say(&mut program, "hello");
     program.until("no model is called nonesuch here");
     say(&mut program, "/model m");
-    program.lets_pass(60);
+    program.until("m answers from here on");
     say(&mut program, "still there?");
     program.until("Here again.");
     assert_eq!(told(&one), ["nonesuch: hello", "m: hello\n\nstill there?"]);
@@ -201,15 +194,13 @@ fn while_a_turn_runs_the_model_is_for_the_next_request_and_the_profile_waits() {
     program.keys("\x1bm");
     program.until("two · b1");
     program.types("two");
-    program.lets_pass(60);
     program.keys("\r");
     program.until("stop it first");
     program.keys("\x1bm");
     program.until("a2");
     program.types("a2");
-    program.lets_pass(60);
     program.keys("\r");
-    program.lets_pass(60);
+    program.until_gone("two · b1");
     program.keys("\x1b");
     program.until("stopped");
     say(&mut program, "second");

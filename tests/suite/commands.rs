@@ -1,5 +1,7 @@
 //! Commands as they really run, by the real program: what they give back, and that nothing of them stays.
 
+use crate::support::hand::PATIENCE;
+use crate::support::promise::kept;
 use aye::chat::CommandLine;
 use aye::project::shell::{FLOOD, Ran, Shell};
 use std::io::{Read, Write};
@@ -39,7 +41,7 @@ fn marked(mark: &str) -> usize {
 async fn none_left(mark: &str, within: Duration) {
     let start = Instant::now();
     while marked(mark) > 0 {
-        assert!(start.elapsed() < within, "{} processes still run", marked(mark));
+        assert!(kept(within, start.elapsed()), "{} processes still run", marked(mark));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -47,7 +49,15 @@ async fn none_left(mark: &str, within: Duration) {
 async fn until_there(path: &Path) {
     let start = Instant::now();
     while !path.exists() {
-        assert!(start.elapsed() < Duration::from_secs(10), "{} never came", path.display());
+        assert!(start.elapsed() < PATIENCE, "{} never came", path.display());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+async fn until_marked(mark: &str) {
+    let start = Instant::now();
+    while marked(mark) < 6 {
+        assert!(start.elapsed() < PATIENCE, "{} processes run", marked(mark));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -133,13 +143,19 @@ async fn r21_secrets_are_not_in_the_environment() {
 async fn r22_a_command_whose_time_is_up_is_ended_with_all_it_started() {
     let (mark, folder) = (mark("time"), tempfile::tempdir().unwrap());
     let command = stragglers(&mark, &folder.path().join("ready"), "echo before; sleep 305");
-    let start = Instant::now();
-    let ran = Shell::new(AYE.into()).run(&line(&command, 2), &|_| {}).await.unwrap();
-    assert!(ran.timed_out);
-    assert!(ran.exit.is_some() || ran.signal.is_some());
-    assert!(ran.output.contains("before"), "{}", ran.output);
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-    assert_eq!(marked(&mark), 0);
+    // A busy machine may need longer to come to the point.
+    for seconds in [1, 5, 25] {
+        let start = Instant::now();
+        let ran = Shell::new(AYE.into()).run(&line(&command, seconds), &|_| {}).await.unwrap();
+        assert!(ran.timed_out);
+        assert!(ran.exit.is_some() || ran.signal.is_some());
+        assert!(kept(Duration::from_secs(seconds + 3), start.elapsed()), "{:?}", start.elapsed());
+        assert_eq!(marked(&mark), 0);
+        if seconds == 25 || ran.output.contains("before") {
+            assert_eq!(ran.output, "before\n");
+            break;
+        }
+    }
 }
 
 #[tokio::test]
@@ -156,7 +172,7 @@ async fn what_a_command_leaves_in_the_background_ends_with_it() {
     let ran = ran(&stragglers(&mark, &folder.path().join("ready"), "echo done; exit 4")).await;
     assert_eq!((ran.exit, ran.timed_out), (Some(4), false));
     assert!(ran.output.contains("done"));
-    assert!(ran.took < Duration::from_secs(3), "{:?}", ran.took);
+    assert!(kept(Duration::from_secs(3), ran.took), "{:?}", ran.took);
     assert_eq!(marked(&mark), 0);
 }
 
@@ -167,7 +183,7 @@ async fn r22_dropping_the_command_leaves_nothing() {
     let command = stragglers(&mark, &ready, "wait");
     let task = tokio::spawn(async move { Shell::new(AYE.into()).run(&line(&command, 100), &|_| {}).await });
     until_there(&ready).await;
-    assert!(marked(&mark) >= 6, "{}", marked(&mark));
+    until_marked(&mark).await;
     task.abort();
     none_left(&mark, Duration::from_secs(3)).await;
 }
@@ -183,7 +199,7 @@ async fn r22_killing_the_parent_leaves_nothing() {
         .spawn()
         .unwrap();
     until_there(&ready).await;
-    assert!(marked(&mark) >= 6, "{}", marked(&mark));
+    until_marked(&mark).await;
     parent.kill().unwrap();
     parent.wait().unwrap();
     none_left(&mark, Duration::from_secs(3)).await;
@@ -195,7 +211,7 @@ async fn a_command_that_kills_its_guard_is_ended_all_the_same() {
     let start = Instant::now();
     let ran = ran(&format!("export MARK={mark}; sleep 300 & kill -9 $PPID; sleep 301")).await;
     assert_eq!(ran.exit, None);
-    assert!(start.elapsed() < Duration::from_secs(3));
+    assert!(kept(Duration::from_secs(3), start.elapsed()), "{:?}", start.elapsed());
     none_left(&mark, Duration::from_secs(1)).await;
 }
 
@@ -207,12 +223,12 @@ async fn a_command_that_puts_its_guard_to_sleep_is_ended_all_the_same() {
     let run = line(&command, 1);
     let task = tokio::spawn(async move { Shell::new(AYE.into()).run(&run, &|_| {}).await.unwrap() });
     let ran = task.await.unwrap();
-    assert!(ran.timed_out && ran.took < Duration::from_secs(4), "{:?}", ran.took);
+    assert!(ran.timed_out && kept(Duration::from_secs(4), ran.took), "{:?}", ran.took);
     assert_eq!(marked(&mark), 0);
     std::fs::remove_file(&ready).unwrap();
     let task = tokio::spawn(async move { Shell::new(AYE.into()).run(&line(&command, 100), &|_| {}).await });
     until_there(&ready).await;
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    until_marked(&mark).await;
     task.abort();
     none_left(&mark, Duration::from_secs(3)).await;
 }
@@ -254,15 +270,25 @@ async fn r23_one_endless_line_of_no_text_is_bounded_too() {
 
 #[tokio::test]
 async fn progress_is_the_latest_and_never_too_often() {
-    let seen = std::sync::Mutex::new(Vec::new());
-    let note = |text: &str| seen.lock().unwrap().push((Instant::now(), text.to_owned()));
-    let command = "for n in $(seq 1 60); do echo line $n; sleep 0.01; done; sleep 0.3";
-    Shell::new(AYE.into()).run(&line(command, 20), &note).await.unwrap();
-    let seen = seen.into_inner().unwrap();
-    assert!(seen.len() >= 3, "{}", seen.len());
-    assert!(seen.windows(2).all(|pair| pair[1].0 - pair[0].0 >= Duration::from_millis(99)));
-    assert!(seen.iter().all(|(_, text)| text.len() <= 2048 + 3));
-    assert!(seen.last().unwrap().1.ends_with("line 60\n"));
+    let (seen, folder) = (std::sync::Mutex::new(Vec::new()), tempfile::tempdir().unwrap());
+    let last = folder.path().join("last");
+    let note = |text: &str| {
+        seen.lock().unwrap().push(text.to_owned());
+        if text.ends_with("line 60\n") {
+            std::fs::write(&last, "").unwrap();
+        }
+    };
+    // It goes on until its last line was seen.
+    let command = format!(
+        "for n in $(seq 1 60); do echo line $n; sleep 0.01; done; until test -e {}; do sleep 0.05; done",
+        last.display()
+    );
+    let began = Instant::now();
+    let ran = Shell::new(AYE.into()).run(&line(&command, 60), &note).await.unwrap();
+    assert!(!ran.timed_out, "the last line was never told");
+    let (seen, most) = (seen.into_inner().unwrap(), began.elapsed().as_millis() / 99 + 1);
+    assert!(seen.len() >= 3 && seen.len() as u128 <= most, "{} in {:?}", seen.len(), began.elapsed());
+    assert!(seen.iter().all(|text| text.len() <= 2048 + 3));
 }
 
 #[test]
@@ -281,5 +307,5 @@ fn a_guard_with_nobody_at_the_lifeline_ends_at_once() {
     drop(lifeline);
     let start = Instant::now();
     guard.wait().unwrap();
-    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    assert!(kept(Duration::from_secs(1), start.elapsed()), "{:?}", start.elapsed());
 }

@@ -1,29 +1,34 @@
 //! The person's editor at the real program: what it is given, how it may end, and that no shell is asked.
 
+use crate::support::kept::{script, settings};
 use crate::support::program::{Program, Setup};
 use rustix::process::Signal;
-use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
 
-const SOON: Duration = Duration::from_secs(2);
+/// Writes the arguments, a line each, to a file beside the script.
+const TELLS: &str = "for word in \"$@\"; do echo \"$word\"; done > \"$0.tmp\"; mv \"$0.tmp\" \"$0.argv\"";
 
-/// The tour with this script as the editor. The script writes its arguments, a line each, to `argv` beside it.
-fn with_editor(script: &str) -> Program {
+/// The tour with an editor that tells its arguments and then does this.
+fn with_editor(does: &str) -> Program {
     let setup = Setup::new(&[]);
     let editor = setup.place.path().join("the editor");
-    let text = format!("#!/bin/sh\nfor word in \"$@\"; do echo \"$word\" >> \"$0.argv\"; done\n{script}\n");
-    std::fs::write(&editor, text).unwrap();
-    std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).unwrap();
+    script(&editor, &format!("{TELLS}\n{does}"));
     let mut program = setup.env("EDITOR", &format!("'{}'", editor.display())).start();
     program.until("You talk to the tour");
     program
 }
 
+/// Calls the editor, and waits until it is in front: it has told its arguments, and the terminal is in its own mode.
+fn calls_it(program: &mut Program) {
+    program.keys("\x07");
+    program.until_that("the editor is in front", |program| {
+        program.place.path().join("the editor.argv").exists() && program.echoes()
+    });
+}
+
 fn leaves(program: &mut Program) {
     program.keys("\x03");
-    program.lets_pass(100);
     program.keys("\x03");
-    assert_eq!(program.ends_within(SOON), 0);
+    assert_eq!(program.ends(), 0);
     assert!(program.is_restored());
 }
 
@@ -70,8 +75,11 @@ fn an_editor_that_is_not_there_is_told() {
 fn r58_the_modes_an_editor_left_are_not_taken_for_the_terminals_own() {
     let mut program = with_editor("stty raw -echo; exit 0");
     program.keys("\x07");
-    program.lets_pass(500);
-    program.until("You talk to the tour");
+    program
+        .until_that("the editor was there", |program| program.place.path().join("the editor.argv").exists());
+    // A word that is only taken in when the program has the terminal back.
+    program.types("back");
+    program.until("❯ back");
     leaves(&mut program);
     assert!(program.echoes(), "as it was before the program began");
 }
@@ -80,8 +88,7 @@ fn r58_the_modes_an_editor_left_are_not_taken_for_the_terminals_own() {
 fn an_interrupt_meant_for_the_editor_ends_only_that() {
     let mut program = with_editor("sleep 20");
     program.types("half a thought");
-    program.keys("\x07");
-    program.lets_pass(400);
+    calls_it(&mut program);
     // In the terminal's own mode ctrl-c goes to everyone in front.
     program.keys("\x03");
     program.until("ended by signal 2");
@@ -96,13 +103,7 @@ fn r60_an_editor_that_is_stopped_stops_the_program_with_it() {
     program.keys("\x07");
     let stat = format!("/proc/{}/stat", program.pid());
     let stopped = || std::fs::read_to_string(&stat).unwrap().contains(") T ");
-    for _ in 0..100 {
-        if stopped() {
-            break;
-        }
-        program.lets_pass(20);
-    }
-    assert!(stopped(), "the shell gets its terminal back");
+    program.until_that("the shell gets its terminal back", |_| stopped());
     program.signal(Signal::CONT);
     program.until("went on");
     leaves(&mut program);
@@ -116,31 +117,20 @@ fn r28_a_link_is_opened_without_a_shell_whatever_its_file_is_called() {
         setup = setup.has(name, "x\n");
     }
     let editor = setup.place.path().join("editor");
-    std::fs::write(&editor, "#!/bin/sh\nfor word in \"$@\"; do echo \"$word\" >> \"$0.argv\"; done\n")
-        .unwrap();
-    std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let config = setup.place.path().join("home/aye/config");
-    std::fs::create_dir_all(&config).unwrap();
-    let set = format!("[screen]\neditor = \"{}\"\n", editor.display());
-    std::fs::write(config.join("config.toml"), set).unwrap();
+    script(&editor, TELLS);
+    settings(&setup, &format!("[screen]\neditor = \"{}\"\n", editor.display()));
     let mut program = setup.env("EDITOR", "false").start();
     program.until("You talk to");
     program.keys("\x1b[200~see [1](<src/a b.rs>) and -flag.rs:7\x1b[201~");
-    program.lets_pass(50);
+    program.until("and -flag");
     program.keys("\r");
-    program.until("flag.rs:7");
-    program.lets_pass(700);
+    program.until_linked("flag.rs:7");
     program.keys("\x0f");
     let screen = program.until("open:");
     assert!(screen.contains("-flag.rs:7"), "{screen}");
     program.keys("a");
     let argv = editor.with_extension("argv");
-    for _ in 0..100 {
-        if argv.exists() {
-            break;
-        }
-        program.lets_pass(20);
-    }
+    program.until_that("the editor is called", |_| argv.exists());
     let written = std::fs::read_to_string(&argv).unwrap();
     let expected = program.project().canonicalize().unwrap().join("-flag.rs");
     assert_eq!(written.trim(), expected.to_string_lossy());

@@ -2,16 +2,22 @@
 //! and `AYE_TEST_GATEWAY_KEY` its key. It offers what `tests/servers/gateway.yaml` says.
 
 use crate::support::between::between;
-use crate::support::kept::{ended, session, settings, until_ended};
+use crate::support::hand::PATIENCE;
+use crate::support::kept::{session, settings, until_ended};
 use crate::support::program::{Program, Setup};
+use crate::support::promise::{self, thrice};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{runs, say, says};
-use aye::chat::{Ending, Entry, Outcome, Session};
+use aye::chat::{Ending, Entry, Outcome};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
+/// What ended is on disk.
+const USABLE: Duration = Duration::from_millis(500);
+/// The connection is closed.
+const CLOSED: Duration = Duration::from_secs(1);
 const SAYS: &str = "The gateway says: good day.";
 
 /// Address and key.
@@ -163,9 +169,8 @@ fn after_an_error_of_a_gateway_the_talk_goes_on_with_another_model() {
     let listed = program.until("overloaded");
     assert!(listed.contains("plain") && listed.contains("claude"), "{listed}");
     program.types("plain");
-    program.lets_pass(300);
     program.keys("\r");
-    program.lets_pass(300);
+    program.until("plain answers from here on");
     say(&mut program, "less");
     program.until(SAYS);
     until_ended(&mut program, &kept, 2);
@@ -179,35 +184,29 @@ fn after_an_error_of_a_gateway_the_talk_goes_on_with_another_model() {
 #[test]
 fn r62_esc_ends_what_a_gateway_keeps_waiting() {
     let Some((base, key)) = gateway() else { return };
-    for (model, shown) in [("silent", "think"), ("broken", " of 5 in ")] {
-        let (address, hung_up) = between(&base);
-        let setup = knows(&address, &key, &["--model", model], &json!({}));
-        let kept = again(&setup, &[]);
-        let mut program = open(setup);
-        say(&mut program, "hi");
-        if model == "silent" {
-            program.lets_pass(700);
-        } else {
+    for (model, shown) in [("silent", "waiting for silent"), ("broken", " of 5 in ")] {
+        thrice(model, || {
+            let (address, hung_up) = between(&base);
+            let setup = knows(&address, &key, &["--model", model], &json!({}));
+            let kept = again(&setup, &[]);
+            let mut program = open(setup);
+            say(&mut program, "hi");
             program.until(shown);
-        }
-        program.keys("\x1b");
-        let pressed = Instant::now();
-        while ended(&session(&kept)) == 0 && pressed.elapsed() < Duration::from_secs(5) {
-            program.lets_pass(10);
-        }
-        assert!(pressed.elapsed() < Duration::from_millis(500), "{model}: {:?}", pressed.elapsed());
-        if model == "silent" {
-            while !hung_up.load(Ordering::SeqCst) && pressed.elapsed() < Duration::from_secs(5) {
-                program.lets_pass(10);
+            let pressed = Instant::now();
+            program.keys("\x1b");
+            until_ended(&mut program, &kept, 1);
+            let ended = pressed.elapsed();
+            if model == "silent" {
+                program.until_that("the connection is closed", |_| hung_up.load(Ordering::SeqCst));
             }
-            assert!(
-                pressed.elapsed() < Duration::from_secs(1),
-                "the connection is closed: {:?}",
-                pressed.elapsed()
-            );
-        }
-        program.types("still here");
-        program.until("still here");
+            let closed = pressed.elapsed();
+            program.types("still here");
+            program.until("still here");
+            match promise::kept(USABLE, ended) && promise::kept(CLOSED, closed) {
+                true => Ok(()),
+                false => Err(format!("ended after {ended:?}, closed after {closed:?}")),
+            }
+        });
     }
 }
 
@@ -236,8 +235,7 @@ fn a_call_that_a_gateway_hands_on_is_asked_about_and_its_outcome_goes_back() {
     let answers = vec![runs("echo through-the-gateway"), says("I see it.")];
     let Some((_runtime, service, mut program, kept)) = behind("behind", "/v1", answers) else { return };
     say(&mut program, "run it");
-    program.until("$ echo through-the-gateway");
-    program.lets_pass(700);
+    program.until_asked("$ echo through-the-gateway");
     assert_eq!(outcomes(&kept), Vec::<String>::new(), "nothing runs before a yes");
     program.keys("y");
     program.until("I see it.");
@@ -291,8 +289,7 @@ fn a_call_that_a_gateway_translates_is_asked_about_and_its_outcome_goes_back() {
         return;
     };
     say(&mut program, "run it");
-    program.until("$ echo translated");
-    program.lets_pass(700);
+    program.until_asked("$ echo translated");
     program.keys("y");
     program.until("It ran.");
     until_ended(&mut program, &kept, 1);
@@ -301,7 +298,12 @@ fn a_call_that_a_gateway_translates_is_asked_about_and_its_outcome_goes_back() {
     assert!(asked[0].line.starts_with("POST /v1/messages"), "{}", asked[0].line);
     let told = asked[1].body["messages"].as_array().unwrap().last().unwrap();
     assert_eq!(told["content"][0]["tool_use_id"], json!("toolu_01"), "{told}");
-    assert_eq!(Session::replay(session(&kept)).usage().output, 18);
+    // What the title costs, which is asked for in the same way of talking, counts beside the replies.
+    let counted = |entry: &Entry| match entry {
+        Entry::Replied { usage, .. } => usage.map(|usage| usage.output),
+        _ => None,
+    };
+    assert_eq!(session(&kept).iter().filter_map(counted).collect::<Vec<_>>(), [9, 9]);
 }
 
 #[test]
@@ -332,7 +334,7 @@ fn r62_esc_in_a_reply_through_a_gateway_is_heard_behind_it() {
     program.until("word3");
     program.keys("\x1b");
     until_ended(&mut program, &kept, 1);
-    let closed = runtime.block_on(service.closed_early(Duration::from_secs(5)));
+    let closed = runtime.block_on(service.closed_early(PATIENCE));
     assert!(closed.is_some(), "the gateway heard it, and hung up behind itself");
     program.until("word3");
     program.types("and now");

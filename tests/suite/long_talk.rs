@@ -3,6 +3,7 @@
 //! The figures are printed by `AYE_TEST_TURNS=10000 AYE_TEST_PROGRAM=$PWD/target/release/aye cargo test --test suite
 //! a_long_talk -- --nocapture`, once `cargo build --release` has run.
 
+use crate::support::hand::PATIENCE;
 use crate::support::kept::{ALONE, settings};
 use crate::support::often;
 use crate::support::program::{Program, Setup};
@@ -155,15 +156,14 @@ fn r65_a_long_talk_costs_as_much_a_turn_at_its_end_as_at_its_beginning() {
         // Pasted, and Enter when that is drawn: nobody types between them.
         program.keys(&format!("\x1b[200~words {turn}.\x1b[201~"));
         program.until(&format!("words {turn}."));
-        program.lets_pass(12);
         let pressed = Instant::now();
         program.keys("\r");
-        let asked = seen.recv_timeout(Duration::from_secs(20)).expect("it is asked");
+        let asked = seen.recv_timeout(PATIENCE).expect("it is asked");
         program.until(&format!("reply {turn}."));
         let shown = Instant::now();
         last.push((asked.at - pressed, shown.saturating_duration_since(asked.answered), shown - pressed));
         let file = session_file(program.place.path());
-        let end = Instant::now() + Duration::from_secs(20);
+        let end = Instant::now() + PATIENCE;
         while !has_ended(&file) {
             assert!(Instant::now() < end, "turn {turn} did not end:\n{}", program.screen());
             program.lets_pass(1);

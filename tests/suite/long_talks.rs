@@ -1,6 +1,8 @@
 //! Talks that outgrow the model's window, in the real program over a real socket.
 
+use crate::support::kept::ended;
 use crate::support::program::{Program, Setup};
+use crate::support::promise::kept;
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{say, says};
 use aye::chat::{Entry, Session};
@@ -78,21 +80,13 @@ fn outgrows(program: &mut Program) {
         [("make a pot", "one-ends"), ("paint it", "two-ends"), ("never sell it", "three-ends")]
     {
         say(program, said);
-        program.until(seen);
-        program.until("help");
-        program.lets_pass(30);
+        program.until_quiet(seen);
     }
 }
 
 /// Waits until so many requests have come.
 fn until_received(program: &mut Program, service: &Service, count: usize) {
-    for _ in 0..1_000 {
-        if service.received().len() >= count {
-            return;
-        }
-        program.lets_pass(5);
-    }
-    panic!("{} requests came:\n{}", service.received().len(), program.screen());
+    program.until_that(&format!("request {count}"), |_| service.received().len() >= count);
 }
 
 fn three() -> Vec<Answer> {
@@ -136,12 +130,13 @@ fn a_long_talk_is_summarised_and_goes_on() {
     program.types("colour blue");
     program.until("A tea pot in the colour blue.");
     program.keys("\x1b");
-    program.lets_pass(150);
+    program.until_quiet("");
     let kept = entries(place.path());
     assert_eq!(summaries(place.path()), 1);
     let said = |entry: &&Entry| matches!(entry, Entry::Said { .. });
     assert_eq!(kept.iter().filter(said).count(), 4, "nothing is deleted");
-    program.keys("\x03\x03");
+    program.keys("\x03");
+    program.keys("\x03");
     assert_eq!(program.ends(), 0);
     let mut program = starts(Setup::again(&place, &["--profile", "small", "--continue"]).size(100, 30));
     say(&mut program, "still there?");
@@ -158,13 +153,10 @@ fn the_person_has_it_summarised_by_hand() {
     say(&mut program, "/compact");
     program.until("nothing was said yet that could be summarised");
     say(&mut program, "make a pot");
-    program.until("one-ends");
-    program.until("help");
-    program.lets_pass(50);
+    program.until_quiet("one-ends");
     say(&mut program, "/compact");
-    let screen = program.until("what was said before is summarised");
+    let screen = program.until_quiet("what was said before is summarised");
     assert!(!screen.contains("## What"), "{screen}");
-    program.lets_pass(50);
     say(&mut program, "go on");
     program.until("Two.");
     let (after, _) = told(&service.received()[2].body);
@@ -189,11 +181,9 @@ fn a_refusal_as_too_long_is_answered_by_a_summary_and_a_second_try() {
     let (_runtime, service, setup) = begins(answers, None);
     let mut program = starts(setup);
     say(&mut program, "make a pot");
-    program.until("one-ends");
-    program.lets_pass(50);
+    program.until_quiet("one-ends");
     say(&mut program, "paint it");
-    program.until("two-ends");
-    program.lets_pass(50);
+    program.until_quiet("two-ends");
     say(&mut program, "a lid");
     let screen = program.until("It fits now.");
     assert!(!screen.contains("maximum context length"), "{screen}");
@@ -210,14 +200,13 @@ fn a_service_that_always_refuses_ends_the_turn_with_one_sentence() {
     let place = setup.place.clone();
     let mut program = starts(setup);
     say(&mut program, "make a pot");
-    program.until("one-ends");
-    program.lets_pass(50);
+    program.until_quiet("one-ends");
     say(&mut program, "a lid");
-    program.until("What came so far is kept");
-    program.lets_pass(200);
+    program.until_quiet("What came so far is kept");
+    program.until_that("both turns have ended on disk", |_| ended(&entries(place.path())) == 2);
+    program.lets_pass(100);
     assert!(service.received().len() <= 7, "{}", service.received().len());
-    let ended = entries(place.path()).iter().filter(|entry| matches!(entry, Entry::Ended { .. })).count();
-    assert_eq!(ended, 2);
+    assert_eq!(ended(&entries(place.path())), 2);
 }
 
 #[test]
@@ -233,11 +222,10 @@ fn r62_esc_while_it_summarises_stops_it_at_once() {
     let pressed = Instant::now();
     program.keys("\x1b");
     program.until("stopped");
-    let limit = Duration::from_millis(500);
-    while service.received()[3].closed_early.is_none() && pressed.elapsed() < limit {
-        program.lets_pass(5);
-    }
-    assert!(service.received()[3].closed_early.is_some(), "the connection is closed within {limit:?}");
+    program.until_that("the connection is closed", |_| service.received()[3].closed_early.is_some());
+    let closed = service.received()[3].closed_early.expect("it is closed");
+    let took = closed.saturating_duration_since(pressed);
+    assert!(kept(Duration::from_millis(500), took), "it was closed after {took:?}");
     say(&mut program, "go on");
     program.until("Four.");
     let (after, _) = told(&service.received()[5].body);

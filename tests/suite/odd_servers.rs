@@ -21,12 +21,19 @@ fn error(status: u16, headers: &[&str], body: &str) -> Answer {
 
 /// What `aye -p` printed, its errors, its exit code, and how often the service was asked.
 async fn prints(answers: Vec<Answer>) -> (String, String, i32, usize) {
+    prints_in(60, answers).await
+}
+
+/// The same, where silence ends a reply after so many seconds.
+async fn prints_in(idle: u32, answers: Vec<Answer>) -> (String, String, i32, usize) {
     let service = Service::start(answers).await;
     let setup = Setup::new(&["-p", "--profile", "odd", "hi"]);
     let config = setup.place.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
-    let profile =
-        format!("[profiles.odd]\nbase_url = \"{}\"\nmodel = \"m\"\nidle_seconds = 1\n", service.base_url);
+    let profile = format!(
+        "[profiles.odd]\nbase_url = \"{}\"\nmodel = \"m\"\nidle_seconds = {idle}\n",
+        service.base_url
+    );
     std::fs::write(config.join("config.toml"), profile).unwrap();
     let (out, err, code) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
     let origin = service.base_url.trim_end_matches("/v1");
@@ -35,7 +42,11 @@ async fn prints(answers: Vec<Answer>) -> (String, String, i32, usize) {
 
 /// Every case at once: the answer of a service that gives no other, what is printed, and what is told.
 async fn check(cases: Vec<(Answer, &'static str, &'static str)>) {
-    let run = |(answer, out, err)| tokio::spawn(async move { (prints(vec![answer]).await, out, err) });
+    // No longer patience than the case is about, and no shorter than a busy machine needs.
+    let idle = |err: &str| if err.contains("sent nothing for 1 s") { 1 } else { 60 };
+    let run = |(answer, out, err)| {
+        tokio::spawn(async move { (prints_in(idle(err), vec![answer]).await, out, err) })
+    };
     let running: Vec<_> = cases.into_iter().map(run).collect();
     for case in running {
         let ((out, err, code, asked), expected_out, expected_err) = case.await.unwrap();
@@ -179,7 +190,7 @@ async fn r49_a_service_that_fails_is_asked_five_times_and_then_told() {
     let page = "<html><title>502 Bad Gateway</title></html>";
     let cases = [
         (
-            Answer::body(502, "text/html", &[], page),
+            Answer::body(502, "text/html", &["retry-after-ms: 20"], page),
             "the service failed (502): a web page came back, “502 Bad Gateway”",
         ),
         (Answer::default().then(Step::Reset), "no answer from ORIGIN: Connection reset by peer"),

@@ -61,8 +61,7 @@ fn asks() -> (tokio::runtime::Runtime, Service, Program) {
     let (runtime, service, mut program) =
         talks(vec![calls_after(Duration::ZERO, &[("ask_question", ask)]), talked("Good.")], (80, 24), &[]);
     say(&mut program, "go");
-    program.until("Which clock?");
-    program.lets_pass(700);
+    program.until_asked("Which clock?");
     (runtime, service, program)
 }
 
@@ -80,49 +79,42 @@ fn r51_a_half_answered_card_survives_a_kill_and_comes_back_as_it_was() {
     let (_runtime, service, mut program) = asks();
     program.keys("2");
     program.until("2 of 2 · 1 answered");
-    program.lets_pass(600);
     program.keys("1");
-    program.lets_pass(600);
+    program.until("[x] Linux");
     program.keys("n");
     program.until("keep the note");
     program.types("but not on old ones");
-    program.lets_pass(1000);
-    let before = program.screen();
-    assert!(before.contains("[x] Linux") && before.contains("note but not on old ones"), "{before}");
+    let before = program.until("note but not on old ones");
+    assert!(before.contains("[x] Linux"), "{before}");
     let place = program.place.clone();
+    program.until_that("the draft is kept", |_| {
+        drafts(place.path()).iter().any(|(text, _)| text.contains("but not on old ones"))
+    });
     program.signal(Signal::KILL);
     program.ends();
     assert_eq!(drafts(place.path()).iter().map(|(_, mode)| *mode).collect::<Vec<_>>(), [0o600]);
     let again = ["-c", "--base-url", &service.base_url, "--model", "scripted-7b"];
     let mut program = Setup::again(&place, &again).start();
-    program.until("2 of 2 · 2 answered");
-    program.lets_pass(200);
-    let after = program.screen();
+    let after = program.until("2 of 2 · 2 answered");
     let card = |screen: &str| {
         screen.lines().skip_while(|row| !row.starts_with('╭')).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(card(&after), card(&before));
-    program.lets_pass(700);
-    program.keys("\r");
-    program.until("note: but not on old ones");
-    program.lets_pass(600);
+    program.insists("\r", "note: but not on old ones");
+    program.until_asked("note: but not on old ones");
     program.keys("\x1b");
     program.until("2 questions wait");
     // Parked, and left the way a person leaves: twice ctrl-c.
     program.keys("\x03");
-    program.lets_pass(50);
     program.keys("\x03");
     program.ends();
     let mut program = Setup::again(&place, &again).start();
     program.until("2 questions wait");
     program.keys("\x11");
-    program.until("note: but not on old ones");
-    program.lets_pass(700);
+    program.until_asked("note: but not on old ones");
     program.keys("\r");
     program.until("your answers");
-    program.lets_pass(600);
-    program.keys("\r");
-    program.until("Good.");
+    program.insists("\r", "Good.");
     let told = service.received()[1].body.to_string();
     assert!(
         told.contains("a trait") && told.contains("Linux") && told.contains("but not on old ones"),
@@ -141,16 +133,15 @@ fn r03_digits_typed_while_a_question_comes_pick_nothing() {
     say(&mut program, "go");
     for _ in 0..12 {
         program.keys("1");
-        program.lets_pass(60);
+        program.lets_pass(45);
     }
     program.until("Which clock?");
     for key in ["2", "3", "x", "n"] {
         program.keys(key);
-        program.lets_pass(60);
     }
     program.until("1111111111123xn");
     program.keys("\x1b[200~2\r\x1b[201~");
-    program.lets_pass(900);
+    program.lets_pass(700);
     let screen = program.screen();
     assert!(screen.contains("Which clock?") && !screen.contains('✓'), "{screen}");
     assert_eq!(service.received().len(), 1);

@@ -1,10 +1,10 @@
 //! Turns in a terminal that is resized, suspended, lost or poor, and ends in the middle of things.
 
-use crate::support::program::{asleep, nobody_elses_sleep};
+use crate::support::program::{asleep, nobody_elses_sleep, none_sleeps};
 use crate::support::service::{Answer, Step};
 use crate::support::talking::{runs, say, says, talks};
 use rustix::process::Signal;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(2);
 
@@ -13,29 +13,20 @@ fn r63_ctrl_c_twice_leaves_a_service_that_stalls_and_a_command_that_runs() {
     let (stalls, seconds) = (Answer::stream().then(Step::Stall), nobody_elses_sleep(1));
     let runs = runs(&format!("trap '' TERM; sleep {seconds}"));
     for (answers, approve) in [(vec![stalls], false), (vec![runs], true)] {
-        let (_runtime, _service, mut program) = talks(answers, (100, 24), &[]);
+        let (_runtime, service, mut program) = talks(answers, (100, 24), &[]);
         say(&mut program, "go");
         if approve {
-            program.until("$ trap");
-            program.lets_pass(700);
+            program.until_asked("$ trap");
             program.keys("y");
-            program.until("bash_exec ·");
+            program.until_that("the command runs", |_| asleep(seconds) == 1);
+        } else {
+            program.until_that("the service was asked", |_| service.received().len() == 1);
         }
-        program.lets_pass(200);
         program.keys("\x03");
-        program.lets_pass(60);
         program.keys("\x03");
         assert_eq!(program.ends_within(SOON), 0);
         assert!(program.is_restored());
-    }
-    none_sleeps(seconds);
-}
-
-fn none_sleeps(seconds: u32) {
-    let end = Instant::now() + Duration::from_secs(3);
-    while asleep(seconds) > 0 {
-        assert!(Instant::now() < end, "{} processes are left", asleep(seconds));
-        std::thread::sleep(Duration::from_millis(20));
+        none_sleeps(seconds);
     }
 }
 
@@ -46,11 +37,9 @@ fn r22_a_command_ends_with_its_program_however_that_ends() {
         let runs = runs(&format!("sleep {seconds}"));
         let (_runtime, _service, mut program) = talks(vec![runs], (100, 24), &[]);
         say(&mut program, "go");
-        program.until("$ sleep");
-        program.lets_pass(700);
+        program.until_asked("$ sleep");
         program.keys("y");
-        program.until("bash_exec ·");
-        program.lets_pass(200);
+        program.until_that("the command runs", |_| asleep(seconds) == 1);
         match how {
             "signal" => program.signal(Signal::TERM),
             _ => program.lose_terminal(),
@@ -64,23 +53,17 @@ fn r22_a_command_ends_with_its_program_however_that_ends() {
 fn r60_suspended_with_a_card_open_it_answers_nothing_when_it_comes_back() {
     let (_runtime, _service, mut program) = talks(vec![runs("touch made"), says("Done.")], (100, 24), &[]);
     say(&mut program, "go");
-    program.until("$ touch made");
-    program.lets_pass(900);
+    program.until_asked("$ touch made");
     program.keys("\x1a");
-    let stat = format!("/proc/{}/stat", program.pid());
-    while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {
-        program.lets_pass(10);
-    }
-    assert!(program.is_restored());
+    program.until_suspended();
     // Typed to the shell's line while it was away, and read by it when it is back.
-    program.keys("y");
-    program.lets_pass(600);
+    program.sends("y");
     program.signal(Signal::CONT);
-    program.until("$ touch made");
-    program.lets_pass(300);
+    program.until("❯ y");
     assert_eq!(program.file("made"), None);
     program.keys("\x15");
-    program.lets_pass(700);
+    program.until_gone("❯ y");
+    program.until_asked("$ touch made");
     program.keys("y");
     program.until("Done.");
 }
@@ -95,8 +78,7 @@ fn r60_suspended_in_the_middle_of_a_reply_it_goes_on_where_it_was() {
     say(&mut program, "go");
     program.until("word3");
     program.keys("\x1a");
-    program.lets_pass(600);
-    assert!(program.is_restored());
+    program.until_suspended();
     program.signal(Signal::CONT);
     program.until("word19");
 }

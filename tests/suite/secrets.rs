@@ -1,13 +1,13 @@
 //! Keys stay where they belong: on the wire to their own service, and nowhere else.
 
-use crate::support::kept::settings;
+use crate::support::hand::PATIENCE;
+use crate::support::kept::{script, settings};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{runs, say, says};
 use rustix::process::Signal;
 use serde_json::json;
 use std::path::Path;
-use std::time::Duration;
 use tokio::runtime::Runtime;
 
 const KEY: &str = "odd-name-1234567890";
@@ -44,8 +44,7 @@ async fn r57_no_key_reaches_a_command_the_screen_the_session_or_an_error() {
         program.until("ask mode");
         program.types("go");
         program.keys("\r");
-        program.until("run a command?");
-        program.lets_pass(700);
+        program.until_asked("run a command?");
         program.keys("y");
         program.until("(400)");
         program.keys("\u{4}");
@@ -78,7 +77,6 @@ fn command_lines() -> String {
 #[test]
 fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     use crate::support::talking::{runs, say, says};
-    use std::os::unix::fs::PermissionsExt;
     const PRINTED: &str = "printed-1234567890-by-a-command";
     const ENTERED: &str = "entered-1234567890";
     let env = "env; cat /proc/$PPID/environ; sleep 0.3; echo ran-to-the-end";
@@ -91,12 +89,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     let config = home.join("aye/config");
     std::fs::create_dir_all(&config).unwrap();
     // The whole key stands in no file.
-    std::fs::write(
-        home.join("give"),
-        "#!/bin/sh\nsleep 0.2; printf '%s-%s\\n' printed 1234567890-by-a-command\n",
-    )
-    .unwrap();
-    std::fs::set_permissions(home.join("give"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    script(&home.join("give"), "sleep 0.2; printf '%s-%s\\n' printed 1234567890-by-a-command");
     let profile = |name: &str, service: &Service, key: &str| {
         format!("[profiles.{name}]\nbase_url = \"{}\"\nmodel = \"m-{name}\"\n{key}\n", service.base_url)
     };
@@ -112,7 +105,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     program.until("You talk to");
     let mut lines = String::new();
     let watches = |lines: &mut String, what: &str| {
-        let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        let end = std::time::Instant::now() + PATIENCE;
         let seen = lines.len();
         while !lines[seen..].contains(what) && std::time::Instant::now() < end {
             *lines += &command_lines();
@@ -127,7 +120,6 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
             program.keys("\x1bm");
             program.until(&format!("{profile} · m-{profile}"));
             program.types(&format!("m-{profile}"));
-            program.lets_pass(60);
             program.keys("\r");
             program.until(&format!("m-{profile} of {profile} answers"));
         }
@@ -136,8 +128,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
             if profile == "two" {
                 watches(&mut lines, &give);
             }
-            program.until("run a command?");
-            program.lets_pass(700);
+            program.until_asked("run a command?");
             program.keys("y");
             watches(&mut lines, "guard -- ");
         }
@@ -271,8 +262,7 @@ fn r57_no_process_that_the_program_starts_can_read_a_key() {
     let mut program = with_keys(&service, &[]).start();
     program.until("ask mode");
     say(&mut program, "go");
-    program.until("run a command?");
-    program.lets_pass(700);
+    program.until_asked("run a command?");
     program.keys("y");
     program.until("42up");
     let seen = below(program.pid());
@@ -284,7 +274,7 @@ fn r57_no_process_that_the_program_starts_can_read_a_key() {
     }
     holds_none(&std::fs::read(format!("/proc/{}/cmdline", program.pid())).unwrap(), "its own command line");
     program.keys("\x1b");
-    program.lets_pass(300);
+    program.until("stopped");
 }
 
 /// Whatever became of the program: nothing of a key is on its screen or on disk.
@@ -305,19 +295,16 @@ fn r57_a_key_that_is_repeated_to_a_screen_is_not_drawn_however_the_program_ends(
     program.until("ask mode");
     for at in 0..count {
         say(&mut program, &format!("words {at}"));
-        while service.received().len() <= at {
-            program.lets_pass(10);
-        }
-        program.until(&format!("words {at}"));
-        program.lets_pass(150);
+        program.until_that("the service is asked", |_| service.received().len() > at);
+        program.until_quiet("");
     }
     say(&mut program, "and now");
     program.until("It begins");
     // A draft, and then the hardest of all ends.
     program.types("a draft");
-    program.lets_pass(300);
+    program.until("a draft");
     program.signal(Signal::KILL);
-    program.ends_within(Duration::from_secs(5));
+    program.ends();
     left_nothing(&mut program);
 }
 

@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The folder that a child process works in.
 const FOLDER: &str = "AYE_TEST_FOLDER";
@@ -123,7 +123,7 @@ fn r51_a_kill_at_any_moment_loses_at_most_the_line_in_flight() {
     for round in 0..12 {
         let mut process = child("child_that_appends_until_it_is_killed", "077", home.path()).unwrap();
         let before = fs::metadata(&file).map_or(0, |data| data.len());
-        let limit = Instant::now() + Duration::from_secs(20);
+        let limit = Instant::now() + crate::support::hand::PATIENCE;
         while fs::metadata(&file).map_or(0, |data| data.len()) <= before + round * 10_000 {
             assert!(Instant::now() < limit, "the other process wrote nothing");
             std::thread::yield_now();

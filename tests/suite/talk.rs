@@ -1,15 +1,12 @@
 //! A person at the real program, a real socket, and a service that sends what it is told to.
 
-use crate::support::program::{Program, Setup, asleep, nobody_elses_sleep};
+use crate::support::program::{Program, Setup, asleep, nobody_elses_sleep, none_sleeps};
 use crate::support::service::{Answer, Service, Step};
+use crate::support::talking::{say, says};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-
-fn says(text: &str) -> Answer {
-    Answer::stream().says(text).finish("stop").done()
-}
 
 fn calls(name: &str, arguments: &Value) -> Answer {
     let function = json!({ "name": name, "arguments": arguments.to_string() });
@@ -36,14 +33,6 @@ async fn play(
     .unwrap();
 }
 
-/// Says something, as a hand would: Enter comes when the words are seen.
-fn say(program: &mut Program, words: &str) {
-    program.types(words);
-    program.until(words);
-    program.lets_pass(50);
-    program.keys("\r");
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_says_something_and_reads_the_reply() {
     let table = "# Heading\n\nSome **bold** words and `code`.\n\n| a | b |\n|---|---|\n| 漢字 | 🦀 |\n";
@@ -62,13 +51,12 @@ async fn a_person_says_something_and_reads_the_reply() {
 async fn r01_a_command_runs_after_a_yes_and_not_before() {
     play(vec![calls("bash_exec", &json!({ "command": "touch made" })), says("Done.")], &[], |program, _| {
         say(program, "make it");
-        program.until("$ touch made");
-        program.lets_pass(900);
+        program.until_asked("$ touch made");
         assert_eq!(program.file("made"), None);
         program.keys("\r");
         program.lets_pass(200);
         assert_eq!(program.file("made"), None, "enter alone never approves");
-        program.lets_pass(700);
+        program.until_asked("$ touch made");
         program.keys("y");
         program.until("Done.");
         assert!(program.file("made").is_some());
@@ -78,7 +66,7 @@ async fn r01_a_command_runs_after_a_yes_and_not_before() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r03_what_is_typed_when_the_card_appears_stays_in_the_composer() {
-    let late = Answer::stream().then(Step::Pause(Duration::from_millis(700)));
+    let late = Answer::stream().then(Step::Pause(Duration::from_millis(500)));
     let function =
         json!({ "name": "bash_exec", "arguments": json!({ "command": "touch made" }).to_string() });
     let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1", "function": function }] });
@@ -87,15 +75,14 @@ async fn r03_what_is_typed_when_the_card_appears_stays_in_the_composer() {
         say(program, "make it");
         for _ in 0..30 {
             program.keys("y");
-            program.lets_pass(60);
+            program.lets_pass(30);
         }
         program.until("$ touch made");
         program.until(&"y".repeat(30));
-        program.lets_pass(1200);
+        program.lets_pass(700);
         program.keys("y");
-        program.lets_pass(300);
-        assert_eq!(program.file("made"), None, "unsent words keep the card from listening");
         program.until(&"y".repeat(31));
+        assert_eq!(program.file("made"), None, "unsent words keep the card from listening");
     })
     .await;
 }
@@ -107,13 +94,12 @@ async fn a_no_with_words_reaches_the_model() {
         &[],
         |program, service| {
             say(program, "make it");
-            program.until("$ touch made");
-            program.lets_pass(700);
+            program.until_asked("$ touch made");
             program.keys("m");
-            program.lets_pass(100);
+            program.until("enter no, with these words");
             program.types("use the other folder");
-            program.keys("\r");
-            program.until("As you like.");
+            // Letters that came at once are no hand's, and an Enter on their heels ends no line.
+            program.insists("\r", "As you like.");
             assert_eq!(program.file("made"), None);
             assert!(service.received()[1].body.to_string().contains("use the other folder"));
         },
@@ -129,7 +115,7 @@ async fn an_edit_is_shown_before_it_is_made() {
         let screen = program.until("zwei");
         assert!(screen.contains("a.txt"), "{screen}");
         assert_eq!(program.file("a.txt").as_deref(), Some("one\ntwo\nthree\n"));
-        program.lets_pass(700);
+        program.until_asked("zwei");
         program.keys("y");
         program.until("Edited.");
         assert_eq!(program.file("a.txt").as_deref(), Some("one\nzwei\nthree\n"));
@@ -143,10 +129,9 @@ async fn a_question_is_picked_by_its_digit() {
         json!({ "question": "Which clock?", "keyword": "clock", "options": ["paused", "a trait", "real"] });
     play(vec![calls("ask_question", &ask), says("Good.")], &[], |program, service| {
         say(program, "go");
-        program.until("Which clock?");
-        program.lets_pass(700);
+        program.until_asked("Which clock?");
         program.keys("2");
-        program.lets_pass(700);
+        program.until("✓ a trait");
         program.keys("\r");
         program.until("Good.");
         let body = service.received()[1].body.to_string();
@@ -164,15 +149,7 @@ async fn r62_esc_stops_the_reply_and_closes_the_connection() {
         say(program, "go");
         program.until("Some words");
         program.keys("\x1b");
-        let closed = futures::executor::block_on(async { service.received().first().cloned() });
-        assert!(closed.is_some());
-        for _ in 0..50 {
-            if service.received()[0].closed_early.is_some() {
-                break;
-            }
-            program.lets_pass(20);
-        }
-        assert!(service.received()[0].closed_early.is_some(), "closed within a second");
+        program.until_that("the connection is closed", |_| service.received()[0].closed_early.is_some());
         assert!(program.screen().contains("Some words"), "what came is kept");
         say(program, "again");
         program.until("Again.");
@@ -224,7 +201,7 @@ async fn r51_killed_in_the_middle_everything_is_there_the_next_time() {
         let mut program = Setup::new(&["--base-url", &base, "--model", "m"]).start();
         program.until("You talk to");
         say(&mut program, "first question");
-        program.until("First reply.");
+        program.until_quiet("First reply.");
         say(&mut program, "second question");
         program.until("Half a reply");
         let place = program.place.clone();
@@ -259,10 +236,9 @@ async fn r51_an_open_question_is_there_the_next_time() {
         program.signal(Signal::KILL);
         program.ends();
         let mut program = Setup::again(&place, &["-c", "--base-url", &base, "--model", "m"]).start();
-        program.until("Which clock?");
-        program.lets_pass(700);
+        program.until_asked("Which clock?");
         program.keys("3");
-        program.lets_pass(700);
+        program.until("✓ real");
         program.keys("\r");
         program.until("Good.");
     })
@@ -276,25 +252,12 @@ async fn r22_no_child_outlives_the_program() {
     let command = format!("setsid sleep {seconds} & sleep {seconds}");
     play(vec![calls("bash_exec", &json!({ "command": command }))], &[], move |program, _| {
         say(program, "go");
-        program.until("$ setsid");
-        program.lets_pass(700);
+        program.until_asked("$ setsid");
         program.keys("y");
-        for _ in 0..500 {
-            if asleep(seconds) == 2 {
-                break;
-            }
-            program.lets_pass(20);
-        }
-        assert_eq!(asleep(seconds), 2);
+        program.until_that("both sleep", |_| asleep(seconds) == 2);
         program.signal(Signal::KILL);
         program.ends();
-        for _ in 0..150 {
-            if asleep(seconds) == 0 {
-                return;
-            }
-            program.lets_pass(20);
-        }
-        panic!("{} children are left", asleep(seconds));
+        none_sleeps(seconds);
     })
     .await;
 }

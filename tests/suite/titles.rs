@@ -3,8 +3,11 @@
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step, TITLE};
 use crate::support::talking::{say, says};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::runtime::Runtime;
+
+/// A title that is long on its way.
+const SLOW: Duration = Duration::from_millis(1000);
 
 fn begins(answers: Vec<Answer>, title: Answer, more: &[&str]) -> (Runtime, Service, Program) {
     let runtime = Runtime::new().unwrap();
@@ -22,13 +25,7 @@ fn names(text: &str) -> Answer {
 
 /// Waits until so many titles were asked for.
 fn until_asked(program: &mut Program, service: &Service, count: usize) {
-    for _ in 0..400 {
-        if service.titles().len() >= count {
-            return;
-        }
-        program.lets_pass(5);
-    }
-    panic!("{} titles were asked for", service.titles().len());
+    program.until_that("a title is asked for", |_| service.titles().len() >= count);
 }
 
 #[test]
@@ -42,24 +39,28 @@ fn the_model_names_the_session_after_its_first_turn() {
     let words = asked["messages"].to_string();
     assert!(words.contains("why is the test flaky?") && words.contains("It is the clock."), "{words}");
     say(&mut program, "sure?");
-    program.lets_pass(400);
+    program.until_that("the second turn begins", |_| service.received().len() == 2);
+    program.until_quiet("sure?");
+    program.lets_pass(200);
     assert_eq!(service.titles().len(), 1, "once is enough");
     assert_eq!(service.received().len(), 2);
-    program.keys("\x03\x03");
+    program.keys("\x03");
+    program.keys("\x03");
     program.ends();
     assert!(program.screen().contains(TITLE), "{}", program.screen());
 }
 
 #[test]
 fn the_persons_name_wins_while_the_models_is_on_its_way() {
-    let slow =
-        Answer::stream().then(Step::Pause(Duration::from_millis(1500))).says(TITLE).finish("stop").done();
+    let slow = Answer::stream().then(Step::Pause(SLOW)).says(TITLE).finish("stop").done();
     let (_runtime, service, mut program) = begins(vec![says("It is the clock.")], slow, &[]);
     say(&mut program, "why is the test flaky?");
     until_asked(&mut program, &service, 1);
-    say(&mut program, "/title mine alone");
+    // At once: typed, it takes a while.
+    program.keys("\x1b[200~/title mine alone\x1b[201~");
+    program.keys("\r");
     program.until("aye · mine alone");
-    program.lets_pass(1800);
+    program.lets_pass(SLOW.as_millis() as u64 + 100);
     let screen = program.screen();
     assert!(screen.contains("aye · mine alone") && !screen.contains(TITLE), "{screen}");
 }
@@ -70,16 +71,11 @@ fn the_next_words_hang_up_on_the_title() {
     let (_runtime, service, mut program) = begins(vec![says("One."), says("Two.")], stalls, &[]);
     say(&mut program, "first");
     until_asked(&mut program, &service, 1);
-    program.lets_pass(50);
-    assert_eq!(service.titles()[0].closed_early, None);
     program.types("second");
-    program.lets_pass(30);
-    let said = Instant::now();
+    program.until("❯ second");
+    assert_eq!(service.titles()[0].closed_early, None);
     program.keys("\r");
-    while service.titles()[0].closed_early.is_none() && said.elapsed() < Duration::from_millis(500) {
-        program.lets_pass(5);
-    }
-    assert!(service.titles()[0].closed_early.is_some(), "the socket is closed at once");
+    program.until_that("the socket is closed", |_| service.titles()[0].closed_early.is_some());
     program.until("Two.");
     let screen = program.screen();
     assert!(screen.contains("aye · first"), "the first words stay: {screen}");
@@ -91,14 +87,8 @@ fn a_title_without_end_is_read_no_further_than_it_is_worth() {
     let (_runtime, service, mut program) = begins(vec![says("One.")], endless, &[]);
     say(&mut program, "first");
     until_asked(&mut program, &service, 1);
-    for _ in 0..200 {
-        if service.titles()[0].closed_early.is_some() {
-            break;
-        }
-        program.lets_pass(5);
-    }
-    assert!(service.titles()[0].closed_early.is_some(), "the connection is closed");
-    program.lets_pass(50);
+    program.until_that("the connection is closed", |_| service.titles()[0].closed_early.is_some());
+    program.lets_pass(100);
     assert!(program.screen().contains("aye · first"), "what is no title is not taken");
 }
 
@@ -108,7 +98,7 @@ fn a_title_that_fails_is_no_matter_for_the_person() {
     let (_runtime, service, mut program) = begins(vec![says("One."), says("Two.")], refusal, &[]);
     say(&mut program, "first");
     until_asked(&mut program, &service, 1);
-    program.lets_pass(400);
+    program.lets_pass(300);
     let screen = program.screen();
     assert!(screen.contains("aye · first") && !screen.contains("no titles here"), "{screen}");
     assert_eq!(service.titles().len(), 1, "it is not tried again by itself");

@@ -6,7 +6,6 @@ use crate::support::kept::{ended, session, settings, until_ended};
 use crate::support::program::Setup;
 use aye::chat::{Entry, Outcome, Session};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 const TURNS: usize = 20;
 
@@ -83,7 +82,7 @@ fn r32_twenty_turns_of_noise_end_are_counted_and_are_there_the_next_time() {
         program.keys("\r");
         until_ended(&mut program, &kept, turn);
     }
-    program.lets_pass(200);
+    program.until_quiet("");
     assert_eq!(stray(&program.bytes()), Vec::<String>::new());
     let entries = session(&kept);
     let replies = entries.iter().filter_map(|entry| match entry {
@@ -121,16 +120,10 @@ fn r62_esc_in_the_middle_hangs_up_and_the_next_turn_comes() {
         program.types("say much");
         program.keys("\r");
         program.until("replies");
-        program.lets_pass(900);
+        program.lets_pass(300);
         assert_eq!(ended(&session(&kept)), turn - 1, "it still speaks");
         program.keys("\x1b");
-        for _ in 0..50 {
-            if hung_up.load(Ordering::SeqCst) {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        assert!(hung_up.load(Ordering::SeqCst), "the connection is closed within a second");
+        program.until_that("the connection is closed", |_| hung_up.load(Ordering::SeqCst));
         until_ended(&mut program, &kept, turn);
         let entries = session(&kept);
         let reply = entries.iter().rev().find(|entry| matches!(entry, Entry::Replied { .. }));
@@ -178,8 +171,7 @@ fn a_call_that_the_server_parsed_is_asked_about_and_its_outcome_goes_back() {
         program.until("ask mode");
         program.types("run something");
         program.keys("\r");
-        program.until("$ echo from-the-server");
-        program.lets_pass(700);
+        program.until_asked("$ echo from-the-server");
         assert!(
             !session(&kept).iter().any(|entry| matches!(entry, Entry::Settled { .. })),
             "not before a yes"
@@ -232,14 +224,14 @@ fn the_server_s_models_are_listed_and_one_is_chosen() {
     let mut program = setup.start();
     program.until("ask mode");
     program.types("/model");
-    program.lets_pass(50);
     program.keys("\r");
     program.until("gguf");
     // The one in use stands first.
     program.keys("\x1b[B");
-    program.lets_pass(100);
     program.keys("\r");
-    program.lets_pass(300);
+    program.until_that("the head names it", |program| {
+        program.screen().lines().next().is_some_and(|head| head.contains("gguf"))
+    });
     program.types("hi");
     program.keys("\r");
     until_ended(&mut program, &kept, 1);

@@ -1,12 +1,14 @@
 //! The way to a service, in the real program: who is trusted, what stands between, and where the key never goes.
 
 use crate::support::encrypted::{Authority, Encrypted, Shown, plain, request, says};
+use crate::support::hand::PATIENCE;
 use crate::support::kept::{ALONE, settings};
 use crate::support::program::Setup;
+use rustix::fs::inotify;
 use std::io::{Read, Write};
 use std::net::{IpAddr, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const KEY: &str = "canary-4711-of-the-way";
 const PASSWORD: &str = "canary-0815-of-the-proxy";
@@ -51,10 +53,8 @@ fn shows(shown: Shown, environment: &[(&str, &str)]) -> (String, Vec<String>) {
     let err = told(&format!("https://127.0.0.1:{}/v1", service.port), environment);
     let err = err.replace(&service.port.to_string(), "PORT");
     // The service learns of the end a moment later.
-    for _ in 0..200 {
-        if !service.heard.lock().unwrap().is_empty() {
-            break;
-        }
+    let end = Instant::now() + PATIENCE;
+    while service.heard.lock().unwrap().is_empty() && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(5));
     }
     let heard = service.heard.lock().unwrap().clone();
@@ -349,11 +349,14 @@ fn r57_nobody_is_connected_to_before_something_is_said_and_then_all_is_ready() {
     let base = format!("https://127.0.0.1:{}/v1", service.port);
     let setup = Setup::new(&["--base-url", &base, "--model", "m"]);
     settings(&setup, ALONE);
+    let watch = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK).unwrap();
+    inotify::add_watch(&watch, roots.path(), inotify::WatchFlags::CLOSE_NOWRITE).unwrap();
     let mut program = setup.env("SSL_CERT_FILE", roots.path().to_str().unwrap()).start();
     program.until("ask mode");
     program.types("good day");
     program.until("good day");
-    program.lets_pass(1500);
+    program.until_that("the authorities are read", |_| rustix::io::read(&watch, &mut [0; 64]).is_ok());
+    program.lets_pass(300);
     assert_eq!(service.met(), 0, "somebody was connected to before Enter");
     // The authorities were read while nobody waited: the file is not needed any more.
     roots.close().unwrap();

@@ -3,6 +3,7 @@
 
 use crate::support::often;
 use crate::support::program::{Program, Setup};
+use crate::support::promise::{kept, thrice};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::say;
 use serde_json::json;
@@ -75,7 +76,7 @@ impl Wait {
             if connections(self.port) == 0 {
                 return true;
             }
-            if since.elapsed() > CLOSED {
+            if !kept(CLOSED, since.elapsed()) {
                 return false;
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -146,13 +147,13 @@ fn busy(wait: &str) -> Answer {
 fn waits(runtime: &Runtime) -> Vec<Wait> {
     let stall = || Answer::default().then(Step::Stall);
     let of = |what, answer, shows| Wait::of(runtime, what, answer, shows);
-    let half = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"Half a reply\"}}]}\n\n";
+    let half = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"Half a reply\\n\"}}]}\n\n";
     let mut all = vec![
         black_hole(runtime),
         deaf("a handshake that never ends", "https", "", "waiting for m"),
         of("no head", stall(), "waiting for m"),
         of("a head and no event", Answer::stream().then(Step::Stall), "waiting for m"),
-        of("in a reply", Answer::stream().says("Half a reply").then(Step::Stall), "Half a reply"),
+        of("in a reply", Answer::stream().says("Half a reply\n").then(Step::Stall), "Half a reply"),
         of("in a call", half_a_call(), "writes a call of write_file"),
         of("a countdown", busy("40"), "try 2 of 5 in 3"),
         of("a wait of an hour", busy("3000"), "try 2 of 5 in 49 min"),
@@ -179,7 +180,7 @@ fn waits(runtime: &Runtime) -> Vec<Wait> {
 }
 
 /// What the session's file holds.
-fn kept(place: &Path) -> String {
+fn session(place: &Path) -> String {
     let mut files = std::fs::read_dir(place.join("home/aye/data/sessions")).unwrap().flatten();
     std::fs::read_to_string(files.next().expect("a session is kept").path()).unwrap()
 }
@@ -202,13 +203,15 @@ fn stops(wait: &Wait, key: &str) -> Result<(), String> {
     let closed = wait.closes(pressed);
     program.types("next words");
     program.until("❯ next words");
-    if usable > USABLE || !closed {
+    if !kept(USABLE, usable) || !closed {
         return Err(format!("usable after {usable:?}, closed: {closed}"));
     }
-    let kept = kept(program.place.path());
-    assert!(kept.contains("hello there") && kept.contains("interrupted"), "{}: {kept}", wait.what);
-    let marked = kept.contains("\"incomplete\":\"stopped\"");
-    assert!(kept.contains(wait.came) && marked != wait.came.is_empty(), "{}: {kept}", wait.what);
+    let ends = |program: &mut Program| session(program.place.path()).contains("interrupted");
+    program.until_that("the end of the turn", ends);
+    let all = session(program.place.path());
+    assert!(all.contains("hello there"), "{}: {all}", wait.what);
+    let marked = all.contains("\"incomplete\":\"stopped\"");
+    assert!(all.contains(wait.came) && marked != wait.came.is_empty(), "{}: {all}", wait.what);
     assert!(!program.screen().contains("✗"), "{}: it is no failure", wait.what);
     Ok(())
 }
@@ -221,17 +224,12 @@ fn leaves(wait: &Wait) -> Result<(), String> {
     program.until(wait.shows);
     let pressed = Instant::now();
     program.keys("\x03");
-    program.lets_pass(60);
     program.keys("\x03");
-    let code = program.ends_within(LEFT + Duration::from_secs(8));
-    assert_eq!(code, 0, "{}", wait.what);
+    let code = program.ends();
     let left = pressed.elapsed();
-    // What it wrote last may still be on its way to whoever reads the terminal.
-    while !program.is_restored() {
-        assert!(pressed.elapsed() < LEFT + Duration::from_secs(10), "{}: {}", wait.what, program.screen());
-        program.lets_pass(5);
-    }
-    if left > LEFT { Err(format!("left after {left:?}")) } else { Ok(()) }
+    assert_eq!(code, 0, "{}", wait.what);
+    assert!(program.is_restored(), "{}: {}", wait.what, program.screen());
+    if kept(LEFT, left) { Ok(()) } else { Err(format!("left after {left:?}")) }
 }
 
 /// Stops a run without a screen as a shell does.
@@ -245,32 +243,29 @@ fn interrupts(wait: &Wait) -> Result<(), String> {
             program.until("second answers this time");
         }
         _ => {
-            let began = Instant::now();
-            while connections(wait.port) == 0 && began.elapsed() < Duration::from_secs(20) {
-                program.lets_pass(5);
-            }
-            program.lets_pass(150);
+            program.until_that("the service is connected to", |_| connections(wait.port) > 0);
+            program.until(wait.came);
+            program.lets_pass(100);
         }
     };
     here(&mut program);
     let pressed = Instant::now();
     program.signal(rustix::process::Signal::INT);
-    let code = program.ends_within(LEFT + Duration::from_secs(8));
+    let code = program.ends();
+    let left = pressed.elapsed();
     assert_eq!(code, 130, "{}", wait.what);
-    let kept = kept(program.place.path());
-    assert!(kept.contains("hello there") && kept.contains("interrupted"), "{}: {kept}", wait.what);
-    assert!(kept.contains(wait.came), "{}: {kept}", wait.what);
-    if pressed.elapsed() > LEFT { Err(format!("ended after {:?}", pressed.elapsed())) } else { Ok(()) }
+    let all = session(program.place.path());
+    assert!(all.contains("hello there") && all.contains("interrupted"), "{}: {all}", wait.what);
+    assert!(all.contains(wait.came), "{}: {all}", wait.what);
+    if kept(LEFT, left) { Ok(()) } else { Err(format!("ended after {left:?}")) }
 }
 
-/// Every wait, a few at a time. A machine that is busy with something else gets a second and a third chance: what is
-/// really too slow is so each time.
+/// Every wait, a few at a time.
 fn every(waits: &[Wait], check: impl Fn(&Wait) -> Result<(), String> + Sync) {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let work = || {
         while let Some(wait) = waits.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
-            let tried: Vec<String> = (0..3).map_while(|_| check(wait).err()).collect();
-            assert!(tried.len() < 3, "{}: {tried:?}", wait.what);
+            thrice(wait.what, || check(wait));
         }
     };
     std::thread::scope(|scope| {

@@ -13,11 +13,11 @@ mod streams;
 mod true_server;
 mod trust;
 
+use crate::support::hand::PATIENCE;
 use crate::support::service::{Answer, Service};
 use aye::chat::{Chunk, Finish, Message, Request};
 use aye::llm::{Error, Llm, OpenAi, Settings};
 use futures::StreamExt;
-use std::time::Duration;
 
 /// A request with one message.
 fn asks(text: &str) -> Request {
@@ -30,20 +30,16 @@ fn asks(text: &str) -> Request {
     }
 }
 
-/// A model at the service, with a short patience.
+/// A model at the service.
 fn model(service: &Service) -> OpenAi {
-    OpenAi::new(settings(service))
-}
-
-fn settings(service: &Service) -> Settings {
-    Settings { idle: Duration::from_millis(800), ..Settings::new(&service.base_url) }
+    OpenAi::new(Settings::new(&service.base_url))
 }
 
 /// Everything that comes of one request but silence, which is a matter of the machine's load too.
 async fn collect(model: &OpenAi) -> Vec<Result<Chunk, Error>> {
     let is_quiet = |item: &Result<Chunk, Error>| matches!(item, Ok(Chunk::Quiet { .. }));
     let all = model.stream(asks("hi")).filter(|item| std::future::ready(!is_quiet(item))).collect();
-    tokio::time::timeout(Duration::from_secs(20), all).await.expect("a reply ends")
+    tokio::time::timeout(PATIENCE, all).await.expect("a reply ends")
 }
 
 /// Everything that comes of this answer; the service gives no other, and is asked once.

@@ -3,6 +3,9 @@
 use super::program::{Program, Setup};
 use aye::chat::Entry;
 use aye::store::read;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
 /// Writes the settings that the next start reads.
 pub fn settings(setup: &Setup, text: &str) {
@@ -11,18 +14,33 @@ pub fn settings(setup: &Setup, text: &str) {
     std::fs::write(folder.join("config.toml"), text).unwrap();
 }
 
+/// Puts a script of the shell there that can be run. Another process writes it: while this one, which has many threads,
+/// holds it open for writing, each process that a thread begins holds it too for a moment, and then nobody can run it.
+pub fn script(file: &Path, text: &str) {
+    let write = "umask 022; printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 755 \"$0\"";
+    let status = Command::new("sh").args(["-c", write]).arg(file).arg(text).status().unwrap();
+    assert!(status.success());
+}
+
 /// Settings with which nothing is asked of a service beside the talk, where `--base-url` says which it is.
 pub const ALONE: &str = "[model]\ntitles = false\n[profiles.openai]\ncontext_window = 100000000\n";
 
-/// The one session on disk, whole.
+/// The one session on disk, whole. A line that is being written may be there in part for a moment.
 pub fn session(setup: &Setup) -> Vec<Entry> {
     let folder = setup.place.path().join("home/aye/data/sessions");
     let Some(Ok(file)) = std::fs::read_dir(folder).ok().and_then(|mut files| files.next()) else {
         return Vec::new();
     };
-    let read = read(&file.path()).unwrap();
-    assert!(read.notices.is_empty(), "{:?}", read.notices);
-    read.entries
+    let mut tries = 0;
+    loop {
+        let read = read(&file.path()).unwrap();
+        if read.notices.is_empty() {
+            return read.entries;
+        }
+        tries += 1;
+        assert!(tries < 100, "{:?}", read.notices);
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// How many turns have ended.
@@ -32,11 +50,5 @@ pub fn ended(entries: &[Entry]) -> usize {
 
 /// Waits until so many turns have ended on disk.
 pub fn until_ended(program: &mut Program, setup: &Setup, turns: usize) {
-    for _ in 0..600 {
-        if ended(&session(setup)) >= turns {
-            return;
-        }
-        program.lets_pass(50);
-    }
-    panic!("turn {turns} did not end:\n{}", program.screen());
+    program.until_that(&format!("the end of turn {turns}"), |_| ended(&session(setup)) >= turns);
 }

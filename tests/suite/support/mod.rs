@@ -3,8 +3,10 @@
 pub mod between;
 pub mod encrypted;
 pub mod fixture;
+pub mod hand;
 pub mod kept;
 pub mod program;
+pub mod promise;
 pub mod scene;
 pub mod service;
 pub mod talking;

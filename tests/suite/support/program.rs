@@ -1,5 +1,7 @@
 //! The real program in a pty, its screen read through a terminal parser.
 
+use super::hand::PATIENCE;
+use super::promise::kept;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -7,24 +9,22 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long anything may take to appear.
-const PATIENCE: Duration = Duration::from_secs(20);
-
 /// What came out so far, read by a thread of its own.
 #[derive(Default)]
-struct Output {
-    bytes: Vec<u8>,
-    ended: bool,
+pub(super) struct Output {
+    pub(super) bytes: Vec<u8>,
+    /// Nothing more comes.
+    pub(super) ended: bool,
     /// Nobody is to read on: the terminal goes.
     lost: bool,
     /// Nobody reads, and the terminal stays.
     stuck: bool,
 }
 
-type Shared = Arc<(Mutex<Output>, Condvar)>;
+pub(super) type Shared = Arc<(Mutex<Output>, Condvar)>;
 
 /// The program under test; `AYE_TEST_PROGRAM` names another build of it, as measuring wants one.
-fn program() -> PathBuf {
+pub fn program() -> PathBuf {
     std::env::var_os("AYE_TEST_PROGRAM").map_or_else(|| env!("CARGO_BIN_EXE_aye").into(), PathBuf::from)
 }
 
@@ -129,9 +129,9 @@ impl Setup {
                 let count = reader.read(&mut buffer).unwrap_or(0);
                 let mut output = shared.0.lock().unwrap();
                 output.bytes.extend_from_slice(&buffer[..count]);
-                output.ended = count == 0;
+                output.ended = count == 0 || output.lost;
                 shared.1.notify_all();
-                if count == 0 || output.lost {
+                if output.ended {
                     return;
                 }
                 while output.stuck {
@@ -146,6 +146,7 @@ impl Setup {
             output,
             parser: vt100::Parser::new(cells(self.rows), cells(self.columns), 0),
             read: 0,
+            typed: None,
             place: self.place,
         }
     }
@@ -154,11 +155,13 @@ impl Setup {
 /// A running program and the terminal it runs in.
 pub struct Program {
     child: Box<dyn Child + Send + Sync>,
-    master: Option<Box<dyn MasterPty + Send>>,
-    writer: Option<Box<dyn Write + Send>>,
-    output: Shared,
-    parser: vt100::Parser,
-    read: usize,
+    pub(super) master: Option<Box<dyn MasterPty + Send>>,
+    pub(super) writer: Option<Box<dyn Write + Send>>,
+    pub(super) output: Shared,
+    pub(super) parser: vt100::Parser,
+    pub(super) read: usize,
+    /// When the last key was pressed, and what must pass before the next.
+    pub(super) typed: Option<(Instant, Duration)>,
     pub place: Arc<tempfile::TempDir>,
 }
 
@@ -179,7 +182,7 @@ impl Program {
     }
 
     /// Takes in what came, and answers what a terminal answers: its device attributes.
-    fn take_in(&mut self) {
+    pub(super) fn take_in(&mut self) {
         let output = self.output.0.lock().unwrap();
         let new = output.bytes[self.read..].to_vec();
         // The question may have come in two pieces.
@@ -189,7 +192,7 @@ impl Program {
         drop(output);
         self.parser.process(&new);
         for _ in 0..asked {
-            self.keys("\x1b[?62;22c");
+            self.sends("\x1b[?62;22c");
         }
     }
 
@@ -241,53 +244,6 @@ impl Program {
         self.output.0.lock().unwrap().bytes.clone()
     }
 
-    /// Types.
-    pub fn keys(&mut self, keys: &str) {
-        if let Some(writer) = &mut self.writer {
-            // A terminal whose program has ended takes no more keys.
-            let _ = writer.write_all(keys.as_bytes());
-            let _ = writer.flush();
-        }
-    }
-
-    /// Types the way a person does: one key, a moment, the next.
-    pub fn types(&mut self, text: &str) {
-        for key in text.chars() {
-            self.keys(key.encode_utf8(&mut [0; 4]));
-            std::thread::sleep(Duration::from_millis(15));
-        }
-    }
-
-    /// Waits until the text is on the screen.
-    pub fn until(&mut self, text: &str) -> String {
-        self.wait(|screen| screen.contains(text), text)
-    }
-
-    fn wait(&mut self, holds: impl Fn(&str) -> bool, what: &str) -> String {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let screen = self.screen();
-            // A terminal shows a frame that is marked as one at once.
-            if holds(&screen) && !self.is_in_a_frame() {
-                return screen;
-            }
-            let output = self.output.0.lock().unwrap();
-            assert!(!output.ended, "the program ended before {what:?} was on its screen:\n{screen}");
-            assert!(Instant::now() < end, "{what:?} never was on the screen:\n{screen}");
-            if output.bytes.len() == self.read {
-                let _ = self.output.1.wait_timeout(output, Duration::from_millis(50)).unwrap();
-            }
-        }
-    }
-
-    /// Whether the last frame that was marked as one has not come to its end.
-    fn is_in_a_frame(&self) -> bool {
-        let output = self.output.0.lock().unwrap();
-        let seen = &output.bytes[self.read.saturating_sub(1 << 18)..self.read];
-        let last = |mark: &[u8]| seen.windows(mark.len()).rposition(|window| window == mark);
-        !output.ended && last(b"\x1b[?2026h") > last(b"\x1b[?2026l")
-    }
-
     /// Lets time pass: for what must not happen. Nothing else may sleep.
     pub fn lets_pass(&mut self, milliseconds: u64) {
         std::thread::sleep(Duration::from_millis(milliseconds));
@@ -326,38 +282,43 @@ impl Program {
         self.output.0.lock().unwrap().stuck = true;
     }
 
-    /// Waits until the program has ended though nobody reads what it wrote; its exit code.
-    pub fn ends_unread_within(&mut self, time: Duration) -> u32 {
-        let end = Instant::now() + time;
-        while Instant::now() < end {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.exit_code();
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        panic!("the program did not end within {time:?}");
-    }
-
     /// Waits until the program has ended; its exit code, or 128 and the signal.
     pub fn ends(&mut self) -> u32 {
-        self.ends_within(PATIENCE)
-    }
-
-    /// The same, within a time.
-    pub fn ends_within(&mut self, time: Duration) -> u32 {
-        let end = Instant::now() + time;
+        let end = Instant::now() + PATIENCE;
         loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                std::thread::sleep(Duration::from_millis(30));
-                self.take_in();
-                return status.exit_code();
+            if let Some(code) = self.ends_early() {
+                self.read_to_the_end();
+                return code;
             }
             if Instant::now() > end {
                 let screen = self.screen();
-                panic!("the program did not end within {time:?}:\n{screen}");
+                panic!("the program did not end:\n{screen}");
             }
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// What it wrote last may still be on its way; what it left running may hold the terminal, and is not waited for.
+    fn read_to_the_end(&mut self) {
+        let output = self.output.0.lock().unwrap();
+        let limit = Duration::from_secs(2);
+        drop(
+            self.output.1.wait_timeout_while(output, limit, |output| !output.ended && !output.stuck).unwrap(),
+        );
+        self.take_in();
+    }
+
+    /// The same, within a promised time.
+    pub fn ends_within(&mut self, promised: Duration) -> u32 {
+        let began = Instant::now();
+        let mut took = Duration::ZERO;
+        while self.ends_early().is_none() && took < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+            took = began.elapsed();
+        }
+        let code = self.ends();
+        assert!(kept(promised, took), "the program ended after {took:?}:\n{}", self.screen());
+        code
     }
 }
 
@@ -372,6 +333,15 @@ pub fn asleep(seconds: u32) -> usize {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     all.filter(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|read| read == line.as_bytes()))
         .count()
+}
+
+/// Waits until no process sleeps so many seconds: nothing outlives the program by more than three.
+pub fn none_sleeps(seconds: u32) {
+    let began = Instant::now();
+    while asleep(seconds) > 0 {
+        assert!(kept(Duration::from_secs(3), began.elapsed()), "{} processes are left", asleep(seconds));
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 fn cells(count: u16) -> NonZeroU16 {

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// No test of a turn takes longer; a lost event fails instead of hanging.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = super::hand::PATIENCE;
 
 /// Entries in memory, and how often to fail first.
 #[derive(Clone, Default)]

@@ -51,6 +51,5 @@ pub fn talks(
 /// Says something as a person does.
 pub fn say(program: &mut Program, words: &str) {
     program.types(words);
-    program.lets_pass(15);
     program.keys("\r");
 }

@@ -70,7 +70,7 @@ where
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r48_every_fixture_passes_in_the_real_program() {
-    each(sample(3), in_the_program).await;
+    each(sample(5), in_the_program).await;
 }
 
 async fn in_the_program(fixture: Fixture) -> Result<(), String> {
@@ -191,7 +191,7 @@ fn same(wanted: &str, got: &str) -> Result<(), String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r64_where_the_network_cuts_an_answer_makes_no_difference() {
-    each(sample(5), cut_anywhere).await;
+    each(sample(8), cut_anywhere).await;
 }
 
 async fn cut_anywhere(fixture: Fixture) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! Answers that are no reply: what is tried again, and what the person is told.
 
-use super::{asks, collect, model, once, settings, told};
+use super::{asks, collect, model, once, told};
 use crate::support::service::{Answer, Service};
 use aye::chat::{Chunk, Request};
 use aye::llm::patience::WATCHED;
@@ -84,7 +84,7 @@ async fn r49_asking_for_the_models_is_tried_again_like_the_rest_and_the_first_is
     let list = || Answer::body(200, JSON, &[], r#"{"data": [{"id": "one"}, {"id": "two"}]}"#);
     let reply = || Answer::stream().says("a").done();
     let service = Service::strict([busy(), list(), busy(), reply(), reply()]).await;
-    let first = First::of(Keyed::of(settings(&service)));
+    let first = First::of(Keyed::of(Settings::new(&service.base_url)));
     let request = || Request { model: String::new(), ..asks("hi") };
     let out: Vec<_> = first.stream(request()).collect().await;
     assert_eq!(told(&out), "~2~@one@~2~a.");

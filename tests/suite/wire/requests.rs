@@ -1,6 +1,7 @@
 //! What a service is sent, what else it is asked, and where services are found.
 
 use super::{collect, model, told};
+use crate::support::promise::kept;
 use crate::support::service::{Answer, Service};
 use aye::llm::models::Model;
 use aye::llm::{OpenAi, Secret, Settings, local};
@@ -65,10 +66,11 @@ async fn servers_on_this_machine_are_found_in_a_fifth_of_a_second() {
     let places = [("mute", port(&mute)), ("good", port(&good)), ("other", port(&other)), ("none", 1)];
     let mut found = Vec::new();
     // A machine under load may miss the fifth of a second now and then.
-    for _ in 0..5 {
+    for _ in 0..100 {
         let began = std::time::Instant::now();
         found = local::find_at(&places).await;
-        assert!(began.elapsed().as_millis() < 1500, "{:?}", began.elapsed());
+        let took = began.elapsed();
+        assert!(kept(std::time::Duration::from_secs(1), took), "{took:?}");
         if !found.is_empty() {
             break;
         }

@@ -7,13 +7,9 @@ use aye::llm::{Api, Error, OpenAi, Settings};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A model behind the responses API of the service, with a short patience.
+/// A model behind the responses API of the service.
 pub fn model(service: &Service) -> OpenAi {
-    OpenAi::new(Settings {
-        api: Api::Responses,
-        idle: Duration::from_millis(800),
-        ..Settings::new(&service.base_url)
-    })
+    OpenAi::new(Settings { api: Api::Responses, ..Settings::new(&service.base_url) })
 }
 
 pub async fn once(answer: Answer) -> Vec<Result<Chunk, Error>> {

@@ -1,6 +1,7 @@
 //! When what a service writes arrives. What it writes is in `tests/wire/`.
 
 use super::{asks, model, told};
+use crate::support::hand::PATIENCE;
 use crate::support::often;
 use crate::support::service::{Answer, Service, Step};
 use aye::llm::{Llm, OpenAi, Settings};
@@ -15,8 +16,7 @@ async fn text_comes_while_the_service_still_writes() {
     let answer = Answer::stream().says("first").then(Step::Stall);
     let service = Service::strict([answer]).await;
     let mut reply = model(&service).stream(asks("hi"));
-    let first =
-        tokio::time::timeout(Duration::from_millis(700), reply.next()).await.expect("before the idle limit");
+    let first = tokio::time::timeout(PATIENCE, reply.next()).await.expect("before the idle limit");
     assert_eq!(told(&[first.unwrap()]), "first");
 }
 
@@ -28,8 +28,7 @@ async fn packed_text_comes_while_the_service_still_writes() {
     let head = Answer::head(200, &["content-type: text/event-stream", "content-encoding: gzip"]);
     let service = Service::strict([head.raw(gzip.get_ref()).then(Step::Stall)]).await;
     let mut reply = model(&service).stream(asks("hi"));
-    let first =
-        tokio::time::timeout(Duration::from_millis(700), reply.next()).await.expect("before the idle limit");
+    let first = tokio::time::timeout(PATIENCE, reply.next()).await.expect("before the idle limit");
     assert_eq!(told(&[first.unwrap()]), "first");
 }
 

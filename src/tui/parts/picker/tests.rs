@@ -7,6 +7,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::style::Modifier;
+use rustix::time::{ClockId, clock_gettime};
 
 fn sessions() -> Picker {
     let rows = vec![
@@ -197,12 +198,13 @@ fn twenty_thousand_rows_are_matched_only_when_the_filter_changes() {
     let mut picker = Picker::new("files", "none", rows);
     press(&mut picker, "1 9 9 9 9");
     assert_eq!(picker.current(), Some(19_999));
-    let start = std::time::Instant::now();
+    let work = || clock_gettime(ClockId::ThreadCPUTime);
+    let start = work();
     for _ in 0..50 {
         press(&mut picker, "down");
         drawn(&picker, 80, 24);
     }
-    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    assert!((work() - start).tv_sec < 5, "{:?}", work() - start);
 }
 
 proptest! {
