@@ -45,6 +45,7 @@ pub const DEFAULTS: &[(Scope, Action, &[&str])] = &[
     (Scope::List, Action::Close, &["esc"]),
     (Scope::Line, Action::Accept, &["enter"]),
     (Scope::Line, Action::Close, &["esc"]),
+    (Scope::Line, Action::BreakLine, &["shift-enter", "alt-enter", "ctrl-j"]),
     (Scope::Line, Action::Left, &["left", "ctrl-b"]),
     (Scope::Line, Action::Right, &["right"]),
     (Scope::Line, Action::WordLeft, &["alt-b", "ctrl-left", "alt-left"]),
