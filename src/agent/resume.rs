@@ -1,5 +1,6 @@
 //! Opening a session that was left in the middle.
 
+use super::ahead::Ahead;
 use super::state::{Pending, Step};
 use super::{Desk, Effect, Phase, State};
 use crate::chat::{Ending, Entry, Outcome, Session, TurnId};
@@ -24,6 +25,7 @@ pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
                     step: Step::ForAnswer(questions.clone()),
                     before: None,
                     changes: false,
+                    ahead: Ahead::default(),
                     output: String::new(),
                 });
                 continue;

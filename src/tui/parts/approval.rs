@@ -63,6 +63,8 @@ pub enum Reply {
     Nothing,
     /// It was not for the card: it goes on into the composer, and counts as pressed elsewhere.
     Passed,
+    /// The list of what waits is wanted.
+    Lists,
     /// The arguments are to be changed: [`Approval::edit`].
     Edits,
     /// This text is to be opened in the person's editor; what comes back goes to [`Approval::edited`].
@@ -222,6 +224,7 @@ impl Approval {
             (Action::Refuse, Step::Plan | Step::Always(_) | Step::Details) => {
                 self.decided(Decision::Deny(String::new()), key, now)
             }
+            (Action::ListWaiting, Step::Plan | Step::Details) => Reply::Lists,
             (Action::EditCall, Step::Plan | Step::Details) => Reply::Edits,
             (Action::RefuseBecause, _) => self.turn_to(Step::Because(Line::default())),
             (Action::Details, Step::Details) => self.turn_to(Step::Plan),

@@ -10,6 +10,7 @@ mod pictures;
 mod questions;
 mod speed;
 mod waiting;
+mod waits;
 mod writing;
 
 use super::effect::Effect;

@@ -163,12 +163,20 @@ impl Approval {
                 let e = key(Action::EditCall);
                 let long = if always { format!(" · {a} always…") } else { String::new() };
                 let short = if always { format!(" · {a} always") } else { String::new() };
+                let l = key(Action::ListWaiting);
+                let (list, brief) = match card.place.1 > 1 && !l.is_empty() {
+                    true => (format!(" · {l} list"), format!(" · {l}")),
+                    false => (String::new(), String::new()),
+                };
                 vec![
                     format!(
-                        "{yes} yes{long} · {e} edit · {no} no · {because} no, because… · {details} details"
+                        "{yes} yes{long} · {e} edit · {no} no · {because} no, because… · {details} details{list}"
                     ),
-                    format!("{yes} yes{short} · {e} edit · {no} no · {because} because · {details} more"),
-                    format!("{yes} yes{short} · {e} edit · {no} no · {because} · {details}"),
+                    format!(
+                        "{yes} yes{short} · {e} edit · {no} no · {because} because · {details} more{list}"
+                    ),
+                    format!("{yes} yes{short} · {e} edit · {no} no · {because} · {details}{list}"),
+                    format!("{yes} yes · {no} no · {because} · {details}{brief}"),
                     format!("{yes} yes · {no} no · {because} · {details}"),
                 ]
             }
