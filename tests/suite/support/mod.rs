@@ -14,3 +14,10 @@ pub mod talking;
 pub fn often(thorough: usize, quick: usize) -> usize {
     if std::env::var_os("AYE_TEST_THOROUGH").is_some() { thorough } else { quick }
 }
+
+/// How many trials of something that must never happen: so many while a person waits for the tests, fifteen where they
+/// are thorough, and what `AYE_TEST_TRIALS` says where somebody measures.
+pub fn trials(quick: usize) -> usize {
+    let said = std::env::var("AYE_TEST_TRIALS").ok().and_then(|count| count.parse().ok());
+    said.unwrap_or_else(|| often(15, quick))
+}
