@@ -9,6 +9,7 @@ use crate::chat::{By, CallId, Decision, Plan, ToolCall, ToolSpec};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crossterm::event::{KeyEvent, KeyEventKind};
 use form::Form;
+use looks::Laid;
 use ratatui::layout::Position;
 use std::path::Path;
 use std::time::Duration;
@@ -39,6 +40,7 @@ pub struct Approval {
     scroll: usize,
     page: usize,
     step: Step,
+    laid: Laid,
 }
 
 /// What the card is at.
@@ -92,7 +94,15 @@ pub struct Seen {
 impl Approval {
     /// The card of a call, before it was drawn.
     pub fn new(call: CallId) -> Self {
-        Self { call, seen: None, end_seen: false, scroll: 0, page: 1, step: Step::Plan }
+        Self {
+            call,
+            seen: None,
+            end_seen: false,
+            scroll: 0,
+            page: 1,
+            step: Step::Plan,
+            laid: Laid::default(),
+        }
     }
 
     /// Whose card it is.
@@ -241,6 +251,7 @@ impl Approval {
 
     fn turn_to(&mut self, step: Step) -> Reply {
         (self.step, self.scroll) = (step, 0);
+        self.laid = Laid::default();
         Reply::Nothing
     }
 

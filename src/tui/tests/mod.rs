@@ -1,5 +1,6 @@
 //! A person at a screen, without a terminal: types, presses, waits, sees.
 
+mod big;
 mod cards;
 mod connect;
 mod hands;

@@ -12,6 +12,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line;
+use std::cell::RefCell;
+use std::sync::Arc;
 
 /// A card narrower than this inside cannot be said to have been read.
 const READABLE: u16 = 16;
@@ -86,8 +88,21 @@ impl Approval {
         seen
     }
 
-    /// Everything that is read in the card, wrapped.
-    fn body(&self, card: &Card<'_>, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    /// Everything that is read in the card, wrapped. Laid out once for a width and a theme: a difference may have
+    /// twenty thousand lines.
+    fn body(&self, card: &Card<'_>, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
+        if let Some((of, by, lines)) = &*self.laid.0.borrow()
+            && *of == width
+            && by == theme
+        {
+            return lines.clone();
+        }
+        let lines = Arc::new(self.laid_out(card, width, theme));
+        *self.laid.0.borrow_mut() = Some((width, theme.clone(), lines.clone()));
+        lines
+    }
+
+    fn laid_out(&self, card: &Card<'_>, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         let mut body = Body { lines: Vec::new(), width: width.max(1), theme };
         match &self.step {
             Step::Details => body.details(card),
@@ -181,6 +196,17 @@ impl Approval {
                 ]
             }
         }
+    }
+}
+
+/// What is read in a card at its present step, laid out for a width and a theme. It only spares work, and counts for
+/// nothing where cards are compared.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Laid(RefCell<Option<(usize, Theme, Arc<Vec<Line<'static>>>)>>);
+
+impl PartialEq for Laid {
+    fn eq(&self, _: &Self) -> bool {
+        true
     }
 }
 
