@@ -4,7 +4,7 @@ use crate::support::kept::session;
 use crate::support::program::{Program, Setup};
 use crate::support::service::Answer;
 use crate::support::talking::{calls_after, runs, say, says, talks};
-use crate::support::trials;
+use crate::support::{Dice, trials};
 use aye::chat::Entry;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -13,16 +13,6 @@ const SOON: Duration = Duration::from_secs(2);
 
 /// Programs side by side where many trials are made: each of them mostly waits.
 const SIDE_BY_SIDE: usize = 10;
-
-/// A row of numbers that only look random.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % limit
-    }
-}
 
 /// Makes so many trials, shared out among programs, and says how many it made. Each makes its share and gives how many.
 fn share(what: &str, trials: usize, seed: u64, make: impl Fn(&mut Dice, usize) + Sync) {

@@ -19,6 +19,7 @@ mod keys;
 mod kills;
 mod long_talk;
 mod long_talks;
+mod nasty;
 mod odd_disks;
 mod odd_places;
 mod odd_servers;
