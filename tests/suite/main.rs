@@ -6,6 +6,7 @@ mod answers;
 mod approvals;
 mod asking_again;
 mod between_sessions;
+mod cards;
 mod choosing;
 mod command_line;
 mod commands;

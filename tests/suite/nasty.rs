@@ -27,6 +27,7 @@ fn lasts() -> Duration {
 }
 
 #[test]
+#[allow(clippy::print_stdout, reason = "figures are there to be read")]
 fn r08_what_was_decided_is_exactly_what_was_pressed_whatever_the_model_does() {
     let (began, lasts) = (Instant::now(), lasts());
     let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
@@ -37,11 +38,12 @@ fn r08_what_was_decided_is_exactly_what_was_pressed_whatever_the_model_does() {
         answered += session(&mut dice, began + lasts, SIZES[sessions % SIZES.len()], seed);
         sessions += 1;
     }
-    eprintln!("{answered} cards answered in {sessions} sessions, each as it was pressed");
+    println!("{answered} cards answered in {sessions} sessions, each as it was pressed");
     assert!(answered > 0);
 }
 
 /// One session until its replies are used up or the time is; how many cards were answered.
+#[allow(clippy::print_stdout, reason = "who finds something wants to see it again")]
 fn session(dice: &mut Dice, until: Instant, (columns, rows): (u16, u16), seed: u64) -> usize {
     let runtime = Runtime::new().unwrap();
     let answers: Vec<_> = (0..REPLIES).flat_map(|_| model::turn(dice)).collect();
@@ -50,7 +52,7 @@ fn session(dice: &mut Dice, until: Instant, (columns, rows): (u16, u16), seed: u
     std::fs::create_dir(setup.place.path().join("project/gone")).unwrap();
     let mut program = setup.start();
     program.until("You talk to");
-    eprintln!("AYE_TEST_SEED={seed} at {columns}x{rows}");
+    println!("AYE_TEST_SEED={seed} at {columns}x{rows}");
     let mut person = Person::default();
     for _ in 0..REPLIES {
         if Instant::now() > until {

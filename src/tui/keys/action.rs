@@ -96,6 +96,7 @@ actions! {
     PreviousQuestion "previous_question" "previous question"
     Note "note" "a note to the option"
     Tick "tick" "tick or untick, where several may be picked"
+    TickAll "tick_all" "tick all that can be told no, or none"
     Decline "decline" "decline to answer"
     Accept "accept" "take the row"
     Keep "keep" "take the row and keep it for the next start, where that can be"

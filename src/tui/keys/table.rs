@@ -22,6 +22,7 @@ pub const DEFAULTS: &[(Scope, Action, &[&str])] = &[
     (Scope::Approval, Action::Close, &["esc"]),
     (Scope::Waits, Action::Accept, &["enter"]),
     (Scope::Waits, Action::Tick, &["space"]),
+    (Scope::Waits, Action::TickAll, &["t"]),
     (Scope::Waits, Action::Refuse, &["n"]),
     (Scope::Waits, Action::Up, &["up"]),
     (Scope::Waits, Action::Down, &["down"]),

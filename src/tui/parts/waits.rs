@@ -43,6 +43,8 @@ pub struct Row {
     pub opens: bool,
     /// Whether it can be told no.
     pub refusable: bool,
+    /// Whether it has its yes, and only waits for its turn.
+    pub has_yes: bool,
 }
 
 /// What a key did.
@@ -85,13 +87,14 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
         careful: false,
         opens: true,
         refusable: true,
+        has_yes: pending.ahead.has_yes(),
     };
     Some(match &pending.step {
         Step::Settled | Step::Running(_) | Step::Planning => return None,
         Step::ForApproval(plan, _) => row.would(&plan.summary, &plan.access, plan.destroys.is_some()),
         Step::ForAnswer(_) => return None,
         Step::Waiting => match &pending.ahead.look {
-            _ if pending.ahead.has_yes() => Row { reach: "has your yes".to_owned(), opens: false, ..row },
+            _ if row.has_yes => Row { reach: "has your yes".to_owned(), opens: false, ..row },
             None => Row { reach: "not seen yet".to_owned(), ..row },
             Some(Look::Would { summary, access, destroys, asks: true }) => {
                 row.would(summary, access, destroys.is_some())
@@ -179,6 +182,13 @@ impl Waits {
                 }
                 self.move_to((at + 1).min(last))
             }
+            Some(Action::TickAll) => {
+                // What has its yes was answered already: it is ticked by hand or not at all.
+                let all = rows.iter().filter(|row| row.refusable && !row.has_yes);
+                let all: BTreeSet<CallId> = all.map(|row| row.call.clone()).collect();
+                self.ticked = if all.is_subset(&self.ticked) { BTreeSet::new() } else { all };
+                Reply::Nothing
+            }
             Some(Action::Accept) if row.opens => Reply::Brought(row.call.clone()),
             Some(Action::Tick | Action::Accept) => Reply::Says(row.why()),
             Some(Action::Refuse) => {
@@ -208,7 +218,7 @@ impl Row {
     /// Why it has no card now.
     fn why(&self) -> &'static str {
         match self.reach.as_str() {
-            "has your yes" => "it has your yes, and starts when its turn comes",
+            _ if self.has_yes => "it has your yes, and starts when its turn comes",
             "needs no yes" => "it needs no yes",
             "asks you" => "it asks you when its turn comes",
             _ => "it has no card before its turn",

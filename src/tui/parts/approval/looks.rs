@@ -91,14 +91,15 @@ impl Approval {
     /// Everything that is read in the card, wrapped. Laid out once for a width and a theme: a difference may have
     /// twenty thousand lines.
     fn body(&self, card: &Card<'_>, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
-        if let Some((of, by, lines)) = &*self.laid.0.borrow()
-            && *of == width
-            && by == theme
+        if let Some(laid) = &*self.laid.0.borrow()
+            && laid.width == width
+            && laid.theme == *theme
         {
-            return lines.clone();
+            return laid.lines.clone();
         }
         let lines = Arc::new(self.laid_out(card, width, theme));
-        *self.laid.0.borrow_mut() = Some((width, theme.clone(), lines.clone()));
+        *self.laid.0.borrow_mut() =
+            Some(Box::new(LaidOut { width, theme: theme.clone(), lines: lines.clone() }));
         lines
     }
 
@@ -202,7 +203,14 @@ impl Approval {
 /// What is read in a card at its present step, laid out for a width and a theme. It only spares work, and counts for
 /// nothing where cards are compared.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Laid(RefCell<Option<(usize, Theme, Arc<Vec<Line<'static>>>)>>);
+pub(super) struct Laid(RefCell<Option<Box<LaidOut>>>);
+
+#[derive(Debug, Clone)]
+struct LaidOut {
+    width: usize,
+    theme: Theme,
+    lines: Arc<Vec<Line<'static>>>,
+}
 
 impl PartialEq for Laid {
     fn eq(&self, _: &Self) -> bool {

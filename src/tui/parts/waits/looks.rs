@@ -129,11 +129,12 @@ fn hints(listening: Listening, keys: &Keymap, ticked: usize) -> Vec<String> {
         1 => "no to the ticked one".to_owned(),
         count => format!("no to {count}"),
     };
-    let (open, tick) = (key(Action::Accept), key(Action::Tick));
+    let (open, tick, all) = (key(Action::Accept), key(Action::Tick), key(Action::TickAll));
     let (refuse, back) = (key(Action::Refuse), key(Action::Close));
     vec![
-        format!("↑↓ move · {open} its card · {tick} tick · {refuse} {no} · {back} back"),
-        format!("{open} its card · {tick} tick · {refuse} {no} · {back} back"),
+        format!("↑↓ move · {open} its card · {tick} tick · {all} all · {refuse} {no} · {back} back"),
+        format!("{open} its card · {tick} tick · {all} all · {refuse} {no} · {back} back"),
+        format!("{open} card · {tick} tick · {refuse} {no} · {back} back"),
         format!("{open} card · {refuse} {no} · {back} back"),
         format!("{open} card · {back} back"),
     ]

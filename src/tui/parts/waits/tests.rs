@@ -23,7 +23,8 @@ fn press(list: &mut Waits, rows: &[Row], code: KeyCode) -> Reply {
 }
 
 fn one(number: usize, tool: &str, summary: &str, reach: &str) -> Row {
-    let (opens, refusable) = (!["needs no yes", "asks you"].contains(&reach), reach != "asks you");
+    let (opens, refusable) =
+        (!["needs no yes", "asks you", "has your yes"].contains(&reach), reach != "asks you");
     Row {
         call: CallId(format!("c{number}")),
         number,
@@ -33,6 +34,7 @@ fn one(number: usize, tool: &str, summary: &str, reach: &str) -> Row {
         careful: reach == "destroys",
         opens,
         refusable,
+        has_yes: reach == "has your yes",
     }
 }
 
@@ -75,7 +77,7 @@ fn the_list_shows_tool_summary_and_reach_of_each() {
 │ rm -rf target                                                                                    │
 │                                                                                                  │
 │                                                                                                  │
-╰─ ↑↓ move · enter its card · space tick · n no to the ticked one · esc back ──────────────────────╯
+╰─ ↑↓ move · enter its card · space tick · t all · n no to the ticked one · esc back ──────────────╯
 "#);
 }
 
@@ -113,6 +115,22 @@ fn no_is_for_what_is_ticked_or_else_for_the_open_row() {
     press(&mut waits, &rows, KeyCode::Char(' '));
     press(&mut waits, &rows, KeyCode::End);
     assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), Reply::Refused(vec!["c5".into()]), "unticked");
+}
+
+#[test]
+fn all_are_ticked_but_what_has_its_yes() {
+    let mut rows = some();
+    rows.push(one(6, "bash_exec", "ls", "has your yes"));
+    let mut waits = Waits::default();
+    press(&mut waits, &rows, KeyCode::Char('t'));
+    press(&mut waits, &rows, KeyCode::Char('t'));
+    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), Reply::Refused(vec!["c1".into()]), "none");
+    press(&mut waits, &rows, KeyCode::Char('t'));
+    let all = ["c1", "c2", "c3", "c5"].map(CallId::from).to_vec();
+    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), Reply::Refused(all));
+    press(&mut waits, &rows, KeyCode::End);
+    assert!(matches!(press(&mut waits, &rows, KeyCode::Enter), Reply::Says(_)));
+    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), Reply::Refused(vec!["c6".into()]), "taken back");
 }
 
 #[test]
