@@ -16,6 +16,8 @@ pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
     state.session = session;
     let mut desk = Desk { state: &mut state, effects: Vec::new() };
     let mut asked = Vec::new();
+    // Behind a call that had not begun nothing has: a yes that was given before its turn had not come to it.
+    let mut reached = true;
     for id in desk.state.session.open_calls() {
         let Some(call) = desk.state.session.call(&id) else { continue };
         let words = match (&call.questions, call.started) {
@@ -28,11 +30,16 @@ pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
                     ahead: Ahead::default(),
                     output: String::new(),
                 });
+                reached = false;
                 continue;
             }
-            (None, true) => "The program ended while this ran: its outcome is unknown. It was not run again.",
+            (None, true) if reached => {
+                "The program ended while this ran: its outcome is unknown. It was not run again."
+            }
+            (None, true) => "Not done: the program ended before its turn came.",
             (None, false) => "Not done: the program ended before it was allowed.",
         };
+        reached &= call.started;
         desk.keep(Entry::Settled { call: id, outcome: Outcome::Interrupted(words.to_owned()), took_ms: 0 });
     }
     if !asked.is_empty() {

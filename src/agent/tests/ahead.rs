@@ -121,6 +121,30 @@ fn what_was_brought_can_be_edited_and_needs_its_yes_then() {
 }
 
 #[test]
+fn r51_a_yes_that_was_never_reached_did_nothing_and_one_that_was_is_unknown() {
+    let told = |state: &State, id: &str| {
+        let (resumed, _) = resume(Session::replay(state.session.entries().to_vec()), idle());
+        let of = |entry: &Entry| match entry {
+            Entry::Settled { call, outcome, .. } if call.0 == id => Some(outcome.text().to_owned()),
+            _ => None,
+        };
+        resumed.session.entries().iter().find_map(of).expect("it is settled")
+    };
+    let mut state = three();
+    brought(&mut state, "c");
+    planned(&mut state, "c", write());
+    decided(&mut state, "c", Decision::Once);
+    assert!(told(&state, "c").starts_with("Not done"), "{}", told(&state, "c"));
+    decided(&mut state, "a", Decision::Once);
+    assert!(told(&state, "a").contains("unknown") && told(&state, "c").starts_with("Not done"));
+    finished(&mut state, "a");
+    planned(&mut state, "b", write());
+    decided(&mut state, "b", Decision::Deny(String::new()));
+    planned(&mut state, "c", write());
+    assert!(told(&state, "c").contains("unknown"), "it runs now");
+}
+
+#[test]
 fn stopping_settles_what_has_its_yes_as_not_done() {
     let mut state = three();
     brought(&mut state, "c");

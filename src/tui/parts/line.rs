@@ -111,6 +111,8 @@ impl Line {
                 self.insert("\n");
                 return Reply::Changed;
             }
+            // Where there is one line it is not handed on: it would break another one's.
+            Action::BreakLine => {}
             _ => return Reply::Passed,
         }
         Reply::Moved

@@ -185,7 +185,11 @@ impl QuestionCard {
         }
         match line.key(key, keys) {
             // An Enter that came with a paste ends no line: it is part of what was pasted.
-            line::Reply::Accepted if matches!(listening, Listening::Until(_)) => line.insert("\n"),
+            line::Reply::Accepted if matches!(listening, Listening::Until(_)) => {
+                if what == Writing::OwnWords {
+                    line.insert("\n");
+                }
+            }
             line::Reply::Accepted if key.kind == KeyEventKind::Press => {
                 let text = line.text().trim().to_owned();
                 self.writing = None;

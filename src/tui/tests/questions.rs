@@ -125,6 +125,17 @@ fn r05_a_paste_picks_nothing_and_goes_where_writing_goes() {
 }
 
 #[test]
+fn a_key_that_breaks_lines_does_nothing_in_a_note_and_nothing_elsewhere() {
+    let mut screen = asked();
+    screen.waits(2000);
+    screen.presses("n");
+    screen.presses("a");
+    screen.presses("alt-enter");
+    screen.presses("b");
+    assert!(screen.shows().contains("note ab") && screen.state.composer.is_empty(), "{}", screen.shows());
+}
+
+#[test]
 fn r05_a_burst_without_marks_picks_nothing() {
     let mut screen = asked();
     screen.waits(2000);
