@@ -145,6 +145,7 @@ fn the_list_is_left_by_the_key_that_opened_it_and_the_card_is_seen_anew() {
         screen.presses("l");
         screen.waits(600);
         screen.presses(leaves);
+        screen.presses(leaves);
         assert!(screen.shows().contains("$ echo 0") && !screen.state.agent.is_idle(), "{leaves}");
         screen.presses("y");
         assert_eq!(screen.decided(), 0, "{leaves}");

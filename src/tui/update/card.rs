@@ -31,7 +31,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
             match card.key(&key, &state.keys, plan, listening, now) {
                 approval::Reply::Passed => return None,
                 approval::Reply::Nothing => return Some(Vec::new()),
-                approval::Reply::Lists => return Some(waits::open(state)),
+                approval::Reply::Lists => return Some(waits::open(state, &key)),
                 approval::Reply::Edits => {
                     let tool = state.agent.tools.iter().find(|tool| tool.name == call.name);
                     if card.edit(tool, call) {

@@ -12,7 +12,9 @@ use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 
 /// Opens the list in place of the card of an approval; a card that was brought before its turn goes back.
-pub fn open(state: &mut State) -> Vec<Effect> {
+pub fn open(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
+    // Held on, it does not close what it opened.
+    state.presses.answered(Chord::from(key), state.now);
     let mut effects = agent::happened(state, Event::Brought(None));
     if matches!(state.agent.waiting(), Some(Waiting::Approval { .. })) {
         state.waits = Some(Waits::default());
@@ -30,7 +32,10 @@ pub fn key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Ve
         Reply::Passed => return None,
         Reply::Nothing => {}
         Reply::Says(words) => state.notice(words, Kind::Info),
-        Reply::Closed => close(state),
+        Reply::Closed => {
+            close(state);
+            state.presses.answered(Chord::from(key), state.now);
+        }
         Reply::Brought(call) => {
             close(state);
             state.presses.answered(Chord::from(key), state.now);
