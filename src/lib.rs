@@ -77,6 +77,8 @@
 //! - What goes to the terminal is written here too (`tui::canvas`): a row that moved is moved by the terminal, and a reply
 //!   costs a tenth of the bytes. So is the reader of code colours (`tui::text::code`): one grammar of the library that
 //!   served before took more memory than the whole program may.
+//! - A call whose card was brought before its turn keeps the model's order: its yes is kept in the agent, its tool looks
+//!   again when its turn comes, and a plan that is another by then is asked about anew.
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

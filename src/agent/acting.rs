@@ -1,7 +1,7 @@
 //! From a call to its outcome.
 
 use super::state::{Pending, Step};
-use super::{Desk, Effect, Phase, editing, thinking};
+use super::{Desk, Effect, Phase, ahead, editing, thinking};
 use crate::chat::{
     Access, Answer, By, CallId, Decision, Entry, Intent, Outcome, Plan, Status, ToolCall, TurnId,
 };
@@ -13,8 +13,15 @@ const FAILURES: u32 = 3;
 
 /// Takes up the calls of a reply.
 pub(super) fn begin(desk: &mut Desk<'_>, turn: TurnId, calls: Vec<ToolCall>) {
-    let pending =
-        |call| Pending { call, step: Step::Waiting, before: None, changes: false, output: String::new() };
+    let pending = |call| Pending {
+        call,
+        step: Step::Waiting,
+        before: None,
+        changes: false,
+        ahead: ahead::Ahead::default(),
+        output: String::new(),
+    };
+    (desk.state.brought, desk.state.listed) = (None, false);
     desk.state.phase = Phase::Acting { turn, calls: calls.into_iter().map(pending).collect() };
     advance(desk);
 }
@@ -32,7 +39,9 @@ fn advance(desk: &mut Desk<'_>) {
             match &pending.step {
                 Step::Settled => {}
                 Step::Running(plan) if is_read(plan) => settled = false,
-                Step::Waiting if !pending.changes || settled => {
+                // A look that began before its turn does not count, and must not be taken for the one that does.
+                Step::Waiting if pending.ahead.looking => return,
+                Step::Waiting if settled || !pending.changes && !pending.ahead.has_yes() => {
                     next = Some(index);
                     break;
                 }
@@ -71,12 +80,25 @@ fn is_read(plan: &Plan) -> bool {
 
 /// A tool has looked at a call.
 pub(super) fn planned(desk: &mut Desk<'_>, call: &CallId, intent: Result<Intent, String>) {
+    let brought = desk.state.brought.as_ref() == Some(call);
     let Some(pending) = desk.state.pending_mut(call) else { return };
+    if pending.ahead.looking {
+        ahead::looked(desk, call, intent);
+        return advance(desk);
+    }
     if pending.step != Step::Planning {
         return;
     }
     if let Some(before) = pending.before.take() {
         editing::looked(desk, *before, intent);
+        return advance(desk);
+    }
+    if brought {
+        ahead::planned(desk, call, intent);
+        return advance(desk);
+    }
+    if let Some(yes) = pending.ahead.yes.take() {
+        ahead::still(desk, call, &yes, intent);
         return advance(desk);
     }
     match intent {
@@ -91,6 +113,7 @@ pub(super) fn planned(desk: &mut Desk<'_>, call: &CallId, intent: Result<Intent,
 }
 
 pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
+    let brought = desk.state.brought.as_ref() == Some(id);
     let edited = desk.state.session.call(id).is_some_and(|call| call.edited.is_some());
     let earlier_settled = desk
         .state
@@ -99,16 +122,20 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
         .take_while(|other| other.call.id != *id)
         .all(|other| other.step == Step::Settled);
     let Some(pending) = desk.state.pending_mut(id) else { return };
-    if !is_read(&plan) && !earlier_settled {
+    if !is_read(&plan) && !earlier_settled && !brought {
         // It was planned beside reads that still run. It will be planned again when they are through.
         pending.changes = true;
         pending.step = Step::Waiting;
         return;
     }
+    let again = std::mem::take(&mut pending.ahead.again);
     let call = pending.call.clone();
     let verdict = match judge(&desk.state.policy, desk.state.session.granted(), &call.name, &plan) {
         // Whoever changed it sees what came of that before it runs.
         Verdict::Allow if edited => Verdict::Ask("you changed its arguments".to_owned()),
+        Verdict::Ask(reason) if again => {
+            Verdict::Ask(format!("{reason}. It is no longer what you said yes to"))
+        }
         verdict => verdict,
     };
     desk.keep(Entry::Planned {
@@ -131,7 +158,7 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
 }
 
 /// Lets a call run: for real, or on the stage alone in a dry run, where `Act` is never made.
-fn start(desk: &mut Desk<'_>, call: ToolCall, plan: Box<Plan>) {
+pub(super) fn start(desk: &mut Desk<'_>, call: ToolCall, plan: Box<Plan>) {
     let Some(turn) = desk.state.turn() else { return };
     if let Some(pending) = desk.state.pending_mut(&call.id) {
         pending.step = Step::Running(plan.clone());
@@ -143,28 +170,52 @@ fn start(desk: &mut Desk<'_>, call: ToolCall, plan: Box<Plan>) {
     });
 }
 
-/// The waiting call was decided. Anything else changes nothing: a yes for one call is never a yes for another.
+/// A call was decided. Anything but the one that waits, and a no before its turn, changes nothing: a yes for one call
+/// is never a yes for another.
 pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: By) {
+    if desk.state.brought.as_ref().is_some_and(|brought| brought != id) {
+        ahead::put_back(desk);
+    }
+    let first = desk.state.pending().iter().find(|pending| pending.step != Step::Settled);
+    let early =
+        first.is_some_and(|pending| pending.call.id != *id) && desk.state.brought.as_ref() == Some(id);
     let Some(pending) = desk.state.pending_mut(id) else { return };
-    let Step::ForApproval(plan, _) = &pending.step else { return };
-    let (call, plan) = (pending.call.clone(), plan.clone());
-    if let Decision::Edited(arguments) = decision {
-        return editing::begin(desk, id, arguments, by);
-    }
-    desk.keep(Entry::Decided { call: id.clone(), decision: decision.clone(), by });
+    let call = pending.call.clone();
+    let plan = match &pending.step {
+        Step::ForApproval(plan, _) => plan.clone(),
+        // A no needs no look, so the list takes it for any call whose turn has not come.
+        Step::Waiting if matches!(decision, Decision::Deny(_)) => return refused(desk, id, decision, by),
+        Step::Waiting | Step::Planning | Step::ForAnswer(_) | Step::Running(_) | Step::Settled => return,
+    };
     match decision {
-        Decision::Once | Decision::Always(_) => start(desk, call, plan),
-        Decision::Edited(_) => {}
-        Decision::Deny(words) => {
-            let words = words.trim();
-            let told = if words.is_empty() {
-                "The person said no. Nothing was done. Do not try the same thing another way; ask what they want, or go on without it.".to_owned()
-            } else {
-                format!("The person said no, and nothing was done. Their words: {words}")
-            };
-            settle(desk, id, Outcome::Refused(told), Duration::ZERO);
+        Decision::Edited(arguments) => return editing::begin(desk, id, arguments, by),
+        Decision::Once | Decision::Always(_) if early => {
+            ahead::kept(desk, id, plan, decision, by);
+            return advance(desk);
         }
+        Decision::Deny(_) => return refused(desk, id, decision, by),
+        Decision::Once | Decision::Always(_) => {}
     }
+    (desk.state.brought, desk.state.listed) = (None, false);
+    desk.keep(Entry::Decided { call: id.clone(), decision, by });
+    start(desk, call, plan);
+    advance(desk);
+}
+
+/// A no to a call that has not begun.
+fn refused(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: By) {
+    if desk.state.brought.as_ref() == Some(id) {
+        desk.state.brought = None;
+    }
+    let Decision::Deny(words) = &decision else { return };
+    let words = words.trim();
+    let told = if words.is_empty() {
+        "The person said no. Nothing was done. Do not try the same thing another way; ask what they want, or go on without it.".to_owned()
+    } else {
+        format!("The person said no, and nothing was done. Their words: {words}")
+    };
+    desk.keep(Entry::Decided { call: id.clone(), decision, by });
+    settle(desk, id, Outcome::Refused(told), Duration::ZERO);
     advance(desk);
 }
 
@@ -197,6 +248,10 @@ pub(super) fn finished(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took:
         other => other,
     };
     settle(desk, id, outcome, took);
+    // What was seen of the others before this may not hold any more.
+    if let Phase::Acting { calls, .. } = &mut desk.state.phase {
+        calls.iter_mut().for_each(|pending| pending.ahead.look = None);
+    }
     advance(desk);
 }
 
@@ -226,7 +281,7 @@ pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
 }
 
 /// Ends one call, once.
-fn settle(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: Duration) {
+pub(super) fn settle(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: Duration) {
     let Some(pending) = desk.state.pending_mut(id) else { return };
     if pending.step == Step::Settled {
         return;

@@ -58,9 +58,13 @@ pub enum Event {
         /// How long it ran.
         took: Duration,
     },
+    /// The person looks at the list of what waits.
+    Listed,
+    /// The person wants the card of this call before its turn; without one, that of the call whose turn it is.
+    Brought(Option<CallId>),
     /// The waiting call was decided.
     Decided {
-        /// Which call; ignored unless it is the one that waits.
+        /// Which call; ignored unless it waits. A no is taken for every call that has not begun.
         call: CallId,
         /// What was decided.
         decision: Decision,

@@ -1,6 +1,7 @@
 //! The turn machine: knows model, tools and person, and no screen.
 
 mod acting;
+mod ahead;
 mod compacting;
 mod editing;
 mod effect;
@@ -15,6 +16,7 @@ mod tests;
 mod thinking;
 mod window;
 
+pub use ahead::{Ahead, Look};
 pub use compacting::Cut;
 pub use effect::Effect;
 pub use event::Event;
@@ -57,6 +59,8 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
                 acting::finished(&mut desk, &call, outcome, took);
             }
         }
+        Event::Listed => ahead::listed(&mut desk),
+        Event::Brought(call) => ahead::brought(&mut desk, call),
         Event::Decided { call, decision, by } => acting::decided(&mut desk, &call, decision, by),
         Event::Answered { call, answer } => acting::answered(&mut desk, &call, answer),
         Event::Interrupted => interrupted(&mut desk),

@@ -1,5 +1,6 @@
 //! Opening a session that was left in the middle.
 
+use super::ahead::Ahead;
 use super::state::{Pending, Step};
 use super::{Desk, Effect, Phase, State};
 use crate::chat::{Ending, Entry, Outcome, Session, TurnId};
@@ -15,6 +16,8 @@ pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
     state.session = session;
     let mut desk = Desk { state: &mut state, effects: Vec::new() };
     let mut asked = Vec::new();
+    // Behind a call that had not begun nothing has: a yes that was given before its turn had not come to it.
+    let mut reached = true;
     for id in desk.state.session.open_calls() {
         let Some(call) = desk.state.session.call(&id) else { continue };
         let words = match (&call.questions, call.started) {
@@ -24,13 +27,19 @@ pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
                     step: Step::ForAnswer(questions.clone()),
                     before: None,
                     changes: false,
+                    ahead: Ahead::default(),
                     output: String::new(),
                 });
+                reached = false;
                 continue;
             }
-            (None, true) => "The program ended while this ran: its outcome is unknown. It was not run again.",
+            (None, true) if reached => {
+                "The program ended while this ran: its outcome is unknown. It was not run again."
+            }
+            (None, true) => "Not done: the program ended before its turn came.",
             (None, false) => "Not done: the program ended before it was allowed.",
         };
+        reached &= call.started;
         desk.keep(Entry::Settled { call: id, outcome: Outcome::Interrupted(words.to_owned()), took_ms: 0 });
     }
     if !asked.is_empty() {

@@ -1,5 +1,6 @@
 //! What the agent knows: the session, the turn that runs, and what it waits for.
 
+use super::ahead::Ahead;
 use super::compacting::{Cut, Tries};
 use super::window::Measure;
 use crate::chat::{
@@ -40,6 +41,10 @@ pub struct State {
     pub(super) turns: u64,
     /// Requests made in the present turn.
     pub(super) rounds: u32,
+    /// The call whose card the person brought before its turn.
+    pub(super) brought: Option<CallId>,
+    /// Whether calls are looked at for the list of what waits.
+    pub(super) listed: bool,
     /// Calls that failed, and how often in a row; within one turn.
     pub(super) failures: Vec<(ToolCall, u32)>,
 }
@@ -133,6 +138,8 @@ pub struct Pending {
     pub(super) before: Option<Box<Before>>,
     /// Whether it is known to change something, from a look that was taken too early to count.
     pub(super) changes: bool,
+    /// What is known of it before its turn, where the person looked at the list of what waits.
+    pub ahead: Ahead,
     /// The latest output of a running call, bounded; for the screen.
     pub output: String,
 }
@@ -204,28 +211,35 @@ impl State {
             queue: Vec::new(),
             turns: 0,
             rounds: 0,
+            brought: None,
+            listed: false,
             failures: Vec::new(),
         }
     }
 
-    /// What a person has to do now, where they have to: the one seam for frontends. The oldest comes first.
+    /// What a person has to do now, where they have to: the one seam for frontends. The oldest comes first, but for
+    /// one that the person brought before its turn.
     pub fn waiting(&self) -> Option<Waiting<'_>> {
-        self.pending().iter().find_map(|pending| match &pending.step {
+        let brought = |pending: &&Pending| self.brought.as_ref() == Some(&pending.call.id);
+        let brought = self.pending().iter().find(brought);
+        if brought.is_some_and(|pending| matches!(pending.step, Step::Planning | Step::Waiting)) {
+            // Until its card is there, no other is: a key that is meant for it must not answer that.
+            return None;
+        }
+        brought.into_iter().chain(self.pending()).find_map(|pending| match &pending.step {
             Step::ForApproval(plan, reason) => Some(Waiting::Approval { call: &pending.call, plan, reason }),
             Step::ForAnswer(questions) => Some(Waiting::Answer { call: &pending.call, questions }),
             Step::Waiting | Step::Planning | Step::Running(_) | Step::Settled => None,
         })
     }
 
-    /// Which of the calls that still need something the waiting one is, from 1, and how many there are; `(0, 0)`
-    /// where none waits.
+    /// Which of the calls of the reply the waiting one is, from 1, and how many there are; `(0, 0)` where none waits.
     pub fn place(&self) -> (usize, usize) {
-        let open = self.pending().iter().filter(|pending| pending.step != Step::Settled).count();
-        if self.waiting().is_none() {
-            (0, 0)
-        } else {
-            (self.pending().len() - open + 1, self.pending().len())
-        }
+        let Some(Waiting::Approval { call, .. } | Waiting::Answer { call, .. }) = self.waiting() else {
+            return (0, 0);
+        };
+        let before = self.pending().iter().take_while(|pending| pending.call.id != call.id).count();
+        (before + 1, self.pending().len())
     }
 
     /// The calls being carried out; empty unless the agent is acting.

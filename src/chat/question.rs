@@ -164,9 +164,21 @@ pub struct Given {
     pub keyword: String,
     /// How the answer came.
     pub source: Source,
-    /// A note to the picked option; may be empty.
+    /// A note to the answer as a whole; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
+    /// Notes to single options, picked or not, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
+}
+
+/// What the person noted to one option.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// Which option, by index from 0.
+    pub option: usize,
+    /// Never empty.
+    pub text: String,
 }
 
 /// How an answer came. An answer is never invented.
@@ -206,6 +218,11 @@ impl Answer {
 }
 
 impl Given {
+    /// An answer without notes.
+    pub fn new(keyword: &str, source: Source) -> Self {
+        Self { keyword: keyword.to_owned(), source, note: String::new(), notes: Vec::new() }
+    }
+
     /// The answer in words, for the model and the transcript; empty where it was skipped.
     pub fn words(&self, question: &Question) -> String {
         match &self.source {
@@ -242,6 +259,14 @@ impl Given {
         if !self.note.is_empty() {
             result["note"] = json!(self.note);
         }
+        let note = |note: &Note| {
+            let option = &question.options.get(note.option)?.label;
+            Some(json!({ "option_index": note.option, "option": option, "note": note.text }))
+        };
+        let notes: Vec<Value> = self.notes.iter().filter_map(note).collect();
+        if !notes.is_empty() {
+            result["notes"] = json!(notes);
+        }
         result
     }
 }
@@ -252,81 +277,4 @@ fn labels<'a>(question: &'a Question, picks: &[usize]) -> Vec<&'a str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn clock() -> Questions {
-        let question = Question {
-            keyword: "clock".into(),
-            text: "Which clock?".into(),
-            options: ["paused", "a trait", "real"].map(Choice::new).to_vec(),
-            multi: false,
-            allow_text: true,
-            recommended: None,
-        };
-        Questions { list: vec![question], dropped: Dropped::default() }
-    }
-
-    fn result(source: Source) -> Value {
-        let given = Given { keyword: "clock".into(), source, note: String::new() };
-        let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
-        serde_json::from_str(&answer.result(&clock())).unwrap_or_default()
-    }
-
-    #[test]
-    fn r52_what_the_first_sessions_wrote_of_dropped_options_is_read() {
-        let read = |text: &str| serde_json::from_str::<Dropped>(text).ok();
-        assert_eq!(read("3"), Some(Dropped { options: 3, ..Dropped::default() }));
-        let now = Dropped { questions: 1, options: 2, shortened: 3 };
-        assert_eq!(serde_json::to_string(&now).ok().and_then(|text| read(&text)), Some(now));
-        assert_eq!(read("{}"), Some(Dropped::default()));
-    }
-
-    #[test]
-    fn the_result_says_how_each_answer_came() {
-        let picked = &result(Source::Picked(vec![1]))["answers"][0];
-        assert_eq!(
-            (&picked["answer"], &picked["source"], &picked["option_index"]),
-            (&json!("a trait"), &json!("picked"), &json!(1))
-        );
-        let written = &result(Source::Written("none".into()))["answers"][0];
-        assert_eq!((&written["answer"], &written["source"]), (&json!("none"), &json!("written")));
-        let skipped = &result(Source::Skipped)["answers"][0];
-        assert_eq!((&skipped["answer"], &skipped["source"]), (&Value::Null, &json!("skipped")));
-    }
-
-    #[test]
-    fn several_picks_are_named_by_label_and_by_index() {
-        let mut asked = clock();
-        asked.list[0].multi = true;
-        let told = |picks: &[usize]| {
-            let source = Source::Picked(picks.to_vec());
-            let given = Given { keyword: "clock".into(), source, note: String::new() };
-            let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
-            let told: Value = serde_json::from_str(&answer.result(&asked)).unwrap_or_default();
-            told["answers"][0].clone()
-        };
-        assert_eq!(told(&[0, 2])["answer"], json!(["paused", "real"]));
-        assert_eq!(told(&[0, 2])["option_indexes"], json!([0, 2]));
-        assert_eq!(told(&[1])["option_indexes"], json!([1]));
-    }
-
-    #[test]
-    fn what_was_dropped_is_said() {
-        let asked = Questions { dropped: Dropped { questions: 2, options: 1, shortened: 0 }, ..clock() };
-        assert_eq!(
-            Answer::without(Status::Declined).result(&asked),
-            r#"{"type":"question_answers","status":"declined","answers":[],"dropped":"2 questions left out, 1 option left out: too many or too long"}"#
-        );
-    }
-
-    #[test]
-    fn the_log_says_where_an_answer_was_in_a_file() {
-        let person = Answer::without(Status::Declined);
-        let file = Answer { giver: Giver::File, ..person.clone() };
-        let written = |answer: &Answer| serde_json::to_string(answer).unwrap_or_default();
-        assert_eq!(written(&person), r#"{"status":"declined"}"#);
-        assert_eq!(written(&file), r#"{"status":"declined","giver":"file"}"#);
-        assert_eq!(serde_json::from_str::<Answer>(&written(&file)).ok(), Some(file));
-    }
-}
+mod tests;

@@ -139,6 +139,8 @@ impl Session {
             Entry::Planned { call, title, summary, access, preview, verdict } => {
                 if let Some(call) = self.calls.get_mut(call) {
                     call.started |= verdict == "allow" || verdict == "rehearse";
+                    // Asked once more: the yes from before does not count.
+                    call.started &= verdict != "ask";
                     call.shown = Some(Shown {
                         title: title.clone(),
                         summary: summary.clone(),

@@ -2,7 +2,7 @@
 
 mod given;
 
-use crate::chat::{Answer, CallId, Giver, Questions, Status};
+use crate::chat::{Answer, CallId, Giver, Questions, Status, once};
 use given::given;
 use serde_json::{Map, Value};
 
@@ -48,16 +48,7 @@ impl Answers {
         if text.trim().is_empty() {
             return Err(format!("there is nothing in it; {FORMS}"));
         }
-        let value = match serde_json::from_str::<Value>(text) {
-            Ok(value) => value,
-            // All that -p printed: the words of the model, and the waiting questions as the last line.
-            Err(error) => text
-                .lines()
-                .rev()
-                .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-                .find(|value| value["kind"] == "waits")
-                .ok_or_else(|| format!("it is not JSON: {error}; {FORMS}"))?,
-        };
+        let value = whole(text)?;
         let mut answers = Self::default();
         match &value {
             Value::Object(fields) => answers.of_object(fields)?,
@@ -168,8 +159,10 @@ impl Answers {
                 return Err("a question in it has no \"keyword\"".to_owned());
             };
             let mut value = question["answer"].clone();
-            if !question["note"].is_null() && !value.is_null() {
-                value = serde_json::json!({ "answer": value, "note": question["note"] });
+            let noted = !question["note"].is_null() || !question["notes"].is_null();
+            if noted && !value.is_null() {
+                let (note, notes) = (&question["note"], &question["notes"]);
+                value = serde_json::json!({ "answer": value, "note": note, "notes": notes });
             }
             self.add(call.clone(), keyword, value);
         }
@@ -198,6 +191,25 @@ impl Answers {
     fn add(&mut self, call: Option<String>, keyword: &str, value: Value) {
         self.list.push(One { call, keyword: keyword.to_owned(), value, used: false });
     }
+}
+
+/// The JSON of a file. Of a key that is given twice nobody could say which of the two was meant.
+fn whole(text: &str) -> Result<Value, String> {
+    let doubtful = |error: &serde_json::Error| format!("it is not clear: {error}");
+    let error = match once::read(text) {
+        Ok((value, None)) => return Ok(value),
+        Err(error) if error.is_data() => return Err(doubtful(&error)),
+        Ok((_, Some(error))) | Err(error) => error,
+    };
+    // All that -p printed: the words of the model, and the waiting questions as the last line.
+    for line in text.lines().rev() {
+        match once::read(line) {
+            Ok((value, None)) if value["kind"] == "waits" => return Ok(value),
+            Err(error) if error.is_data() && line.contains("\"waits\"") => return Err(doubtful(&error)),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Err(format!("it is not JSON: {error}; {FORMS}"))
 }
 
 fn names<T: AsRef<str>>(keywords: &[T]) -> String {

@@ -1,14 +1,10 @@
 //! From the text of a call to a checked value: one parse, and words that help the model to do better.
 
 use super::Error;
-use crate::chat::ToolSpec;
+use crate::chat::{ToolSpec, once};
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer};
 use serde_json::{Map, Value};
-use std::fmt;
-
-/// How deep lists and objects may lie in each other.
-const DEPTH: usize = 32;
 
 /// Parses what the model sent. The result is always an object. No text at all counts as `{}`, and an object that was
 /// sent as a string of JSON is taken; keys given twice, text after the object and anything else are refused.
@@ -68,13 +64,9 @@ fn strict(text: &str) -> Result<Value, Error> {
     if text.trim().is_empty() {
         return Ok(Value::Object(Map::new()));
     }
-    let mut json = serde_json::Deserializer::from_str(text);
-    let parsed = Strict { depth: 0 }.deserialize(&mut json);
-    let problem = match parsed {
-        Ok(value) => match json.end() {
-            Ok(()) => return Ok(value),
-            Err(error) => format!("there is text after the end of the object ({error})"),
-        },
+    let problem = match once::read(text) {
+        Ok((value, None)) => return Ok(value),
+        Ok((_, Some(error))) => format!("there is text after the end of the object ({error})"),
         Err(error) if error.is_eof() => format!("they end in the middle, probably cut off ({error})"),
         Err(error) if error.is_data() => error.to_string(),
         Err(error) => format!("they are not JSON ({error})"),
@@ -95,72 +87,6 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Builds a value as serde_json would, but takes each key once and no deeper than [`DEPTH`].
-#[derive(Clone, Copy)]
-struct Strict {
-    depth: usize,
-}
-
-impl Strict {
-    fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
-        if self.depth == DEPTH {
-            return Err(E::custom(format!("they are nested more than {DEPTH} deep")));
-        }
-        Ok(Self { depth: self.depth + 1 })
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Strict {
-    type Value = Value;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Strict {
-    type Value = Value;
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-    fn visit_bool<E>(self, v: bool) -> Result<Value, E> {
-        Ok(v.into())
-    }
-    fn visit_i64<E>(self, v: i64) -> Result<Value, E> {
-        Ok(v.into())
-    }
-    fn visit_u64<E>(self, v: u64) -> Result<Value, E> {
-        Ok(v.into())
-    }
-    fn visit_f64<E>(self, v: f64) -> Result<Value, E> {
-        Ok(v.into())
-    }
-    fn visit_str<E>(self, v: &str) -> Result<Value, E> {
-        Ok(v.into())
-    }
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
-        let below = self.deeper()?;
-        let mut values = Vec::new();
-        while let Some(value) = list.next_element_seed(below)? {
-            values.push(value);
-        }
-        Ok(Value::Array(values))
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let below = self.deeper()?;
-        let mut values = Map::new();
-        while let Some(key) = map.next_key::<String>()? {
-            let value = map.next_value_seed(below)?;
-            if values.insert(key.clone(), value).is_some() {
-                return Err(serde::de::Error::custom(format!("the key “{key}” is given twice")));
-            }
-        }
-        Ok(Value::Object(values))
-    }
-}
-
 /// A whole number of at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count(pub u64);
@@ -177,6 +103,7 @@ impl<'de> Deserialize<'de> for Count {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chat::once::DEPTH;
     use serde_json::json;
 
     fn check(text: &str, expected: Result<Value, &str>) {

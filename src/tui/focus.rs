@@ -40,6 +40,9 @@ pub fn focus(state: &State) -> Focus {
 
 /// The keys of the card that is open.
 fn card_scope(state: &State) -> Option<Scope> {
+    if state.waits.is_some() {
+        return Some(Scope::Waits);
+    }
     state.open_card().map(|prompt| match prompt.card {
         Card::Approval(_) => Scope::Approval,
         Card::Question(_) => Scope::Question,

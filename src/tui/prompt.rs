@@ -1,7 +1,7 @@
 //! The card of the call that waits: derived from the agent after each update, never opened and never closed.
 
 use super::parts::listening::{self, Listening};
-use super::parts::{approval, approval::Approval, question, question::QuestionCard};
+use super::parts::{approval, approval::Approval, question, question::QuestionCard, waits, waits::Waits};
 use super::state::State;
 use crate::agent::Waiting;
 use crate::chat::CallId;
@@ -34,6 +34,8 @@ pub enum Seen {
     Approval(approval::Seen),
     /// Of questions.
     Question(question::Seen),
+    /// Of the list of what waits, in place of a card.
+    Waits(waits::Seen),
 }
 
 impl Seen {
@@ -42,6 +44,7 @@ impl Seen {
         match self {
             Self::Approval(seen) => seen.cursor,
             Self::Question(seen) => seen.cursor,
+            Self::Waits(_) => None,
         }
     }
 }
@@ -85,7 +88,8 @@ impl Prompt {
         match (&mut self.card, seen) {
             (Card::Approval(card), Seen::Approval(seen)) => card.drawn(now, seen),
             (Card::Question(card), Seen::Question(seen)) => card.drawn(now, seen),
-            (Card::Approval(_), Seen::Question(_)) | (Card::Question(_), Seen::Approval(_)) => {}
+            (Card::Approval(_), Seen::Question(_) | Seen::Waits(_))
+            | (Card::Question(_), Seen::Approval(_) | Seen::Waits(_)) => {}
         }
         before.is_none() && self.seen().is_some()
     }
@@ -108,19 +112,22 @@ impl State {
             return Some(Listening::Unseen);
         }
         let unsent = !self.composer.is_empty();
-        Some(listening::listening(prompt.seen(), &self.presses, unsent, prompt.moved, self.now))
+        let seen = self.waits.as_ref().map_or(prompt.seen(), Waits::seen);
+        Some(listening::listening(seen, &self.presses, unsent, prompt.moved, self.now))
     }
 
     /// Makes the prompt of the call that waits now, and drops one whose call does not.
     pub(super) fn sync_prompt(&mut self) {
         let Some(waiting) = self.agent.waiting() else {
-            self.prompt = None;
+            (self.prompt, self.waits) = (None, None);
             return;
         };
         let (Waiting::Approval { call, .. } | Waiting::Answer { call, .. }) = waiting;
         if self.prompt.as_ref().is_some_and(|prompt| *prompt.call() == call.id) {
             return;
         }
+        // Another call waits: its card has to be seen before anything else.
+        self.waits = None;
         let card = match waiting {
             Waiting::Approval { call, .. } => Card::Approval(Approval::new(call.id.clone())),
             Waiting::Answer { call, questions } => {
@@ -132,6 +139,9 @@ impl State {
 
     /// The rows the open card would like; 0 where none is.
     pub fn card_height(&self, width: u16) -> u16 {
+        if let Some(list) = &self.waits {
+            return list.height(waits::rows(self.agent.pending()).len());
+        }
         match (self.open_card().map(|prompt| &prompt.card), self.agent.waiting()) {
             (Some(Card::Approval(card)), Some(waiting)) => {
                 self.approval(waiting).map_or(0, |shown| card.height(&shown, width, &self.theme))
@@ -147,6 +157,11 @@ impl State {
     pub fn draw_card(&self, area: Rect, buffer: &mut Buffer) -> Option<Seen> {
         let listening = self.listening()?;
         let waiting = self.agent.waiting()?;
+        if let Some(list) = &self.waits {
+            let rows = waits::rows(self.agent.pending());
+            let seen = list.view(&rows, listening, &self.keys, area, buffer, &self.theme);
+            return Some(Seen::Waits(seen));
+        }
         match (&self.open_card()?.card, waiting) {
             (Card::Approval(card), waiting) => {
                 let shown = self.approval(waiting)?;

@@ -11,6 +11,7 @@ use super::parts::listening::{Listening, Presses};
 use super::parts::pace::{Pace, Wait};
 use super::parts::toast::{Kind, Toasts};
 use super::parts::transcript::{Ground, Transcript};
+use super::parts::waits::Waits;
 use super::prompt::Prompt;
 use super::theme::{Theme, Themes};
 use crate::agent;
@@ -64,6 +65,8 @@ pub struct State {
     pub complete: Complete,
     /// The card of the call that waits.
     pub prompt: Option<Prompt>,
+    /// The list of what waits, where it lies over that card.
+    pub waits: Option<Waits>,
     /// What of that card is kept outside.
     pub keeping: Keeping,
     /// The keys pressed lately.
@@ -135,6 +138,7 @@ impl State {
             composer,
             complete,
             prompt: None,
+            waits: None,
             keeping: Keeping::of(card),
             presses: Presses::default(),
             held: None,

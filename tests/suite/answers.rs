@@ -183,3 +183,56 @@ async fn answers_without_anything_to_answer_are_the_callers_mistake() {
         .unwrap();
     }
 }
+
+/// A reply with a command between two calls that ask.
+fn asks_around_a_command() -> Answer {
+    let ask = |keyword: &str| json!({ "question": "Which?", "keyword": keyword, "options": ["a", "b", "c"] });
+    calls_after(
+        Duration::ZERO,
+        &[
+            ("ask_question", ask("first")),
+            ("bash_exec", json!({ "command": "touch made" })),
+            ("ask_question", ask("last")),
+        ],
+    )
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r19_what_needs_a_yes_beside_a_question_is_denied_and_both_are_told() {
+    let service = Service::start([asks_around_a_command(), says("Good.")]).await;
+    let setup = Setup::new(&["-p", "go", "--answers", "-"]);
+    let place = setup.place.clone();
+    let (out, err, code) = prints(&service, setup, r#"{"first": "b", "last": 2}"#).await;
+    assert_eq!((err.as_str(), code), ("", 3), "{out}");
+    let waits = waits(&out);
+    assert_eq!(
+        (&waits["waits"][0]["kind"], &waits["waits"][0]["what"]),
+        (&json!("approval"), &json!("touch made"))
+    );
+    assert_eq!(waits["waits"].as_array().map(Vec::len), Some(1), "both questions were answered");
+    assert!(out.starts_with("Good.\n") && !place.path().join("project/made").exists(), "{out}");
+    let told = service.received()[1].body["messages"].to_string();
+    assert!(told.contains(r#"\"option_index\":1"#) && told.contains(r#"\"option_index\":2"#), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r16_calls_behind_a_question_are_not_begun_and_not_done_when_it_is_answered_later() {
+    let service = Service::start([asks_around_a_command(), says("Good.")]).await;
+    let setup = Setup::new(&["-p", "go"]);
+    let place = setup.place.clone();
+    let (out, _, code) = prints(&service, setup, "").await;
+    let waits = waits(&out);
+    assert_eq!((code, waits["waits"].as_array().map(Vec::len)), (3, Some(1)));
+    assert_eq!(waits["waits"][0]["questions"][0]["keyword"], "first");
+    let id = waits["session"].as_str().unwrap().to_owned();
+    let setup = Setup::again(&place, &["-p", "--resume", &id, "--answers", "-"]);
+    let (_, err, code) = prints(&service, setup, r#"{"first": "a", "first": "b"}"#).await;
+    assert!(code == 2 && err.contains("the key “first” is given twice"), "{code} {err}");
+    let setup = Setup::again(&place, &["-p", "--resume", &id, "--answers", "-"]);
+    let note = r#"{"first": {"answer": "b", "notes": {"b": "the small one"}}}"#;
+    let (out, err, code) = prints(&service, setup, note).await;
+    assert_eq!((out.as_str(), err.as_str(), code), ("Good.\n", "", 0));
+    let told = service.received()[1].body["messages"].to_string();
+    assert!(told.contains("the small one") && told.matches("Not done").count() == 2, "{told}");
+    assert!(!place.path().join("project/made").exists());
+}

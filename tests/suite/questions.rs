@@ -25,7 +25,7 @@ async fn a_question_waits_and_its_answer_is_the_result() {
     scene.say("go").await;
     let Some(Waiting::Answer { call, questions }) = scene.state.waiting() else { panic!("nothing waits") };
     assert_eq!(questions.list[0].options.len(), 3);
-    let given = Given { keyword: "clock".into(), source: Source::Picked(vec![1]), note: String::new() };
+    let given = Given::new("clock", Source::Picked(vec![1]));
     let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
     let event = Event::Answered { call: call.id.clone(), answer };
     scene.happens(event).await;

@@ -4,6 +4,7 @@ use super::compacting::words;
 use super::*;
 use crate::chat::{shorten, tokens};
 use proptest::prelude::*;
+use serde_json::Value;
 
 /// Any order of events: nothing panics, calls are settled once, requests are well formed, and the entries alone
 /// make the same session.
@@ -14,7 +15,11 @@ fn holds(seeds: &[(u8, u8)]) {
     for &(what, which) in seeds {
         let turn = if which % 7 == 0 { TurnId(u64::from(which)) } else { state.turn().unwrap_or(TurnId(0)) };
         let id: CallId = format!("c{}", which % 5).as_str().into();
-        let event = match what % 17 {
+        let event = match what % 21 {
+            17 => Event::Listed,
+            18 => Event::Brought((which % 3 > 0).then_some(id)),
+            19 => Event::Decided { call: id, decision: Decision::Deny(String::new()), by: By::Nobody },
+            20 => Event::Decided { call: id, decision: Decision::Edited(Value::Null), by: By::Nobody },
             0 | 1 => Event::Said("x".into()),
             2 => Event::Chunk { turn, chunk: Chunk::Text("t".into()), after: Duration::ZERO },
             3 | 4 => {
@@ -54,9 +59,9 @@ fn holds(seeds: &[(u8, u8)]) {
         for effect in update(&mut state, event) {
             match effect {
                 Effect::Append(entry) => log.push(entry),
+                Effect::Act { call, .. } => only_after_a_yes(&log, &state, &call.id),
                 Effect::Stream { request, .. } => well_formed(&request.messages),
                 Effect::Plan { .. }
-                | Effect::Act { .. }
                 | Effect::Rehearse { .. }
                 | Effect::Name { .. }
                 | Effect::Hurry
@@ -75,6 +80,21 @@ fn holds(seeds: &[(u8, u8)]) {
     assert!(state.is_summarising() || state.session.entries().len() < 2 || state.gauge().tokens > 0);
     let (resumed, _) = resume(state.session, idle());
     assert!(resumed.is_idle() == resumed.session.open_calls().is_empty());
+}
+
+/// A call that changes something starts once everything before it is settled, and on a yes or a standing one.
+fn only_after_a_yes(log: &[Entry], state: &State, id: &CallId) {
+    let Some(at) = state.pending().iter().position(|pending| pending.call.id == *id) else { return };
+    let Step::Running(plan) = &state.pending()[at].step else { return };
+    if matches!(plan.access, Access::Nothing | Access::Read(_)) {
+        return;
+    }
+    assert!(state.pending()[..at].iter().all(|before| before.step == Step::Settled), "before its turn");
+    let of = |entry: &&Entry| matches!(entry, Entry::Planned { call, .. } | Entry::Decided { call, .. } if call == id);
+    let last = log.iter().rev().find(of);
+    let yes = matches!(last, Some(Entry::Decided { decision: Decision::Once | Decision::Always(_), .. }));
+    let allowed = matches!(last, Some(Entry::Planned { verdict, .. }) if verdict == "allow");
+    assert!(yes || allowed, "{last:?}");
 }
 
 fn well_formed(messages: &[Message]) {

@@ -1,6 +1,7 @@
 //! The turn machine, by hand: what the tests of it share.
 
 mod again;
+mod ahead;
 mod compacting;
 mod editing;
 mod laws;

@@ -122,7 +122,7 @@ fn calls_behind_a_question_wait_for_its_answer() {
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "ask"), ("b", "read")]);
     assert_eq!(shape(&planned(&mut state, "a", question())), ["asked a"]);
-    let given = Given { keyword: "k".into(), source: Source::Picked(vec![2]), note: String::new() };
+    let given = Given::new("k", Source::Picked(vec![2]));
     let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
     let effects = update(&mut state, Event::Answered { call: "a".into(), answer });
     assert_eq!(shape(&effects), ["answered a", "done a", "PLAN b"]);

@@ -1,19 +1,29 @@
 //! One answer of a file, held against its question.
 
-use crate::chat::{Given, Question, Source};
+use crate::chat::{Given, Note, Question, Source};
 use serde_json::{Map, Value};
 
 /// What may stand in an answer that is an object.
-const FIELDS: &[&str] =
-    &["answer", "option", "options", "option_index", "option_indexes", "text", "skipped", "note", "source"];
+const FIELDS: &[&str] = &[
+    "answer",
+    "option",
+    "options",
+    "option_index",
+    "option_indexes",
+    "text",
+    "skipped",
+    "note",
+    "notes",
+    "source",
+];
 
 /// The answer to a question, or what is wrong with it and what was expected.
 pub(super) fn given(question: &Question, value: &Value) -> Result<Given, String> {
-    let (source, note) = match value {
-        Value::Object(fields) => (of_object(question, fields)?, note(question, fields)?),
-        plain => (of_plain(question, plain)?, String::new()),
+    let Value::Object(fields) = value else {
+        return Ok(Given::new(&question.keyword, of_plain(question, value)?));
     };
-    Ok(Given { keyword: question.keyword.clone(), source, note })
+    let given = Given::new(&question.keyword, of_object(question, fields)?);
+    Ok(Given { note: note(question, fields)?, notes: notes(question, fields)?, ..given })
 }
 
 fn of_object(question: &Question, fields: &Map<String, Value>) -> Result<Source, String> {
@@ -61,6 +71,33 @@ fn note(question: &Question, fields: &Map<String, Value>) -> Result<String, Stri
         Some(Value::String(note)) => Ok(note.trim().to_owned()),
         Some(_) => Err(wrong(question, "its note is not text")),
     }
+}
+
+/// Notes to single options, by their label or their index.
+fn notes(question: &Question, fields: &Map<String, Value>) -> Result<Vec<Note>, String> {
+    let of_map = |(option, text): (&String, &Value)| (Value::from(option.as_str()), text.clone());
+    let of_list = |one: &Value| match &one["option_index"] {
+        Value::Null => (one["option"].clone(), one["note"].clone()),
+        index => (index.clone(), one["note"].clone()),
+    };
+    let all: Vec<(Value, Value)> = match fields.get("notes") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Object(map)) => map.iter().map(of_map).collect(),
+        // As a result has them.
+        Some(Value::Array(list)) => list.iter().map(of_list).collect(),
+        Some(_) => return Err(wrong(question, "its notes are no map such as {\"option\": \"note\"}")),
+    };
+    let mut notes = Vec::new();
+    for (option, text) in &all {
+        let number = option.as_str().and_then(|option| option.parse::<u64>().ok()).map(Value::from);
+        let option = pick(question, option).or_else(|why| pick(question, number.as_ref().ok_or(why)?))?;
+        let text = text.as_str().map(str::trim).ok_or_else(|| wrong(question, "a note is not text"))?;
+        if !text.is_empty() {
+            notes.push(Note { option, text: text.to_owned() });
+        }
+    }
+    notes.sort_by_key(|note| note.option);
+    Ok(notes)
 }
 
 /// An answer that is a word, a number or a list.

@@ -1,7 +1,7 @@
 //! Files of answers, right and wrong.
 
 use super::*;
-use crate::chat::{Choice, Dropped, Given, Question, Source};
+use crate::chat::{Choice, Dropped, Given, Note, Question, Source};
 use serde_json::json;
 
 fn question(keyword: &str, labels: &[&str]) -> Question {
@@ -33,7 +33,7 @@ fn check(keyword: &str, answer: Value, expected: Source) {
     asked.list.retain(|question| question.keyword == keyword);
     let answer = hold(&json!({ keyword: answer }), &asked).unwrap_or_else(|why| panic!("{why}"));
     assert_eq!((answer.status, answer.giver), (Status::Answered, Giver::File));
-    assert_eq!(answer.given, [Given { keyword: keyword.into(), source: expected, note: String::new() }]);
+    assert_eq!(answer.given, [Given::new(keyword, expected)]);
 }
 
 #[track_caller]
@@ -150,6 +150,36 @@ fn r16_nothing_is_answered_that_the_file_does_not_answer() {
     ] {
         let why = Answers::read(text).unwrap_err();
         assert!(why.contains(part) && why.contains("expected"), "{text}: {why}");
+    }
+}
+
+#[test]
+fn r08_a_key_that_is_given_twice_is_refused() {
+    let waits = r#"{"kind": "waits", "waits": [], "waits": []}"#;
+    for text in [
+        "{\"clock\": \"real\",\n \"clock\": \"paused\"}".to_owned(),
+        r#"{"clock": {"option": "real", "option": "paused"}}"#.to_owned(),
+        r#"[{"keyword": "why", "keyword": "os", "text": "x"}]"#.to_owned(),
+        format!("Some words first.\n{waits}"),
+    ] {
+        let why = Answers::read(&text).unwrap_err();
+        assert!(why.starts_with("it is not clear") && why.contains("twice at line"), "{text}: {why}");
+    }
+}
+
+#[test]
+fn notes_belong_to_options_by_label_or_index() {
+    let notes = json!({ "2": "slow", "a trait": "small" });
+    let list = json!([{ "option_index": 1, "note": "small" }, { "option": "real", "note": "slow" }]);
+    let expected = [Note { option: 1, text: "small".into() }, Note { option: 2, text: "slow".into() }];
+    for notes in [notes, list] {
+        let file =
+            json!({ "clock": { "answer": "real", "notes": notes, "note": "all" }, "os": 0, "why": "x" });
+        let answer = hold(&file, &asked()).unwrap_or_else(|why| panic!("{file}: {why}"));
+        assert_eq!((answer.given[0].notes.as_slice(), answer.given[0].note.as_str()), (&expected[..], "all"));
+    }
+    for notes in [json!("x"), json!({ "nothing": "x" }), json!({ "real": 1 })] {
+        refused("clock", json!({ "answer": "real", "notes": notes }), "");
     }
 }
 

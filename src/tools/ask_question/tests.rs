@@ -227,6 +227,20 @@ fn limits_cut_and_count() {
 }
 
 #[test]
+fn r65_five_hundred_options_and_one_of_ten_thousand_letters_are_bounded_and_said() {
+    let many: Vec<String> = (0..500).map(|n| format!("option {n}")).collect();
+    let asked = ask(json!({"question": "Which?", "options": many})).unwrap();
+    assert_eq!((asked.list[0].options.len(), asked.dropped.options), (25, 475));
+    let more: Vec<String> = (0..700).map(|n| format!("option {n}")).collect();
+    assert_eq!(ask(json!({"question": "Which?", "options": more})).unwrap().dropped.options, 675);
+    let long = ask(json!({"question": "Which?", "options": ["漢".repeat(10_000), "b"]})).unwrap();
+    assert_eq!((long.list[0].options[0].label.chars().count(), long.dropped.shortened), (200, 1));
+    let told = crate::chat::Answer::without(crate::chat::Status::Declined).result(&long);
+    assert!(told.contains("1 text cut short"), "{told}");
+    refused(json!({"question": "", "options": ["a", "b"]}), "non-empty 'questions' array");
+}
+
+#[test]
 fn an_option_is_recommended_by_place_by_label_or_by_its_own_word() {
     let best = |arguments: Value| one(arguments).recommended;
     assert_eq!(best(json!({"question": "q", "options": ["", "a", "b"], "recommended": 2})), Some(1));

@@ -11,6 +11,8 @@ pub enum Scope {
     Transcript,
     /// An approval card.
     Approval,
+    /// The list of what waits.
+    Waits,
     /// A question card.
     Question,
     /// A list with a filter, and what completes a word.
@@ -25,8 +27,9 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the order help shows them.
-    pub const ALL: [Scope; 9] = [
+    pub const ALL: [Scope; 10] = [
         Scope::Approval,
+        Scope::Waits,
         Scope::Question,
         Scope::List,
         Scope::Line,
@@ -44,6 +47,7 @@ impl Scope {
             Scope::Composer => "writing",
             Scope::Transcript => "a selected call",
             Scope::Approval => "an approval card",
+            Scope::Waits => "the list of what waits",
             Scope::Question => "a question card",
             Scope::List => "a list",
             Scope::Page => "a page",
@@ -86,11 +90,13 @@ actions! {
     Refuse "refuse" "no"
     RefuseBecause "refuse_because" "no, with words for the model"
     Details "details" "the arguments as the model sent them"
+    ListWaiting "list_waiting" "the list of what waits"
     SwitchKeyboard "switch_keyboard" "move the keyboard between card and composer"
     NextQuestion "next_question" "next question"
     PreviousQuestion "previous_question" "previous question"
     Note "note" "a note to the option"
     Tick "tick" "tick or untick, where several may be picked"
+    TickAll "tick_all" "tick all that can be told no, or none"
     Decline "decline" "decline to answer"
     Accept "accept" "take the row"
     Keep "keep" "take the row and keep it for the next start, where that can be"

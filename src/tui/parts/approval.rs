@@ -9,6 +9,7 @@ use crate::chat::{By, CallId, Decision, Plan, ToolCall, ToolSpec};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crossterm::event::{KeyEvent, KeyEventKind};
 use form::Form;
+use looks::Laid;
 use ratatui::layout::Position;
 use std::path::Path;
 use std::time::Duration;
@@ -39,6 +40,7 @@ pub struct Approval {
     scroll: usize,
     page: usize,
     step: Step,
+    laid: Laid,
 }
 
 /// What the card is at.
@@ -63,6 +65,8 @@ pub enum Reply {
     Nothing,
     /// It was not for the card: it goes on into the composer, and counts as pressed elsewhere.
     Passed,
+    /// The list of what waits is wanted.
+    Lists,
     /// The arguments are to be changed: [`Approval::edit`].
     Edits,
     /// This text is to be opened in the person's editor; what comes back goes to [`Approval::edited`].
@@ -90,7 +94,15 @@ pub struct Seen {
 impl Approval {
     /// The card of a call, before it was drawn.
     pub fn new(call: CallId) -> Self {
-        Self { call, seen: None, end_seen: false, scroll: 0, page: 1, step: Step::Plan }
+        Self {
+            call,
+            seen: None,
+            end_seen: false,
+            scroll: 0,
+            page: 1,
+            step: Step::Plan,
+            laid: Laid::default(),
+        }
     }
 
     /// Whose card it is.
@@ -222,6 +234,7 @@ impl Approval {
             (Action::Refuse, Step::Plan | Step::Always(_) | Step::Details) => {
                 self.decided(Decision::Deny(String::new()), key, now)
             }
+            (Action::ListWaiting, Step::Plan | Step::Details) => Reply::Lists,
             (Action::EditCall, Step::Plan | Step::Details) => Reply::Edits,
             (Action::RefuseBecause, _) => self.turn_to(Step::Because(Line::default())),
             (Action::Details, Step::Details) => self.turn_to(Step::Plan),
@@ -238,6 +251,7 @@ impl Approval {
 
     fn turn_to(&mut self, step: Step) -> Reply {
         (self.step, self.scroll) = (step, 0);
+        self.laid = Laid::default();
         Reply::Nothing
     }
 

@@ -10,6 +10,7 @@ use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use draft::Draft;
 use history::{History, Search};
+pub(in crate::tui::parts) use rows::Rows;
 use std::cell::Cell;
 use std::ops::Range;
 

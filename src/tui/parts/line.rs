@@ -1,5 +1,6 @@
-//! One line to be written, within a card or above a list.
+//! One line to be written, within a card or above a list; where breaks are taken, a few of them.
 
+use super::composer::Rows;
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crate::tui::text::{clean, width};
 use crossterm::event::KeyEvent;
@@ -13,6 +14,9 @@ pub struct Line {
     text: String,
     /// Bytes before the cursor.
     at: usize,
+    /// Whether it may hold line breaks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    breaks: bool,
 }
 
 /// A line as it was kept, by whoever kept it.
@@ -21,11 +25,13 @@ struct Kept {
     text: String,
     #[serde(default)]
     at: usize,
+    #[serde(default)]
+    breaks: bool,
 }
 
 impl From<Kept> for Line {
     fn from(kept: Kept) -> Self {
-        let mut line = Self::new(&kept.text);
+        let mut line = if kept.breaks { Self::of_lines(&kept.text) } else { Self::new(&kept.text) };
         let mut ends = line.text.grapheme_indices(true).map(|(at, letter)| at + letter.len());
         line.at = if kept.at == 0 { 0 } else { ends.find(|end| *end >= kept.at).unwrap_or(line.text.len()) };
         line
@@ -55,14 +61,21 @@ impl Line {
         line
     }
 
+    /// Text of several lines, with the cursor behind it.
+    pub fn of_lines(text: &str) -> Self {
+        let mut line = Self { breaks: true, ..Self::default() };
+        line.insert(text);
+        line
+    }
+
     /// What was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Puts text at the cursor, cleaned, its line ends made blanks.
+    /// Puts text at the cursor, cleaned, its line ends made blanks where no break is taken.
     pub fn insert(&mut self, text: &str) {
-        let text = clean::one_line(text);
+        let text = if self.breaks { clean::clean(text) } else { clean::one_line(text) };
         self.text.insert_str(self.at, &text);
         self.at += text.len();
     }
@@ -86,14 +99,20 @@ impl Line {
             Action::Right => self.at = forward,
             Action::WordLeft => self.at = self.word_before(),
             Action::WordRight => self.at = self.word_after(),
-            Action::LineStart => self.at = 0,
-            Action::LineEnd => self.at = self.text.len(),
+            Action::LineStart => self.at = self.start(),
+            Action::LineEnd => self.at = self.end(),
             Action::DeleteBack => return self.delete(back, self.at),
             Action::DeleteForward => return self.delete(self.at, forward),
             Action::DeleteWordBack => return self.delete(self.word_before(), self.at),
             Action::DeleteWordForward => return self.delete(self.at, self.word_after()),
-            Action::DeleteToStart => return self.delete(0, self.at),
-            Action::DeleteToEnd => return self.delete(self.at, self.text.len()),
+            Action::DeleteToStart => return self.delete(self.start(), self.at),
+            Action::DeleteToEnd => return self.delete(self.at, self.end()),
+            Action::BreakLine if self.breaks => {
+                self.insert("\n");
+                return Reply::Changed;
+            }
+            // Where there is one line it is not handed on: it would break another one's.
+            Action::BreakLine => {}
             _ => return Reply::Passed,
         }
         Reply::Moved
@@ -107,6 +126,56 @@ impl Line {
             from += next;
         }
         (width::cut(&self.text[from..], cells), width::width(&self.text[from..self.at]))
+    }
+
+    /// The same for text of several lines: its rows in so many cells, and the row and cell of the cursor.
+    pub fn rows(&self, cells: usize) -> (Vec<String>, (usize, usize)) {
+        let rows = self.laid(cells);
+        let words = |row: usize| rows.row(row).iter().map(|glyph| glyph.shown.as_str()).collect();
+        ((0..rows.len()).map(words).collect(), rows.cell_of(self.line_and_byte()))
+    }
+
+    /// A row up or down, where the text is drawn in so many cells.
+    pub fn step(&mut self, cells: usize, down: bool) {
+        let rows = self.laid(cells);
+        let (row, cell) = rows.cell_of(self.line_and_byte());
+        let to = if down { row + 1 } else { row.wrapping_sub(1) };
+        if to < rows.len() {
+            let (line, byte) = rows.at_cell(to, cell);
+            let (before, length) = self.line_at(line);
+            self.at = before + byte.min(length);
+        }
+    }
+
+    fn laid(&self, cells: usize) -> Rows {
+        let lines: Vec<String> = self.text.split('\n').map(str::to_owned).collect();
+        Rows::new(&lines, |_| None, cells)
+    }
+
+    /// The line of the cursor, and the bytes of it before the cursor.
+    fn line_and_byte(&self) -> (usize, usize) {
+        (self.text[..self.at].matches('\n').count(), self.at - self.start())
+    }
+
+    /// Where a line begins, and how long it is.
+    fn line_at(&self, line: usize) -> (usize, usize) {
+        let mut from = 0;
+        for (at, text) in self.text.split('\n').enumerate() {
+            if at == line {
+                return (from, text.len());
+            }
+            from += text.len() + 1;
+        }
+        (self.text.len(), 0)
+    }
+
+    /// Where the cursor's line begins and ends.
+    fn start(&self) -> usize {
+        self.text[..self.at].rfind('\n').map_or(0, |end| end + 1)
+    }
+
+    fn end(&self) -> usize {
+        self.text[self.at..].find('\n').map_or(self.text.len(), |end| self.at + end)
     }
 
     fn delete(&mut self, from: usize, to: usize) -> Reply {
@@ -162,6 +231,36 @@ mod tests {
         check("one", &[(KeyCode::Home, NONE), (KeyCode::Char('k'), CONTROL)], "");
         check("ab", &[(KeyCode::Left, NONE), (KeyCode::Char('X'), KeyModifiers::SHIFT)], "aXb");
         check("a\n\x1b[31mb", &[], "a b");
+    }
+
+    #[test]
+    fn where_breaks_are_taken_a_line_has_rows() {
+        let press = |line: &mut Line, code, modifiers| {
+            line.key(&KeyEvent::new(code, modifiers), &Keymap::default());
+        };
+        let mut line = Line::of_lines("one\r\ntwo three\x1b[2J");
+        assert_eq!(line.text(), "one\ntwo three");
+        assert_eq!(line.rows(6), (vec!["one".into(), "two ".into(), "three".into()], (2, 5)));
+        press(&mut line, KeyCode::Enter, KeyModifiers::ALT);
+        press(&mut line, KeyCode::Char('j'), KeyModifiers::CONTROL);
+        press(&mut line, KeyCode::Char('x'), KeyModifiers::NONE);
+        assert_eq!(line.text(), "one\ntwo three\n\nx");
+        line.step(6, false);
+        line.step(6, false);
+        press(&mut line, KeyCode::Char('u'), KeyModifiers::CONTROL);
+        assert_eq!(line.text(), "one\nthree\n\nx", "to the start of its own line");
+        line.step(6, false);
+        press(&mut line, KeyCode::End, KeyModifiers::NONE);
+        press(&mut line, KeyCode::Delete, KeyModifiers::NONE);
+        assert_eq!(line.text(), "onethree\n\nx");
+        for _ in 0..9 {
+            line.step(6, true);
+        }
+        let (rows, (row, _)) = line.rows(6);
+        assert_eq!(row, rows.len() - 1);
+        let mut one = Line::new("a");
+        press(&mut one, KeyCode::Enter, KeyModifiers::ALT);
+        assert_eq!(one.text(), "a");
     }
 
     #[test]

@@ -16,3 +16,4 @@ pub mod question;
 pub mod status;
 pub mod toast;
 pub mod transcript;
+pub mod waits;

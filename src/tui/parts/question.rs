@@ -7,7 +7,7 @@ mod rows;
 
 use super::line::{self, Line};
 use super::listening::Listening;
-use crate::chat::{Answer, CallId, Given, Questions, Status};
+use crate::chat::{Answer, CallId, Questions, Status};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crossterm::event::{KeyEvent, KeyEventKind};
 use draft::{Draft, takes_own};
@@ -27,6 +27,8 @@ pub struct QuestionCard {
     pages: Vec<Draft>,
     writing: Option<(Writing, Line)>,
     rows: usize,
+    /// How wide own words were drawn last.
+    cells: usize,
     /// How far it was read on where something does not fit: the question, then the open row, then its preview; on
     /// the page of all answers, those.
     read: usize,
@@ -64,6 +66,7 @@ pub struct Seen {
     pub cursor: Option<Position>,
     readable: bool,
     rows: usize,
+    cells: usize,
     read: usize,
     text: usize,
 }
@@ -72,7 +75,18 @@ impl QuestionCard {
     /// The card of a call, before it was drawn. Nothing is chosen.
     pub fn new(call: CallId, asked: &Questions) -> Self {
         let pages = vec![Draft::default(); asked.list.len()];
-        Self { call, seen: None, parked: false, at: 0, pages, writing: None, rows: 1, read: 0, text: 0 }
+        Self {
+            call,
+            seen: None,
+            parked: false,
+            at: 0,
+            pages,
+            writing: None,
+            rows: 1,
+            cells: usize::MAX,
+            read: 0,
+            text: 0,
+        }
     }
 
     /// Whose card it is.
@@ -118,6 +132,7 @@ impl QuestionCard {
     /// A frame is on the screen.
     pub fn drawn(&mut self, now: Duration, seen: Seen) {
         (self.rows, self.read, self.text) = (seen.rows.max(1), seen.read, seen.text);
+        self.cells = seen.cells.max(1);
         if seen.readable {
             self.seen.get_or_insert(now);
         }
@@ -132,25 +147,8 @@ impl QuestionCard {
 
     /// A key, already asked of [`super::listening::Presses::goes_on`].
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, asked: &Questions, listening: Listening) -> Reply {
-        if let Some((what, line)) = &mut self.writing {
-            match line.key(key, keys) {
-                // An Enter that came with a paste ends no line.
-                line::Reply::Accepted
-                    if key.kind == KeyEventKind::Press && !matches!(listening, Listening::Until(_)) =>
-                {
-                    let (what, text) = (*what, line.text().trim().to_owned());
-                    self.writing = None;
-                    return self.written(what, text, asked);
-                }
-                line::Reply::Closed => {
-                    let (what, text) = (*what, line.text().trim().to_owned());
-                    self.writing = None;
-                    self.left(what, text);
-                }
-                line::Reply::Passed => return Reply::Passed,
-                line::Reply::Moved | line::Reply::Changed | line::Reply::Accepted => {}
-            }
-            return Reply::Nothing;
+        if self.writing.is_some() {
+            return self.write(key, keys, asked, listening);
         }
         let digit =
             Chord::from(key).typed().and_then(|letter| letter.to_digit(10)).filter(|digit| *digit > 0);
@@ -173,6 +171,39 @@ impl QuestionCard {
                 Reply::Nothing
             }
         }
+    }
+
+    /// A key for the line that is written.
+    fn write(&mut self, key: &KeyEvent, keys: &Keymap, asked: &Questions, listening: Listening) -> Reply {
+        let Some((what, line)) = &mut self.writing else { return Reply::Nothing };
+        let what = *what;
+        if what == Writing::OwnWords
+            && let Some(way @ (Action::Up | Action::Down)) = keys.lookup(Scope::List, key)
+        {
+            line.step(self.cells, way == Action::Down);
+            return Reply::Nothing;
+        }
+        match line.key(key, keys) {
+            // An Enter that came with a paste ends no line: it is part of what was pasted.
+            line::Reply::Accepted if matches!(listening, Listening::Until(_)) => {
+                if what == Writing::OwnWords {
+                    line.insert("\n");
+                }
+            }
+            line::Reply::Accepted if key.kind == KeyEventKind::Press => {
+                let text = line.text().trim().to_owned();
+                self.writing = None;
+                return self.written(what, text, asked);
+            }
+            line::Reply::Closed => {
+                let text = line.text().trim().to_owned();
+                self.writing = None;
+                self.left(what, text);
+            }
+            line::Reply::Passed => return Reply::Passed,
+            line::Reply::Moved | line::Reply::Changed | line::Reply::Accepted => {}
+        }
+        Reply::Nothing
     }
 
     /// Reads on by so many lines where something does not fit, for the wheel.
@@ -203,7 +234,8 @@ impl QuestionCard {
             }
             Action::Note if self.at < self.pages.len() => {
                 let page = &self.pages[self.at];
-                self.writing = Some((Writing::Note, Line::new(page.half.as_ref().unwrap_or(&page.note))));
+                let left = page.halves.get(&page.cursor).or(page.notes.get(&page.cursor));
+                self.writing = Some((Writing::Note, Line::new(left.map_or("", String::as_str))));
             }
             Action::Decline => return Reply::Answered(Self::declined()),
             Action::Park => {
@@ -221,7 +253,7 @@ impl QuestionCard {
         let page = &mut self.pages[self.at];
         if page.cursor >= question.options.len() {
             if takes_own(question) {
-                self.writing = Some((Writing::OwnWords, Line::new(&page.own)));
+                self.writing = Some((Writing::OwnWords, Line::of_lines(&page.own)));
             }
             return Reply::Nothing;
         }
@@ -249,7 +281,13 @@ impl QuestionCard {
     fn written(&mut self, what: Writing, text: String, asked: &Questions) -> Reply {
         let page = &mut self.pages[self.at];
         match what {
-            Writing::Note => (page.note, page.half) = (text, None),
+            Writing::Note => {
+                page.halves.remove(&page.cursor);
+                match text.is_empty() {
+                    true => _ = page.notes.remove(&page.cursor),
+                    false => _ = page.notes.insert(page.cursor, text),
+                }
+            }
             Writing::OwnWords => {
                 page.taken = !text.is_empty();
                 page.own = text;
@@ -266,7 +304,13 @@ impl QuestionCard {
     fn left(&mut self, what: Writing, text: String) {
         let page = &mut self.pages[self.at];
         match what {
-            Writing::Note => page.half = Some(text).filter(|text| *text != page.note),
+            Writing::Note => {
+                let note = page.notes.get(&page.cursor).map_or("", String::as_str);
+                match text == note {
+                    true => _ = page.halves.remove(&page.cursor),
+                    false => _ = page.halves.insert(page.cursor, text),
+                }
+            }
             Writing::OwnWords => {
                 page.taken &= page.own == text;
                 page.own = text;
@@ -290,11 +334,7 @@ impl QuestionCard {
         if self.pages.iter().all(Draft::is_empty) {
             return Reply::Nothing;
         }
-        let given = asked.list.iter().zip(&self.pages).map(|(question, page)| Given {
-            keyword: question.keyword.clone(),
-            source: page.source(),
-            note: page.note.clone(),
-        });
+        let given = asked.list.iter().zip(&self.pages).map(|(question, page)| page.given(question));
         Reply::Answered(Answer { given: given.collect(), ..Answer::without(Status::Answered) })
     }
 

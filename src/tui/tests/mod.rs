@@ -1,5 +1,6 @@
 //! A person at a screen, without a terminal: types, presses, waits, sees.
 
+mod big;
 mod cards;
 mod connect;
 mod hands;
@@ -10,6 +11,7 @@ mod pictures;
 mod questions;
 mod speed;
 mod waiting;
+mod waits;
 mod writing;
 
 use super::effect::Effect;

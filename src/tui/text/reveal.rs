@@ -8,6 +8,8 @@ use unicode_width::UnicodeWidthChar;
 
 /// More blanks than this in a row are shown as their count: they could push something out of sight.
 const BLANKS: usize = 20;
+/// More empty lines than this in a row are shown as their count, for the same reason.
+const EMPTY: usize = 3;
 
 /// A stretch of revealed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +51,13 @@ pub fn reveal(text: &str) -> Vec<Shown> {
         match c {
             '\t' => revealed.mark(format!("→{}", " ".repeat(TAB - 1 - revealed.column % TAB))),
             '\n' => {
-                revealed.text("\n", 0);
-                revealed = Revealed { column: 0, last: None, ..revealed };
+                revealed.end_line();
+                let (lines, bytes) = empty_lines(&text[at + 1..]);
+                if lines > EMPTY {
+                    revealed.mark(format!("<{lines} empty lines>"));
+                    revealed.end_line();
+                    while chars.next_if(|(next, _)| *next <= at + bytes).is_some() {}
+                }
             }
             _ if shows => revealed.text(&text[at..at + c.len_utf8()], c.width().unwrap_or(0)),
             _ => revealed.mark(format!("<U+{:04X}>", u32::from(c))),
@@ -68,6 +75,50 @@ pub fn pieces(text: &str, style: Style, mark: Style) -> Vec<Piece> {
     reveal(text).into_iter().map(piece).collect()
 }
 
+/// The same for a place that has one line: line ends are marks too.
+pub fn line_pieces(text: &str, style: Style, mark: Style) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for shown in on_one_line(text) {
+        pieces.push(match shown {
+            Shown::Text(text) => Piece::new(text, style),
+            Shown::Mark(text) => Piece::new(text, style.patch(mark)),
+        });
+    }
+    pieces
+}
+
+/// The same as one string without colours, for a name on a border.
+pub fn one_line(text: &str) -> String {
+    let words = |shown| match shown {
+        Shown::Text(text) | Shown::Mark(text) => text,
+    };
+    on_one_line(text).into_iter().map(words).collect()
+}
+
+fn on_one_line(text: &str) -> Vec<Shown> {
+    let mut all = Vec::new();
+    for (at, line) in text.split('\n').enumerate() {
+        if at > 0 {
+            all.push(Shown::Mark("<U+000A>".to_owned()));
+        }
+        all.extend(reveal(line));
+    }
+    all
+}
+
+/// The same text with a mark for whatever does not show, and its blanks, tabs and line ends as they are: for text
+/// that is laid out by what is in it.
+pub fn unhidden(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for part in text.split_inclusive([' ', '\t', '\n']) {
+        let blank = part.ends_with([' ', '\t', '\n']);
+        let (word, end) = part.split_at(part.len() - usize::from(blank));
+        out.push_str(&words(word));
+        out.push_str(end);
+    }
+    out
+}
+
 /// The same as one string without colours, for `--plain` and logs.
 pub fn words(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
@@ -77,6 +128,13 @@ pub fn words(text: &str) -> String {
         }
     }
     words
+}
+
+/// How many lines with nothing in them to be seen a text begins with, and how many bytes they take.
+fn empty_lines(text: &str) -> (usize, usize) {
+    let empty = |line: &&str| line.ends_with('\n') && line.bytes().all(|byte| b" \t\n".contains(&byte));
+    let lines = text.split_inclusive('\n').take_while(empty);
+    lines.fold((0, 0), |(lines, bytes), line| (lines + 1, bytes + line.len()))
 }
 
 /// What was revealed so far, and where in its line it stands.
@@ -100,6 +158,11 @@ impl Revealed {
             Some(Shown::Text(before)) => before.push_str(text),
             _ => self.shown.push(Shown::Text(text.to_owned())),
         }
+    }
+
+    fn end_line(&mut self) {
+        self.text("\n", 0);
+        (self.column, self.last) = (0, None);
     }
 
     fn mark(&mut self, mark: String) {
@@ -139,6 +202,23 @@ mod tests {
     }
 
     #[test]
+    fn r07_many_empty_lines_are_counted() {
+        check("a\n\n\n\nb", "a\n\n\n\nb");
+        check(&format!("ls{}rm", "\n".repeat(40)), "ls\n<39 empty lines>\nrm");
+        check(&format!("ls\n{}rm", " \t\n".repeat(9)), "ls\n<9 empty lines>\nrm");
+        check("a\n\n\n\n\n", "a\n<4 empty lines>\n");
+        check("a\n\n\n\n\n  b", "a\n<4 empty lines>\n  b");
+    }
+
+    #[test]
+    fn a_name_keeps_to_its_line_and_a_preview_to_its_shape() {
+        assert_eq!(one_line("a\r\nb\u{202e}"), "a<U+000D><U+000A>b<U+202E>");
+        let shape = format!("|{}|\n\t\u{200b}x\n\n\n\n\n\n|", " ".repeat(40));
+        assert_eq!(unhidden(&shape), shape.replace('\u{200b}', "<U+200B>"));
+        assert_eq!(unhidden("é 👩\u{200d}👧 \x1b[2J"), "é 👩\u{200d}👧 <U+001B>[2J");
+    }
+
+    #[test]
     fn ordinary_text_and_emoji_stay() {
         check(
             "größer 漢字 e\u{301} 👩\u{200d}👧 ❤\u{fe0f}\nb",
@@ -160,7 +240,7 @@ mod tests {
         fn nothing_that_controls_comes_through_and_nothing_is_lost(text in "(\\PC|[\0-\u{ff}]|\u{202e}|\u{200d}){0,60}") {
             let words = words(&text);
             prop_assert!(words.chars().all(|c| c == '\n' || !c.is_control()));
-            prop_assert!(words.chars().count() >= text.chars().filter(|c| *c != ' ').count());
+            prop_assert!(words.chars().count() >= text.chars().filter(|c| !" \t\n".contains(*c)).count());
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A key for the card that waits. What the card does not take goes on to the composer, and no letter is lost.
 
-use super::agent;
+use super::{agent, waits};
 use crate::agent::{Event, Waiting};
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Chord, Scope};
@@ -16,6 +16,9 @@ use ratatui::layout::Position;
 /// Hands a key to the open card; `None` where it was not for it.
 pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
     let listening = state.listening()?;
+    if state.waits.is_some() {
+        return waits::key(state, &key, listening);
+    }
     let now = state.now;
     let chord = Chord::from(&key);
     let turns = matches!(
@@ -28,6 +31,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
             match card.key(&key, &state.keys, plan, listening, now) {
                 approval::Reply::Passed => return None,
                 approval::Reply::Nothing => return Some(Vec::new()),
+                approval::Reply::Lists => return Some(waits::open(state, &key)),
                 approval::Reply::Edits => {
                     let tool = state.agent.tools.iter().find(|tool| tool.name == call.name);
                     if card.edit(tool, call) {

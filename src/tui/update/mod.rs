@@ -12,6 +12,7 @@ mod models;
 mod mouse;
 mod overlay;
 mod search;
+mod waits;
 mod writing;
 
 use super::effect::Effect;
@@ -74,6 +75,11 @@ pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect>
 /// changes by that.
 pub fn shown(state: &mut State, now: Duration, seen: Option<Seen>) -> bool {
     state.now = now;
+    if let (Some(list), Some(Seen::Waits(seen))) = (&mut state.waits, seen) {
+        let before = list.seen();
+        list.drawn(now, seen);
+        return before != list.seen();
+    }
     match (&mut state.prompt, seen) {
         (Some(prompt), Some(seen)) => prompt.drawn(now, seen),
         (None, _) | (_, None) => false,

@@ -16,3 +16,26 @@ pub mod talking;
 pub fn often(thorough: usize, quick: usize) -> usize {
     if std::env::var_os("AYE_TEST_THOROUGH").is_some() { thorough } else { quick }
 }
+
+/// How many trials of something that must never happen: so many while a person waits for the tests, fifteen where they
+/// are thorough, and what `AYE_TEST_TRIALS` says where somebody measures.
+pub fn trials(quick: usize) -> usize {
+    let said = std::env::var("AYE_TEST_TRIALS").ok().and_then(|count| count.parse().ok());
+    said.unwrap_or_else(|| often(15, quick))
+}
+
+/// A row of numbers that only look random.
+pub struct Dice(pub u64);
+
+impl Dice {
+    /// The next one, below this.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % limit
+    }
+
+    /// Whether it is one of so many.
+    pub fn one_of(&mut self, many: u64) -> bool {
+        self.below(many) == 0
+    }
+}

@@ -12,6 +12,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line;
+use std::cell::RefCell;
+use std::sync::Arc;
 
 /// A card narrower than this inside cannot be said to have been read.
 const READABLE: u16 = 16;
@@ -86,8 +88,22 @@ impl Approval {
         seen
     }
 
-    /// Everything that is read in the card, wrapped.
-    fn body(&self, card: &Card<'_>, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    /// Everything that is read in the card, wrapped. Laid out once for a width and a theme: a difference may have
+    /// twenty thousand lines.
+    fn body(&self, card: &Card<'_>, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
+        if let Some(laid) = &*self.laid.0.borrow()
+            && laid.width == width
+            && laid.theme == *theme
+        {
+            return laid.lines.clone();
+        }
+        let lines = Arc::new(self.laid_out(card, width, theme));
+        *self.laid.0.borrow_mut() =
+            Some(Box::new(LaidOut { width, theme: theme.clone(), lines: lines.clone() }));
+        lines
+    }
+
+    fn laid_out(&self, card: &Card<'_>, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         let mut body = Body { lines: Vec::new(), width: width.max(1), theme };
         match &self.step {
             Step::Details => body.details(card),
@@ -163,16 +179,42 @@ impl Approval {
                 let e = key(Action::EditCall);
                 let long = if always { format!(" · {a} always…") } else { String::new() };
                 let short = if always { format!(" · {a} always") } else { String::new() };
+                let l = key(Action::ListWaiting);
+                let (list, brief) = match card.place.1 > 1 && !l.is_empty() {
+                    true => (format!(" · {l} list"), format!(" · {l}")),
+                    false => (String::new(), String::new()),
+                };
                 vec![
                     format!(
-                        "{yes} yes{long} · {e} edit · {no} no · {because} no, because… · {details} details"
+                        "{yes} yes{long} · {e} edit · {no} no · {because} no, because… · {details} details{list}"
                     ),
-                    format!("{yes} yes{short} · {e} edit · {no} no · {because} because · {details} more"),
-                    format!("{yes} yes{short} · {e} edit · {no} no · {because} · {details}"),
+                    format!(
+                        "{yes} yes{short} · {e} edit · {no} no · {because} because · {details} more{list}"
+                    ),
+                    format!("{yes} yes{short} · {e} edit · {no} no · {because} · {details}{list}"),
+                    format!("{yes} yes · {no} no · {because} · {details}{brief}"),
                     format!("{yes} yes · {no} no · {because} · {details}"),
                 ]
             }
         }
+    }
+}
+
+/// What is read in a card at its present step, laid out for a width and a theme. It only spares work, and counts for
+/// nothing where cards are compared.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Laid(RefCell<Option<Box<LaidOut>>>);
+
+#[derive(Debug, Clone)]
+struct LaidOut {
+    width: usize,
+    theme: Theme,
+    lines: Arc<Vec<Line<'static>>>,
+}
+
+impl PartialEq for Laid {
+    fn eq(&self, _: &Self) -> bool {
+        true
     }
 }
 

@@ -63,7 +63,7 @@ fn press(card: &mut Approval, plan: &Plan, code: KeyCode, now: u64) -> Reply {
 fn decision(reply: Reply) -> Option<Decision> {
     match reply {
         Reply::Decided { decision, .. } => Some(decision),
-        Reply::Nothing | Reply::Passed | Reply::Edits | Reply::Editor(_) => None,
+        Reply::Nothing | Reply::Passed | Reply::Edits | Reply::Lists | Reply::Editor(_) => None,
     }
 }
 
@@ -84,7 +84,7 @@ fn the_card_shows_command_folder_reason_and_keys() {
 │                                                                                        │
 │ in ~/src/app · 30 s · network off                                                      │
 │ asked because cargo runs the project's own code                                        │
-╰─ y yes · a always… · e edit · n no · m no, because… · d details ───────────────────────╯
+╰─ y yes · a always… · e edit · n no · m no, because… · d details · l list ──────────────╯
 "#);
     insta::assert_snapshot!(text(&draw(&mut card, &plan, (60, 6), Listening::Yes, 0)), @r#"
 ╭─ run a command? ──────────────────────────────── 1 of 3 ─╮
@@ -92,7 +92,7 @@ fn the_card_shows_command_folder_reason_and_keys() {
 │                                                          │
 │ in ~/src/app · 30 s · network off                        │
 │ asked because cargo runs the project's own code          │
-╰─ y yes · a always · e edit · n no · m because · d more ──╯
+╰─ y yes · a always · e edit · n no · m · d · l list ──────╯
 "#);
     insta::assert_snapshot!(text(&draw(&mut card, &plan, (40, 8), Listening::Unsent, 0)), @r#"
 ╭─ run a command? ──────────── 1 of 3 ─╮

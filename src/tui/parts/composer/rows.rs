@@ -9,14 +9,14 @@ use unicode_segmentation::UnicodeSegmentation;
 const TAB: usize = 4;
 
 /// A text laid out for a width.
-pub(super) struct Rows {
+pub(in crate::tui::parts) struct Rows {
     /// The glyphs of each line.
     lines: Vec<Vec<Glyph>>,
     rows: Vec<Row>,
 }
 
 /// What is drawn for one grapheme.
-pub(super) struct Glyph {
+pub(in crate::tui::parts) struct Glyph {
     /// Clean; empty for what takes no cell.
     pub shown: String,
     /// Its first byte in its line.
@@ -27,7 +27,7 @@ pub(super) struct Glyph {
 
 /// How a glyph is drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
+pub(in crate::tui::parts) enum Look {
     Letter,
     Blank,
     /// The words that stand for a paste.
@@ -64,8 +64,12 @@ impl Rows {
     }
 
     /// The row and cell of the cursor.
-    pub fn cursor(&self, draft: &Draft) -> (usize, usize) {
-        let (line, byte) = draft.cursor();
+    pub(super) fn cursor(&self, draft: &Draft) -> (usize, usize) {
+        self.cell_of(draft.cursor())
+    }
+
+    /// The row and cell of a byte of a line.
+    pub fn cell_of(&self, (line, byte): (usize, usize)) -> (usize, usize) {
         let glyph = self.lines[line].partition_point(|glyph| glyph.at < byte);
         let holds = |row: &Row| row.line == line && (glyph < row.glyphs.end || row.ends);
         let at = self.rows.iter().position(holds).unwrap_or(0);

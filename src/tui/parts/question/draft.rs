@@ -1,9 +1,10 @@
 //! What was chosen and written so far, and how it is kept until the card is there again.
 
 use super::{QuestionCard, Writing};
-use crate::chat::{CallId, Question, Questions, Source};
+use crate::chat::{CallId, Given, Note, Question, Questions, Source};
 use crate::tui::parts::line::Line;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What was chosen so far for one question.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -17,10 +18,10 @@ pub(super) struct Draft {
     pub(super) own: String,
     /// Whether the own words are the answer.
     pub(super) taken: bool,
-    /// What is said beside the answer.
-    pub(super) note: String,
-    /// A note that was left in the middle.
-    pub(super) half: Option<String>,
+    /// What is said beside single rows, by row.
+    pub(super) notes: BTreeMap<usize, String>,
+    /// Notes that were left in the middle, by row.
+    pub(super) halves: BTreeMap<usize, String>,
 }
 
 impl Draft {
@@ -33,6 +34,18 @@ impl Draft {
         }
     }
 
+    /// The answer as it stands, with its notes: what is noted to the own words belongs to the answer as a whole.
+    pub(super) fn given(&self, question: &Question) -> Given {
+        let mut given = Given::new(&question.keyword, self.source());
+        for (&option, text) in &self.notes {
+            match option < question.options.len() {
+                true => given.notes.push(Note { option, text: text.clone() }),
+                false => given.note.clone_from(text),
+            }
+        }
+        given
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.source() == Source::Skipped
     }
@@ -41,7 +54,10 @@ impl Draft {
     fn fitted(mut self, question: &Question) -> Self {
         let options = question.options.len();
         let own = takes_own(question);
-        self.cursor = self.cursor.min((options + usize::from(own)).saturating_sub(1));
+        let rows = options + usize::from(own);
+        self.cursor = self.cursor.min(rows.saturating_sub(1));
+        self.notes.retain(|row, text| *row < rows && !text.is_empty());
+        self.halves.retain(|row, _| *row < rows);
         self.picks.retain(|pick| *pick < options);
         self.picks.sort_unstable();
         self.picks.dedup();

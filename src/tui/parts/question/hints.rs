@@ -4,7 +4,7 @@ use super::{QuestionCard, Writing};
 use crate::chat::{Questions, Source};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::listening::Listening;
-use crate::tui::text::width;
+use crate::tui::text::{reveal, width};
 
 /// Cells of a question's name on the frame.
 const KEYWORD: usize = 40;
@@ -30,7 +30,8 @@ impl QuestionCard {
                 ("question".to_owned(), format!("{} of {count}", self.at + 1))
             }
             Some(question) => {
-                let name = width::fit(&question.keyword, KEYWORD);
+                let name = reveal::one_line(&question.keyword);
+                let name = width::fit(&name, KEYWORD);
                 (format!("question · {name}"), format!("{} of {count}", self.at + 1))
             }
         };
@@ -59,10 +60,21 @@ impl QuestionCard {
                 Writing::OwnWords => "take",
             };
             let (enter, back) = (line(Action::Accept), line(Action::Close));
-            return vec![
+            let mut hints = Vec::new();
+            if *what == Writing::OwnWords {
+                let wraps = keys.chords_of(Scope::Line, Action::BreakLine);
+                // The one that every terminal can tell apart.
+                let wraps = wraps.iter().find(|chord| chord.starts_with("alt")).or(wraps.first());
+                hints.extend(wraps.map(|wraps| {
+                    format!("{enter} {take} · {wraps} new line · {back} back, what is written stays")
+                }));
+                hints.extend(wraps.map(|wraps| format!("{enter} {take} · {wraps} new line · {back} back")));
+            }
+            hints.extend([
                 format!("{enter} {take} · {back} back, what is written stays"),
                 format!("{enter} {take} · {back} back"),
-            ];
+            ]);
+            return hints;
         }
         if listening == Listening::Unsent {
             return vec![format!("{} to answer", keys.hint(Scope::Composer, Action::SwitchKeyboard))];

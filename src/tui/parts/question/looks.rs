@@ -2,22 +2,25 @@
 
 use super::rows::{Rows, rows};
 use super::{Draft, QuestionCard, Seen, Writing};
-use crate::chat::{Given, Question, Questions};
+use crate::chat::{Question, Questions, Source};
 use crate::tui::keys::Keymap;
 use crate::tui::parts::frame::Frame;
+use crate::tui::parts::line::Line;
 use crate::tui::parts::listening::Listening;
-use crate::tui::text::markdown;
-use crate::tui::text::{width, wrap};
+use crate::tui::text::wrap::{self, Piece, Shape};
+use crate::tui::text::{markdown, reveal, width};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::text::Line as Text;
 
 /// A card narrower than this inside cannot be said to have been read.
 const READABLE: u16 = 16;
 /// Where a card is at least so wide inside, a preview stands beside the rows; else below them.
 const BESIDE: usize = 68;
+/// Rows of own words while they are written; more of them scroll.
+const WRITTEN: usize = 6;
 /// Lines a preview asks for; more of it scrolls.
 const PREVIEW: usize = 14;
 
@@ -37,7 +40,7 @@ impl QuestionCard {
         let cells = usize::from(width.saturating_sub(4));
         let body = match (asked.list.get(self.at), self.pages.get(self.at)) {
             (Some(question), Some(page)) => {
-                let text = wrap::plain(&question.text, theme.strong, cells).len() + 1;
+                let text = revealed(&question.text, theme.strong, cells, theme).len() + 1;
                 let preview = preview_wish(question, cells);
                 let list = rows(question, page, list_cells(question, cells), theme).lines.len();
                 match preview {
@@ -48,7 +51,8 @@ impl QuestionCard {
             }
             _ => self.review(asked, cells, theme).len(),
         };
-        let rows = body + 2 + self.footers(asked, theme).len() + usize::from(self.is_writing());
+        let writing = self.line_height(cells, WRITTEN * 2);
+        let rows = body + 2 + self.footers(asked, theme).len() + writing;
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
@@ -64,8 +68,11 @@ impl QuestionCard {
             return seen;
         }
         if self.is_writing() {
-            inside.height -= 1;
-            seen.cursor = self.line(Rect { y: inside.bottom(), height: 1, ..inside }, buffer, theme);
+            let rows = self.line_height(usize::from(inside.width), usize::from(inside.height)) as u16;
+            inside.height -= rows;
+            let line = Rect { y: inside.bottom(), height: rows, ..inside };
+            seen.cursor = self.line(line, buffer, theme);
+            seen.cells = usize::from(line.width - label(self.writing.as_ref(), line.width).1);
         }
         let more = self.body(asked, inside, buffer, theme, &mut seen);
         let hints = self.hints(asked, sight.listening, sight.keys, more);
@@ -113,7 +120,7 @@ impl QuestionCard {
     ) -> bool {
         let cells = usize::from(inside.width);
         let height = usize::from(inside.height);
-        let text = wrap::plain(&question.text, theme.strong, cells);
+        let text = revealed(&question.text, theme.strong, cells, theme);
         let wish = preview_wish(question, cells);
         let beside = wish > 0 && cells >= BESIDE;
         let Rows { lines, open } = rows(question, page, list_cells(question, cells), theme);
@@ -165,13 +172,6 @@ impl QuestionCard {
     /// What is said below the rows: the note, and what limits cut off.
     fn footers(&self, asked: &Questions, theme: &Theme) -> Vec<(String, Style)> {
         let mut footers = Vec::new();
-        if let Some(page) = self.pages.get(self.at).filter(|_| !self.is_writing()) {
-            match (&page.half, page.note.as_str()) {
-                (Some(half), _) => footers.push((format!("note, not finished: {half}"), theme.warning)),
-                (None, "") => {}
-                (None, note) => footers.push((format!("note: {note}"), theme.accent)),
-            }
-        }
         if !asked.dropped.is_nothing() {
             footers.push((format!("too much was asked: {}", asked.dropped.words()), theme.warning));
         }
@@ -179,41 +179,82 @@ impl QuestionCard {
     }
 
     /// The page of all answers.
-    fn review(&self, asked: &Questions, cells: usize, theme: &Theme) -> Vec<Line<'static>> {
+    fn review(&self, asked: &Questions, cells: usize, theme: &Theme) -> Vec<Text<'static>> {
         let mut lines = Vec::new();
         for (at, (question, page)) in asked.list.iter().zip(&self.pages).enumerate() {
             let number = if at < 9 { format!("{} ", at + 1) } else { "  ".to_owned() };
             let text = question.text.split_whitespace().collect::<Vec<_>>().join(" ");
             let text = width::fit(&text, cells.saturating_sub(2).max(1) * 2).into_owned();
-            lines.extend(wrap::plain(&format!("{number}{text}"), theme.dim, cells));
-            let given = Given { keyword: String::new(), source: page.source(), note: page.note.clone() };
-            let words = match (page.is_empty(), page.note.is_empty()) {
-                (true, _) => "  no answer: goes back as skipped".to_owned(),
-                (false, true) => format!("  {}", given.words(question)),
-                (false, false) => format!("  {} · note: {}", given.words(question), page.note),
+            lines.extend(revealed(&format!("{number}{text}"), theme.dim, cells, theme));
+            let given = page.given(question);
+            let mut say = |words: &str, style| {
+                let first = vec![Piece::new("  ", style)];
+                let shape = Shape { width: cells, rest: first.clone(), first, verbatim: false };
+                lines.extend(wrap::wrap(&reveal::pieces(words, style, theme.mark), &shape).lines);
             };
-            let style = if page.is_empty() { theme.warning } else { theme.text };
-            lines.extend(wrap::plain(&words, style, cells));
+            match &given.source {
+                Source::Skipped => say("no answer: goes back as skipped", theme.warning),
+                Source::Written(words) => say(words, theme.text),
+                Source::Picked(_) => say(&reveal::one_line(&given.words(question)), theme.text),
+            }
+            for note in &given.notes {
+                let option = question.options.get(note.option).map_or("", |choice| choice.label.as_str());
+                say(&format!("note to {}: {}", reveal::one_line(option), note.text), theme.dim);
+            }
+            if !given.note.is_empty() {
+                say(&format!("note: {}", given.note), theme.dim);
+            }
         }
         lines
     }
 
-    /// Draws the line that is written; where its cursor stands.
+    /// The rows of what is written, in a card with so many inside: it scrolls in fewer.
+    fn line_height(&self, cells: usize, inside: usize) -> usize {
+        let Some((_, line)) = &self.writing else { return 0 };
+        let taken = usize::from(label(self.writing.as_ref(), cells as u16).1);
+        line.rows(cells.saturating_sub(taken).max(1)).0.len().min(WRITTEN).min((inside / 2).max(1))
+    }
+
+    /// Draws what is written; where its cursor stands.
     fn line(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
         let (what, line) = self.writing.as_ref()?;
-        let label = match what {
-            Writing::OwnWords => "in my own words ",
-            Writing::Note => "note ",
-        };
-        let label = width::cut(label, usize::from(area.width / 2));
-        let taken = width::width(label) as u16;
+        let (label, taken) = label(self.writing.as_ref(), area.width);
         let room = usize::from(area.width - taken);
-        let (text, cursor) = line.shown(room);
         buffer.set_stringn(area.x, area.y, label, usize::from(taken), theme.prompt);
-        buffer.set_stringn(area.x + taken, area.y, text, room, theme.text);
-        let x = (area.x + taken + cursor as u16).min(area.right().saturating_sub(1));
-        Some(Position { x, y: area.y })
+        let (x, (row, cell)) = match what {
+            Writing::Note => {
+                let (text, cursor) = line.shown(room);
+                buffer.set_stringn(area.x + taken, area.y, text, room, theme.text);
+                (area.x + taken, (0, cursor))
+            }
+            Writing::OwnWords => {
+                let (rows, (row, cell)) = line.rows(room.max(1));
+                let first = (row + 1).saturating_sub(usize::from(area.height));
+                for (text, place) in rows.iter().skip(first).zip(area.rows()) {
+                    buffer.set_stringn(area.x + taken, place.y, text, room, theme.text);
+                }
+                (area.x + taken, (row - first, cell))
+            }
+        };
+        let x = x.saturating_add(cell as u16).min(area.right().saturating_sub(1));
+        Some(Position { x, y: (area.y + row as u16).min(area.bottom().saturating_sub(1)) })
     }
+}
+
+/// What stands before a line that is written, and its cells.
+fn label(writing: Option<&(Writing, Line)>, width: u16) -> (&'static str, u16) {
+    let label = match writing {
+        Some((Writing::OwnWords, _)) => "in my own words ",
+        Some((Writing::Note, _)) => "note ",
+        None => "",
+    };
+    let label = width::cut(label, usize::from(width / 2));
+    (label, width::width(label) as u16)
+}
+
+/// Text with everything in it to be seen.
+fn revealed(text: &str, style: Style, cells: usize, theme: &Theme) -> Vec<Text<'static>> {
+    wrap::wrap(&reveal::pieces(text, style, theme.mark), &Shape::of_width(cells)).lines
 }
 
 /// The cells of the rows, beside a preview or alone.
@@ -236,11 +277,11 @@ fn preview_wish(question: &Question, cells: usize) -> usize {
 }
 
 /// The preview of a row, laid out.
-fn looks(question: &Question, row: usize, cells: usize, theme: &Theme) -> Vec<Line<'static>> {
+fn looks(question: &Question, row: usize, cells: usize, theme: &Theme) -> Vec<Text<'static>> {
     match question.options.get(row) {
         None => Vec::new(),
         Some(choice) if choice.preview.is_empty() => wrap::plain("no preview", theme.dim, cells),
-        Some(choice) => markdown::layout(&choice.preview, cells, theme, &|_| false).lines,
+        Some(choice) => markdown::layout(&reveal::unhidden(&choice.preview), cells, theme, &|_| false).lines,
     }
 }
 
@@ -273,7 +314,7 @@ fn divide(area: Rect, buffer: &mut Buffer, theme: &Theme) {
 
 /// Draws lines from one of them on, and where not all fit, how far down they are: on the line at their right, which
 /// is the frame or what divides them from a preview.
-fn draw(lines: &[Line<'_>], from: usize, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+fn draw(lines: &[Text<'_>], from: usize, area: Rect, buffer: &mut Buffer, theme: &Theme) {
     let edge = area.right() + 1;
     for (line, row) in lines.iter().skip(from).zip(area.rows()) {
         buffer.set_line(row.x, row.y, line, row.width);

@@ -3,7 +3,7 @@
 use super::draft::{Draft, takes_own};
 use crate::chat::{Choice, Question, Source};
 use crate::tui::text::wrap::{self, Piece, Shape};
-use crate::tui::text::{clean, width};
+use crate::tui::text::{reveal, width};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -35,6 +35,10 @@ pub(super) fn rows(question: &Question, page: &Draft, cells: usize, theme: &Them
                 *last = cut_off(last, cells);
             }
         }
+        lines.extend(list.note(row));
+        if row == page.cursor {
+            rows.open.end = from + lines.len();
+        }
         rows.lines.extend(lines);
     }
     rows
@@ -43,7 +47,7 @@ pub(super) fn rows(question: &Question, page: &Draft, cells: usize, theme: &Them
 /// The cells of a label, where what the options mean stands in a column of its own.
 fn column(question: &Question, cells: usize) -> Option<usize> {
     let described = question.options.iter().any(|choice| !choice.description.is_empty());
-    let labels = question.options.iter().map(|choice| width::width(&clean::one_line(&choice.label)));
+    let labels = question.options.iter().map(|choice| width::width(&reveal::one_line(&choice.label)));
     (described && cells >= COLUMNS).then(|| labels.max().unwrap_or(0).clamp(8, cells * 2 / 5))
 }
 
@@ -72,7 +76,7 @@ impl List<'_> {
                 (own, true) => own.to_owned(),
                 (own, false) => format!("in my own words: {own}"),
             };
-            let pieces = [Piece::new(clean::one_line(&words).into_owned(), style)];
+            let pieces = reveal::pieces(&words, style, theme.mark);
             let lead = lead(at, &number, tick(self.question.multi, taken), self.cells, accent);
             return wrap::wrap(&pieces, &lead).lines;
         };
@@ -89,11 +93,9 @@ impl List<'_> {
         lead: &Shape,
         (style, dim, accent): (Style, Style, Style),
     ) -> Vec<Line<'static>> {
-        let mut label = vec![Piece::new(clean::one_line(self.shown(&choice.label, at)).into_owned(), style)];
-        let mut means = Vec::new();
-        if !choice.description.is_empty() {
-            means.push(Piece::new(clean::clean(self.shown(&choice.description, at)).into_owned(), dim));
-        }
+        let mark = self.theme.mark;
+        let mut label = reveal::line_pieces(self.shown(&choice.label, at), style, mark);
+        let mut means = reveal::pieces(self.shown(&choice.description, at), dim, mark);
         if best {
             let aside = self.column.is_some() && !means.is_empty();
             let pieces = if aside { &mut means } else { &mut label };
@@ -127,6 +129,26 @@ impl List<'_> {
 }
 
 impl List<'_> {
+    /// What is noted to a row: all of it where the row is open, else its beginning.
+    fn note(&self, row: usize) -> Vec<Line<'static>> {
+        let theme = self.theme;
+        let (words, style) = match (self.page.halves.get(&row), self.page.notes.get(&row)) {
+            (Some(half), _) => (format!("note, not finished: {half}"), theme.warning),
+            (None, Some(note)) => (format!("note: {note}"), theme.accent),
+            (None, None) => return Vec::new(),
+        };
+        let open = row == self.page.cursor;
+        let style = if open { theme.text.patch(theme.selected) } else { style };
+        let mut lead = lead(false, " ", tick(self.question.multi, false), self.cells, style);
+        lead.first.clone_from(&lead.rest);
+        let mut lines = wrap::wrap(&[Piece::new(words, style)], &lead).lines;
+        if !open && lines.len() > 1 {
+            lines.truncate(1);
+            lines[0] = cut_off(&lines[0], self.cells);
+        }
+        lines
+    }
+
     /// As much of a text as a row can show that is not open: more is not laid out at each key.
     fn shown<'t>(&self, text: &'t str, open: bool) -> &'t str {
         if open { text } else { width::cut(text, self.cells * (CLOSED + 1)) }

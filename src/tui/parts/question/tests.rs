@@ -2,9 +2,10 @@
 
 mod drafts;
 mod large;
+mod words;
 
 use super::*;
-use crate::chat::{Choice, Dropped, Question, Source};
+use crate::chat::{Choice, Dropped, Note, Question, Source};
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
@@ -44,7 +45,7 @@ fn draw(card: &mut QuestionCard, asked: &Questions, (width, height): (u16, u16))
     rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>()).collect::<Vec<_>>().join("\n")
 }
 
-/// Presses keys written as letters; `>` is Tab, `<` Shift-Tab, `v` Down, `!` Enter, `_` Esc.
+/// Presses keys written as letters; `>` is Tab, `<` Shift-Tab, `v` Down, `!` Enter, `^` Alt-Enter, `_` Esc.
 fn press(card: &mut QuestionCard, asked: &Questions, letters: &str) -> Reply {
     let mut last = Reply::Nothing;
     for letter in letters.chars() {
@@ -52,11 +53,12 @@ fn press(card: &mut QuestionCard, asked: &Questions, letters: &str) -> Reply {
             '>' => KeyCode::Tab,
             '<' => KeyCode::BackTab,
             'v' => KeyCode::Down,
-            '!' => KeyCode::Enter,
+            '!' | '^' => KeyCode::Enter,
             '_' => KeyCode::Esc,
             letter => KeyCode::Char(letter),
         };
-        let key = KeyEvent::new(code, KeyModifiers::NONE);
+        let held = if letter == '^' { KeyModifiers::ALT } else { KeyModifiers::NONE };
+        let key = KeyEvent::new(code, held);
         last = card.key(&key, &Keymap::default(), asked, Listening::Yes);
     }
     last
@@ -169,8 +171,8 @@ fn esc_parks_the_card_with_its_draft() {
     assert_eq!(card.seen(), None);
     let Reply::Answered(answer) = press(&mut card, &one, "!") else { panic!("not sent") };
     assert_eq!(
-        (&answer.given[0].source, answer.given[0].note.as_str()),
-        (&Source::Picked(vec![1]), "because")
+        (&answer.given[0].source, &answer.given[0].notes[0]),
+        (&Source::Picked(vec![1]), &Note { option: 1, text: "because".into() })
     );
 }
 

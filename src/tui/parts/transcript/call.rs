@@ -257,6 +257,11 @@ fn answered(ground: &Ground<'_>, asked: &Questions, answer: Option<&Answer>, out
         if let Some(given) = given.filter(|given| !given.note.is_empty()) {
             page.append(plain(&format!("note: {}", given.note), theme.dim, ground.width, "  "));
         }
+        for note in given.into_iter().flat_map(|given| &given.notes) {
+            let option = question.options.get(note.option).map_or("", |choice| choice.label.as_str());
+            let words = format!("note to {}: {}", clean::one_line(option), note.text);
+            page.append(plain(&words, theme.dim, ground.width, "  "));
+        }
     }
     if answer.is_some_and(|answer| answer.giver == Giver::File) {
         page.append(plain("answered by a file", theme.dim, ground.width, "  "));

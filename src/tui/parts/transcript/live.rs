@@ -208,6 +208,9 @@ fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
     let open = calls.iter().filter(|pending| shown(&pending.step));
     for pending in open {
         let (mark, style, words) = match &pending.step {
+            Step::Waiting if pending.ahead.has_yes() => {
+                ("·", theme.dim, "has your yes, waits for the one before".to_owned())
+            }
             Step::Waiting => ("·", theme.dim, "waits for the one before".to_owned()),
             Step::Planning => (spinner(ground.now), theme.accent, "looks".to_owned()),
             Step::ForApproval(plan, _) => ("?", theme.prompt, plan.summary.clone()),

@@ -21,6 +21,8 @@ fn a_half_answered_card_comes_back_exactly_as_it_was() {
         "4whole!<4x_",
         "nwhy!",
         "nwhy!nmore_",
+        "nfirst!vnsecond!v3nhalf_",
+        "4one^two^",
         "nwhy",
         "213<<x",
         "2_",
@@ -83,7 +85,7 @@ fn words_that_were_left_are_there_again_and_answer_nothing() {
     press(&mut card, &one, "nhalf a note_");
     assert!(draw(&mut card, &one, (80, 14)).contains("note, not finished: half a note"));
     let Reply::Answered(answer) = press(&mut card, &one, "1!") else { panic!("not sent") };
-    assert_eq!(answer.given[0].note, "");
+    assert!(answer.given[0].note.is_empty() && answer.given[0].notes.is_empty());
 }
 
 #[test]

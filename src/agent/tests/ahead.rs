@@ -1,0 +1,159 @@
+//! The list of what waits: looks and answers before their turn.
+
+use super::*;
+
+/// Three writes of one reply; the first waits for a yes.
+fn three() -> State {
+    let mut state = idle();
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "t"), ("b", "t"), ("c", "t")]);
+    planned(&mut state, "a", write());
+    state
+}
+
+fn brought(state: &mut State, id: &str) -> Vec<Effect> {
+    update(state, Event::Brought(Some(id.into())))
+}
+
+fn waits(state: &State) -> Option<(&str, (usize, usize))> {
+    match state.waiting() {
+        Some(Waiting::Approval { call, .. }) => Some((call.id.0.as_str(), state.place())),
+        Some(Waiting::Answer { .. }) | None => None,
+    }
+}
+
+#[test]
+fn the_list_looks_at_each_call_once_and_changes_nothing() {
+    let mut state = three();
+    assert_eq!(shape(&update(&mut state, Event::Listed)), ["PLAN b"]);
+    assert_eq!(shape(&update(&mut state, Event::Listed)), [""; 0], "one look at a time");
+    assert_eq!(shape(&planned(&mut state, "b", write())), ["PLAN c"]);
+    assert_eq!(shape(&planned(&mut state, "c", question())), [""; 0]);
+    let looks: Vec<_> = state.pending().iter().map(|pending| pending.ahead.look.clone()).collect();
+    assert!(matches!(&looks[1], Some(Look::Would { asks: true, .. })), "{looks:?}");
+    assert_eq!(looks[2], Some(Look::Question("Which?".into())));
+    assert_eq!((waits(&state), state.session.open_calls().len()), (Some(("a", (1, 3))), 3));
+    assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), ["decided a", "ACT a"]);
+    assert_eq!(
+        shape(&finished(&mut state, "a")),
+        ["done a", "PLAN b"],
+        "a look before its turn does not count"
+    );
+}
+
+#[test]
+fn r08_a_look_under_way_is_not_taken_for_the_one_that_counts() {
+    let mut state = three();
+    update(&mut state, Event::Listed);
+    decided(&mut state, "a", Decision::Once);
+    assert_eq!(shape(&finished(&mut state, "a")), ["done a"], "b is still being looked at as it was");
+    assert_eq!(shape(&planned(&mut state, "b", write())), ["PLAN b"]);
+    assert_eq!(shape(&planned(&mut state, "b", write())), ["ask b"]);
+}
+
+#[test]
+fn r18_a_yes_before_its_turn_keeps_the_order_and_one_at_a_time() {
+    let mut state = three();
+    assert_eq!(shape(&brought(&mut state, "c")), ["PLAN c"]);
+    assert_eq!(waits(&state), None, "no other card while this one comes");
+    assert_eq!(shape(&planned(&mut state, "c", write())), ["ask c"]);
+    assert_eq!(waits(&state), Some(("c", (3, 3))));
+    assert_eq!(shape(&decided(&mut state, "b", Decision::Once)), [""; 0], "b was not shown");
+    brought(&mut state, "c");
+    planned(&mut state, "c", write());
+    assert_eq!(shape(&decided(&mut state, "c", Decision::Once)), ["decided c"]);
+    assert_eq!(waits(&state), Some(("a", (1, 3))));
+    assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), ["decided a", "ACT a"]);
+    assert_eq!(shape(&finished(&mut state, "a")), ["done a", "PLAN b"]);
+    planned(&mut state, "b", write());
+    assert_eq!(
+        shape(&decided(&mut state, "b", Decision::Deny(String::new()))),
+        ["decided b", "refused b", "PLAN c"]
+    );
+    assert_eq!(shape(&planned(&mut state, "c", write())), ["ACT c"], "the same plan: its yes stands");
+}
+
+#[test]
+fn r08_a_yes_before_its_turn_is_asked_for_again_where_the_plan_is_another() {
+    let mut state = three();
+    brought(&mut state, "b");
+    planned(&mut state, "b", write());
+    decided(&mut state, "b", Decision::Once);
+    decided(&mut state, "a", Decision::Once);
+    finished(&mut state, "a");
+    let other = plan(Access::Write("elsewhere".into()));
+    assert_eq!(shape(&planned(&mut state, "b", other)), ["ask b"]);
+    let Some(Waiting::Approval { reason, .. }) = state.waiting() else { panic!("nothing waits") };
+    assert!(reason.ends_with("It is no longer what you said yes to"), "{reason}");
+    let (resumed, _) = resume(state.session.clone(), idle());
+    let told = resumed.session.entries().iter().rev().find_map(|entry| match entry {
+        Entry::Settled { call, outcome, .. } if call.0 == "b" => Some(outcome.text().to_owned()),
+        _ => None,
+    });
+    assert!(told.is_some_and(|told| told.starts_with("Not done")), "it never ran");
+}
+
+#[test]
+fn a_card_that_is_put_back_waits_as_before_and_a_no_before_its_turn_is_one() {
+    let mut state = three();
+    brought(&mut state, "b");
+    planned(&mut state, "b", write());
+    update(&mut state, Event::Brought(None));
+    assert_eq!(waits(&state), Some(("a", (1, 3))));
+    assert_eq!(shape(&decided(&mut state, "b", Decision::Once)), [""; 0]);
+    assert_eq!(shape(&decided(&mut state, "b", Decision::Deny(String::new()))), ["decided b", "refused b"]);
+    assert_eq!(waits(&state), Some(("a", (1, 3))));
+    decided(&mut state, "a", Decision::Once);
+    assert_eq!(shape(&finished(&mut state, "a")), ["done a", "PLAN c"]);
+}
+
+#[test]
+fn what_was_brought_can_be_edited_and_needs_its_yes_then() {
+    let mut state = three();
+    brought(&mut state, "b");
+    planned(&mut state, "b", write());
+    let edit = Decision::Edited(serde_json::json!({ "path": "b" }));
+    assert_eq!(shape(&decided(&mut state, "b", edit)), ["PLAN b"]);
+    assert_eq!(shape(&planned(&mut state, "b", write())), ["decided b", "ask b"]);
+    assert_eq!(waits(&state), Some(("b", (2, 3))));
+    assert_eq!(shape(&decided(&mut state, "b", Decision::Once)), ["decided b"]);
+    assert_eq!(waits(&state), Some(("a", (1, 3))));
+}
+
+#[test]
+fn r51_a_yes_that_was_never_reached_did_nothing_and_one_that_was_is_unknown() {
+    let told = |state: &State, id: &str| {
+        let (resumed, _) = resume(Session::replay(state.session.entries().to_vec()), idle());
+        let of = |entry: &Entry| match entry {
+            Entry::Settled { call, outcome, .. } if call.0 == id => Some(outcome.text().to_owned()),
+            _ => None,
+        };
+        resumed.session.entries().iter().find_map(of).expect("it is settled")
+    };
+    let mut state = three();
+    brought(&mut state, "c");
+    planned(&mut state, "c", write());
+    decided(&mut state, "c", Decision::Once);
+    assert!(told(&state, "c").starts_with("Not done"), "{}", told(&state, "c"));
+    decided(&mut state, "a", Decision::Once);
+    assert!(told(&state, "a").contains("unknown") && told(&state, "c").starts_with("Not done"));
+    finished(&mut state, "a");
+    planned(&mut state, "b", write());
+    decided(&mut state, "b", Decision::Deny(String::new()));
+    planned(&mut state, "c", write());
+    assert!(told(&state, "c").contains("unknown"), "it runs now");
+}
+
+#[test]
+fn stopping_settles_what_has_its_yes_as_not_done() {
+    let mut state = three();
+    brought(&mut state, "c");
+    planned(&mut state, "c", write());
+    decided(&mut state, "c", Decision::Once);
+    let effects = shape(&update(&mut state, Event::Interrupted));
+    assert_eq!(effects, ["CANCEL", "interrupted a", "interrupted b", "interrupted c", "ended by the person"]);
+    said(&mut state, "more");
+    replies(&mut state, "", &[("d", "t")]);
+    planned(&mut state, "d", write());
+    assert_eq!(waits(&state), Some(("d", (1, 1))));
+}

@@ -1,0 +1,102 @@
+//! Answers as the model and the log have them.
+
+use super::*;
+
+fn clock() -> Questions {
+    let question = Question {
+        keyword: "clock".into(),
+        text: "Which clock?".into(),
+        options: ["paused", "a trait", "real"].map(Choice::new).to_vec(),
+        multi: false,
+        allow_text: true,
+        recommended: None,
+    };
+    Questions { list: vec![question], dropped: Dropped::default() }
+}
+
+fn result(source: Source) -> Value {
+    let given = Given::new("clock", source);
+    let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
+    serde_json::from_str(&answer.result(&clock())).unwrap_or_default()
+}
+
+#[test]
+fn r52_what_the_first_sessions_wrote_of_dropped_options_is_read() {
+    let read = |text: &str| serde_json::from_str::<Dropped>(text).ok();
+    assert_eq!(read("3"), Some(Dropped { options: 3, ..Dropped::default() }));
+    let now = Dropped { questions: 1, options: 2, shortened: 3 };
+    assert_eq!(serde_json::to_string(&now).ok().and_then(|text| read(&text)), Some(now));
+    assert_eq!(read("{}"), Some(Dropped::default()));
+}
+
+#[test]
+fn the_result_says_how_each_answer_came() {
+    let picked = &result(Source::Picked(vec![1]))["answers"][0];
+    assert_eq!(
+        (&picked["answer"], &picked["source"], &picked["option_index"]),
+        (&json!("a trait"), &json!("picked"), &json!(1))
+    );
+    let written = &result(Source::Written("none".into()))["answers"][0];
+    assert_eq!((&written["answer"], &written["source"]), (&json!("none"), &json!("written")));
+    let skipped = &result(Source::Skipped)["answers"][0];
+    assert_eq!((&skipped["answer"], &skipped["source"]), (&Value::Null, &json!("skipped")));
+}
+
+#[test]
+fn several_picks_are_named_by_label_and_by_index() {
+    let mut asked = clock();
+    asked.list[0].multi = true;
+    let told = |picks: &[usize]| {
+        let source = Source::Picked(picks.to_vec());
+        let given = Given::new("clock", source);
+        let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
+        let told: Value = serde_json::from_str(&answer.result(&asked)).unwrap_or_default();
+        told["answers"][0].clone()
+    };
+    assert_eq!(told(&[0, 2])["answer"], json!(["paused", "real"]));
+    assert_eq!(told(&[0, 2])["option_indexes"], json!([0, 2]));
+    assert_eq!(told(&[1])["option_indexes"], json!([1]));
+}
+
+#[test]
+fn what_was_dropped_is_said() {
+    let asked = Questions { dropped: Dropped { questions: 2, options: 1, shortened: 0 }, ..clock() };
+    assert_eq!(
+        Answer::without(Status::Declined).result(&asked),
+        r#"{"type":"question_answers","status":"declined","answers":[],"dropped":"2 questions left out, 1 option left out: too many or too long"}"#
+    );
+}
+
+#[test]
+fn the_log_says_where_an_answer_was_in_a_file() {
+    let person = Answer::without(Status::Declined);
+    let file = Answer { giver: Giver::File, ..person.clone() };
+    let written = |answer: &Answer| serde_json::to_string(answer).unwrap_or_default();
+    assert_eq!(written(&person), r#"{"status":"declined"}"#);
+    assert_eq!(written(&file), r#"{"status":"declined","giver":"file"}"#);
+    assert_eq!(serde_json::from_str::<Answer>(&written(&file)).ok(), Some(file));
+}
+
+#[test]
+fn each_note_goes_back_with_the_option_it_belongs_to() {
+    let mut given = Given::new("clock", Source::Picked(vec![1]));
+    let note = |option, text: &str| Note { option, text: text.into() };
+    given.notes = vec![note(0, "too clever"), note(1, "but small"), note(9, "of nothing")];
+    let answer = Answer { given: vec![given.clone()], ..Answer::without(Status::Answered) };
+    let told: Value = serde_json::from_str(&answer.result(&clock())).unwrap_or_default();
+    let expected = json!([
+        { "option_index": 0, "option": "paused", "note": "too clever" },
+        { "option_index": 1, "option": "a trait", "note": "but small" },
+    ]);
+    assert_eq!(told["answers"][0]["notes"], expected);
+    assert_eq!(told["answers"][0]["note"], Value::Null);
+    let written = serde_json::to_string(&given).unwrap_or_default();
+    assert_eq!(serde_json::from_str::<Given>(&written).ok(), Some(given));
+}
+
+#[test]
+fn r52_an_answer_of_a_session_from_before_is_read_with_its_one_note() {
+    let text = r#"{"keyword":"clock","source":{"source":"picked","value":[1]},"note":"but small"}"#;
+    let given = serde_json::from_str::<Given>(text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((given.note.as_str(), given.notes.len()), ("but small", 0));
+}

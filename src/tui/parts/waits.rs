@@ -1,0 +1,230 @@
+//! The list of what waits: every call of the reply that has not begun. One can be told no from it; a yes is said on its
+//! card alone.
+
+mod looks;
+
+use super::listening::Listening;
+use crate::agent::{Look, Pending, Step};
+use crate::chat::{Access, CallId};
+use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::text::width;
+use crossterm::event::{KeyEvent, KeyEventKind};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// So much of a call is read for its row.
+const SUMMARY: usize = 400;
+
+/// The list and where the person is in it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Waits {
+    at: usize,
+    ticked: BTreeSet<CallId>,
+    seen: Option<Duration>,
+    page: usize,
+}
+
+/// One call of the list, read anew for every frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Whose row it is.
+    pub call: CallId,
+    /// Which call of the reply, from 1.
+    pub number: usize,
+    /// The tool's name as the model wrote it.
+    pub tool: String,
+    /// The call in a few words, as the model or its tool has them.
+    pub summary: String,
+    /// How far it reaches, or why nothing is asked about it.
+    pub reach: String,
+    /// Whether that needs care.
+    pub careful: bool,
+    /// Whether its card can be brought.
+    pub opens: bool,
+    /// Whether it can be told no.
+    pub refusable: bool,
+    /// Whether it has its yes, and only waits for its turn.
+    pub has_yes: bool,
+}
+
+/// What a key did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// Something within the list, or nothing at all.
+    Nothing,
+    /// It was not for the list.
+    Passed,
+    /// Back to the card.
+    Closed,
+    /// The card of this call is wanted.
+    Brought(CallId),
+    /// These are told no.
+    Refused(Vec<CallId>),
+    /// A word to the person about why nothing happened.
+    Says(&'static str),
+}
+
+/// What a frame really showed. Hand it to [`Waits::drawn`] once the frame is on the screen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Seen {
+    rows: usize,
+    readable: bool,
+}
+
+/// The calls that have not begun, in the model's order.
+pub fn rows(pending: &[Pending]) -> Vec<Row> {
+    pending.iter().enumerate().filter_map(|(at, pending)| row(at + 1, pending)).collect()
+}
+
+fn row(number: usize, pending: &Pending) -> Option<Row> {
+    let call = &pending.call;
+    let row = Row {
+        call: call.id.clone(),
+        number,
+        tool: call.name.clone(),
+        summary: width::cut(&call.arguments, SUMMARY).to_owned(),
+        reach: String::new(),
+        careful: false,
+        opens: true,
+        refusable: true,
+        has_yes: pending.ahead.has_yes(),
+    };
+    Some(match &pending.step {
+        Step::Settled | Step::Running(_) | Step::Planning => return None,
+        Step::ForApproval(plan, _) => row.would(&plan.summary, &plan.access, plan.destroys.is_some()),
+        Step::ForAnswer(_) => return None,
+        Step::Waiting => match &pending.ahead.look {
+            _ if row.has_yes => Row { reach: "has your yes".to_owned(), opens: false, ..row },
+            None => Row { reach: "not seen yet".to_owned(), ..row },
+            Some(Look::Would { summary, access, destroys, asks: true }) => {
+                row.would(summary, access, destroys.is_some())
+            }
+            Some(Look::Would { summary, asks: false, .. }) => {
+                let row = row.would(summary, &Access::Nothing, false);
+                Row { reach: "needs no yes".to_owned(), opens: false, ..row }
+            }
+            Some(Look::Question(text)) => {
+                let summary = width::cut(text, SUMMARY).to_owned();
+                Row { summary, reach: "asks you".to_owned(), opens: false, refusable: false, ..row }
+            }
+            Some(Look::Fails(_)) => Row { reach: "not possible yet".to_owned(), opens: false, ..row },
+        },
+    })
+}
+
+impl Row {
+    fn would(self, summary: &str, access: &Access, destroys: bool) -> Self {
+        let (reach, careful) = match access {
+            _ if destroys => ("destroys", true),
+            Access::Nothing => ("reaches nothing", false),
+            Access::Read(_) => ("reads", false),
+            Access::ReadSensitive(_) => ("reads, careful", true),
+            Access::Write(_) => ("writes", false),
+            Access::WriteOutside(_) => ("writes, careful", true),
+            Access::Run(_) => ("runs", false),
+        };
+        Row { summary: width::cut(summary, SUMMARY).to_owned(), reach: reach.to_owned(), careful, ..self }
+    }
+}
+
+impl Waits {
+    /// When it was first drawn; for [`super::listening::listening`].
+    pub fn seen(&self) -> Option<Duration> {
+        self.seen
+    }
+
+    /// A frame is on the screen.
+    pub fn drawn(&mut self, now: Duration, seen: Seen) {
+        self.page = seen.rows.max(1);
+        if seen.readable {
+            self.seen.get_or_insert(now);
+        }
+    }
+
+    /// A key, already asked of [`super::listening::Presses::goes_on`].
+    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, rows: &[Row], listening: Listening) -> Reply {
+        let action = keys.lookup(Scope::Waits, key);
+        if listening == Listening::Unsent {
+            return Reply::Passed;
+        }
+        let last = rows.len().saturating_sub(1);
+        let at = self.at.min(last);
+        match action {
+            Some(Action::Up) => return self.move_to(at.saturating_sub(1)),
+            Some(Action::Down) => return self.move_to((at + 1).min(last)),
+            Some(Action::PageUp) => return self.move_to(at.saturating_sub(self.page)),
+            Some(Action::PageDown) => return self.move_to((at + self.page).min(last)),
+            Some(Action::Top) => return self.move_to(0),
+            Some(Action::Bottom) => return self.move_to(last),
+            Some(Action::Close) if key.kind == KeyEventKind::Press => return Reply::Closed,
+            _ => {}
+        }
+        if !listening.now() {
+            return Reply::Passed;
+        }
+        let answers = matches!(
+            keys.lookup(Scope::Approval, key),
+            Some(
+                Action::ApproveOnce
+                    | Action::ApproveDestroying
+                    | Action::ApproveAlways
+                    | Action::EditCall
+                    | Action::RefuseBecause
+                    | Action::Details
+            )
+        );
+        let Some(row) = rows.get(at) else { return Reply::Passed };
+        match action {
+            _ if key.kind != KeyEventKind::Press => Reply::Nothing,
+            Some(Action::Tick) if row.refusable => {
+                if !self.ticked.remove(&row.call) {
+                    self.ticked.insert(row.call.clone());
+                }
+                self.move_to((at + 1).min(last))
+            }
+            Some(Action::TickAll) => {
+                // What has its yes was answered already: it is ticked by hand or not at all.
+                let all = rows.iter().filter(|row| row.refusable && !row.has_yes);
+                let all: BTreeSet<CallId> = all.map(|row| row.call.clone()).collect();
+                self.ticked = if all.is_subset(&self.ticked) { BTreeSet::new() } else { all };
+                Reply::Nothing
+            }
+            Some(Action::Accept) if row.opens => Reply::Brought(row.call.clone()),
+            Some(Action::Tick | Action::Accept) => Reply::Says(row.why()),
+            Some(Action::Refuse) => {
+                let ticked = rows.iter().filter(|row| row.refusable && self.ticked.contains(&row.call));
+                let mut refused: Vec<CallId> = ticked.map(|row| row.call.clone()).collect();
+                if refused.is_empty() {
+                    if !row.refusable {
+                        return Reply::Says(row.why());
+                    }
+                    refused.push(row.call.clone());
+                }
+                self.ticked.clear();
+                Reply::Refused(refused)
+            }
+            None if answers => Reply::Says("enter brings its card: there it is answered"),
+            Some(_) | None => Reply::Passed,
+        }
+    }
+
+    fn move_to(&mut self, row: usize) -> Reply {
+        self.at = row;
+        Reply::Nothing
+    }
+}
+
+impl Row {
+    /// Why it has no card now.
+    fn why(&self) -> &'static str {
+        match self.reach.as_str() {
+            _ if self.has_yes => "it has your yes, and starts when its turn comes",
+            "needs no yes" => "it needs no yes",
+            "asks you" => "it asks you when its turn comes",
+            _ => "it has no card before its turn",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

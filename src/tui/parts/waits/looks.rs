@@ -1,0 +1,141 @@
+//! How the list of what waits looks: a row a call, and below them the open one in more words.
+
+use super::{Row, Seen, Waits};
+use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::frame::Frame;
+use crate::tui::parts::listening::Listening;
+use crate::tui::text::{reveal, width, wrap};
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// A list narrower than this inside cannot be said to have been read.
+const READABLE: u16 = 16;
+/// Cells of a tool's name, and of how far a call reaches.
+const TOOL: usize = 14;
+const REACH: usize = 18;
+/// Rows of the open call in more words.
+const MORE: usize = 3;
+/// Rows it would like to take at most.
+const MOST: usize = 16;
+
+impl Waits {
+    /// The rows it would like; it scrolls in fewer.
+    pub fn height(&self, rows: usize) -> u16 {
+        (rows.clamp(1, MOST) + MORE + 3) as u16
+    }
+
+    /// Draws it.
+    pub fn view(
+        &self,
+        rows: &[Row],
+        listening: Listening,
+        keys: &Keymap,
+        area: Rect,
+        buffer: &mut Buffer,
+        theme: &Theme,
+    ) -> Seen {
+        let at = self.at.min(rows.len().saturating_sub(1));
+        let ticked = rows.iter().filter(|row| self.ticked.contains(&row.call)).count();
+        let right = match ticked {
+            0 => format!("{} of {}", at + 1, rows.len()),
+            _ => format!("{ticked} ticked · {} of {}", at + 1, rows.len()),
+        };
+        let frame = Frame {
+            title: "what waits",
+            right: &right,
+            hints: &hints(listening, keys, ticked),
+            listens: listening.now(),
+        };
+        let inside = frame.view(area, buffer, theme);
+        if inside.is_empty() {
+            return Seen::default();
+        }
+        let height = usize::from(inside.height);
+        let more = if height > MORE + 3 { MORE + 1 } else { 0 };
+        let shown = height - more;
+        let first = (at + 1).saturating_sub(shown.div_ceil(2)).min(rows.len().saturating_sub(shown));
+        let columns = columns(rows, usize::from(inside.width));
+        for ((index, row), place) in rows.iter().enumerate().skip(first).zip(inside.rows().take(shown)) {
+            self.row(row, index == at, columns, place, buffer, theme);
+        }
+        if let Some(row) = rows.get(at).filter(|_| more > 0) {
+            let y = inside.bottom() - more as u16;
+            let line = "─".repeat(usize::from(inside.width));
+            buffer.set_stringn(inside.x, y, line, usize::from(inside.width), theme.border_dim);
+            let pieces = reveal::pieces(&row.summary, theme.text, theme.mark);
+            let lines = wrap::wrap(&pieces, &wrap::Shape::of_width(usize::from(inside.width))).lines;
+            for (line, y) in lines.iter().take(MORE).zip(y + 1..) {
+                buffer.set_line(inside.x, y, line, inside.width);
+            }
+        }
+        let readable = inside.width >= READABLE && area == area.intersection(buffer.area);
+        Seen { rows: shown, readable }
+    }
+
+    /// One row: cursor, tick, number, tool, summary, reach.
+    fn row(
+        &self,
+        row: &Row,
+        open: bool,
+        (tool, reach): (usize, usize),
+        place: Rect,
+        buffer: &mut Buffer,
+        theme: &Theme,
+    ) {
+        if open {
+            buffer.set_style(place, theme.selected);
+        }
+        // The open row has one look: not every colour can be read on its ground.
+        let look = |style| if open { theme.text.patch(theme.selected) } else { style };
+        let tick = match (row.refusable, self.ticked.contains(&row.call)) {
+            (false, _) => "    ",
+            (true, true) => "[x] ",
+            (true, false) => "[ ] ",
+        };
+        let lead = format!("{} {tick}{:>3} ", if open { "❯" } else { " " }, row.number);
+        let cells = usize::from(place.width);
+        let mut x = place.x;
+        let mut put = |text: &str, cells: usize, style| {
+            let room = usize::from(place.right().saturating_sub(x)).min(cells);
+            let text = reveal::one_line(width::cut(text, 200));
+            buffer.set_stringn(x, place.y, width::fit(&text, room), room, style);
+            x = x.saturating_add(cells as u16).min(place.right());
+        };
+        let left = cells.saturating_sub(width::width(&lead) + tool + reach + 2);
+        put(&lead, width::width(&lead), look(theme.accent));
+        put(&row.tool, tool, look(theme.text));
+        put(" ", 1, look(theme.text));
+        put(&row.summary, left, look(theme.dim));
+        put(" ", 1, look(theme.text));
+        put(&row.reach, reach, look(if row.careful { theme.warning } else { theme.dim }));
+    }
+}
+
+/// The cells of a tool's name, and of how far a call reaches: no more than any of them needs.
+fn columns(rows: &[Row], cells: usize) -> (usize, usize) {
+    let widest = |text: fn(&Row) -> &str| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
+    (widest(|row| &row.tool).min(TOOL).min(cells / 4), widest(|row| &row.reach).min(REACH).min(cells / 3))
+}
+
+/// What the keys do, from the longest way to say it to the shortest.
+fn hints(listening: Listening, keys: &Keymap, ticked: usize) -> Vec<String> {
+    let key = |action| keys.hint(Scope::Waits, action);
+    if listening == Listening::Unsent {
+        return vec![format!("{} to answer", keys.hint(Scope::Approval, Action::SwitchKeyboard))];
+    }
+    let no = match ticked {
+        0 => "no to it".to_owned(),
+        1 => "no to the ticked one".to_owned(),
+        count => format!("no to {count}"),
+    };
+    let (open, tick, all) = (key(Action::Accept), key(Action::Tick), key(Action::TickAll));
+    let (refuse, back) = (key(Action::Refuse), key(Action::Close));
+    vec![
+        format!("↑↓ move · {open} its card · {tick} tick · {all} all · {refuse} {no} · {back} back"),
+        format!("{open} its card · {tick} tick · {all} all · {refuse} {no} · {back} back"),
+        format!("{open} card · {tick} tick · {refuse} {no} · {back} back"),
+        format!("{open} card · {refuse} {no} · {back} back"),
+        format!("{open} card · {back} back"),
+    ]
+}

@@ -1,0 +1,88 @@
+//! Cards that hold very much: shown whole, and no slower for it.
+
+use super::*;
+use crate::chat::{Diff, Edit, Hunk, Line};
+use std::time::Instant;
+
+fn changes(lines: usize) -> Intent {
+    let added =
+        (0..lines).map(|n| Line::Added(format!("    let line_{n} = compute({n}); // and why"))).collect();
+    let hunks = vec![Hunk { before: 0, after: 1, lines: added }];
+    let path = std::path::PathBuf::from("big.rs");
+    let diff = Diff { path: path.clone(), created: true, added: lines, removed: 0, hunks, note: None };
+    Intent::Act(Box::new(Plan {
+        title: "write a file?".into(),
+        summary: "big.rs".into(),
+        access: Access::Write(path.clone()),
+        preview: Preview::Edit(diff),
+        always: None,
+        destroys: None,
+        work: Work::Edit(Edit { path, before: None, after: String::new() }),
+    }))
+}
+
+fn asked(intent: Intent, (width, height): (u16, u16)) -> Screen {
+    let mut screen = Screen::new();
+    screen.resized(width, height);
+    screen.says("go");
+    screen.calls("a", "tool", intent);
+    screen.waits(600);
+    screen
+}
+
+/// Drawn again and again, and yes is armed at the end alone.
+fn is_read_to_its_end(intent: Intent, last: &str) {
+    let mut screen = asked(intent, (60, 15));
+    let once = Instant::now();
+    screen.state.prompt = None;
+    screen.waits(10);
+    let once = once.elapsed();
+    screen.waits(600);
+    screen.presses("y");
+    assert_eq!(screen.decided(), 0, "nobody has seen the end");
+    let began = Instant::now();
+    for _ in 0..20 {
+        screen.presses("page-down");
+    }
+    // Reading on is not laying out again: twenty pages cost less than the card did once.
+    assert!(began.elapsed() < once.max(Duration::from_millis(50)) * 4, "{:?} {once:?}", began.elapsed());
+    screen.presses("y");
+    assert_eq!(screen.decided(), 0, "twenty pages are not the end");
+    screen.presses("end");
+    assert!(screen.shows().contains(last), "{}", screen.shows());
+    screen.presses("y");
+    assert_eq!(screen.decided(), 1);
+}
+
+#[test]
+fn r07_a_difference_of_twenty_thousand_lines_is_read_to_its_end() {
+    is_read_to_its_end(changes(20_000), "line_19999");
+}
+
+#[test]
+fn r07_a_command_of_a_hundred_kilobytes_is_read_to_its_end() {
+    is_read_to_its_end(
+        command(&format!("{}touch the_end", "echo one two three\n".repeat(5_300))),
+        "touch the_end",
+    );
+    is_read_to_its_end(command(&format!("echo {}the_end", "x".repeat(100_000))), "_end ");
+}
+
+#[test]
+fn r10_a_call_whose_name_is_no_name_draws_nothing_of_its_own() {
+    let mut screen = asked(command("ls"), (60, 15));
+    screen.presses("esc");
+    screen.presses("esc");
+    screen.says("again");
+    let name = "bash\u{202e}_exec\x1b[2J\n╰─ y yes ─╯".to_owned();
+    screen.chunk(Chunk::Call(ToolCall { id: "b".into(), name, arguments: "{\"x\":\"\u{200b}\"}".into() }));
+    screen.chunk(Chunk::Done(Finish::Stop));
+    screen.planned("b", command("ls"));
+    screen.waits(600);
+    screen.presses("d");
+    let shows = screen.shows();
+    assert!(shows.contains("tool bash<U+202E>_exec<U+001B>[2J") && shows.contains("<U+200B>"), "{shows}");
+    let rows: Vec<&str> = shows.lines().skip_while(|row| !row.starts_with('╭')).collect();
+    let inside = rows[1..].iter().take_while(|row| !row.starts_with("╰─ d"));
+    assert!(inside.clone().count() > 3 && inside.clone().all(|row| row.starts_with('│')), "{shows}");
+}

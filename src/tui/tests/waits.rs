@@ -1,0 +1,217 @@
+//! The list of what waits: opened over a card, answered from, and left.
+
+use super::*;
+
+/// So many commands of one reply; the first waits for its yes.
+fn waiting(count: usize) -> Screen {
+    let mut screen = Screen::new();
+    screen.says("go");
+    for n in 0..count {
+        let arguments = format!(r#"{{"command":"echo {n}"}}"#);
+        let call = ToolCall { id: format!("c{n}").as_str().into(), name: "bash_exec".into(), arguments };
+        screen.chunk(Chunk::Call(call));
+    }
+    screen.chunk(Chunk::Done(Finish::Stop));
+    screen.planned("c0", command("echo 0"));
+    screen.waits(600);
+    screen
+}
+
+/// What the tools were asked to look at since this was asked last.
+fn looked_at(screen: &mut Screen) -> Vec<String> {
+    let looks = |effect| match effect {
+        Effect::Agent(effects) => effects,
+        _ => Vec::new(),
+    };
+    let all = std::mem::take(&mut screen.effects).into_iter().flat_map(looks);
+    let plan = |effect| if let agent::Effect::Plan { call, .. } = effect { Some(call.id.0) } else { None };
+    all.filter_map(plan).collect()
+}
+
+#[test]
+fn r18_one_of_three_is_looked_at_and_answered_alone() {
+    let mut screen = waiting(3);
+    looked_at(&mut screen);
+    screen.presses("l");
+    assert_eq!(looked_at(&mut screen), ["c1"]);
+    screen.planned("c1", command("echo 1"));
+    screen.planned("c2", command("echo 2"));
+    insta::assert_snapshot!(screen.shows(), @r#"
+ aye · go                                         gpt-5-mini · ~/project ⎇ main
+────────────────────────────────────────────────────────────────────────────────
+ ▌ go
+
+   ? bash_exec    echo 0
+   · bash_exec    waits for the one before
+   · bash_exec    waits for the one before
+
+
+
+
+
+
+
+╭─ what waits ──────────────────────────────────────────────────────── 1 of 3 ─╮
+│ ❯ [ ]   1 bash_exec echo 0                                              runs │
+│   [ ]   2 bash_exec echo 1                                              runs │
+│   [ ]   3 bash_exec echo 2                                              runs │
+│ ──────────────────────────────────────────────────────────────────────────── │
+│ echo 0                                                                       │
+│                                                                              │
+│                                                                              │
+╰─ ↑↓ move · enter its card · space tick · t all · n no to it · esc back ──────╯
+ waits for you · 1 of 3 · ask mode                                      f1 help
+"#);
+    screen.waits(600);
+    screen.presses("down");
+    screen.presses("down");
+    looked_at(&mut screen);
+    screen.presses("enter");
+    assert_eq!((looked_at(&mut screen), screen.state.prompt.is_none()), (vec!["c2".to_owned()], true));
+    screen.presses("y");
+    assert_eq!(screen.decided(), 0, "its card is not there yet");
+    screen.presses("backspace");
+    screen.planned("c2", command("echo 2"));
+    assert!(screen.shows().contains("3 of 3") && screen.shows().contains("$ echo 2"), "{}", screen.shows());
+    screen.waits(100);
+    screen.presses("y");
+    assert_eq!(screen.decided(), 0, "nobody can have read it");
+    screen.presses("backspace");
+    screen.waits(600);
+    screen.presses("y");
+    assert_eq!(screen.decided(), 1);
+    let shows = screen.shows();
+    assert!(
+        shows.contains("1 of 3") && shows.contains("$ echo 0") && shows.contains("has your yes"),
+        "{shows}"
+    );
+    screen.presses("y");
+    assert_eq!(screen.decided(), 1, "the same key held on");
+}
+
+#[test]
+fn r07_a_call_of_the_list_is_armed_when_its_end_was_seen() {
+    let mut screen = waiting(2);
+    screen.presses("l");
+    screen.waits(600);
+    screen.presses("down");
+    screen.planned("c1", command(&"true\n".repeat(60)));
+    screen.presses("enter");
+    screen.planned("c1", command(&format!("{}touch made", "true\n".repeat(60))));
+    screen.waits(600);
+    screen.presses("y");
+    assert_eq!(screen.decided(), 0);
+    screen.presses("end");
+    screen.waits(600);
+    screen.presses("y");
+    assert_eq!(screen.decided(), 1);
+}
+
+#[test]
+fn r15_what_is_ticked_is_told_no_and_the_rest_waits_on() {
+    let mut screen = waiting(5);
+    screen.presses("l");
+    screen.waits(600);
+    for chord in ["down", " ", " ", "up", "up", "up", "n"] {
+        screen.presses(chord);
+    }
+    assert_eq!(screen.decided(), 2);
+    let denied = |screen: &Screen| {
+        let of = |entry: &Entry| match entry {
+            Entry::Decided { call, decision: Decision::Deny(_), by: By::Person { key, .. } } => {
+                Some(format!("{call} {key}"))
+            }
+            _ => None,
+        };
+        screen.state.agent.session.entries().iter().filter_map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(denied(&screen), ["c2 n", "c1 n"]);
+    assert!(screen.shows().contains("what waits"), "{}", screen.shows());
+    for _ in 0..40 {
+        screen.presses("n");
+        screen.waits(30);
+    }
+    assert_eq!(screen.decided(), 2, "held on it is still one answer");
+    screen.waits(600);
+    screen.presses("n");
+    assert_eq!(denied(&screen)[2], "c0 n", "the open row");
+    assert!(screen.state.waits.is_none() && screen.state.prompt.is_none(), "the next one is looked at");
+}
+
+#[test]
+fn the_list_is_left_by_the_key_that_opened_it_and_the_card_is_seen_anew() {
+    for leaves in ["l", "esc"] {
+        let mut screen = waiting(2);
+        screen.presses("l");
+        screen.waits(600);
+        screen.presses(leaves);
+        screen.presses(leaves);
+        assert!(screen.shows().contains("$ echo 0") && !screen.state.agent.is_idle(), "{leaves}");
+        screen.presses("y");
+        assert_eq!(screen.decided(), 0, "{leaves}");
+        screen.presses("backspace");
+        screen.waits(600);
+        screen.presses("y");
+        assert_eq!(screen.decided(), 1, "{leaves}");
+    }
+}
+
+#[test]
+fn r03_what_is_typed_while_the_list_comes_is_written() {
+    let mut screen = waiting(2);
+    screen.presses("l");
+    screen.waits(100);
+    screen.presses("n");
+    screen.types("o, wait");
+    screen.waits(2000);
+    screen.presses("n");
+    assert_eq!((screen.decided(), screen.state.composer.text().as_str()), (0, "no, waitn"));
+}
+
+#[test]
+fn two_hundred_calls_are_listed_and_reached_in_a_small_terminal() {
+    let mut screen = waiting(200);
+    screen.resized(60, 15);
+    screen.waits(600);
+    assert!(screen.shows().contains("1 of 200"), "{}", screen.shows());
+    screen.presses("l");
+    for n in 1..200 {
+        screen.planned(&format!("c{n}"), command(&format!("echo {n}")));
+    }
+    assert!(looked_at(&mut screen).len() >= 199, "each was looked at");
+    screen.waits(600);
+    screen.presses("end");
+    insta::assert_snapshot!(screen.shows(), @r#"
+ aye · go                     gpt-5-mini · ~/project ⎇ main
+────────────────────────────────────────────────────────────
+╭─ what waits ──────────────────────────────── 200 of 200 ─╮
+│   [ ] 195 bash_exec echo 194                        runs │
+│   [ ] 196 bash_exec echo 195                        runs │
+│   [ ] 197 bash_exec echo 196                        runs │
+│   [ ] 198 bash_exec echo 197                        runs │
+│   [ ] 199 bash_exec echo 198                        runs │
+│ ❯ [ ] 200 bash_exec echo 199                        runs │
+│ ──────────────────────────────────────────────────────── │
+│ echo 199                                                 │
+│                                                          │
+│                                                          │
+╰─ enter card · space tick · n no to it · esc back ────────╯
+ waits for you · 1 of 200 · ask mode                f1 help
+"#);
+    screen.presses("enter");
+    screen.planned("c199", command("echo 199"));
+    screen.waits(600);
+    assert!(screen.shows().contains("200 of 200"), "{}", screen.shows());
+    screen.presses("n");
+    assert_eq!(screen.decided(), 1);
+    assert!(screen.shows().contains("1 of 200"), "{}", screen.shows());
+}
+
+#[test]
+fn help_shows_the_keys_of_the_list() {
+    let mut screen = waiting(2);
+    screen.resized(80, 60);
+    screen.presses("l");
+    screen.presses("f1");
+    assert!(screen.shows().contains("the list of what waits"), "{}", screen.shows());
+}

@@ -1,0 +1,62 @@
+//! The list of what waits: opened over its card, and what is answered from it.
+
+use super::agent;
+use crate::agent::{Event, Waiting};
+use crate::chat::{By, CallId, Decision};
+use crate::tui::effect::Effect;
+use crate::tui::keys::Chord;
+use crate::tui::parts::listening::Listening;
+use crate::tui::parts::toast::Kind;
+use crate::tui::parts::waits::{self, Reply, Waits};
+use crate::tui::state::State;
+use crossterm::event::KeyEvent;
+
+/// Opens the list in place of the card of an approval; a card that was brought before its turn goes back.
+pub fn open(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
+    // Held on, it does not close what it opened.
+    state.presses.answered(Chord::from(key), state.now);
+    let mut effects = agent::happened(state, Event::Brought(None));
+    if matches!(state.agent.waiting(), Some(Waiting::Approval { .. })) {
+        state.waits = Some(Waits::default());
+        effects.extend(agent::happened(state, Event::Listed));
+    }
+    effects
+}
+
+/// Hands a key to the list; `None` where it was not for it.
+pub fn key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Vec<Effect>> {
+    let rows = waits::rows(state.agent.pending());
+    let list = state.waits.as_mut()?;
+    let seen = list.seen();
+    match list.key(key, &state.keys, &rows, listening) {
+        Reply::Passed => return None,
+        Reply::Nothing => {}
+        Reply::Says(words) => state.notice(words, Kind::Info),
+        Reply::Closed => {
+            close(state);
+            state.presses.answered(Chord::from(key), state.now);
+        }
+        Reply::Brought(call) => {
+            close(state);
+            state.presses.answered(Chord::from(key), state.now);
+            return Some(agent::happened(state, Event::Brought(Some(call))));
+        }
+        Reply::Refused(calls) => {
+            state.presses.answered(Chord::from(key), state.now);
+            let after = seen.map_or(0, |seen| state.now.saturating_sub(seen).as_millis());
+            let after_ms = u64::try_from(after).unwrap_or(u64::MAX);
+            // The last of them first, so that none of them is looked at in vain.
+            let refuse = |call: CallId| {
+                let by = By::Person { key: Chord::from(key).to_string(), after_ms };
+                agent::happened(state, Event::Decided { call, decision: Decision::Deny(String::new()), by })
+            };
+            return Some(calls.into_iter().rev().flat_map(refuse).collect());
+        }
+    }
+    Some(Vec::new())
+}
+
+/// Back to the card, which has to be seen anew.
+fn close(state: &mut State) {
+    (state.waits, state.prompt) = (None, None);
+}
