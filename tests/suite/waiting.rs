@@ -157,14 +157,14 @@ fn waits(runtime: &Runtime) -> Vec<Wait> {
         of("in a call", half_a_call(), "writes a call of write_file"),
         of("a countdown", busy("40"), "try 2 of 5 in 3"),
         of("a wait of an hour", busy("3000"), "try 2 of 5 in 49 min"),
-        of("a silence", Answer::stream().then(Step::Stall), "gives up at 6 s"),
+        of("a silence", Answer::stream().then(Step::Stall), "gives up at 9 s"),
         of("another service", Answer::body(401, JSON, &[], "{}"), "second answers this time"),
         of("a list of models", stall(), "waiting for the service"),
         deaf("a service that ignores the close", "http", half, "Half a reply"),
     ];
     for wait in &mut all {
         match wait.what {
-            "a silence" => wait.more = "model = \"m\"\nidle_seconds = 6\n",
+            "a silence" => wait.more = "model = \"m\"\nidle_seconds = 9\n",
             "a list of models" => wait.more = "",
             "in a reply" | "a service that ignores the close" => wait.came = "Half a reply",
             "another service" => {
