@@ -3,7 +3,7 @@
 use super::state::{Pending, Step};
 use super::{Desk, Effect, Phase, editing, thinking};
 use crate::chat::{
-    Access, Answer, By, CallId, Decision, Entry, Intent, Outcome, Plan, Status, ToolCall, TurnId,
+    Access, Answer, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Status, ToolCall, TurnId,
 };
 use crate::policy::{Verdict, judge};
 use std::time::Duration;
@@ -61,7 +61,7 @@ fn advance(desk: &mut Desk<'_>) {
             "STOP: this call of {} failed {FAILURES} times with the same arguments and was not tried again. Do something else, or say what is in the way.",
             call.name
         );
-        settle(desk, &call.id, Outcome::Refused(words), Duration::ZERO);
+        unstarted(desk, &call.id, Outcome::Refused(words));
     }
 }
 
@@ -80,10 +80,11 @@ pub(super) fn planned(desk: &mut Desk<'_>, call: &CallId, intent: Result<Intent,
         return advance(desk);
     }
     match intent {
-        Err(words) => settle(desk, call, Outcome::Failed(words), Duration::ZERO),
+        Err(words) => unstarted(desk, call, Outcome::Failed(words)),
         Ok(Intent::Ask(questions)) => {
             pending.step = Step::ForAnswer(questions.clone());
-            desk.keep(Entry::Asked { call: call.clone(), questions });
+            let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, &questions);
+            desk.keep(Entry::Asked { call: call.clone(), questions, sha256 });
         }
         Ok(Intent::Act(plan)) => judged(desk, call, plan),
     }
@@ -108,7 +109,7 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
     let call = pending.call.clone();
     let verdict = match judge(&desk.state.policy, desk.state.session.granted(), &call.name, &plan) {
         // Whoever changed it sees what came of that before it runs.
-        Verdict::Allow if edited => Verdict::Ask("you changed its arguments".to_owned()),
+        Verdict::Allow(_) if edited => Verdict::Ask("you changed its arguments".to_owned()),
         verdict => verdict,
     };
     desk.keep(Entry::Planned {
@@ -117,16 +118,20 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
         summary: plan.summary.clone(),
         access: plan.access.clone(),
         preview: plan.preview.clone(),
+        destroys: plan.destroys.clone(),
+        basis: plan.basis.clone(),
         verdict: verdict.word().to_owned(),
+        why: verdict.why().to_owned(),
+        sha256: digest(&call, &plan),
     });
     match verdict {
-        Verdict::Allow | Verdict::Rehearse => start(desk, call, plan),
+        Verdict::Allow(_) | Verdict::Rehearse(_) => start(desk, call, plan),
         Verdict::Ask(reason) => {
             if let Some(pending) = desk.state.pending_mut(id) {
                 pending.step = Step::ForApproval(plan, reason);
             }
         }
-        Verdict::Refuse(words) => settle(desk, id, Outcome::Refused(words), Duration::ZERO),
+        Verdict::Refuse(words) => unstarted(desk, id, Outcome::Refused(words)),
     }
 }
 
@@ -151,7 +156,8 @@ pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: 
     if let Decision::Edited(arguments) = decision {
         return editing::begin(desk, id, arguments, by);
     }
-    desk.keep(Entry::Decided { call: id.clone(), decision: decision.clone(), by });
+    let sha256 = digest(&call, &plan);
+    desk.keep(Entry::Decided { call: id.clone(), decision: decision.clone(), by, sha256 });
     match decision {
         Decision::Once | Decision::Always(_) => start(desk, call, plan),
         Decision::Edited(_) => {}
@@ -162,19 +168,20 @@ pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: 
             } else {
                 format!("The person said no, and nothing was done. Their words: {words}")
             };
-            settle(desk, id, Outcome::Refused(told), Duration::ZERO);
+            unstarted(desk, id, Outcome::Refused(told));
         }
     }
     advance(desk);
 }
 
 /// The waiting questions were answered.
-pub(super) fn answered(desk: &mut Desk<'_>, id: &CallId, answer: Answer) {
+pub(super) fn answered(desk: &mut Desk<'_>, id: &CallId, answer: Answer, by: By) {
     let Some(pending) = desk.state.pending_mut(id) else { return };
     let Step::ForAnswer(questions) = &pending.step else { return };
     let result = answer.result(questions);
-    desk.keep(Entry::Answered { call: id.clone(), answer });
-    settle(desk, id, Outcome::Done(result), Duration::ZERO);
+    let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, questions);
+    desk.keep(Entry::Answered { call: id.clone(), answer, by: Some(by), sha256 });
+    unstarted(desk, id, Outcome::Done(result));
     advance(desk);
 }
 
@@ -196,17 +203,22 @@ pub(super) fn finished(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took:
         Outcome::Rehearsed(text) if is_read(plan) => Outcome::Done(text),
         other => other,
     };
-    settle(desk, id, outcome, took);
+    let sha256 = digest(&pending.call, plan);
+    settle(desk, id, outcome, took, sha256);
     advance(desk);
 }
 
 /// Settles what is open when the person stops the turn.
 pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
-    let open: Vec<(CallId, String)> = desk
+    let open: Vec<(CallId, String, Digest)> = desk
         .state
         .pending()
         .iter()
         .filter_map(|pending| {
+            let ran = match &pending.step {
+                Step::Running(plan) => digest(&pending.call, plan),
+                _ => Digest::default(),
+            };
             let words = match &pending.step {
                 Step::Settled => return None,
                 Step::Running(_) => {
@@ -217,16 +229,26 @@ pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
                     "Not done: the person stopped the turn before it began.".to_owned()
                 }
             };
-            Some((pending.call.id.clone(), words))
+            Some((pending.call.id.clone(), words, ran))
         })
         .collect();
-    for (id, words) in open {
-        settle(desk, &id, Outcome::Interrupted(words), Duration::ZERO);
+    for (id, words, ran) in open {
+        settle(desk, &id, Outcome::Interrupted(words), Duration::ZERO, ran);
     }
 }
 
+/// Over what a call is decided and run.
+pub(super) fn digest(call: &ToolCall, plan: &Plan) -> Digest {
+    Digest::of_act(&call.name, &call.arguments, plan.told())
+}
+
+/// Ends a call that never ran.
+fn unstarted(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome) {
+    settle(desk, id, outcome, Duration::ZERO, Digest::default());
+}
+
 /// Ends one call, once.
-fn settle(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: Duration) {
+fn settle(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: Duration, sha256: Digest) {
     let Some(pending) = desk.state.pending_mut(id) else { return };
     if pending.step == Step::Settled {
         return;
@@ -241,5 +263,5 @@ fn settle(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: Duration) {
         Outcome::Refused(_) | Outcome::Interrupted(_) => {}
     }
     let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    desk.keep(Entry::Settled { call: id.clone(), outcome, took_ms });
+    desk.keep(Entry::Settled { call: id.clone(), outcome, took_ms, sha256 });
 }

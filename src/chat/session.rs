@@ -136,7 +136,7 @@ impl Session {
                     }
                 }
             }
-            Entry::Planned { call, title, summary, access, preview, verdict } => {
+            Entry::Planned { call, title, summary, access, preview, verdict, .. } => {
                 if let Some(call) = self.calls.get_mut(call) {
                     call.started |= verdict == "allow" || verdict == "rehearse";
                     call.shown = Some(Shown {
@@ -148,7 +148,7 @@ impl Session {
                     });
                 }
             }
-            Entry::Asked { call, questions } => {
+            Entry::Asked { call, questions, .. } => {
                 if let Some(call) = self.calls.get_mut(call) {
                     call.questions = Some(questions.clone());
                 }

@@ -17,7 +17,7 @@ pub fn parse(text: &str) -> Result<Value, serde_json::Error> {
 }
 
 /// The same text with what can be mended. A wrong half of it stays half.
-fn mended(text: &str) -> String {
+pub fn mended(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
     let mut within = false;

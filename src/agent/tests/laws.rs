@@ -49,7 +49,7 @@ fn holds(seeds: &[(u8, u8)]) {
             10 => Event::Decided { call: id, decision: Decision::Once, by: By::Nobody },
             11 => Event::AskedAgain,
             _ if which % 4 == 0 => Event::Interrupted,
-            _ => Event::Answered { call: id, answer: Answer::without(Status::Declined) },
+            _ => Event::Answered { call: id, answer: Answer::without(Status::Declined), by: By::Nobody },
         };
         for effect in update(&mut state, event) {
             match effect {

@@ -46,6 +46,7 @@ fn plan(access: Access) -> Intent {
         preview: Preview::Text("it".into()),
         always: None,
         destroys: None,
+        basis: Basis::default(),
         work: Work::Arguments(serde_json::Value::Null),
     }))
 }

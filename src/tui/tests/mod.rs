@@ -248,6 +248,7 @@ pub fn command(line: &str) -> Intent {
         preview: Preview::Command(line.clone()),
         always: None,
         destroys: None,
+        basis: Basis::default(),
         work: Work::Command(line),
     }))
 }
@@ -260,6 +261,7 @@ pub fn read(path: &str) -> Intent {
         preview: Preview::Text(path.into()),
         always: None,
         destroys: None,
+        basis: Basis::default(),
         work: Work::Arguments(serde_json::Value::Null),
     }))
 }
