@@ -5,6 +5,7 @@ mod compacting;
 mod editing;
 mod laws;
 mod naming;
+mod record;
 mod turns;
 mod window;
 

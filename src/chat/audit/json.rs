@@ -1,7 +1,7 @@
 //! A record as JSON: fields that are added to, never renamed.
 
 use super::{Holds, Record};
-use crate::chat::{Answer, By, Decision, Entry, Outcome, Status};
+use crate::chat::{Answer, By, Decision, Digest, Entry, Outcome, Status};
 use serde_json::{Value, json};
 
 impl Record<'_> {
@@ -95,27 +95,27 @@ fn ended(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Value {
 fn step(entry: &Entry, at: Option<u64>) -> Value {
     match entry {
         Entry::Planned { verdict, why, sha256, .. } => json!({
-            "at": at, "step": "judged", "verdict": verdict, "why": why, "sha256": sha256,
+            "at": at, "step": "judged", "verdict": verdict, "why": why, "sha256": kept(sha256),
         }),
         Entry::Asked { questions, sha256, .. } => json!({
-            "at": at, "step": "asked", "questions": questions.list.len(), "sha256": sha256,
+            "at": at, "step": "asked", "questions": questions.list.len(), "sha256": kept(sha256),
         }),
         Entry::Decided { decision, by, sha256, .. } => {
             let (key, after) = pressed(Some(by));
             json!({
                 "at": at, "step": "decided", "decision": word(decision), "who": by.word(), "key": key,
-                "after_ms": after, "sha256": sha256,
+                "after_ms": after, "sha256": kept(sha256),
             })
         }
         Entry::Answered { answer, by, sha256, .. } => {
             let (key, after) = pressed(by.as_ref());
             json!({
                 "at": at, "step": "answered", "decision": answered(answer), "who": by.as_ref().map(By::word), "key": key,
-                "after_ms": after, "sha256": sha256,
+                "after_ms": after, "sha256": kept(sha256),
             })
         }
         Entry::Settled { outcome, took_ms, sha256, .. } => json!({
-            "at": at, "step": "ended", "outcome": outcome_word(outcome), "took_ms": took_ms, "sha256": sha256,
+            "at": at, "step": "ended", "outcome": outcome_word(outcome), "took_ms": took_ms, "sha256": kept(sha256),
         }),
         _ => Value::Null,
     }
@@ -141,6 +141,11 @@ impl By {
             Self::Nobody => "nobody",
         }
     }
+}
+
+/// A digest, where one was kept.
+fn kept(sha256: &Digest) -> Option<&Digest> {
+    Some(sha256).filter(|sha256| !sha256.is_none())
 }
 
 fn pressed(by: Option<&By>) -> (Option<&str>, Option<u64>) {

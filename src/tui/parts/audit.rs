@@ -92,7 +92,7 @@ pub fn page(record: &Record<'_>, when: When<'_>, width: usize, whole: bool) -> V
         page.say("", "it has not come to its end");
     }
     if let Some(Entry::Planned { access, basis, destroys, .. }) = record.planned() {
-        page.facts(access, basis, destroys.as_deref());
+        page.facts(access, basis, destroys.as_deref(), whole);
     }
     page.bytes(record);
     if let Some(outcome) = record.outcome() {
@@ -138,8 +138,12 @@ impl Page {
     fn step(&mut self, when: &str, entry: &Entry) {
         match entry {
             Entry::Planned { verdict, why, .. } => {
-                let colon = if why.is_empty() { "" } else { ": " };
-                self.say(when, &format!("{}{colon}{why}", brief_verdict(verdict)));
+                let between = match (verdict.as_str(), why.is_empty()) {
+                    (_, true) => "",
+                    ("ask", false) => " because ",
+                    (_, false) => ": ",
+                };
+                self.say(when, &format!("{}{between}{why}", brief_verdict(verdict)));
             }
             Entry::Asked { questions, .. } => match questions.list.as_slice() {
                 [one] => self.say(when, &format!("asked you: {}", one.text)),
@@ -169,7 +173,7 @@ impl Page {
     }
 
     /// What it reached and rested on.
-    fn facts(&mut self, access: &Access, basis: &Basis, destroys: Option<&str>) {
+    fn facts(&mut self, access: &Access, basis: &Basis, destroys: Option<&str>, whole: bool) {
         if let Access::Run(line) = access {
             self.say("folder", &format!("{} · {} s at most", line.folder.display(), line.seconds));
         }
@@ -184,7 +188,8 @@ impl Page {
         }
         if !basis.environment.is_empty() {
             let count = basis.environment.len();
-            self.say("variables", &format!("{count}: {}", basis.environment.join(" ")));
+            let names = if whole { basis.environment.join(" ") } else { "--json names them".to_owned() };
+            self.say("variables", &format!("{count}: {names}"));
         }
     }
 

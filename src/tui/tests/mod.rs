@@ -1,5 +1,6 @@
 //! A person at a screen, without a terminal: types, presses, waits, sees.
 
+mod audit;
 mod cards;
 mod connect;
 mod hands;
