@@ -61,7 +61,8 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         return models::run(prepare(cli)?).await;
     }
     if let Some(named) = cli.audits() {
-        return audit::run(&cli, named);
+        let resumed = cli.resume.as_deref().filter(|id| !id.is_empty());
+        return audit::run(&cli, named.or(resumed));
     }
     if cli.json && !print {
         return Err(Mistake("--json goes with -p, or with: aye models, aye audit".to_owned()).into());

@@ -115,9 +115,27 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Whether what was shown, what was decided and what ran is the same, and what is kept of it still what was kept.
-    /// Everything is hashed anew.
+    /// Whether what was shown, what was decided and what ran is the same, and what is kept of it still what was kept:
+    /// everything is hashed anew. It finds mistakes and changes, not a forger who hashes anew too.
     pub fn holds(&self) -> Holds {
+        self.checked(true)
+    }
+
+    /// The same by the digests alone, for a list of thousands.
+    pub fn agrees(&self) -> Holds {
+        self.checked(false)
+    }
+
+    /// Whether it was let start, by a yes or by the policy.
+    pub fn is_let_start(&self) -> bool {
+        match self.steps.last().map(|(_, entry)| *entry) {
+            Some(Entry::Planned { verdict, .. }) => verdict == "allow" || verdict == "rehearse",
+            Some(Entry::Decided { decision, .. }) => matches!(decision, Decision::Once | Decision::Always(_)),
+            _ => false,
+        }
+    }
+
+    fn checked(&self, hashing: bool) -> Holds {
         let mut arguments = Cow::Borrowed(self.call.arguments.as_str());
         let mut shown: Option<&Digest> = None;
         let mut may = false;
@@ -131,14 +149,14 @@ impl<'a> Record<'a> {
                     let destroys = destroys.as_deref();
                     let told = Told { title, summary, access, preview, destroys, basis };
                     let anew = || Digest::of_act(&self.call.name, &arguments, told);
-                    if !sha256.is_none() && anew() != *sha256 {
+                    if hashing && !sha256.is_none() && anew() != *sha256 {
                         return Holds::No("what was shown was changed in the record");
                     }
                 }
                 Entry::Asked { questions, sha256, .. } => {
                     shown = Some(sha256);
                     let anew = || Digest::of_questions(&self.call.name, &arguments, questions);
-                    if !sha256.is_none() && anew() != *sha256 {
+                    if hashing && !sha256.is_none() && anew() != *sha256 {
                         return Holds::No("what was asked was changed in the record");
                     }
                 }

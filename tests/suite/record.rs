@@ -4,6 +4,7 @@ use crate::support::kept;
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};
+use crate::support::talking;
 use aye::agent::Waiting;
 use aye::chat::audit::{Holds, records};
 use aye::chat::*;
@@ -139,6 +140,48 @@ async fn r15_the_record_holds_for_a_yes_a_no_an_edit_and_a_change_between() {
     assert_eq!(first["edits"], json!([{ "path": "a.txt", "content": "mine\n" }]));
     assert_eq!(first["files"][0]["held"]["is"], "nothing");
     assert_eq!(first["files"][0]["becomes"], json!(Digest::of(b"mine\n")));
+}
+
+#[test]
+fn r15_the_real_program_keeps_the_key_and_the_time_and_runs_no_script_that_changed() {
+    let answers = vec![runs_script(), runs_script(), talking::says("I see.")];
+    let (_runtime, _service, mut program) = talking::talks(answers, (90, 24), &[]);
+    let script = program.project().join("x.sh");
+    std::fs::write(&script, "echo 1 >> ran\n").unwrap();
+    talking::say(&mut program, "go");
+    program.until("$ sh ./x.sh");
+    program.lets_pass(700);
+    program.keys("y");
+    program.until("✓ bash_exec");
+    program.until("$ sh ./x.sh");
+    std::fs::write(&script, "echo 2 >> ran\n").unwrap();
+    program.lets_pass(1300);
+    program.keys("y");
+    program.until("I see.");
+    assert_eq!(program.file("ran").as_deref(), Some("1\n"), "{}", program.screen());
+    program.lets_pass(700);
+    talking::say(&mut program, "/audit");
+    let list = program.until("2 of 2");
+    assert!(list.contains("✓ bash_exec  you said yes, done"), "{list}");
+    assert!(list.contains("✗ bash_exec  you said yes, failed"), "{list}");
+    let (out, _, _) = Setup::again(&program.place, &["audit", "--json"]).print("");
+    let told: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(told.len(), 2, "{out}");
+    for record in &told {
+        assert_eq!(
+            (&record["who"], &record["key"], &record["holds"]),
+            (&json!("person"), &json!("y"), &json!(true))
+        );
+        assert!(
+            record["after_ms"].as_u64().is_some_and(|ms| ms >= 500),
+            "no key is an answer before: {record}"
+        );
+    }
+    assert!(told[1]["result"].as_str().unwrap().starts_with("x.sh has changed"), "{out}");
+}
+
+fn runs_script() -> Answer {
+    talking::runs("sh ./x.sh")
 }
 
 /// A call of a command with hostile text in it, as a service sends it.

@@ -8,14 +8,12 @@ impl Record<'_> {
     /// One object with all that is known of the call; what is not known is null. `time` tells when an entry was
     /// written, in milliseconds since 1970.
     ///
-    /// `call`, `tool`, `arguments` (as the model made it), `asked_at`; `summary`, `access`, `destroys`, `verdict`, `why`,
+    /// `call`, `tool`, `arguments` (the text that the model sent), `asked_at`; `summary`, `access`, `destroys`, `verdict`, `why`,
     /// `files`, `environment` (as it was judged last); `decision`, `who`, `key`, `after_ms`, `words`, `grant`,
     /// `decided_at`; `edits`; `outcome`, `result`, `took_ms`, `ended_at`; `sha256`, `holds`, `wrong`; `steps`.
     pub fn json(&self, time: &dyn Fn(usize) -> Option<u64>) -> Value {
-        let arguments = serde_json::from_str(&self.call.arguments)
-            .unwrap_or_else(|_| Value::String(self.call.arguments.clone()));
         let mut object = json!({
-            "call": self.call.id.0, "tool": self.call.name, "arguments": arguments,
+            "call": self.call.id.0, "tool": self.call.name, "arguments": self.call.arguments,
             "asked_at": time(self.made),
         });
         let holds = self.holds();

@@ -28,7 +28,7 @@ pub fn row(record: &Record<'_>) -> (String, String) {
     };
     let mut parts = vec![brief(record)];
     parts.extend(Some(record.summary()).filter(|summary| !summary.is_empty()).map(str::to_owned));
-    if let Holds::No(why) = record.holds() {
+    if let Holds::No(why) = record.agrees() {
         parts.insert(0, format!("CAREFUL: {why}"));
     }
     (format!("{mark} {}", record.call.name), parts.join(" · "))
@@ -89,14 +89,23 @@ pub fn page(record: &Record<'_>, when: When<'_>, width: usize, whole: bool) -> V
         page.step(&when(*at), entry);
     }
     if record.outcome().is_none() {
-        page.say("", "it has not come to its end");
+        page.say(
+            "",
+            match record.is_let_start() {
+                true => "it was let start, and its end is not recorded",
+                false => "it waits",
+            },
+        );
     }
     if let Some(Entry::Planned { access, basis, destroys, .. }) = record.planned() {
-        page.facts(access, basis, destroys.as_deref(), whole);
+        page.facts(access, basis, destroys.as_deref());
     }
     page.bytes(record);
     if let Some(outcome) = record.outcome() {
         page.result(outcome, whole);
+    }
+    if let Some(Entry::Planned { basis, .. }) = record.planned() {
+        page.variables(basis, whole);
     }
     page.lines
 }
@@ -173,7 +182,7 @@ impl Page {
     }
 
     /// What it reached and rested on.
-    fn facts(&mut self, access: &Access, basis: &Basis, destroys: Option<&str>, whole: bool) {
+    fn facts(&mut self, access: &Access, basis: &Basis, destroys: Option<&str>) {
         if let Access::Run(line) = access {
             self.say("folder", &format!("{} · {} s at most", line.folder.display(), line.seconds));
         }
@@ -186,6 +195,10 @@ impl Page {
         if basis.partial {
             self.say("file", "more may be named than was looked at");
         }
+    }
+
+    /// The variables that a command found, which are many: last of all.
+    fn variables(&mut self, basis: &Basis, whole: bool) {
         if !basis.environment.is_empty() {
             let count = basis.environment.len();
             let names = if whole { basis.environment.join(" ") } else { "--json names them".to_owned() };

@@ -8,6 +8,7 @@ use crate::tui::overlay::Overlay;
 use crate::tui::parts::audit;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::state::State;
+use crate::tui::text::{clean, width};
 
 /// The lines of a page are no longer than this.
 const WIDEST: usize = 100;
@@ -46,7 +47,8 @@ pub fn read(state: &mut State, picker: Picker, calls: Vec<CallId>, row: usize) -
     let found = calls.get(row).and_then(|id| {
         let records = records(state.agent.session.entries());
         let record = records.into_iter().find(|record| record.call.id == *id)?;
-        let title = format!("{} of {} · {}", row + 1, calls.len(), record.call.name);
+        let name = clean::one_line(&record.call.name);
+        let title = format!("{} of {} · {}", row + 1, calls.len(), width::fit(&name, 40));
         Some((title, audit::page(&record, &when, width, true).join("\n")))
     });
     state.overlays.push(Overlay::Audit(picker, calls));
