@@ -9,7 +9,9 @@ use crate::print;
 use crate::store::{Places, Read, Sessions};
 use crate::tui::parts::audit;
 use crate::tui::text::clean::{clean, one_line};
+use crate::tui::text::{width, wrap};
 use anyhow::Result;
+use ratatui::style::Style;
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -67,16 +69,20 @@ fn in_words(id: &SessionId, read: &Read) -> io::Result<()> {
     let when = |at: usize| read.times.get(at).copied().map(facts::clock).unwrap_or_default();
     let records = records(&read.entries);
     let session = Session::replay(read.entries.iter().cloned());
-    writeln!(out, "{}", one_line(session.title().unwrap_or("nothing was said")))?;
+    let columns = usize::from(columns);
+    let title = one_line(session.title().unwrap_or("nothing was said")).into_owned();
     let place = read.header.as_ref().map(|header| facts::in_short(&header.folder)).unwrap_or_default();
     let dry = if read.header.as_ref().is_some_and(|header| header.dry_run) { " · dry run" } else { "" };
-    writeln!(out, "{id} · {}{dry} · {}", one_line(&place), counted(&records))?;
+    let about = format!("{id} · {}{dry} · {}", one_line(&place), counted(&records));
+    for line in wrap::plain(&format!("{title}\n{about}"), Style::new(), columns) {
+        writeln!(out, "{line}")?;
+    }
     for (index, record) in records.iter().enumerate() {
         let summary = one_line(record.summary());
         let dot = if summary.is_empty() { "" } else { " · " };
         let heading = format!("{}  {}{dot}{summary}", index + 1, one_line(&record.call.name));
-        writeln!(out, "\n{}", crate::tui::text::width::fit(&heading, usize::from(columns)))?;
-        for line in audit::page(record, &when, usize::from(columns) - 3, false) {
+        writeln!(out, "\n{}", width::fit(&heading, columns))?;
+        for line in audit::page(record, &when, columns - 3, false) {
             writeln!(out, "   {line}")?;
         }
     }

@@ -169,10 +169,8 @@ impl<'a> Record<'a> {
                         arguments = Cow::Owned(edited.to_string());
                     }
                 }
-                Entry::Answered { sha256, .. } => {
-                    if !sha256.is_none() && Some(sha256) != shown {
-                        return Holds::No("what was answered is not what was asked");
-                    }
+                Entry::Answered { sha256, .. } if !sha256.is_none() && Some(sha256) != shown => {
+                    return Holds::No("what was answered is not what was asked");
                 }
                 Entry::Settled { sha256, .. } => {
                     if !sha256.is_none() && Some(sha256) != shown {

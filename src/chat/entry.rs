@@ -53,13 +53,13 @@ pub enum Entry {
         /// How far it reaches.
         access: Access,
         /// What was shown.
-        preview: Preview,
+        preview: Box<Preview>,
         /// What it destroys, where it does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         destroys: Option<String>,
         /// What it was made from, and will find.
-        #[serde(default, skip_serializing_if = "Basis::is_empty")]
-        basis: Basis,
+        #[serde(default, skip_serializing_if = "is_empty")]
+        basis: Box<Basis>,
         /// The verdict, in one word: `allow`, `ask`, `rehearse`, `refuse`.
         verdict: String,
         /// What said so: the verdict's reason.
@@ -163,6 +163,11 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         profile: Option<String>,
     },
+}
+
+#[expect(clippy::borrowed_box, reason = "serde hands it over like that")]
+fn is_empty(basis: &Box<Basis>) -> bool {
+    basis.is_empty()
 }
 
 /// Who named a session.

@@ -143,7 +143,7 @@ impl Session {
                         title: title.clone(),
                         summary: summary.clone(),
                         access: access.clone(),
-                        preview: preview.clone(),
+                        preview: (**preview).clone(),
                         verdict: verdict.clone(),
                     });
                 }

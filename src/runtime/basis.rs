@@ -12,6 +12,11 @@ pub(super) fn complete(means: &Means, plan: &mut Plan) {
     }
 }
 
+/// Whether there is anything to compare.
+pub(super) fn matters(plan: &Plan) -> bool {
+    matches!(plan.access, Access::Run(_)) || plan.basis.files.iter().any(|seen| seen.becomes.is_none())
+}
+
 /// Refuses a plan that rests on something which is not as it was shown. A file that the plan itself changes is compared
 /// by whoever writes it, in the same step. Blocks while files are read.
 pub(super) fn holds(means: &Means, plan: &Plan) -> Result<(), Error> {

@@ -166,6 +166,7 @@ fn split(command: &str, depth: usize, words: &mut Vec<Word>) {
 mod tests {
     use super::*;
     use crate::tools::memory::Memory;
+    use proptest::prelude::*;
     use std::sync::Arc;
 
     fn project() -> Arc<Memory> {
@@ -268,6 +269,21 @@ mod tests {
         assert!(named(&"a ".repeat(WORDS + 1), &files).partial);
         let nested = "'\"".repeat(500);
         assert!(named(&nested, &files).files.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn r64_no_command_breaks_it_and_quotes_hide_no_file(
+            before in r#"[ab /.;|&()<>"'\\$`{}=@~\n-]{0,40}"#, name in "[a-c ]{1,4}"
+        ) {
+            let path = format!("d/{name}.sh");
+            let files = Memory::with(&[(&path, "x")]);
+            named(&before, &files);
+            let quoted = format!("sh '{path}'");
+            prop_assert_eq!(named(&quoted, &files).files.len(), 1);
+            let escaped = format!("sh {}", path.replace(' ', "\\ "));
+            prop_assert_eq!(named(&escaped, &files).files.len(), 1);
+        }
     }
 
     #[test]

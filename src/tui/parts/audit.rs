@@ -8,7 +8,7 @@ use crate::tui::text::{Piece, clean, reveal, width};
 use ratatui::style::Style;
 use std::time::Duration;
 
-/// Lines of a result that are shown where not all of it is wanted.
+/// Lines of arguments, words and results that are shown where not all of them is wanted.
 const LINES: usize = 6;
 /// The column of the times, and of the labels below them: at least, and at most.
 const LABEL: (usize, usize) = (11, 24);
@@ -82,7 +82,8 @@ fn who(by: &By) -> &'static str {
 pub fn page(record: &Record<'_>, when: When<'_>, width: usize, whole: bool) -> Vec<String> {
     let times = std::iter::once(record.made).chain(record.steps.iter().map(|(at, _)| *at));
     let column = times.map(|at| width::width(&when(at)) + 2).max().unwrap_or(0).clamp(LABEL.0, LABEL.1);
-    let mut page = Page { lines: Vec::new(), column, width: width.max(1) };
+    let most = if whole { usize::MAX } else { LINES };
+    let mut page = Page { lines: Vec::new(), column, width: width.max(1), most };
     page.say(&when(record.made), &format!("the model called {}", record.call.name));
     page.say("", &record.call.arguments);
     for (at, entry) in &record.steps {
@@ -102,7 +103,7 @@ pub fn page(record: &Record<'_>, when: When<'_>, width: usize, whole: bool) -> V
     }
     page.bytes(record);
     if let Some(outcome) = record.outcome() {
-        page.result(outcome, whole);
+        page.result(outcome);
     }
     if let Some(Entry::Planned { basis, .. }) = record.planned() {
         page.variables(basis, whole);
@@ -116,6 +117,8 @@ struct Page {
     /// Cells of the labels.
     column: usize,
     width: usize,
+    /// So many lines one thing may take.
+    most: usize,
 }
 
 impl Page {
@@ -138,9 +141,20 @@ impl Page {
             rest: piece(" ".repeat(column)),
             verbatim: false,
         };
-        for line in wrap(&[Piece::new(words, Style::new())], &shape).lines {
+        // What is not shown need not be laid out.
+        let end = self.most.saturating_mul(4 * self.width.max(16)).min(words.len());
+        let shown = words.get(..words.floor_char_boundary(end)).unwrap_or_default();
+        let lines = wrap(&[Piece::new(shown, Style::new())], &shape).lines;
+        let cut = shown.len() < words.len() || lines.len() > self.most;
+        for line in lines.iter().take(self.most) {
             let line: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
             self.lines.push(line.trim_end().to_owned());
+        }
+        if cut {
+            let more = format!("… {} in all; --json has it", live::bytes(words.len()));
+            let line =
+                format!("{}{}", " ".repeat(column), width::fit(&more, self.width.saturating_sub(column)));
+            self.lines.push(line);
         }
     }
 
@@ -236,17 +250,8 @@ impl Page {
         }
     }
 
-    fn result(&mut self, outcome: &Outcome, whole: bool) {
-        let text = clean::clean(outcome.text());
-        let text = text.trim_end();
-        let most = if whole { usize::MAX } else { LINES };
-        for (index, line) in text.lines().take(most).enumerate() {
-            self.put(if index == 0 { "result" } else { "" }, line);
-        }
-        let more = text.lines().count().saturating_sub(most);
-        if more > 0 {
-            self.put("", &format!("… {more} more lines"));
-        }
+    fn result(&mut self, outcome: &Outcome) {
+        self.put("result", clean::clean(outcome.text()).trim_end());
     }
 }
 

@@ -116,6 +116,24 @@ fn a_page_is_readable_in_forty_columns_and_in_none() {
 }
 
 #[test]
+fn r35_what_is_long_costs_a_few_lines_where_not_all_is_wanted() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    let arguments = format!("{{\"of\":\"{}\"}}", "x".repeat(200_000));
+    screen.chunk(Chunk::Call(ToolCall { id: "a".into(), name: "bash_exec".into(), arguments }));
+    screen.chunk(Chunk::Done(Finish::Stop));
+    screen.planned("a", command("ls"));
+    screen.waits(2000);
+    screen.presses("y");
+    screen.finished("a", Outcome::Done("one line\n".repeat(9_000)));
+    let records = crate::chat::audit::records(screen.state.agent.session.entries());
+    let page = |whole| crate::tui::parts::audit::page(&records[0], &|_| String::new(), 77, whole);
+    assert!(page(false).len() < 30, "{:#?}", page(false));
+    assert!(page(false).iter().any(|line| line.contains("… 200.0 kB in all; --json has it")));
+    assert!(page(true).len() > 11_000);
+}
+
+#[test]
 fn r21_the_details_of_a_card_name_the_files_and_the_variables_and_no_value() {
     let Intent::Act(mut plan) = command("sh x.sh") else { panic!("a command acts") };
     plan.basis = Basis {
