@@ -73,8 +73,8 @@ fn in_words(id: &SessionId, read: &Read) -> io::Result<()> {
     let title = one_line(session.title().unwrap_or("nothing was said")).into_owned();
     let place = read.header.as_ref().map(|header| facts::in_short(&header.folder)).unwrap_or_default();
     let dry = if read.header.as_ref().is_some_and(|header| header.dry_run) { " · dry run" } else { "" };
-    let about = format!("{id} · {}{dry} · {}", one_line(&place), counted(&records));
-    for line in wrap::plain(&format!("{title}\n{about}"), Style::new(), columns) {
+    let about = format!("{title}\n{id} · {}{dry}\n{}", one_line(&place), counted(&records));
+    for line in wrap::plain(&about, Style::new(), columns) {
         writeln!(out, "{line}")?;
     }
     for (index, record) in records.iter().enumerate() {
