@@ -164,6 +164,17 @@ fn r15_the_real_program_keeps_the_key_and_the_time_and_runs_no_script_that_chang
     let list = program.until("2 of 2");
     assert!(list.contains("✓ bash_exec  you said yes, done"), "{list}");
     assert!(list.contains("✗ bash_exec  you said yes, failed"), "{list}");
+    // The times of the entries come a moment later, from the disk.
+    let clock =
+        |line: &str| line.split_whitespace().any(|word| word.len() == 8 && word.matches(':').count() == 2);
+    for _ in 0..200 {
+        if program.screen().lines().filter(|line| line.contains("you said yes") && clock(line)).count() == 2 {
+            break;
+        }
+        program.lets_pass(50);
+    }
+    let list = program.screen();
+    assert_eq!(list.lines().filter(|line| clock(line)).count(), 2, "{list}");
     let (out, _, _) = Setup::again(&program.place, &["audit", "--json"]).print("");
     let told: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(told.len(), 2, "{out}");

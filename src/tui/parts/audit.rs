@@ -38,8 +38,10 @@ pub fn row(record: &Record<'_>) -> (String, String) {
 fn brief(record: &Record<'_>) -> String {
     let ended = record.outcome().map_or("open", outcome_word);
     match record.decided() {
+        Some(Entry::Decided { by: By::Nobody, .. }) => "nobody was there".to_owned(),
         Some(Entry::Decided { decision, by, .. }) => {
-            format!("{} {}, {ended}", who(by), brief_decision(decision))
+            let said = format!("{} {}", who(by), brief_decision(decision));
+            if matches!(decision, Decision::Deny(_)) { said } else { format!("{said}, {ended}") }
         }
         Some(Entry::Answered { by, .. }) => {
             format!("{} answered", by.as_ref().map_or("you", who))
