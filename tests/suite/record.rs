@@ -195,6 +195,31 @@ fn runs_script() -> Answer {
     talking::runs("sh ./x.sh")
 }
 
+#[tokio::test]
+async fn r30_what_a_dry_run_rehearsed_and_plan_mode_refused_is_in_the_record() {
+    let write = || calls("write_file", json!({ "path": "a.txt", "content": "1\n" }));
+    let mut scene = Scene::dry_run([write(), runs("sh x.sh"), write(), says("Done.")]).has("x.sh", "true\n");
+    scene.say("go").await;
+    let told: Vec<Value> =
+        records(scene.state.session.entries()).iter().map(|record| record.json(&|_| None)).collect();
+    assert_eq!(told.len(), 3);
+    for record in &told[..2] {
+        assert_eq!(
+            (&record["who"], &record["verdict"], &record["outcome"], &record["holds"]),
+            (&json!("policy"), &json!("rehearse"), &json!("rehearsed"), &json!(true))
+        );
+    }
+    let mut scene = Scene::new([write(), says("I would write it.")]);
+    scene.takes(aye::agent::Event::ModeChanged);
+    scene.say("go").await;
+    let told = records(scene.state.session.entries())[0].json(&|_| None);
+    assert_eq!(
+        (&told["who"], &told["verdict"], &told["outcome"], &told["holds"]),
+        (&json!("policy"), &json!("refuse"), &json!("refused"), &json!(true))
+    );
+    assert!(told["why"].as_str().unwrap().contains("plan mode"), "{told}");
+}
+
 /// A call of a command with hostile text in it, as a service sends it.
 fn hostile() -> Answer {
     let arguments = json!({ "command": "echo \u{202e}\u{1b}[2J\u{9b}2J\u{7} > made" }).to_string();
