@@ -134,6 +134,38 @@ fn r35_what_is_long_costs_a_few_lines_where_not_all_is_wanted() {
 }
 
 #[test]
+fn r16_an_answer_is_kept_with_its_key_and_how_long_the_card_was_there() {
+    let by = |screen: &Screen| {
+        let entries = screen.state.agent.session.entries();
+        entries.iter().rev().find_map(|entry| match entry {
+            Entry::Answered { by, .. } => by.clone(),
+            _ => None,
+        })
+    };
+    let asked = || {
+        let mut screen = Screen::new();
+        screen.says("go");
+        screen.calls("q", "ask_question", question());
+        screen.waits(2000);
+        screen
+    };
+    let mut screen = asked();
+    screen.presses("2");
+    screen.waits(1000);
+    screen.presses("enter");
+    let Some(By::Person { key, after_ms }) = by(&screen) else { panic!("it was answered") };
+    assert_eq!(key, "enter");
+    assert!((3000..3100).contains(&after_ms), "{after_ms}");
+    let mut screen = asked();
+    screen.presses("esc");
+    screen.waits(3000);
+    screen.presses("alt-x");
+    let Some(By::Person { key, after_ms }) = by(&screen) else { panic!("it was declined") };
+    assert_eq!(key, "alt-x");
+    assert!((5000..5100).contains(&after_ms), "{after_ms}");
+}
+
+#[test]
 fn r21_the_details_of_a_card_name_the_files_and_the_variables_and_no_value() {
     let Intent::Act(mut plan) = command("sh x.sh") else { panic!("a command acts") };
     plan.basis = Basis {
