@@ -3,7 +3,7 @@
 
 use aye::agent;
 use aye::chat::link::Target;
-use aye::chat::{Ending, Entry, Outcome, Session, SessionId, ToolCall};
+use aye::chat::{Digest, Ending, Entry, Outcome, Session, SessionId, ToolCall};
 use aye::llm::gather::{End, Gather, Out};
 use aye::policy::Policy;
 use aye::store::{Header, Lines, Log};
@@ -51,7 +51,12 @@ fn entries(count: usize) -> Vec<Entry> {
         [
             Entry::Said { text: format!("question {turn}") },
             replied("", vec![call]),
-            Entry::Settled { call: id.as_str().into(), outcome: Outcome::Done("x".repeat(400)), took_ms: 3 },
+            Entry::Settled {
+                call: id.as_str().into(),
+                outcome: Outcome::Done("x".repeat(400)),
+                took_ms: 3,
+                sha256: Digest::default(),
+            },
             replied("An answer with **some** words, a list\n\n- one\n- two\n", Vec::new()),
             Entry::Ended { ending: Ending::Finished },
         ]

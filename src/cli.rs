@@ -12,7 +12,8 @@ use std::path::PathBuf;
     name = "aye",
     version,
     max_term_width = 100,
-    after_help = "aye models [--json] lists the models of the service instead of talking to one."
+    after_help = "aye models [--json] lists the models of the service instead of talking to one.\naye audit [ID] [--json] \
+        tells of every call of a session who allowed it, when, and what became of it."
 )]
 pub struct Cli {
     /// Say this at once. With -p it is the prompt; a pipe on standard input is added to it
@@ -23,7 +24,7 @@ pub struct Cli {
     #[arg(short, long)]
     pub print: bool,
 
-    /// With -p: one JSON entry per line instead of text; with models: one model per line
+    /// With -p: one JSON entry per line instead of text; with models: one model per line; with audit: one call per line
     #[arg(long)]
     pub json: bool,
 
@@ -77,6 +78,15 @@ impl Cli {
     /// Whether the models of the service are asked for, and nothing is said to one.
     pub fn lists_models(&self) -> bool {
         !self.print && self.words == ["models"]
+    }
+
+    /// Whether the calls of a session are asked for, and of which where one is named.
+    pub fn audits(&self) -> Option<Option<&str>> {
+        match self.words.as_slice() {
+            [audit] if audit == "audit" && !self.print => Some(None),
+            [audit, id] if audit == "audit" && !self.print => Some(Some(id)),
+            _ => None,
+        }
     }
 
     /// What is said at once; empty where nothing is.

@@ -61,7 +61,10 @@
 //!
 //! - A [`chat::Plan`] carries its `work` (what `act` needs) beside its preview (what is shown and logged): the log
 //!   keeps a difference, not two whole files.
-//! - `Entry` has also `Planned` and `Asked`, so that a session read back shows what was shown.
+//! - `Entry` has also `Planned` and `Asked`, so that a session read back shows what was shown. They and what follows them
+//!   carry a [`chat::Digest`] of the same bytes; [`chat::audit`] reads that back.
+//! - A plan has a [`chat::Basis`]: the files and variables it rests on. The [`runtime`] compares it again right before
+//!   anything is done.
 //! - Reading in a dry run goes through `Tool::rehearse` too, on the stage, so that it sees what was rehearsed.
 //! - Whom a session talks to can change: the [`runtime`] is given another model, and an entry says so. A profile that
 //!   is left has sent its words already, so that is done between two turns only; a model's name is for the next request.

@@ -3,7 +3,7 @@
 use super::state::{Pending, Step};
 use super::{Desk, Effect, Phase, ahead, editing, thinking};
 use crate::chat::{
-    Access, Answer, By, CallId, Decision, Entry, Intent, Outcome, Plan, Status, ToolCall, TurnId,
+    Access, Answer, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Status, ToolCall, TurnId,
 };
 use crate::policy::{Verdict, judge};
 use std::time::Duration;
@@ -70,7 +70,7 @@ fn advance(desk: &mut Desk<'_>) {
             "STOP: this call of {} failed {FAILURES} times with the same arguments and was not tried again. Do something else, or say what is in the way.",
             call.name
         );
-        settle(desk, &call.id, Outcome::Refused(words), Duration::ZERO);
+        unstarted(desk, &call.id, Outcome::Refused(words));
     }
 }
 
@@ -102,10 +102,11 @@ pub(super) fn planned(desk: &mut Desk<'_>, call: &CallId, intent: Result<Intent,
         return advance(desk);
     }
     match intent {
-        Err(words) => settle(desk, call, Outcome::Failed(words), Duration::ZERO),
+        Err(words) => unstarted(desk, call, Outcome::Failed(words)),
         Ok(Intent::Ask(questions)) => {
             pending.step = Step::ForAnswer(questions.clone());
-            desk.keep(Entry::Asked { call: call.clone(), questions });
+            let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, &questions);
+            desk.keep(Entry::Asked { call: call.clone(), questions, sha256 });
         }
         Ok(Intent::Act(plan)) => judged(desk, call, plan),
     }
@@ -132,7 +133,7 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
     let call = pending.call.clone();
     let verdict = match judge(&desk.state.policy, desk.state.session.granted(), &call.name, &plan) {
         // Whoever changed it sees what came of that before it runs.
-        Verdict::Allow if edited => Verdict::Ask("you changed its arguments".to_owned()),
+        Verdict::Allow(_) if edited => Verdict::Ask("you changed its arguments".to_owned()),
         Verdict::Ask(reason) if again => {
             Verdict::Ask(format!("{reason}. It is no longer what you said yes to"))
         }
@@ -143,17 +144,21 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
         title: plan.title.clone(),
         summary: plan.summary.clone(),
         access: plan.access.clone(),
-        preview: plan.preview.clone(),
+        preview: Box::new(plan.preview.clone()),
+        destroys: plan.destroys.clone(),
+        basis: Box::new(plan.basis.clone()),
         verdict: verdict.word().to_owned(),
+        why: verdict.why().to_owned(),
+        sha256: digest(&call, &plan),
     });
     match verdict {
-        Verdict::Allow | Verdict::Rehearse => start(desk, call, plan),
+        Verdict::Allow(_) | Verdict::Rehearse(_) => start(desk, call, plan),
         Verdict::Ask(reason) => {
             if let Some(pending) = desk.state.pending_mut(id) {
                 pending.step = Step::ForApproval(plan, reason);
             }
         }
-        Verdict::Refuse(words) => settle(desk, id, Outcome::Refused(words), Duration::ZERO),
+        Verdict::Refuse(words) => unstarted(desk, id, Outcome::Refused(words)),
     }
 }
 
@@ -197,7 +202,8 @@ pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: 
         Decision::Once | Decision::Always(_) => {}
     }
     (desk.state.brought, desk.state.listed) = (None, false);
-    desk.keep(Entry::Decided { call: id.clone(), decision, by });
+    let sha256 = digest(&call, &plan);
+    desk.keep(Entry::Decided { call: id.clone(), decision, by, sha256 });
     start(desk, call, plan);
     advance(desk);
 }
@@ -214,18 +220,27 @@ fn refused(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: By) {
     } else {
         format!("The person said no, and nothing was done. Their words: {words}")
     };
-    desk.keep(Entry::Decided { call: id.clone(), decision, by });
-    settle(desk, id, Outcome::Refused(told), Duration::ZERO);
+    // A no in the list is given without a card, over nothing that was shown whole.
+    let seen = desk.state.pending().iter().find(|pending| pending.call.id == *id);
+    let sha256 = seen.map_or_else(Digest::default, |pending| match &pending.step {
+        Step::ForApproval(plan, _) => digest(&pending.call, plan),
+        Step::Waiting | Step::Planning | Step::ForAnswer(_) | Step::Running(_) | Step::Settled => {
+            Digest::default()
+        }
+    });
+    desk.keep(Entry::Decided { call: id.clone(), decision, by, sha256 });
+    unstarted(desk, id, Outcome::Refused(told));
     advance(desk);
 }
 
 /// The waiting questions were answered.
-pub(super) fn answered(desk: &mut Desk<'_>, id: &CallId, answer: Answer) {
+pub(super) fn answered(desk: &mut Desk<'_>, id: &CallId, answer: Answer, by: By) {
     let Some(pending) = desk.state.pending_mut(id) else { return };
     let Step::ForAnswer(questions) = &pending.step else { return };
     let result = answer.result(questions);
-    desk.keep(Entry::Answered { call: id.clone(), answer });
-    settle(desk, id, Outcome::Done(result), Duration::ZERO);
+    let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, questions);
+    desk.keep(Entry::Answered { call: id.clone(), answer, by: Some(by), sha256 });
+    unstarted(desk, id, Outcome::Done(result));
     advance(desk);
 }
 
@@ -247,7 +262,8 @@ pub(super) fn finished(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took:
         Outcome::Rehearsed(text) if is_read(plan) => Outcome::Done(text),
         other => other,
     };
-    settle(desk, id, outcome, took);
+    let sha256 = digest(&pending.call, plan);
+    settle(desk, id, outcome, took, sha256);
     // What was seen of the others before this may not hold any more.
     if let Phase::Acting { calls, .. } = &mut desk.state.phase {
         calls.iter_mut().for_each(|pending| pending.ahead.look = None);
@@ -257,11 +273,15 @@ pub(super) fn finished(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took:
 
 /// Settles what is open when the person stops the turn.
 pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
-    let open: Vec<(CallId, String)> = desk
+    let open: Vec<(CallId, String, Digest)> = desk
         .state
         .pending()
         .iter()
         .filter_map(|pending| {
+            let ran = match &pending.step {
+                Step::Running(plan) => digest(&pending.call, plan),
+                _ => Digest::default(),
+            };
             let words = match &pending.step {
                 Step::Settled => return None,
                 Step::Running(_) => {
@@ -272,16 +292,26 @@ pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
                     "Not done: the person stopped the turn before it began.".to_owned()
                 }
             };
-            Some((pending.call.id.clone(), words))
+            Some((pending.call.id.clone(), words, ran))
         })
         .collect();
-    for (id, words) in open {
-        settle(desk, &id, Outcome::Interrupted(words), Duration::ZERO);
+    for (id, words, ran) in open {
+        settle(desk, &id, Outcome::Interrupted(words), Duration::ZERO, ran);
     }
 }
 
+/// Over what a call is decided and run.
+pub(super) fn digest(call: &ToolCall, plan: &Plan) -> Digest {
+    Digest::of_act(&call.name, &call.arguments, plan.told())
+}
+
+/// Ends a call that never ran.
+pub(super) fn unstarted(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome) {
+    settle(desk, id, outcome, Duration::ZERO, Digest::default());
+}
+
 /// Ends one call, once.
-pub(super) fn settle(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: Duration) {
+fn settle(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: Duration, sha256: Digest) {
     let Some(pending) = desk.state.pending_mut(id) else { return };
     if pending.step == Step::Settled {
         return;
@@ -296,5 +326,5 @@ pub(super) fn settle(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: D
         Outcome::Refused(_) | Outcome::Interrupted(_) => {}
     }
     let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    desk.keep(Entry::Settled { call: id.clone(), outcome, took_ms });
+    desk.keep(Entry::Settled { call: id.clone(), outcome, took_ms, sha256 });
 }

@@ -3,12 +3,11 @@
 //! Their order stays the model's. A yes that is given early is kept until everything before the call is settled; then its
 //! tool looks again, and only the same plan starts.
 
-use super::acting::{judged, settle, start};
+use super::acting::{digest, judged, start, unstarted};
 use super::state::Step;
 use super::{Desk, Effect};
-use crate::chat::{Access, By, CallId, Decision, Entry, Intent, Outcome, Plan, Questions};
+use crate::chat::{Access, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Questions};
 use crate::policy::{Verdict, judge};
-use std::time::Duration;
 
 /// What is known of a call whose turn has not come.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -158,8 +157,10 @@ pub(super) fn planned(desk: &mut Desk<'_>, id: &CallId, intent: Result<Intent, S
 
 /// A yes before its turn: it is a fact, and the call waits for the ones before it.
 pub(super) fn kept(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, decision: Decision, by: By) {
-    desk.keep(Entry::Decided { call: id.clone(), decision, by });
     desk.state.brought = None;
+    let Some(pending) = desk.state.pending_mut(id) else { return };
+    let sha256 = digest(&pending.call, &plan);
+    desk.keep(Entry::Decided { call: id.clone(), decision, by, sha256 });
     if let Some(pending) = desk.state.pending_mut(id) {
         (pending.step, pending.ahead.yes) = (Step::Waiting, Some(plan));
     }
@@ -171,12 +172,12 @@ pub(super) fn still(desk: &mut Desk<'_>, id: &CallId, yes: &Plan, intent: Result
     let plan = match intent {
         Ok(Intent::Act(plan)) => plan,
         Ok(Intent::Ask(questions)) => {
-            if let Some(pending) = desk.state.pending_mut(id) {
-                pending.step = Step::ForAnswer(questions.clone());
-            }
-            return desk.keep(Entry::Asked { call: id.clone(), questions });
+            let Some(pending) = desk.state.pending_mut(id) else { return };
+            pending.step = Step::ForAnswer(questions.clone());
+            let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, &questions);
+            return desk.keep(Entry::Asked { call: id.clone(), questions, sha256 });
         }
-        Err(words) => return settle(desk, id, Outcome::Failed(words), Duration::ZERO),
+        Err(words) => return unstarted(desk, id, Outcome::Failed(words)),
     };
     let refused = matches!(verdict(desk, id, &plan), Some(Verdict::Refuse(_)) | None);
     let same = *plan == *yes;

@@ -29,7 +29,8 @@ pub(super) fn looked(desk: &mut Desk<'_>, before: Before, intent: Result<Intent,
     let words = match intent {
         Ok(Intent::Act(plan)) => {
             let decision = Decision::Edited(before.arguments);
-            desk.keep(Entry::Decided { call: id.clone(), decision, by: before.by });
+            let sha256 = acting::digest(&before.call, &before.plan);
+            desk.keep(Entry::Decided { call: id.clone(), decision, by: before.by, sha256 });
             return acting::judged(desk, &id, plan);
         }
         Ok(Intent::Ask(_)) => "it would have become a question".to_owned(),

@@ -77,6 +77,8 @@ pub enum Event {
         call: CallId,
         /// What was answered.
         answer: Answer,
+        /// Who answered.
+        by: By,
     },
     /// The person stopped the turn.
     Interrupted,

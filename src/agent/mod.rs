@@ -62,7 +62,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Listed => ahead::listed(&mut desk),
         Event::Brought(call) => ahead::brought(&mut desk, call),
         Event::Decided { call, decision, by } => acting::decided(&mut desk, &call, decision, by),
-        Event::Answered { call, answer } => acting::answered(&mut desk, &call, answer),
+        Event::Answered { call, answer, by } => acting::answered(&mut desk, &call, answer, by),
         Event::Interrupted => interrupted(&mut desk),
         Event::Titled(title) => {
             desk.keep(Entry::Titled { title, by: Namer::Person, usage: None });

@@ -3,7 +3,7 @@
 use super::ahead::Ahead;
 use super::state::{Pending, Step};
 use super::{Desk, Effect, Phase, State};
-use crate::chat::{Ending, Entry, Outcome, Session, TurnId};
+use crate::chat::{Digest, Ending, Entry, Outcome, Session, TurnId};
 
 /// The agent with this session in hand. A call that had been let start is settled as interrupted, its outcome
 /// unknown, and is never run again by itself; one that waited for a yes is settled as not done. A question that
@@ -40,7 +40,8 @@ pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
             (None, false) => "Not done: the program ended before it was allowed.",
         };
         reached &= call.started;
-        desk.keep(Entry::Settled { call: id, outcome: Outcome::Interrupted(words.to_owned()), took_ms: 0 });
+        let outcome = Outcome::Interrupted(words.to_owned());
+        desk.keep(Entry::Settled { call: id, outcome, took_ms: 0, sha256: Digest::default() });
     }
     if !asked.is_empty() {
         desk.state.turns += 1;

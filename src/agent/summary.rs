@@ -186,7 +186,7 @@ fn open(state: &State) -> Vec<String> {
             Some(Entry::Settled { outcome, .. }) => {
                 matches!(outcome, Outcome::Interrupted(_)) || {
                     let answered = |entry: &Entry| {
-                        matches!(entry, Entry::Answered { call: of, answer }
+                        matches!(entry, Entry::Answered { call: of, answer, .. }
                         if *of == call.call.id && answer.status == Status::Deferred)
                     };
                     call.settled

@@ -3,6 +3,7 @@
 use super::Mistake;
 use super::wiring::Session;
 use crate::agent::{self, Event, Waiting};
+use crate::chat::By;
 use crate::cli::Cli;
 use crate::print::Answers;
 use std::fs::File;
@@ -75,7 +76,9 @@ pub(super) fn give(answers: &mut Answers, session: &mut Session) -> Result<(), M
     if let Some(Waiting::Answer { call, questions }) = session.state.waiting() {
         let call = call.id.clone();
         let answer = answers.exactly(&call, questions).map_err(|why| Mistake(unfit(&why)))?;
-        session.effects.extend(agent::update(&mut session.state, Event::Answered { call, answer }));
+        session
+            .effects
+            .extend(agent::update(&mut session.state, Event::Answered { call, answer, by: By::File }));
     }
     Ok(())
 }

@@ -33,6 +33,20 @@ pub(super) fn in_short(path: &Path) -> String {
     }
 }
 
+/// When an entry was written, in the person's own time: `14:02:11`, or `3 Nov 14:02` on another day.
+pub(super) fn clock(at: u64) -> String {
+    let then = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
+    let Some(then) = then.filter(|_| at > 0) else { return String::new() };
+    let now = jiff::Zoned::now();
+    let then = then.to_zoned(now.time_zone().clone());
+    let form = match () {
+        () if then.date() == now.date() => "%H:%M:%S",
+        () if then.year() == now.year() => "%-d %b %H:%M:%S",
+        () => "%-d %b %Y %H:%M:%S",
+    };
+    then.strftime(form).to_string()
+}
+
 /// When something was, in the person's own time: `14:02`, `yesterday 14:02`, `3 Nov`, `3 Nov 2025`.
 pub(super) fn when(then: std::time::SystemTime) -> String {
     let now = jiff::Zoned::now();

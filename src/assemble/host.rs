@@ -171,6 +171,14 @@ impl Host for Around {
             Wish::UseProfile { profile, model } => self.use_profile(&profile, &model),
             Wish::TakeUp(number) => self.take_up(number),
             Wish::KeepModel { profile, address, model } => self.keep_model(profile, &address, model),
+            Wish::Times(id) => {
+                let sessions = self.wiring.sessions();
+                self.aside(move || {
+                    // A session of which nothing is on disk has no times to tell.
+                    let read = sessions.read(&id).ok()?;
+                    Some(Reply::Times(id, read.times.into_iter().map(facts::clock).collect()))
+                });
+            }
             Wish::Files => {
                 let folder = self.wiring.folder.clone();
                 self.aside(move || Some(Reply::Files(files(&folder))));

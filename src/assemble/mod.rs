@@ -1,6 +1,7 @@
 //! Puts the real program together: the only folder that names every adapter.
 
 mod answers;
+mod audit;
 mod choosing;
 mod connecting;
 mod facts;
@@ -59,8 +60,12 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     if cli.lists_models() {
         return models::run(prepare(cli)?).await;
     }
+    if let Some(named) = cli.audits() {
+        let resumed = cli.resume.as_deref().filter(|id| !id.is_empty());
+        return audit::run(&cli, named.or(resumed));
+    }
     if cli.json && !print {
-        return Err(Mistake("--json goes with -p, or with: aye models".to_owned()).into());
+        return Err(Mistake("--json goes with -p, or with: aye models, aye audit".to_owned()).into());
     }
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !print && !is_terminal {

@@ -1,8 +1,11 @@
 //! One fact of a session: one line of its log.
 
-use super::{Access, Answer, CallId, Echo, Grant, Outcome, Preview, Questions, ToolCall, Usage};
+use super::{
+    Access, Answer, Basis, CallId, Digest, Echo, Grant, Outcome, Preview, Questions, ToolCall, Usage,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::time::Duration;
 
 /// A fact kept forever. A session is nothing but its entries in their order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,9 +53,21 @@ pub enum Entry {
         /// How far it reaches.
         access: Access,
         /// What was shown.
-        preview: Preview,
+        preview: Box<Preview>,
+        /// What it destroys, where it does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        destroys: Option<String>,
+        /// What it was made from, and will find.
+        #[serde(default, skip_serializing_if = "is_empty")]
+        basis: Box<Basis>,
         /// The verdict, in one word: `allow`, `ask`, `rehearse`, `refuse`.
         verdict: String,
+        /// What said so: the verdict's reason.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
+        /// Of the call and what was shown of it: [`Digest::of_act`].
+        #[serde(default, skip_serializing_if = "Digest::is_none")]
+        sha256: Digest,
     },
     /// A call asks the person.
     Asked {
@@ -60,6 +75,9 @@ pub enum Entry {
         call: CallId,
         /// What it asks.
         questions: Questions,
+        /// Of the call and its questions: [`Digest::of_questions`].
+        #[serde(default, skip_serializing_if = "Digest::is_none")]
+        sha256: Digest,
     },
     /// A call was decided by a person.
     Decided {
@@ -69,6 +87,9 @@ pub enum Entry {
         decision: Decision,
         /// Who decided, and how.
         by: By,
+        /// Of what they decided over, which is what was planned last.
+        #[serde(default, skip_serializing_if = "Digest::is_none")]
+        sha256: Digest,
     },
     /// The person answered.
     Answered {
@@ -76,6 +97,12 @@ pub enum Entry {
         call: CallId,
         /// What they answered.
         answer: Answer,
+        /// Who gave it, and how; older versions did not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<By>,
+        /// Of what they answered, which is what was asked.
+        #[serde(default, skip_serializing_if = "Digest::is_none")]
+        sha256: Digest,
     },
     /// A call came to its end: each exactly once.
     Settled {
@@ -86,6 +113,9 @@ pub enum Entry {
         /// Milliseconds it ran; 0 where it never did.
         #[serde(default)]
         took_ms: u64,
+        /// Of what ran, where anything did.
+        #[serde(default, skip_serializing_if = "Digest::is_none")]
+        sha256: Digest,
     },
     /// The turn is over.
     Ended {
@@ -135,6 +165,11 @@ pub enum Entry {
     },
 }
 
+#[expect(clippy::borrowed_box, reason = "serde hands it over like that")]
+fn is_empty(basis: &Box<Basis>) -> bool {
+    basis.is_empty()
+}
+
 /// Who named a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -160,7 +195,7 @@ pub enum Decision {
     Deny(String),
 }
 
-/// Who decided a call.
+/// Who decided a call, or answered it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "who", rename_all = "snake_case")]
 pub enum By {
@@ -171,8 +206,17 @@ pub enum By {
         /// Milliseconds since the card was first drawn.
         after_ms: u64,
     },
+    /// A person, in a file of answers.
+    File,
     /// Nobody was there: what the print frontend does with every question.
     Nobody,
+}
+
+impl By {
+    /// A person, with this key, so long after the card was first drawn.
+    pub fn with(key: String, after: Duration) -> Self {
+        Self::Person { key, after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX) }
+    }
 }
 
 /// How a turn ended.

@@ -1,7 +1,10 @@
 //! The words of a conversation: plain data, known to every other floor and knowing none of them.
 
 pub mod access;
+pub mod audit;
+pub mod basis;
 pub mod chunk;
+pub mod digest;
 pub mod edit;
 pub mod entry;
 pub mod grant;
@@ -20,7 +23,9 @@ pub mod tool;
 pub mod usage;
 
 pub use access::{Access, CommandLine};
+pub use basis::{Basis, Held, Seen};
 pub use chunk::{Chunk, Finish};
+pub use digest::{Digest, Told};
 pub use edit::{Diff, Edit, Hunk, Line};
 pub use entry::{By, Decision, Ending, Entry, Namer};
 pub use grant::{Grant, Scope};

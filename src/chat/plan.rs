@@ -1,6 +1,6 @@
 //! What a call would do, told before it is done.
 
-use super::{Access, CommandLine, Diff, Edit, Grant, Questions};
+use super::{Access, Basis, CommandLine, Diff, Edit, Grant, Questions};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -29,6 +29,8 @@ pub struct Plan {
     pub always: Option<Grant>,
     /// What is destroyed, where something is: such a plan needs a capital `Y`.
     pub destroys: Option<String>,
+    /// What it was made from, compared again before it is done.
+    pub basis: Basis,
     /// What `act` needs to do exactly this. Never logged.
     pub work: Work,
 }

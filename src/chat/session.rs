@@ -136,7 +136,7 @@ impl Session {
                     }
                 }
             }
-            Entry::Planned { call, title, summary, access, preview, verdict } => {
+            Entry::Planned { call, title, summary, access, preview, verdict, .. } => {
                 if let Some(call) = self.calls.get_mut(call) {
                     call.started |= verdict == "allow" || verdict == "rehearse";
                     // Asked once more: the yes from before does not count.
@@ -145,12 +145,12 @@ impl Session {
                         title: title.clone(),
                         summary: summary.clone(),
                         access: access.clone(),
-                        preview: preview.clone(),
+                        preview: (**preview).clone(),
                         verdict: verdict.clone(),
                     });
                 }
             }
-            Entry::Asked { call, questions } => {
+            Entry::Asked { call, questions, .. } => {
                 if let Some(call) = self.calls.get_mut(call) {
                     call.questions = Some(questions.clone());
                 }

@@ -47,10 +47,11 @@ impl Pieces {
         }
         match self.last {
             Some(last) if is_object(&last) => last,
-            _ => match json::parse(&all) {
-                Ok(value @ Value::Object(_)) => Halves::settled(&value.to_string()),
-                _ => all,
-            },
+            _ => {
+                // The text and not its value, in which a key that stands twice would be one.
+                let mended = json::mended(&all);
+                if is_object(&mended) { Halves::settled(&mended) } else { all }
+            }
         }
     }
 }
@@ -114,6 +115,19 @@ mod tests {
             (&[r#"{"a":"\d"}"#], r#"{"a":"\\d"}"#),
         ] {
             assert_eq!(settle(pieces), meant, "{pieces:?}");
+        }
+    }
+
+    #[test]
+    fn r08_a_key_that_stands_twice_is_never_made_one() {
+        for (pieces, text) in [
+            (&[r#"{"a":1,"a":2}"#][..], r#"{"a":1,"a":2}"#),
+            (&[r#"{"a":1,"a":2,"b":NaN}"#], r#"{"a":1,"a":2,"b":null}"#),
+            (&[r#"{"a":1,"a":2}{}"#], r#"{"a":1,"a":2}"#),
+            (&[r#"{"a":1,"a":2}{"a":2}"#], r#"{"a":1,"a":2}"#),
+            (&[r#""{\"a\":1,\"a\":2}""#], r#"{"a":1,"a":2}"#),
+        ] {
+            assert_eq!(settle(pieces), text, "{pieces:?}");
         }
     }
 

@@ -17,7 +17,7 @@ pub fn parse(text: &str) -> Result<Value, serde_json::Error> {
 }
 
 /// The same text with what can be mended. A wrong half of it stays half.
-fn mended(text: &str) -> String {
+pub fn mended(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
     let mut within = false;
@@ -30,7 +30,12 @@ fn mended(text: &str) -> String {
             }
             '\\' if within => escape(rest, &mut out),
             c if within && u32::from(c) < 0x20 => {
-                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+                match c {
+                    '\n' => out.push_str("\\n"),
+                    '\r' => out.push_str("\\r"),
+                    '\t' => out.push_str("\\t"),
+                    c => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+                }
                 1
             }
             'N' | 'I' | '-' | '0'..='9' if !within => number(rest, &mut out),

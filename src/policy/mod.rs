@@ -52,12 +52,12 @@ impl Mode {
 /// What is to be done with a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Do it.
-    Allow,
+    /// Do it; with what said so.
+    Allow(String),
     /// Ask the person; with why they are asked, for the card.
     Ask(String),
-    /// Do it on the rehearsal's stage.
-    Rehearse,
+    /// Do it on the rehearsal's stage; with what said so.
+    Rehearse(String),
     /// Never; with words for the model.
     Refuse(String),
 }
@@ -66,10 +66,17 @@ impl Verdict {
     /// Its one word in the log.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Allow => "allow",
+            Self::Allow(_) => "allow",
             Self::Ask(_) => "ask",
-            Self::Rehearse => "rehearse",
+            Self::Rehearse(_) => "rehearse",
             Self::Refuse(_) => "refuse",
+        }
+    }
+
+    /// What said so, for the card and the log.
+    pub fn why(&self) -> &str {
+        match self {
+            Self::Allow(why) | Self::Ask(why) | Self::Rehearse(why) | Self::Refuse(why) => why,
         }
     }
 }
@@ -77,8 +84,10 @@ impl Verdict {
 /// Judges a plan. The order is the documentation: what touches nothing and what reads inside the project; the plan
 /// mode's refusal; the dry run; a standing yes; everything else is asked.
 pub fn judge(policy: &Policy, granted: &[Grant], tool: &str, plan: &Plan) -> Verdict {
-    if matches!(plan.access, Access::Nothing | Access::Read(_)) {
-        return Verdict::Allow;
+    match &plan.access {
+        Access::Nothing => return Verdict::Allow("it touches nothing".to_owned()),
+        Access::Read(_) => return Verdict::Allow("it only reads inside the project".to_owned()),
+        Access::ReadSensitive(_) | Access::Write(_) | Access::WriteOutside(_) | Access::Run(_) => {}
     }
     if policy.mode == Mode::Plan {
         return Verdict::Refuse(
@@ -87,10 +96,10 @@ pub fn judge(policy: &Policy, granted: &[Grant], tool: &str, plan: &Plan) -> Ver
         );
     }
     if policy.dry_run {
-        return Verdict::Rehearse;
+        return Verdict::Rehearse("this is a dry run".to_owned());
     }
-    if granted.iter().any(|grant| grant.covers(tool, plan)) {
-        return Verdict::Allow;
+    if let Some(grant) = granted.iter().find(|grant| grant.covers(tool, plan)) {
+        return Verdict::Allow(format!("you allowed it before: {}", grant.words()));
     }
     Verdict::Ask(match &plan.access {
         Access::Nothing | Access::Read(_) => String::new(),
@@ -111,7 +120,7 @@ pub fn judge(policy: &Policy, granted: &[Grant], tool: &str, plan: &Plan) -> Ver
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{CommandLine, Preview, Scope, Work};
+    use crate::chat::{Basis, CommandLine, Preview, Scope, Work};
 
     fn run(command: &str) -> Access {
         Access::Run(CommandLine { command: command.into(), folder: "/p".into(), seconds: 30 })
@@ -125,6 +134,7 @@ mod tests {
             preview: Preview::Text(String::new()),
             always: None,
             destroys: destroys.then(|| "all of it".into()),
+            basis: Basis::default(),
             work: Work::Arguments(serde_json::Value::Null),
         };
         judge(&policy, granted, "tool", &plan).word()

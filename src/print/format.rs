@@ -71,7 +71,7 @@ impl<'a> Printer<'a> {
 }
 
 /// The same JSON, with what a terminal would obey or turn around written as escapes.
-fn harmless(json: &str) -> String {
+pub fn harmless(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         match c {

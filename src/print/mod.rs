@@ -5,7 +5,7 @@ mod format;
 mod stand_in;
 
 pub use answers::Answers;
-pub use format::Format;
+pub use format::{Format, harmless};
 
 use crate::agent::{self, Effect, Event, State};
 use crate::chat::{Chunk, Ending, Entry, SessionId};

@@ -36,7 +36,7 @@ impl StandIn {
                 (self.wrong, self.missing) = (None, Vec::new());
                 match self.answers.hold(&call.id, questions) {
                     Held::Answered(answer) => {
-                        return Some(Event::Answered { call: call.id.clone(), answer });
+                        return Some(Event::Answered { call: call.id.clone(), answer, by: By::File });
                     }
                     Held::Missing(keywords) => self.missing = keywords,
                     Held::Wrong(why) => self.wrong = Some(why),

@@ -7,6 +7,7 @@ use super::guard::{self, Report};
 use super::output::Output;
 use crate::chat::CommandLine;
 use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -20,7 +21,8 @@ use tokio::time::{sleep_until, timeout};
 /// Runs commands. Cheap to make; one serves the whole program.
 pub struct Shell {
     program: PathBuf,
-    keys: Vec<String>,
+    /// What every command finds: fixed when this is made, so that what is shown of it stays true.
+    environment: Vec<(OsString, OsString)>,
 }
 
 /// What came of a command. Not having ended well is no error: the model reads it like the rest.
@@ -60,12 +62,20 @@ const LINGER: Duration = Duration::from_millis(200);
 impl Shell {
     /// `program` is aye itself: every command is watched over by a second one, started as `PROGRAM guard`.
     pub fn new(program: PathBuf) -> Self {
-        Self { program, keys: Vec::new() }
+        Self { program, environment: environment(std::env::vars_os(), &[]) }
     }
 
     /// Keeps these variables from every command too: they hold keys, whatever they are called.
     pub fn without(self, keys: Vec<String>) -> Self {
-        Self { keys, ..self }
+        Self { environment: environment(std::env::vars_os(), &keys), ..self }
+    }
+
+    /// The names of the variables that a command finds, sorted; the nearest that is Unicode.
+    pub fn names(&self) -> Vec<String> {
+        let name = |(name, _): &(OsString, OsString)| name.to_string_lossy().into_owned();
+        let mut names: Vec<String> = self.environment.iter().map(name).collect();
+        names.sort();
+        names
     }
 
     /// Runs a command to its end: `bash -c`, or `sh -c` where there is no bash. Its stdin is empty, it has no terminal,
@@ -119,7 +129,7 @@ impl Shell {
             .args(["guard", "--", shell(), "-c", &line.command])
             .current_dir(&line.folder)
             .env_clear()
-            .envs(environment(std::env::vars_os(), &self.keys))
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(OwnedFd::from(theirs))
             .stdout(writer.try_clone()?)
             .stderr(writer);

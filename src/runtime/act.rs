@@ -1,10 +1,10 @@
 //! Lets a tool act, or rehearse. A crash fails that call alone.
 
-use super::Means;
 use super::plan::{bounded, broken};
+use super::{Means, basis};
 use crate::agent::Event;
 use crate::chat::{Outcome, Plan, ToolCall, TurnId};
-use crate::tools::crash::contain_async;
+use crate::tools::crash::{contain, contain_async};
 use crate::tools::{Error, Hands, Stage};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,6 +19,12 @@ pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Pl
         let Some(shell) = means.shell.clone() else {
             return Err(Error::Broken("nothing may be done for real in a dry run".to_owned()));
         };
+        if basis::matters(&plan) {
+            let (looks, shown) = (means.clone(), plan.clone());
+            let holds = tokio::task::spawn_blocking(move || contain(|| basis::holds(&looks, &shown)));
+            let broken = || Err(Error::Broken("it could not be compared with its card".to_owned()));
+            holds.await.ok().flatten().unwrap_or_else(broken)?;
+        }
         let hands = Hands { project: means.project.clone(), shell, progress: progress(&means, turn, &call) };
         tool.act(&plan, &hands).await
     };

@@ -1,6 +1,7 @@
 //! Effects in, events out: does what the agent wants done, the same for a screen, for print and for tests.
 
 mod act;
+mod basis;
 mod name;
 mod pictures;
 mod plan;

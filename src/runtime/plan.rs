@@ -1,6 +1,6 @@
 //! Lets a tool look, off the async threads.
 
-use super::Means;
+use super::{Means, basis};
 use crate::agent::Event;
 use crate::chat::{Intent, ToolCall, TurnId};
 use crate::tools::crash::contain;
@@ -23,7 +23,12 @@ pub(super) async fn plan(means: Means, turn: TurnId, call: ToolCall) {
 }
 
 fn look(means: &Means, call: &ToolCall) -> Result<Intent, String> {
-    means.tools.plan(call, means.project.as_ref()).map_err(|error| bounded(error.to_string()))
+    let mut intent =
+        means.tools.plan(call, means.project.as_ref()).map_err(|error| bounded(error.to_string()))?;
+    if let Intent::Act(plan) = &mut intent {
+        basis::complete(means, plan);
+    }
+    Ok(intent)
 }
 
 /// An error quotes what was asked for, which may be of any length.

@@ -1,7 +1,7 @@
 //! Runs a command in the project's folder.
 
 use super::arguments::{Count, checked};
-use super::{Error, Hands, Settings, Tool, brief, destroys};
+use super::{Error, Hands, Settings, Tool, brief, destroys, scripts};
 use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Scope, ToolSpec, Work};
 use crate::project::Reader;
 use crate::project::shell::Ran;
@@ -79,6 +79,7 @@ impl Tool for BashExec {
                 scope: Scope::Command { command: line.command.clone(), folder: line.folder.clone() },
             }),
             destroys: destroys::by(&line.command),
+            basis: scripts::named(&line.command, files),
             work: Work::Command(line),
         })))
     }

@@ -1,7 +1,7 @@
 //! What the two tools that change a file share: reading it as text, telling the change, and making it.
 
 use super::{Error, blocking, brief, place};
-use crate::chat::{Access, Edit, Grant, Intent, Plan, Preview, Scope, Work};
+use crate::chat::{Access, Basis, Digest, Edit, Grant, Held, Intent, Plan, Preview, Scope, Seen, Work};
 use crate::project::{self, Located, Reader, Writer};
 use std::sync::Arc;
 
@@ -84,6 +84,12 @@ pub fn plan(
     let made = before.is_none();
     let edit = Edit { path: at.shown.clone(), before, after };
     let diff = edit.diff();
+    let seen = Seen {
+        path: edit.path.clone(),
+        held: Held::of(edit.before.as_deref().map(str::as_bytes)),
+        becomes: Some(Digest::of(edit.after.as_bytes())),
+        grows: false,
+    };
     let safe = at.inside && !at.sensitive;
     let destroys = if !at.inside {
         Some(format!("{} {shown}, outside the project", if made { "makes" } else { "changes" }))
@@ -103,6 +109,7 @@ pub fn plan(
         preview: Preview::Edit(diff),
         always: safe.then(|| Grant { tool: tool.to_owned(), scope: Scope::File(at.shown.clone()) }),
         destroys,
+        basis: Basis { files: vec![seen], ..Basis::default() },
         work: Work::Edit(edit),
     })))
 }

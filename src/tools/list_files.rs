@@ -3,7 +3,7 @@
 use super::arguments::{Count, checked};
 use super::place::{self, Place};
 use super::{Error, Hands, Stage, Tool, blocking, brief, reading_on_stage, work};
-use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Basis, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, Reader, Writer};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -65,6 +65,7 @@ impl Tool for ListFiles {
             preview: Preview::Text(shown),
             always: None,
             destroys: None,
+            basis: Basis::default(),
             work: Work::Arguments(json!(listing)),
         })))
     }

@@ -14,6 +14,7 @@ pub(crate) mod memory;
 mod nearest;
 mod place;
 pub mod read_file;
+mod scripts;
 pub mod search_text;
 #[cfg(test)]
 mod tests;

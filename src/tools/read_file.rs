@@ -3,7 +3,7 @@
 use super::arguments::{Count, checked};
 use super::place::{self, Place};
 use super::{Error, Hands, Stage, Tool, blocking, brief, reading_on_stage, work};
-use crate::chat::{Access, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Access, Basis, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, Reader, Writer};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -81,6 +81,7 @@ impl Tool for ReadFile {
             preview: Preview::Text(format!("{shown}{range}")),
             always: None,
             destroys: None,
+            basis: Basis::default(),
             work: Work::Arguments(json!(Reading { place: Place::of(&at)?, start, end })),
         })))
     }

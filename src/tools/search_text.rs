@@ -3,7 +3,7 @@
 use super::arguments::checked;
 use super::place::{self, Place};
 use super::{Error, Hands, Stage, Tool, blocking, brief, reading_on_stage, work};
-use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Basis, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, Located, Reader, Writer};
 use async_trait::async_trait;
 use globset::{GlobBuilder, GlobMatcher};
@@ -84,6 +84,7 @@ impl Tool for SearchText {
             preview: Preview::Text(format!("{}{wanted}", looking.pattern)),
             always: None,
             destroys: None,
+            basis: Basis::default(),
             work: Work::Arguments(json!(looking)),
         })))
     }

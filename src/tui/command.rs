@@ -19,6 +19,8 @@ pub enum Command {
     Connect,
     /// Put something on the clipboard.
     Copy,
+    /// What was asked, and what became of it.
+    Audit,
     /// Search the transcript.
     Search,
     /// Change between plan and ask mode.
@@ -67,6 +69,7 @@ pub const COMMANDS: &[Row] = &[
     row(Command::Theme, &["theme", "themes"], "choose the colours", Some(Action::Themes)),
     row(Command::Copy, &["copy"], "copy a reply, a code block or an output", Some(Action::Copy)),
     row(Command::Search, &["search", "find"], "search the transcript", Some(Action::SearchTranscript)),
+    row(Command::Audit, &["audit", "calls"], "every call: who allowed it, when, and what became of it", None),
     row(Command::Mode, &["mode"], "change between plan and ask mode", Some(Action::ChangeMode)),
     row(Command::Title, &["title", "rename"], "name the session: /title some words", None),
     row(Command::Compact, &["compact", "summarise"], "tell the model what was said by a summary", None),

@@ -59,6 +59,7 @@ pub fn scopes(state: &State) -> Vec<Scope> {
                 | Overlay::Commands(_)
                 | Overlay::Models(..)
                 | Overlay::Connect(..)
+                | Overlay::Audit(..)
                 | Overlay::Copies(..),
             ) => vec![Scope::List],
             Some(Overlay::Key(_)) => vec![Scope::Line],

@@ -25,6 +25,8 @@ pub enum Wish {
     Models,
     /// Ask this model from the next request on. The session's entry is already on its way.
     UseModel(String),
+    /// When each entry of this session was written: [`Reply::Times`].
+    Times(SessionId),
     /// The files of the project, relative to it: [`Reply::Files`].
     Files,
     /// Whether what these name is there: [`Reply::Exist`].
@@ -71,6 +73,8 @@ pub enum Reply {
     Opened(Box<Opened>),
     /// The models that may be chosen.
     Models(Models),
+    /// When each entry of this session was written, in words, as far as they are on disk.
+    Times(SessionId, Vec<String>),
     /// The files of the project.
     Files(Vec<String>),
     /// For each, whether it is there.

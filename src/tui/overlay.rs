@@ -6,6 +6,7 @@ use super::parts::line;
 use super::parts::picker::Picker;
 use super::text::wrap;
 use super::theme::Theme;
+use crate::chat::CallId;
 use crate::chat::link::Target;
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -31,6 +32,8 @@ pub enum Overlay {
     Key(line::Line),
     /// What may be copied, with its text.
     Copies(Picker, Vec<String>),
+    /// Every call of the session, each by its name there.
+    Audit(Picker, Vec<CallId>),
     /// A text that is only read.
     Reader(Reader),
     /// A letter on each link.

@@ -79,6 +79,8 @@ pub struct State {
     pub toasts: Toasts,
     /// What is seen of the transcript.
     pub transcript: Transcript,
+    /// When the entries of the session were written, in words, as far as they were asked for.
+    pub times: Vec<String>,
     /// Model servers found on this machine.
     pub local: Vec<LocalServer>,
     /// Whether the project's files were asked for, for the word that is written now.
@@ -145,6 +147,7 @@ impl State {
             overlays: Vec::new(),
             toasts: Toasts::default(),
             transcript: Transcript::default(),
+            times: Vec::new(),
             local: Vec::new(),
             asked_files: false,
             size: (80, 24),

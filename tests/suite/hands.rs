@@ -9,8 +9,6 @@ use aye::chat::Entry;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-const SOON: Duration = Duration::from_secs(2);
-
 /// Programs side by side where many trials are made: each of them mostly waits.
 const SIDE_BY_SIDE: usize = 10;
 

@@ -26,6 +26,7 @@ mod odd_places;
 mod odd_servers;
 mod pictures;
 mod questions;
+mod record;
 mod rough_life;
 mod secrets;
 mod session_files;

@@ -27,7 +27,7 @@ async fn a_question_waits_and_its_answer_is_the_result() {
     assert_eq!(questions.list[0].options.len(), 3);
     let given = Given::new("clock", Source::Picked(vec![1]));
     let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
-    let event = Event::Answered { call: call.id.clone(), answer };
+    let event = Event::Answered { call: call.id.clone(), answer, by: By::File };
     scene.happens(event).await;
     let told: serde_json::Value = serde_json::from_str(&scene.told()).unwrap();
     assert_eq!(told["answers"][0]["answer"], "a trait");

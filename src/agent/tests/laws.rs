@@ -2,6 +2,7 @@
 
 use super::compacting::words;
 use super::*;
+use crate::chat::audit::{Holds, records};
 use crate::chat::{shorten, tokens};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -51,10 +52,17 @@ fn holds(seeds: &[(u8, u8)]) {
             12 => Event::Failed { turn, why: "no".into(), too_long: which % 2 == 0 },
             13 => Event::CompactionWanted,
             14 => Event::WindowKnown((which % 3 > 0).then_some(u64::from(which) * 4)),
-            10 => Event::Decided { call: id, decision: Decision::Once, by: By::Nobody },
+            10 => {
+                let decision = match which % 4 {
+                    0 => Decision::Edited(serde_json::json!({ "z": which, "a": 1.5 })),
+                    1 => Decision::Deny(String::new()),
+                    _ => Decision::Once,
+                };
+                Event::Decided { call: id, decision, by: By::Nobody }
+            }
             11 => Event::AskedAgain,
             _ if which % 4 == 0 => Event::Interrupted,
-            _ => Event::Answered { call: id, answer: Answer::without(Status::Declined) },
+            _ => Event::Answered { call: id, answer: Answer::without(Status::Declined), by: By::Nobody },
         };
         for effect in update(&mut state, event) {
             match effect {
@@ -79,6 +87,12 @@ fn holds(seeds: &[(u8, u8)]) {
     assert_eq!(Session::replay(log), state.session);
     assert!(state.is_summarising() || state.session.entries().len() < 2 || state.gauge().tokens > 0);
     let (resumed, _) = resume(state.session, idle());
+    // R8, R15: nothing ran that was not shown and allowed, and the record says so, also once it was on disk.
+    let kept = serde_json::to_string(resumed.session.entries()).unwrap();
+    let kept: Vec<Entry> = serde_json::from_str(&kept).unwrap();
+    for record in records(&kept) {
+        assert!(!matches!(record.holds(), Holds::No(_)), "{record:?}");
+    }
     assert!(resumed.is_idle() == resumed.session.open_calls().is_empty());
 }
 

@@ -6,6 +6,7 @@ mod compacting;
 mod editing;
 mod laws;
 mod naming;
+mod record;
 mod turns;
 mod window;
 
@@ -47,6 +48,7 @@ fn plan(access: Access) -> Intent {
         preview: Preview::Text("it".into()),
         always: None,
         destroys: None,
+        basis: Basis::default(),
         work: Work::Arguments(serde_json::Value::Null),
     }))
 }

@@ -124,7 +124,7 @@ fn calls_behind_a_question_wait_for_its_answer() {
     assert_eq!(shape(&planned(&mut state, "a", question())), ["asked a"]);
     let given = Given::new("k", Source::Picked(vec![2]));
     let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
-    let effects = update(&mut state, Event::Answered { call: "a".into(), answer });
+    let effects = update(&mut state, Event::Answered { call: "a".into(), answer, by: By::Nobody });
     assert_eq!(shape(&effects), ["answered a", "done a", "PLAN b"]);
 }
 
@@ -281,6 +281,6 @@ fn r51_a_question_left_open_waits_again() {
     assert_eq!(shape(&effects), ["interrupted b"]);
     assert!(matches!(resumed.waiting(), Some(Waiting::Answer { .. })));
     let answer = Answer::without(Status::Declined);
-    let effects = update(&mut resumed, Event::Answered { call: "a".into(), answer });
+    let effects = update(&mut resumed, Event::Answered { call: "a".into(), answer, by: By::Nobody });
     assert_eq!(shape(&effects), ["answered a", "done a", "STREAM"]);
 }

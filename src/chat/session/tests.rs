@@ -1,6 +1,6 @@
 //! A session and its talk.
 
-use super::super::{Ending, Message};
+use super::super::{Digest, Ending, Message};
 use super::*;
 
 fn said(text: &str) -> Entry {
@@ -23,7 +23,12 @@ fn replied(text: &str, calls: &[&str]) -> Entry {
 }
 
 fn settled(call: &str) -> Entry {
-    Entry::Settled { call: call.into(), outcome: Outcome::Done(format!("did {call}")), took_ms: 1 }
+    Entry::Settled {
+        call: call.into(),
+        outcome: Outcome::Done(format!("did {call}")),
+        took_ms: 1,
+        sha256: Digest::default(),
+    }
 }
 
 fn shape(session: &Session) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! What a list says of whole, long and broken files.
 
 use super::*;
-use crate::chat::{Choice, Dropped, Outcome, Question, Questions};
+use crate::chat::{Choice, Digest, Dropped, Outcome, Question, Questions};
 use crate::store::Log;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::time::Duration;
@@ -120,8 +120,14 @@ fn a_question_waits_until_it_is_settled() {
     let asked = Entry::Asked {
         call: "c".into(),
         questions: Questions { list: vec![question], dropped: Dropped::default() },
+        sha256: Digest::default(),
     };
-    let settled = Entry::Settled { call: "c".into(), outcome: Outcome::Done("x".into()), took_ms: 0 };
+    let settled = Entry::Settled {
+        call: "c".into(),
+        outcome: Outcome::Done("x".into()),
+        took_ms: 0,
+        sha256: Digest::default(),
+    };
     held(&sessions, "01A", "/p", 2, std::slice::from_ref(&asked));
     held(&sessions, "01B", "/p", 1, &[asked, settled]);
     let waits: Vec<bool> = sessions.all().unwrap().iter().map(|session| session.waits).collect();

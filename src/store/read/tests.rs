@@ -155,3 +155,39 @@ proptest::proptest! {
         let _ = from(&file[..]);
     }
 }
+
+/// A call from before anything was hashed, as those versions wrote it, and a question.
+const OLD: &[&str] = &[
+    r#"{"kind":"said","text":"go"}"#,
+    r#"{"kind":"replied","text":"","calls":[{"id":"a","name":"bash_exec","arguments":"{\"command\":\"ls\"}"},{"id":"q","name":"ask_question","arguments":"{}"}],"model":"m","thought_ms":1}"#,
+    r#"{"kind":"planned","call":"a","title":"run a command?","summary":"ls","access":{"reach":"run","of":{"command":"ls","folder":"/p","seconds":30}},"preview":{"as":"command","what":{"command":"ls","folder":"/p","seconds":30}},"verdict":"ask"}"#,
+    r#"{"kind":"decided","call":"a","decision":{"what":"once"},"by":{"who":"person","key":"y","after_ms":900}}"#,
+    r#"{"kind":"settled","call":"a","outcome":{"how":"done","text":"exit 0"},"took_ms":12}"#,
+    r#"{"kind":"asked","call":"q","questions":{"list":[{"keyword":"k","text":"Which?","options":[]}]}}"#,
+    r#"{"kind":"answered","call":"q","answer":{"status":"declined"}}"#,
+    r#"{"kind":"settled","call":"q","outcome":{"how":"done","text":"declined"}}"#,
+];
+
+#[test]
+fn a_session_of_before_anything_was_hashed_is_read_whole() {
+    let lines: String = (1..)
+        .zip(OLD)
+        .map(|(seq, entry)| format!("{{\"seq\":{seq},\"at\":5,\"entry\":{entry}}}\n"))
+        .collect();
+    let read = from(format!("{HEAD}\n{lines}").as_bytes()).unwrap();
+    assert_eq!((read.entries.len(), read.notices.len()), (OLD.len(), 0), "{:?}", read.notices);
+    for (entry, old) in read.entries.iter().zip(OLD) {
+        // What is not known is not written either: an older version could still read it.
+        let (old, new): (serde_json::Value, _) =
+            (serde_json::from_str(old).unwrap(), serde_json::to_value(entry).unwrap());
+        let new = new.as_object().unwrap();
+        for (field, value) in new.iter().filter(|(field, _)| old.get(field.as_str()).is_none()) {
+            assert!(["reasoning", "took_ms"].contains(&field.as_str()), "{field}: {value}");
+        }
+    }
+    let session = crate::chat::Session::replay(read.entries.clone());
+    assert!(session.open_calls().is_empty());
+    let records = crate::chat::audit::records(&read.entries);
+    assert_eq!((records.len(), records[0].holds()), (2, crate::chat::audit::Holds::Unknown));
+    assert_eq!(records[0].json(&|_| None)["key"], "y");
+}

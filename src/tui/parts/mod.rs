@@ -1,6 +1,7 @@
 //! One file per thing on the screen: its state, its keys, its looks.
 
 pub mod approval;
+pub mod audit;
 pub mod complete;
 pub mod composer;
 pub mod filter;

@@ -17,6 +17,7 @@ fn changes(lines: usize) -> Intent {
         preview: Preview::Edit(diff),
         always: None,
         destroys: None,
+        basis: crate::chat::Basis::default(),
         work: Work::Edit(Edit { path, before: None, after: String::new() }),
     }))
 }

@@ -1,5 +1,6 @@
 //! A person at a screen, without a terminal: types, presses, waits, sees.
 
+mod audit;
 mod big;
 mod cards;
 mod connect;
@@ -250,6 +251,7 @@ pub fn command(line: &str) -> Intent {
         preview: Preview::Command(line.clone()),
         always: None,
         destroys: None,
+        basis: Basis::default(),
         work: Work::Command(line),
     }))
 }
@@ -262,6 +264,7 @@ pub fn read(path: &str) -> Intent {
         preview: Preview::Text(path.into()),
         always: None,
         destroys: None,
+        basis: Basis::default(),
         work: Work::Arguments(serde_json::Value::Null),
     }))
 }

@@ -118,7 +118,7 @@ fn r15_what_is_ticked_is_told_no_and_the_rest_waits_on() {
     assert_eq!(screen.decided(), 2);
     let denied = |screen: &Screen| {
         let of = |entry: &Entry| match entry {
-            Entry::Decided { call, decision: Decision::Deny(_), by: By::Person { key, .. } } => {
+            Entry::Decided { call, decision: Decision::Deny(_), by: By::Person { key, .. }, .. } => {
                 Some(format!("{call} {key}"))
             }
             _ => None,

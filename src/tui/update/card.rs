@@ -2,6 +2,7 @@
 
 use super::{agent, waits};
 use crate::agent::{Event, Waiting};
+use crate::chat::By;
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::question::QuestionCard;
@@ -12,6 +13,7 @@ use crate::tui::state::State;
 use crate::tui::view::layout;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Position;
+use std::time::Duration;
 
 /// Hands a key to the open card; `None` where it was not for it.
 pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
@@ -62,7 +64,10 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                     return Some(Vec::new());
                 }
                 question::Reply::Parked => return Some(Vec::new()),
-                question::Reply::Answered(answer) => Event::Answered { call: call.id.clone(), answer },
+                question::Reply::Answered(answer) => {
+                    let after = card.seen().map_or(Duration::ZERO, |seen| now.saturating_sub(seen));
+                    Event::Answered { call: call.id.clone(), answer, by: By::with(chord.to_string(), after) }
+                }
             }
         }
         (Card::Approval(_), Waiting::Answer { .. }) | (Card::Question(_), Waiting::Approval { .. }) => {
@@ -123,7 +128,9 @@ pub fn decline_parked(state: &mut State) -> Vec<Effect> {
     match &state.prompt {
         Some(prompt) if prompt.is_parked() => {
             let call = prompt.call().clone();
-            agent::happened(state, Event::Answered { call, answer: QuestionCard::declined() })
+            let after = prompt.seen().map_or(Duration::ZERO, |seen| state.now.saturating_sub(seen));
+            let by = By::with(state.keys.hint(Scope::Anywhere, Action::DeclineQuestion), after);
+            agent::happened(state, Event::Answered { call, answer: QuestionCard::declined(), by })
         }
         Some(_) | None => Vec::new(),
     }

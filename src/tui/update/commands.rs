@@ -1,6 +1,6 @@
 //! What commands do, and the lists they open.
 
-use super::{agent, connect, copy, key, models, search};
+use super::{agent, audit, connect, copy, key, models, search};
 use crate::tui::command::{COMMANDS, Command};
 use crate::tui::effect::Effect;
 use crate::tui::focus;
@@ -28,6 +28,7 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
             search::begin(state);
             Vec::new()
         }
+        Command::Audit => audit::open(state),
         Command::Mode => change_mode(state),
         Command::Title if words.is_empty() => {
             state.notice("write the name behind it: /title the flaky test", Kind::Info);

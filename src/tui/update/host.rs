@@ -1,6 +1,6 @@
 //! What the program around the screen has to say.
 
-use super::{connect, models};
+use super::{audit, connect, models};
 use crate::tui::effect::Effect;
 use crate::tui::host::{Reply, SessionRow};
 use crate::tui::keeping::Keeping;
@@ -38,6 +38,7 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             }
             state.composer.set(&opened.draft);
             state.transcript = Transcript::default();
+            state.times.clear();
             state.overlays.clear();
             state.prompt = None;
             state.keeping = Keeping::of(opened.card);
@@ -47,6 +48,7 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             state.pace = Pace::default();
             cache.clear();
         }
+        Reply::Times(session, times) => audit::times(state, &session, times),
         Reply::Files(files) => {
             let files = files.iter().map(|file| Candidate::new(file, "")).collect();
             state.complete.offer(Kind::File, files);

@@ -1,6 +1,7 @@
 //! What happens to the screen. This door only routes; the work is in the files beside it.
 
 mod agent;
+mod audit;
 mod card;
 mod commands;
 mod connect;

@@ -1,6 +1,6 @@
 //! A key for what lies over the screen.
 
-use super::{commands, connect, copy, links, models};
+use super::{audit, commands, connect, copy, links, models};
 use crate::tui::command::COMMANDS;
 use crate::tui::effect::Effect;
 use crate::tui::host::{ModelRow, Wish};
@@ -43,6 +43,7 @@ pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
         | Overlay::Commands(picker)
         | Overlay::Models(picker, _)
         | Overlay::Connect(picker, _)
+        | Overlay::Audit(picker, _)
         | Overlay::Copies(picker, _) => picker.key(&key, keys),
     };
     picked(state, cache, pick)
@@ -57,6 +58,7 @@ pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
             | Overlay::Commands(picker)
             | Overlay::Models(picker, _)
             | Overlay::Connect(picker, _)
+            | Overlay::Audit(picker, _)
             | Overlay::Copies(picker, _),
         ) => picker.paste(text),
         Some(Overlay::Key(line)) => {
@@ -81,6 +83,7 @@ pub fn scroll(state: &mut State, cache: &mut Cache, by: isize) -> Vec<Effect> {
             | Overlay::Commands(picker)
             | Overlay::Models(picker, _)
             | Overlay::Connect(picker, _)
+            | Overlay::Audit(picker, _)
             | Overlay::Copies(picker, _),
         ) => picker.scroll(by.signum()),
         Some(Overlay::Help(help)) => {
@@ -163,6 +166,7 @@ fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize, keep
             Some(text) => copy::copy(state, text),
             None => Vec::new(),
         },
+        Overlay::Audit(picker, calls) => audit::read(state, picker, calls, row),
         Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::Key(_) => Vec::new(),
     }
 }

@@ -35,6 +35,7 @@ pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Over> {
         | Overlay::Commands(picker)
         | Overlay::Models(picker, _)
         | Overlay::Connect(picker, _)
+        | Overlay::Audit(picker, _)
         | Overlay::Copies(picker, _) => picker.view(area, buffer, theme),
         Overlay::Key(line) => return Some(enter_key(state, line, area, buffer)),
         Overlay::Reader(reader) => {
@@ -65,6 +66,7 @@ fn recede(state: &State, buffer: &mut Buffer) {
             | Overlay::Models(..)
             | Overlay::Connect(..)
             | Overlay::Key(_)
+            | Overlay::Audit(..)
             | Overlay::Copies(..)
             | Overlay::Reader(_),
         ) => {

@@ -50,11 +50,11 @@ pub fn entries(program: &Program) -> Vec<Entry> {
 /// The decisions of a session, oldest first. A person cannot have read a card in less than half a second.
 pub fn decisions(entries: &[Entry]) -> Vec<Pressed> {
     let of = |entry: &Entry| match entry {
-        Entry::Decided { call, decision, by: By::Person { key, after_ms } } => {
+        Entry::Decided { call, decision, by: By::Person { key, after_ms }, .. } => {
             assert!(*after_ms >= 500, "{call} was decided after {after_ms} ms");
             Some(Pressed::Decided(call.clone(), decision.clone(), key.clone()))
         }
-        Entry::Answered { call, answer } => {
+        Entry::Answered { call, answer, .. } => {
             assert_eq!(answer.giver, Giver::Person);
             let sources = answer.given.iter().map(|given| given.source.clone()).collect();
             Some(Pressed::Answered(call.clone(), answer.status, sources))

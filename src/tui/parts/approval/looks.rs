@@ -1,8 +1,9 @@
 //! How the approval card looks: all of the plan, nothing of it hidden, clipped to the card.
 
 use super::{Approval, Card, Seen, Step};
-use crate::chat::{Access, CommandLine, Preview};
+use crate::chat::{Access, Basis, CommandLine, Held, Preview};
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::audit;
 use crate::tui::parts::frame::Frame;
 use crate::tui::parts::listening::Listening;
 use crate::tui::text::wrap::{self, Piece, Shape};
@@ -281,8 +282,29 @@ impl Body<'_> {
         self.say(&format!("tool {}", card.call.name), self.theme.text);
         self.say(&format!("arguments {}", card.call.arguments), self.theme.text);
         self.place(card);
+        self.basis(&card.plan.basis);
         if !card.reason.is_empty() {
             self.say(&format!("asked because {}", card.reason), self.theme.dim);
+        }
+    }
+
+    /// What must still be so when it is done.
+    fn basis(&mut self, basis: &Basis) {
+        for seen in &basis.files {
+            let words = match seen.held {
+                Held::TooMuch => audit::file(seen),
+                Held::Nothing | Held::Read { .. } => {
+                    format!("{}, compared before it is done", audit::file(seen))
+                }
+            };
+            self.say(&format!("file {words}"), self.theme.text);
+        }
+        if basis.partial {
+            self.say("more files may be named than are compared", self.theme.warning);
+        }
+        if !basis.environment.is_empty() {
+            let names = basis.environment.join(" ");
+            self.say(&format!("{} variables, by name: {names}", basis.environment.len()), self.theme.dim);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The approval card, pressed and drawn.
 
 use super::*;
-use crate::chat::{Access, CommandLine, Grant, Preview, Scope as Wide, Work};
+use crate::chat::{Access, Basis, CommandLine, Grant, Preview, Scope as Wide, Work};
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
@@ -22,6 +22,7 @@ fn plan(command: &str) -> Plan {
         preview: Preview::Command(line.clone()),
         always: Some(Grant { tool: "bash_exec".into(), scope }),
         destroys: None,
+        basis: Basis::default(),
         work: Work::Command(line),
     }
 }

@@ -204,7 +204,8 @@ pub fn pretty(arguments: &str) -> String {
 /// With which words the person said no to this call, where it was the person who did.
 fn refused<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a str> {
     ground.agent.session.entries()[..index].iter().rev().find_map(|entry| {
-        let Entry::Decided { call, decision: Decision::Deny(words), by: By::Person { .. } } = entry else {
+        let Entry::Decided { call, decision: Decision::Deny(words), by: By::Person { .. }, .. } = entry
+        else {
             return None;
         };
         (call == id).then_some(words.as_str())
@@ -214,7 +215,7 @@ fn refused<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a str
 /// The answer to this call, which stands shortly before its outcome.
 fn answer<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a Answer> {
     ground.agent.session.entries()[..index].iter().rev().find_map(|entry| match entry {
-        Entry::Answered { call, answer } if call == id => Some(answer),
+        Entry::Answered { call, answer, .. } if call == id => Some(answer),
         Entry::Said { .. }
         | Entry::Replied { .. }
         | Entry::Planned { .. }

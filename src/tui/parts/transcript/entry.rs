@@ -54,7 +54,7 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
             page.append(after);
             page
         }
-        Entry::Settled { call, outcome, took_ms } => {
+        Entry::Settled { call, outcome, took_ms, .. } => {
             call::settled(ground, index, call, outcome, *took_ms, toggled, outside)
         }
         Entry::Ended { ending: Ending::Failed(_) } if says_why_already(ground, index) => plain(

@@ -171,6 +171,7 @@ fn a_row_says_what_is_known_of_its_call() {
         preview: Preview::Command(line.clone()),
         always: None,
         destroys: Some("deletes".into()),
+        basis: crate::chat::Basis::default(),
         work: Work::Command(line),
     };
     let mut state = crate::agent::State::new(Default::default(), String::new(), String::new(), vec![]);

@@ -1,0 +1,253 @@
+//! Records of calls.
+
+use super::*;
+use crate::chat::{Access, Answer, Basis, CallId, Preview, Question, Questions, Status};
+use serde_json::{Value, json};
+
+fn call(id: &str, arguments: &str) -> ToolCall {
+    ToolCall { id: id.into(), name: "write_file".into(), arguments: arguments.into() }
+}
+
+fn replied(calls: Vec<ToolCall>) -> Entry {
+    let mut entry: Entry = serde_json::from_value(json!({ "kind": "replied", "text": "" })).unwrap();
+    if let Entry::Replied { calls: made, .. } = &mut entry {
+        *made = calls;
+    }
+    entry
+}
+
+fn digest(arguments: &str, summary: &str) -> Digest {
+    let (access, preview, basis) = (Access::Write("a".into()), Preview::Text("it".into()), Basis::default());
+    let told =
+        Told { title: "change?", summary, access: &access, preview: &preview, destroys: None, basis: &basis };
+    Digest::of_act("write_file", arguments, told)
+}
+
+fn planned(id: &str, arguments: &str, summary: &str, verdict: &str) -> Entry {
+    Entry::Planned {
+        call: id.into(),
+        title: "change?".into(),
+        summary: summary.into(),
+        access: Access::Write("a".into()),
+        preview: Box::new(Preview::Text("it".into())),
+        destroys: None,
+        basis: Box::default(),
+        verdict: verdict.into(),
+        why: "it changes a file of the project".into(),
+        sha256: digest(arguments, summary),
+    }
+}
+
+fn decided(id: &str, decision: Decision, sha256: Digest) -> Entry {
+    Entry::Decided { call: id.into(), decision, by: By::Person { key: "y".into(), after_ms: 2300 }, sha256 }
+}
+
+fn settled(id: &str, outcome: Outcome, sha256: Digest) -> Entry {
+    Entry::Settled { call: id.into(), outcome, took_ms: 12, sha256 }
+}
+
+fn done() -> Outcome {
+    Outcome::Done("did it".into())
+}
+
+/// A call that was edited, allowed and done.
+fn edited() -> Vec<Entry> {
+    let (first, second) = (r#"{"x":1}"#, r#"{"x":2}"#);
+    vec![
+        replied(vec![call("a", first)]),
+        planned("a", first, "one", "ask"),
+        decided("a", Decision::Edited(json!({"x": 2})), digest(first, "one")),
+        planned("a", second, "two", "ask"),
+        decided("a", Decision::Once, digest(second, "two")),
+        settled("a", done(), digest(second, "two")),
+    ]
+}
+
+fn holds(entries: &[Entry]) -> Holds {
+    records(entries)[0].holds()
+}
+
+#[test]
+fn r51_a_call_that_was_let_start_is_told_from_one_that_waits() {
+    let entries = edited();
+    let starts: Vec<bool> = (1..=6).map(|end| records(&entries[..end])[0].is_let_start()).collect();
+    assert_eq!(starts, [false, false, false, false, true, false]);
+    assert!(records(&[replied(vec![call("a", "{}")]), planned("a", "{}", "one", "allow")])[0].is_let_start());
+}
+
+#[test]
+fn r08_what_was_shown_decided_and_run_is_told_to_be_the_same() {
+    assert_eq!(holds(&edited()), Holds::Yes);
+    assert_eq!(holds(&edited()[..2]), Holds::Yes);
+    let refused = [
+        replied(vec![call("a", "{}")]),
+        planned("a", "{}", "one", "ask"),
+        decided("a", Decision::Deny(String::new()), digest("{}", "one")),
+        settled("a", Outcome::Refused("no".into()), Digest::default()),
+    ];
+    assert_eq!(holds(&refused), Holds::Yes);
+}
+
+#[test]
+fn r08_a_record_that_does_not_fit_together_is_said_to_be_wrong() {
+    let check = |change: &dyn Fn(&mut Vec<Entry>), why: &'static str| {
+        let mut entries = edited();
+        change(&mut entries);
+        assert_eq!(holds(&entries), Holds::No(why));
+        let seen_by_hashing_alone = why == "what was shown was changed in the record";
+        let agrees = if seen_by_hashing_alone { Holds::Yes } else { Holds::No(why) };
+        assert_eq!(records(&entries)[0].agrees(), agrees);
+    };
+    let other = || digest("{}", "another");
+    check(
+        &|entries| entries[4] = decided("a", Decision::Once, other()),
+        "what was decided over is not what was shown",
+    );
+    check(&|entries| entries[5] = settled("a", done(), other()), "what ran is not what was shown");
+    check(&|entries| drop(entries.remove(4)), "it ran without a yes");
+    check(
+        &|entries| {
+            entries[4] = decided("a", Decision::Deny(String::new()), digest(r#"{"x":2}"#, "two"));
+        },
+        "it ran without a yes",
+    );
+    check(
+        &|entries| {
+            if let Entry::Planned { summary, .. } = &mut entries[3] {
+                summary.push('!');
+            }
+        },
+        "what was shown was changed in the record",
+    );
+    check(&|entries| entries[0] = replied(vec![call("a", "{}")]), "what was shown was changed in the record");
+}
+
+#[test]
+fn what_an_older_version_wrote_is_told_without_a_judgement() {
+    let mut entries = edited();
+    for entry in &mut entries {
+        match entry {
+            Entry::Planned { sha256, .. } | Entry::Decided { sha256, .. } | Entry::Settled { sha256, .. } => {
+                *sha256 = Digest::default();
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(holds(&entries), Holds::Unknown);
+    assert_eq!(records(&entries)[0].sha256(), None);
+}
+
+#[test]
+fn r18_calls_of_one_reply_have_a_record_each_and_what_belongs_to_none_is_left_out() {
+    let entries = [
+        replied(vec![call("a", "{}"), call("b", "{}")]),
+        settled("nobody", done(), Digest::default()),
+        planned("b", "{}", "b", "allow"),
+        planned("a", "{}", "a", "ask"),
+        settled("b", done(), digest("{}", "b")),
+        replied(vec![call("a", "{\"again\":1}"), call("c", "{}")]),
+    ];
+    let records = records(&entries);
+    let told: Vec<(&CallId, usize, Vec<usize>)> = records
+        .iter()
+        .map(|record| (&record.call.id, record.made, record.steps.iter().map(|(at, _)| *at).collect()))
+        .collect();
+    let id = |id: &str| CallId::from(id);
+    assert_eq!(told, [(&id("a"), 0, vec![3]), (&id("b"), 0, vec![2, 4]), (&id("c"), 5, vec![])]);
+    assert_eq!(records[1].who(), Some("policy"));
+    assert_eq!(records[0].who(), None, "nobody has decided it yet");
+}
+
+/// The fields that programs may rely on.
+#[rustfmt::skip]
+const FIELDS: [&str; 27] = [
+    "call", "tool", "arguments", "asked_at", "summary", "access", "destroys", "verdict", "why", "files",
+    "environment", "decision", "who", "key", "after_ms", "words", "grant", "decided_at", "edits", "outcome",
+    "result", "took_ms", "ended_at", "sha256", "holds", "wrong", "steps",
+];
+
+#[test]
+fn r15_the_json_of_a_record_says_who_with_which_key_and_how_long_it_took_them() {
+    let entries = edited();
+    let time = |at: usize| Some(1000 + at as u64);
+    let told = records(&entries)[0].json(&time);
+    let fields: Vec<&str> = told.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(fields, FIELDS, "fields are added to, never renamed");
+    for (field, value) in [
+        ("arguments", json!("{\"x\":1}")),
+        ("asked_at", json!(1000)),
+        ("summary", json!("two")),
+        ("verdict", json!("ask")),
+        ("why", json!("it changes a file of the project")),
+        ("decision", json!("once")),
+        ("who", json!("person")),
+        ("key", json!("y")),
+        ("after_ms", json!(2300)),
+        ("decided_at", json!(1004)),
+        ("edits", json!([{"x": 2}])),
+        ("outcome", json!("done")),
+        ("result", json!("did it")),
+        ("took_ms", json!(12)),
+        ("ended_at", json!(1005)),
+        ("sha256", json!(digest(r#"{"x":2}"#, "two"))),
+        ("holds", json!(true)),
+        ("wrong", Value::Null),
+    ] {
+        assert_eq!(told[field], value, "{field}");
+    }
+    let steps: Vec<&str> =
+        told["steps"].as_array().unwrap().iter().map(|step| step["step"].as_str().unwrap()).collect();
+    assert_eq!(steps, ["judged", "decided", "judged", "decided", "ended"]);
+    assert_eq!(
+        told["steps"][1]["sha256"],
+        json!(digest(r#"{"x":1}"#, "one")),
+        "an edit is over what was shown before"
+    );
+}
+
+#[test]
+fn r16_a_question_has_a_record_of_who_answered_and_over_what() {
+    let question = Question {
+        keyword: "k".into(),
+        text: "Which?".into(),
+        options: Vec::new(),
+        multi: false,
+        allow_text: true,
+        recommended: None,
+    };
+    let questions = Questions { list: vec![question], dropped: crate::chat::Dropped::default() };
+    let sha256 = Digest::of_questions("write_file", "{}", &questions);
+    let mut entries = vec![
+        replied(vec![call("a", "{}")]),
+        Entry::Asked { call: "a".into(), questions, sha256: sha256.clone() },
+        Entry::Answered {
+            call: "a".into(),
+            answer: Answer::without(Status::Declined),
+            by: Some(By::Person { key: "x".into(), after_ms: 900 }),
+            sha256,
+        },
+    ];
+    let told = records(&entries)[0].json(&|_| None);
+    assert_eq!(
+        (&told["decision"], &told["who"], &told["key"], &told["after_ms"], &told["holds"]),
+        (&json!("declined"), &json!("person"), &json!("x"), &json!(900), &json!(true))
+    );
+    if let Entry::Asked { questions, .. } = &mut entries[1] {
+        questions.list[0].text = "Something else?".into();
+    }
+    assert_eq!(holds(&entries), Holds::No("what was asked was changed in the record"));
+}
+
+#[test]
+fn a_call_that_could_not_be_understood_is_told_too() {
+    let entries = [
+        replied(vec![call("a", "{\"x\":1,\"x\":2}")]),
+        settled("a", Outcome::Failed("x is given twice".into()), Digest::default()),
+    ];
+    let told = records(&entries)[0].json(&|_| None);
+    assert_eq!(
+        (&told["verdict"], &told["who"], &told["outcome"], &told["holds"]),
+        (&Value::Null, &Value::Null, &json!("failed"), &Value::Null)
+    );
+    assert_eq!(told["arguments"], "{\"x\":1,\"x\":2}", "to the byte as it was sent");
+}

@@ -1,0 +1,298 @@
+//! The record of a call in words: as a row of the list, and as a page. The same for the screen and for `aye audit`.
+
+use crate::chat::audit::{Holds, Record, outcome_word};
+use crate::chat::{Access, Basis, By, Decision, Entry, Grant, Held, Outcome, Seen, Status};
+use crate::tui::parts::transcript::{how_long, live};
+use crate::tui::text::wrap::{Shape, wrap};
+use crate::tui::text::{Piece, clean, reveal, width};
+use ratatui::style::Style;
+use std::time::Duration;
+
+/// Lines of arguments, words and results that are shown where not all of them is wanted.
+const LINES: usize = 6;
+/// The column of the times, and of the labels below them: at least, and at most.
+const LABEL: (usize, usize) = (11, 24);
+
+/// Says when an entry was written; empty where that is not known.
+pub type When<'a> = &'a dyn Fn(usize) -> String;
+
+/// What stands in the row of a list: the call, and what became of it.
+pub fn row(record: &Record<'_>) -> (String, String) {
+    let mark = match record.outcome() {
+        Some(Outcome::Done(_)) => "✓",
+        Some(Outcome::Failed(_)) => "✗",
+        Some(Outcome::Refused(_)) => "⊘",
+        Some(Outcome::Rehearsed(_)) => "◇",
+        Some(Outcome::Interrupted(_)) => "■",
+        None => "…",
+    };
+    let mut parts = vec![brief(record)];
+    parts.extend(Some(record.summary()).filter(|summary| !summary.is_empty()).map(str::to_owned));
+    if let Holds::No(why) = record.agrees() {
+        parts.insert(0, format!("CAREFUL: {why}"));
+    }
+    (format!("{mark} {}", record.call.name), parts.join(" · "))
+}
+
+/// Who said what, and how it ended, in a few words.
+fn brief(record: &Record<'_>) -> String {
+    let ended = record.outcome().map_or("open", outcome_word);
+    match record.decided() {
+        Some(Entry::Decided { by: By::Nobody, .. }) => "nobody was there".to_owned(),
+        Some(Entry::Decided { decision, by, .. }) => {
+            let said = format!("{} {}", who(by), brief_decision(decision));
+            if matches!(decision, Decision::Deny(_)) { said } else { format!("{said}, {ended}") }
+        }
+        Some(Entry::Answered { by, .. }) => {
+            format!("{} answered", by.as_ref().map_or("you", who))
+        }
+        _ => match record.planned() {
+            Some(Entry::Planned { verdict, .. }) => format!("{}, {ended}", brief_verdict(verdict)),
+            _ => ended.to_owned(),
+        },
+    }
+}
+
+fn brief_decision(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Once => "said yes",
+        Decision::Always(_) => "said always",
+        Decision::Edited(_) => "changed it",
+        Decision::Deny(_) => "said no",
+    }
+}
+
+fn brief_verdict(verdict: &str) -> &str {
+    match verdict {
+        "allow" => "allowed",
+        "ask" => "asked you",
+        "rehearse" => "rehearsed",
+        "refuse" => "not allowed",
+        other => other,
+    }
+}
+
+fn who(by: &By) -> &'static str {
+    match by {
+        By::Person { .. } => "you",
+        By::File => "your file",
+        By::Nobody => "nobody was there, so aye",
+    }
+}
+
+/// All that is known of the call, in lines of this width. `whole` shows all of its result.
+pub fn page(record: &Record<'_>, when: When<'_>, width: usize, whole: bool) -> Vec<String> {
+    let times = std::iter::once(record.made).chain(record.steps.iter().map(|(at, _)| *at));
+    let column = times.map(|at| width::width(&when(at)) + 2).max().unwrap_or(0).clamp(LABEL.0, LABEL.1);
+    let most = if whole { usize::MAX } else { LINES };
+    let mut page = Page { lines: Vec::new(), column, width: width.max(1), most };
+    page.say(&when(record.made), &format!("the model called {}", record.call.name));
+    page.say("", &record.call.arguments);
+    for (at, entry) in &record.steps {
+        page.step(&when(*at), entry);
+    }
+    if record.outcome().is_none() {
+        page.say(
+            "",
+            match record.is_let_start() {
+                true => "it was let start, and its end is not recorded",
+                false => "it waits",
+            },
+        );
+    }
+    if let Some(Entry::Planned { access, basis, destroys, .. }) = record.planned() {
+        page.facts(access, basis, destroys.as_deref());
+    }
+    page.bytes(record);
+    if let Some(outcome) = record.outcome() {
+        page.result(outcome);
+    }
+    if let Some(Entry::Planned { basis, .. }) = record.planned() {
+        page.variables(basis, whole);
+    }
+    page.lines
+}
+
+/// The lines as they gather.
+struct Page {
+    lines: Vec<String>,
+    /// Cells of the labels.
+    column: usize,
+    width: usize,
+    /// So many lines one thing may take.
+    most: usize,
+}
+
+impl Page {
+    /// A label and what stands beside it, with everything in it to be seen.
+    fn say(&mut self, label: &str, words: &str) {
+        self.put(label, &reveal::words(words));
+    }
+
+    fn put(&mut self, label: &str, words: &str) {
+        // Where there is no room for two columns there is one.
+        let wide = self.width >= 3 * self.column;
+        let column = if wide { self.column } else { 0 };
+        let inline = if wide || label.is_empty() { String::new() } else { format!("{label} ") };
+        let gap = column.saturating_sub(width::width(label));
+        let first = if wide { format!("{}{}", width::cut(label, column), " ".repeat(gap)) } else { inline };
+        let piece = |text: String| vec![Piece::new(text, Style::new())];
+        let shape = Shape {
+            width: self.width,
+            first: piece(first),
+            rest: piece(" ".repeat(column)),
+            verbatim: false,
+        };
+        // What is not shown need not be laid out.
+        let end = self.most.saturating_mul(4 * self.width.max(16)).min(words.len());
+        let shown = words.get(..words.floor_char_boundary(end)).unwrap_or_default();
+        let lines = wrap(&[Piece::new(shown, Style::new())], &shape).lines;
+        let cut = shown.len() < words.len() || lines.len() > self.most;
+        for line in lines.iter().take(self.most) {
+            let line: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+            self.lines.push(line.trim_end().to_owned());
+        }
+        if cut {
+            let more = format!("… {} in all; --json has it", live::bytes(words.len()));
+            let line =
+                format!("{}{}", " ".repeat(column), width::fit(&more, self.width.saturating_sub(column)));
+            self.lines.push(line);
+        }
+    }
+
+    fn step(&mut self, when: &str, entry: &Entry) {
+        match entry {
+            Entry::Planned { verdict, why, .. } => {
+                let between = match (verdict.as_str(), why.is_empty()) {
+                    (_, true) => "",
+                    ("ask", false) => " because ",
+                    (_, false) => ": ",
+                };
+                self.say(when, &format!("{}{between}{why}", brief_verdict(verdict)));
+            }
+            Entry::Asked { questions, .. } => match questions.list.as_slice() {
+                [one] => self.say(when, &format!("asked you: {}", one.text)),
+                list => self.say(when, &format!("asked you {} questions", list.len())),
+            },
+            Entry::Decided { decision, by, .. } => {
+                self.say(when, &format!("{} {}{}", who(by), decided(decision), pressed(Some(by))));
+            }
+            Entry::Answered { answer, by, .. } => {
+                let what = match answer.status {
+                    Status::Answered => "answered",
+                    Status::Declined => "declined to answer",
+                    Status::Deferred => "put it off",
+                };
+                let who = by.as_ref().map_or("you", who);
+                self.say(when, &format!("{who} {what}{}", pressed(by.as_ref())));
+            }
+            Entry::Settled { outcome, took_ms, .. } => {
+                let took = match took_ms {
+                    0 => String::new(),
+                    ms => format!(" in {}", how_long(Duration::from_millis(*ms))),
+                };
+                self.say(when, &format!("{}{took}", outcome_word(outcome)));
+            }
+            _ => {}
+        }
+    }
+
+    /// What it reached and rested on.
+    fn facts(&mut self, access: &Access, basis: &Basis, destroys: Option<&str>) {
+        if let Access::Run(line) = access {
+            self.say("folder", &format!("{} · {} s at most", line.folder.display(), line.seconds));
+        }
+        if let Some(destroys) = destroys {
+            self.say("careful", &format!("this {destroys}"));
+        }
+        for seen in &basis.files {
+            self.say("file", &file(seen));
+        }
+        if basis.partial {
+            self.say("file", "more may be named than was looked at");
+        }
+    }
+
+    /// The variables that a command found, which are many: last of all.
+    fn variables(&mut self, basis: &Basis, whole: bool) {
+        if !basis.environment.is_empty() {
+            let count = basis.environment.len();
+            let names = if whole { basis.environment.join(" ") } else { "--json names them".to_owned() };
+            self.say("variables", &format!("{count}: {names}"));
+        }
+    }
+
+    fn bytes(&mut self, record: &Record<'_>) {
+        let Some(sha256) = record.sha256() else {
+            if record.planned().is_some() {
+                self.say("sha256", "none was kept by the version that wrote this");
+            }
+            return;
+        };
+        self.say("sha256", sha256.as_str());
+        match record.holds() {
+            Holds::Yes => {
+                let ran = record
+                    .steps
+                    .iter()
+                    .any(|(_, entry)| matches!(entry, Entry::Settled { sha256, .. } if !sha256.is_none()));
+                let decided = record.decided().is_some();
+                self.say(
+                    "",
+                    match (decided, ran) {
+                        (true, true) => "of what was shown, decided and run: the same bytes",
+                        (false, true) => "of what was looked at and run: the same bytes",
+                        (true, false) => "of what was shown and decided: the same bytes",
+                        (false, false) => "of what was shown",
+                    },
+                );
+            }
+            Holds::No(why) => self.say("", &format!("CAREFUL: {why}")),
+            Holds::Unknown => {}
+        }
+    }
+
+    fn result(&mut self, outcome: &Outcome) {
+        self.put("result", clean::clean(outcome.text()).trim_end());
+    }
+}
+
+/// A decision in full.
+fn decided(decision: &Decision) -> String {
+    match decision {
+        Decision::Once => "said yes, this time".to_owned(),
+        Decision::Always(grant) => format!("said yes, always: {}", Grant::words(grant)),
+        Decision::Edited(arguments) => format!("changed the arguments to {arguments}"),
+        Decision::Deny(words) if words.is_empty() => "said no".to_owned(),
+        Decision::Deny(words) => format!("said no: {words}"),
+    }
+}
+
+/// With which key, and how long the card was there before.
+fn pressed(by: Option<&By>) -> String {
+    match by {
+        Some(By::Person { key, after_ms }) => {
+            format!(" · {key} · {} after it was shown", how_long(Duration::from_millis(*after_ms)))
+        }
+        Some(By::File | By::Nobody) | None => String::new(),
+    }
+}
+
+/// A file that a plan rests on, in words for a card or a page.
+pub fn file(seen: &Seen) -> String {
+    let path = seen.path.display();
+    let held = match &seen.held {
+        Held::Nothing => "new".to_owned(),
+        Held::TooMuch => "too large to be compared".to_owned(),
+        Held::Read { bytes, sha256 } => {
+            let bytes = usize::try_from(*bytes).unwrap_or(usize::MAX);
+            format!("{} · sha256 {}", live::bytes(bytes), sha256.short())
+        }
+    };
+    let after = match (&seen.becomes, seen.grows) {
+        (Some(after), _) => format!(" → {}", after.short()),
+        (None, true) => " · may grow".to_owned(),
+        (None, false) => String::new(),
+    };
+    format!("{path} · {held}{after}")
+}

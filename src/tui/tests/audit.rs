@@ -1,0 +1,192 @@
+//! The list of what was asked and allowed, and the page of one call.
+
+use super::*;
+use crate::tui::host::{Reply, Wish};
+use crate::tui::overlay::Overlay;
+
+/// Two calls: one allowed with `y`, one that waits.
+fn screen() -> Screen {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.calls("a", "bash_exec", command("cargo test retry"));
+    screen.waits(2000);
+    screen.presses("y");
+    screen.finished("a", Outcome::Done("running 3 tests\nexit 0".into()));
+    screen.chunk(Chunk::Call(ToolCall {
+        id: "b".into(),
+        name: "bash_exec".into(),
+        arguments: "{\"command\":\"x \u{202e}\u{1b}[2J\"}".into(),
+    }));
+    screen.chunk(Chunk::Done(Finish::Stop));
+    screen.planned("b", command("x \u{202e}\u{1b}[2J"));
+    screen.presses("esc");
+    screen.presses("esc");
+    screen
+}
+
+#[test]
+fn r15_the_list_says_who_allowed_what_and_a_page_says_all_of_it() {
+    let mut screen = screen();
+    screen.says("/audit");
+    assert!(screen.effects.contains(&Effect::Ask(Wish::Times(SessionId("01J".into())))));
+    let list = screen.shows();
+    assert!(list.contains("what was asked and allowed") && list.contains("2 of 2"), "{list}");
+    assert!(list.contains("✓ bash_exec  you said yes, done · cargo test retry"), "{list}");
+    assert!(list.contains("❯ ■ bash_exec  asked you, interrupted"), "the newest is under the cursor: {list}");
+    screen.presses("up");
+    screen.presses("enter");
+    let page = screen.shows();
+    for words in [
+        "1 of 2 · bash_exec",
+        "the model called bash_exec",
+        "asked you because it runs a command",
+        "you said yes, this time · y · 2 s after it was shown",
+        "done in 12 ms",
+        "folder     /project · 30 s at most",
+        "of what was shown, decided and run: the same bytes",
+        "result     running 3 tests",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    screen.presses("esc");
+    assert!(screen.shows().contains("2 of 2"), "back in the list");
+    screen.presses("esc");
+    assert!(screen.state.overlays.is_empty());
+}
+
+#[test]
+fn r32_hostile_text_of_a_call_is_shown_as_marks() {
+    let mut screen = screen();
+    screen.says("/audit");
+    screen.presses("enter");
+    let page = screen.shows();
+    assert!(page.contains("<U+202E>") && page.contains("<U+001B>[2J"), "{page}");
+    assert!(!page.contains('\u{202e}') && !page.contains('\u{1b}'));
+}
+
+#[test]
+fn the_times_come_when_the_host_has_them_and_only_those_of_this_session() {
+    let mut screen = screen();
+    screen.says("/audit");
+    let times = |session: &str, time: &str| {
+        let times = screen.state.agent.session.entries().iter().map(|_| time.to_owned()).collect();
+        Event::Host(Reply::Times(SessionId(session.into()), times))
+    };
+    let (other, own) = (times("02", "11:11:11"), times("01J", "14:02:11"));
+    screen.happens(other);
+    assert!(!screen.shows().contains("11:11:11"));
+    screen.happens(own);
+    let list = screen.shows();
+    assert_eq!(list.matches("14:02:11").count(), 2, "{list}");
+    screen.presses("enter");
+    assert!(screen.shows().contains("14:02:11   the model called bash_exec"));
+}
+
+#[test]
+fn a_session_without_calls_says_so_and_no_size_breaks_the_view() {
+    let mut screen = Screen::new();
+    screen.says("/audit");
+    assert!(screen.shows().contains("the model has called nothing yet"));
+    let mut screen = self::screen();
+    screen.says("/audit");
+    for open in [false, true] {
+        if open {
+            screen.presses("enter");
+        }
+        for (width, height) in [(1, 1), (2, 3), (7, 4), (20, 5), (60, 15), (500, 200), (80, 24)] {
+            screen.resized(width, height);
+            screen.shows();
+        }
+    }
+    let Some(Overlay::Reader(reader)) = screen.state.overlays.last() else { panic!("the page is open") };
+    assert!(reader.title.contains("2 of 2"));
+}
+
+#[test]
+fn a_page_is_readable_in_forty_columns_and_in_none() {
+    let screen = screen();
+    let records = crate::chat::audit::records(screen.state.agent.session.entries());
+    for width in [0, 1, 2, 5, 11, 33, 40, 80] {
+        for (record, when) in records.iter().zip(["14:02:11", "21 Nov 2025 14:02:11"]) {
+            let page = crate::tui::parts::audit::page(record, &|_| when.to_owned(), width, false);
+            let widest = page.iter().map(|line| crate::tui::text::width::width(line)).max().unwrap();
+            assert!(widest <= width.max(1), "{width}: {page:#?}");
+        }
+    }
+}
+
+#[test]
+fn r35_what_is_long_costs_a_few_lines_where_not_all_is_wanted() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    let arguments = format!("{{\"of\":\"{}\"}}", "x".repeat(200_000));
+    screen.chunk(Chunk::Call(ToolCall { id: "a".into(), name: "bash_exec".into(), arguments }));
+    screen.chunk(Chunk::Done(Finish::Stop));
+    screen.planned("a", command("ls"));
+    screen.waits(2000);
+    screen.presses("y");
+    screen.finished("a", Outcome::Done("one line\n".repeat(9_000)));
+    let records = crate::chat::audit::records(screen.state.agent.session.entries());
+    let page = |whole| crate::tui::parts::audit::page(&records[0], &|_| String::new(), 77, whole);
+    assert!(page(false).len() < 30, "{:#?}", page(false));
+    assert!(page(false).iter().any(|line| line.contains("… 200.0 kB in all; --json has it")));
+    assert!(page(true).len() > 11_000);
+}
+
+#[test]
+fn r16_an_answer_is_kept_with_its_key_and_how_long_the_card_was_there() {
+    let by = |screen: &Screen| {
+        let entries = screen.state.agent.session.entries();
+        entries.iter().rev().find_map(|entry| match entry {
+            Entry::Answered { by, .. } => by.clone(),
+            _ => None,
+        })
+    };
+    let asked = || {
+        let mut screen = Screen::new();
+        screen.says("go");
+        screen.calls("q", "ask_question", question());
+        screen.waits(2000);
+        screen
+    };
+    let mut screen = asked();
+    screen.presses("2");
+    screen.waits(1000);
+    screen.presses("enter");
+    let Some(By::Person { key, after_ms }) = by(&screen) else { panic!("it was answered") };
+    assert_eq!(key, "enter");
+    assert!((3000..3100).contains(&after_ms), "{after_ms}");
+    let mut screen = asked();
+    screen.presses("esc");
+    screen.waits(3000);
+    screen.presses("alt-x");
+    let Some(By::Person { key, after_ms }) = by(&screen) else { panic!("it was declined") };
+    assert_eq!(key, "alt-x");
+    assert!((5000..5100).contains(&after_ms), "{after_ms}");
+}
+
+#[test]
+fn r21_the_details_of_a_card_name_the_files_and_the_variables_and_no_value() {
+    let Intent::Act(mut plan) = command("sh x.sh") else { panic!("a command acts") };
+    plan.basis = Basis {
+        files: vec![Seen { path: "x.sh".into(), held: Held::of(Some(b"ls\n")), becomes: None, grows: false }],
+        environment: vec!["HOME".into(), "PATH".into()],
+        partial: true,
+    };
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.calls("a", "bash_exec", Intent::Act(plan));
+    screen.waits(2000);
+    assert!(!screen.shows().contains("2 variables"));
+    screen.presses("d");
+    let card = screen.shows();
+    for words in [
+        "in /project · 30 s",
+        "file x.sh · 3 bytes · sha256",
+        "compared before it is done",
+        "more files may be named than are compared",
+        "2 variables, by name: HOME PATH",
+    ] {
+        assert!(card.contains(words), "{words}: {card}");
+    }
+}

@@ -1,0 +1,68 @@
+//! The list of every call of the session, and the page of one.
+
+use crate::chat::audit::{Record, records};
+use crate::chat::{CallId, SessionId};
+use crate::tui::effect::Effect;
+use crate::tui::host::Wish;
+use crate::tui::overlay::Overlay;
+use crate::tui::parts::audit;
+use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::state::State;
+use crate::tui::text::{clean, width};
+
+/// The lines of a page are no longer than this.
+const WIDEST: usize = 100;
+
+/// Every call, the newest under the cursor. The list is there at once, its times when the host has them.
+pub fn open(state: &mut State) -> Vec<Effect> {
+    let records = records(state.agent.session.entries());
+    let calls: Vec<CallId> = records.iter().map(|record| record.call.id.clone()).collect();
+    let rows = rows(&records, &state.times);
+    let mut picker = Picker::new("what was asked and allowed", "the model has called nothing yet", rows);
+    picker.select(calls.len().saturating_sub(1));
+    state.overlays.push(Overlay::Audit(picker, calls));
+    vec![Effect::Ask(Wish::Times(state.session.clone()))]
+}
+
+/// When the entries of a session were written.
+pub fn times(state: &mut State, session: &SessionId, times: Vec<String>) {
+    if *session != state.session {
+        return;
+    }
+    state.times = times;
+    let records = records(state.agent.session.entries());
+    for overlay in &mut state.overlays {
+        if let Overlay::Audit(picker, calls) = overlay {
+            // A call that was made since the list was opened stands in the next one.
+            let known = records.get(..calls.len().min(records.len())).unwrap_or_default();
+            picker.set_rows(rows(known, &state.times));
+        }
+    }
+}
+
+/// Opens the page of a call over the list.
+pub fn read(state: &mut State, picker: Picker, calls: Vec<CallId>, row: usize) -> Vec<Effect> {
+    let width = usize::from(state.size.0.saturating_sub(10)).clamp(1, WIDEST);
+    let when = |at: usize| state.times.get(at).cloned().unwrap_or_default();
+    let found = calls.get(row).and_then(|id| {
+        let records = records(state.agent.session.entries());
+        let record = records.into_iter().find(|record| record.call.id == *id)?;
+        let name = clean::one_line(&record.call.name);
+        let title = format!("{} of {} · {}", row + 1, calls.len(), width::fit(&name, 40));
+        Some((title, audit::page(&record, &when, width, true).join("\n")))
+    });
+    state.overlays.push(Overlay::Audit(picker, calls));
+    if let Some((title, text)) = found {
+        super::overlay::open_reader(state, &title, &text);
+    }
+    Vec::new()
+}
+
+fn rows(records: &[Record<'_>], times: &[String]) -> Vec<Row> {
+    let row = |record: &Record<'_>| {
+        let (text, more) = audit::row(record);
+        let when = times.get(record.made).map_or("", String::as_str);
+        Row::new(&text).more(&more).detail(when).key(record.call.id.0.as_str())
+    };
+    records.iter().map(row).collect()
+}

@@ -1,0 +1,307 @@
+//! What is shown is what runs, and afterwards it can be said what was allowed, by whom, and over which bytes.
+
+use crate::support::kept;
+use crate::support::program::Setup;
+use crate::support::scene::Scene;
+use crate::support::service::{Answer, Service};
+use crate::support::talking;
+use aye::agent::Waiting;
+use aye::chat::audit::{Holds, records};
+use aye::chat::*;
+use aye::llm::scripted::{calls, says};
+use serde_json::{Value, json};
+
+fn runs(command: &str) -> aye::llm::scripted::Reply {
+    calls("bash_exec", json!({ "command": command }))
+}
+
+/// A scene in which a command waits for a yes.
+async fn waits(command: &str, files: &[(&str, &str)]) -> Scene {
+    let mut scene = Scene::new([runs(command), says("Oh.")]);
+    for (path, text) in files {
+        scene = scene.has(path, text);
+    }
+    scene.say("go").await;
+    scene
+}
+
+fn basis(scene: &Scene) -> Basis {
+    let Some(Waiting::Approval { plan, .. }) = scene.state.waiting() else { panic!("nothing waits") };
+    plan.basis.clone()
+}
+
+#[tokio::test]
+async fn r08_a_script_that_changed_between_the_card_and_the_yes_does_not_run() {
+    for (command, changes) in [
+        ("sh ./x.sh", "echo 2 > ran"),
+        ("cd . && sh x.sh", "echo 1 > ran\necho 2 > ran"),
+        ("sh -c 'sh x.sh'", ""),
+        ("cat x.sh | sh", "echo 2 > ran"),
+    ] {
+        let mut scene = waits(command, &[("x.sh", "echo 1 > ran\n")]).await;
+        std::fs::write(scene.project().join("x.sh"), changes).unwrap();
+        scene.yes().await;
+        assert_eq!(scene.file("ran"), None, "{command}");
+        let told = scene.told();
+        assert!(told.starts_with("x.sh has changed since the person was shown this call"), "{told}");
+        assert!(matches!(&scene.outcomes()[0], Outcome::Failed(_)), "{:?}", scene.outcomes());
+    }
+}
+
+#[tokio::test]
+async fn r08_a_script_that_was_removed_or_became_a_link_does_not_run() {
+    for link in [false, true] {
+        let files = [("x.sh", "echo 1 > ran\n"), ("y.sh", "echo 1 > ran\n")];
+        let mut scene = waits("sh x.sh", &files).await;
+        let script = scene.project().join("x.sh");
+        std::fs::remove_file(&script).unwrap();
+        if link {
+            std::os::unix::fs::symlink("y.sh", &script).unwrap();
+        }
+        scene.yes().await;
+        assert_eq!(scene.file("ran"), None, "also where the link leads to the same bytes");
+        assert!(scene.told().contains("x.sh has changed"), "{}", scene.told());
+    }
+}
+
+#[tokio::test]
+async fn r08_a_folder_that_leads_elsewhere_is_not_run_in() {
+    let mut scene = waits("touch made", &[]).await;
+    let (project, elsewhere) = (scene.project(), scene.project().with_file_name("elsewhere"));
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::remove_dir(&project).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &project).unwrap();
+    scene.yes().await;
+    assert!(!elsewhere.join("made").exists());
+    assert!(scene.told().contains("leads elsewhere"), "{}", scene.told());
+}
+
+#[tokio::test]
+async fn what_stays_as_it_was_runs_and_a_log_may_grow() {
+    let mut scene =
+        waits("sh x.sh; tail -n 1 app.log", &[("x.sh", "echo 1 > ran\n"), ("app.log", "one\n")]).await;
+    scene.yes().await;
+    assert_eq!(scene.file("ran").as_deref(), Some("1\n"));
+    let mut scene = waits("tail -n 1 app.log", &[("app.log", "one\n")]).await;
+    std::fs::write(scene.project().join("app.log"), "one\ntwo\n").unwrap();
+    scene.yes().await;
+    assert!(scene.told().starts_with("two\n"), "{}", scene.told());
+    let mut scene = waits("sh app.log", &[("app.log", "true\n")]).await;
+    std::fs::write(scene.project().join("app.log"), "true\necho 2 > ran\n").unwrap();
+    scene.yes().await;
+    assert_eq!(scene.file("ran"), None, "one that runs may not");
+}
+
+#[tokio::test]
+async fn r21_a_command_finds_exactly_the_variables_that_its_card_names() {
+    let mut scene = waits("env -0 | sed -z 's/=.*//' | tr '\\0' '\\n'", &[]).await;
+    let named = basis(&scene).environment;
+    assert!(named.iter().any(|name| name == "PATH") && named.is_sorted(), "{named:?}");
+    scene.yes().await;
+    let told = scene.told();
+    let lines = told.lines().filter(|line| !line.starts_with("exit "));
+    // The shell adds these itself.
+    let own = ["PWD", "OLDPWD", "SHLVL", "_"];
+    let found: Vec<&str> = lines.collect();
+    for name in found.iter().filter(|name| !own.contains(name)) {
+        assert!(named.iter().any(|known| known == name), "{name} was not shown");
+    }
+    for name in named.iter().filter(|name| !own.contains(&name.as_str())) {
+        assert!(found.contains(&name.as_str()), "{name} was shown and is not there: {told}");
+    }
+}
+
+#[tokio::test]
+async fn r15_the_record_holds_for_a_yes_a_no_an_edit_and_a_change_between() {
+    let write = |content: &str| calls("write_file", json!({ "path": "a.txt", "content": content }));
+    let mut scene = Scene::new([write("1\n"), write("2\n"), runs("sh x.sh"), runs("echo ok"), says("Done.")])
+        .has("x.sh", "true\n");
+    scene.say("go").await;
+    scene.decide(Decision::Edited(json!({ "path": "a.txt", "content": "mine\n" }))).await;
+    scene.yes().await;
+    scene.decide(Decision::Deny("no".into())).await;
+    std::fs::write(scene.project().join("x.sh"), "false\n").unwrap();
+    scene.yes().await;
+    scene.yes().await;
+    assert_eq!(scene.file("a.txt").as_deref(), Some("mine\n"));
+    let kept = scene.log.entries.lock().unwrap().clone();
+    // As it is read back from disk.
+    let text = |entry: &Entry| serde_json::to_string(entry).unwrap();
+    let entries: Vec<Entry> = kept.iter().map(|entry| serde_json::from_str(&text(entry)).unwrap()).collect();
+    assert_eq!(entries, kept);
+    let records = records(&entries);
+    let outcomes: Vec<Value> =
+        records.iter().map(|record| record.json(&|_| None)["outcome"].clone()).collect();
+    assert_eq!(outcomes, ["done", "refused", "failed", "done"]);
+    for record in &records {
+        assert_eq!(record.holds(), Holds::Yes, "{record:?}");
+    }
+    let first = records[0].json(&|_| None);
+    assert_eq!(first["edits"], json!([{ "path": "a.txt", "content": "mine\n" }]));
+    assert_eq!(first["files"][0]["held"]["is"], "nothing");
+    assert_eq!(first["files"][0]["becomes"], json!(Digest::of(b"mine\n")));
+}
+
+#[test]
+fn r15_the_real_program_keeps_the_key_and_the_time_and_runs_no_script_that_changed() {
+    let answers = vec![runs_script(), runs_script(), talking::says("I see.")];
+    let (_runtime, _service, mut program) = talking::talks(answers, (90, 24), &[]);
+    let script = program.project().join("x.sh");
+    std::fs::write(&script, "echo 1 >> ran\n").unwrap();
+    talking::say(&mut program, "go");
+    program.until("$ sh ./x.sh");
+    program.lets_pass(700);
+    program.keys("y");
+    program.until("✓ bash_exec");
+    program.until("$ sh ./x.sh");
+    std::fs::write(&script, "echo 2 >> ran\n").unwrap();
+    program.lets_pass(1300);
+    program.keys("y");
+    program.until("I see.");
+    assert_eq!(program.file("ran").as_deref(), Some("1\n"), "{}", program.screen());
+    program.lets_pass(700);
+    talking::say(&mut program, "/audit");
+    let list = program.until("2 of 2");
+    assert!(list.contains("✓ bash_exec  you said yes, done"), "{list}");
+    assert!(list.contains("✗ bash_exec  you said yes, failed"), "{list}");
+    // The times of the entries come a moment later, from the disk.
+    let clock =
+        |line: &str| line.split_whitespace().any(|word| word.len() == 8 && word.matches(':').count() == 2);
+    for _ in 0..200 {
+        if program.screen().lines().filter(|line| line.contains("you said yes") && clock(line)).count() == 2 {
+            break;
+        }
+        program.lets_pass(50);
+    }
+    let list = program.screen();
+    assert_eq!(list.lines().filter(|line| clock(line)).count(), 2, "{list}");
+    let (out, _, _) = Setup::again(&program.place, &["audit", "--json"]).print("");
+    let told: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(told.len(), 2, "{out}");
+    for record in &told {
+        assert_eq!(
+            (&record["who"], &record["key"], &record["holds"]),
+            (&json!("person"), &json!("y"), &json!(true))
+        );
+        assert!(
+            record["after_ms"].as_u64().is_some_and(|ms| ms >= 500),
+            "no key is an answer before: {record}"
+        );
+    }
+    assert!(told[1]["result"].as_str().unwrap().starts_with("x.sh has changed"), "{out}");
+}
+
+fn runs_script() -> Answer {
+    talking::runs("sh ./x.sh")
+}
+
+#[tokio::test]
+async fn r30_what_a_dry_run_rehearsed_and_plan_mode_refused_is_in_the_record() {
+    let write = || calls("write_file", json!({ "path": "a.txt", "content": "1\n" }));
+    let mut scene = Scene::dry_run([write(), runs("sh x.sh"), write(), says("Done.")]).has("x.sh", "true\n");
+    scene.say("go").await;
+    let told: Vec<Value> =
+        records(scene.state.session.entries()).iter().map(|record| record.json(&|_| None)).collect();
+    assert_eq!(told.len(), 3);
+    for record in &told[..2] {
+        assert_eq!(
+            (&record["who"], &record["verdict"], &record["outcome"], &record["holds"]),
+            (&json!("policy"), &json!("rehearse"), &json!("rehearsed"), &json!(true))
+        );
+    }
+    let mut scene = Scene::new([write(), says("I would write it.")]);
+    scene.takes(aye::agent::Event::ModeChanged);
+    scene.say("go").await;
+    let told = records(scene.state.session.entries())[0].json(&|_| None);
+    assert_eq!(
+        (&told["who"], &told["verdict"], &told["outcome"], &told["holds"]),
+        (&json!("policy"), &json!("refuse"), &json!("refused"), &json!(true))
+    );
+    assert!(told["why"].as_str().unwrap().contains("plan mode"), "{told}");
+}
+
+/// A call of a command with hostile text in it, as a service sends it.
+fn hostile() -> Answer {
+    let arguments = json!({ "command": "echo \u{202e}\u{1b}[2J\u{9b}2J\u{7} > made" }).to_string();
+    let function = json!({ "name": "bash_exec", "arguments": arguments });
+    let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1\u{1b}[2J", "function": function }] });
+    Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls").done()
+}
+
+async fn run(setup: Setup, service: &Service) -> (String, String, i32) {
+    let setup = setup
+        .env("OPENAI_BASE_URL", &service.base_url)
+        .env("OPENAI_API_KEY", "sk-test-key-1234567890")
+        .env("AYE_MODEL", "m");
+    tokio::task::spawn_blocking(move || setup.print("")).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r15_aye_audit_tells_of_the_last_session_here_or_of_the_one_that_is_named() {
+    let said = || Answer::stream().says("I was not allowed.").finish("stop").done();
+    let service = Service::start([hostile(), said()]).await;
+    let setup = Setup::new(&["-p", "make it"]);
+    kept::settings(&setup, kept::ALONE);
+    let place = setup.place.clone();
+    let before = Setup::again(&place, &["audit"]);
+    let (_, err, code) = run(before, &service).await;
+    assert!(code == 2 && err.contains("no session was held in"), "{code} {err}");
+    assert_eq!(run(setup, &service).await.2, 3);
+
+    let (out, err, code) = run(Setup::again(&place, &["audit"]), &service).await;
+    assert_eq!((err.as_str(), code), ("", 0));
+    for words in [
+        "1 call\n",
+        "asked you because it runs a command",
+        "nobody was there, so aye said no",
+        "refused",
+        "of what was shown and decided: the same bytes",
+        "<U+202E>\\u001b[2J<U+009B>2J",
+    ] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+    let harmless = |text: &str| text.chars().all(|c| c == '\n' || !(c.is_control() || c == '\u{202e}'));
+    assert!(harmless(&out), "R32: {out:?}");
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+
+    let (out, _, code) = run(Setup::again(&place, &["audit", "--json"]), &service).await;
+    assert!(code == 0 && harmless(&out) && out.lines().count() == 1, "{out:?}");
+    let told: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (&told["tool"], &told["verdict"], &told["who"], &told["decision"], &told["outcome"], &told["holds"]),
+        (
+            &json!("bash_exec"),
+            &json!("ask"),
+            &json!("nobody"),
+            &json!("deny"),
+            &json!("refused"),
+            &json!(true)
+        )
+    );
+    assert!(told["asked_at"].as_u64().is_some_and(|at| at > 1_700_000_000_000), "{told}");
+    let id = told["session"].as_str().unwrap();
+    let (again, _, _) = run(Setup::again(&place, &["audit", &id[..20], "--json"]), &service).await;
+    assert_eq!(again, out);
+    let (_, err, code) = run(Setup::again(&place, &["audit", "nothing"]), &service).await;
+    assert!(code == 2 && err.contains("no session is called nothing"), "{err}");
+    assert_eq!(service.received().len(), 2, "nothing of it was said to a model");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r08_a_record_that_was_changed_afterwards_is_said_to_be() {
+    let said = Answer::stream().says("I was not allowed.").finish("stop").done();
+    let service = Service::start([hostile(), said]).await;
+    let setup = Setup::new(&["-p", "make it"]);
+    kept::settings(&setup, kept::ALONE);
+    let place = setup.place.clone();
+    run(setup, &service).await;
+    let folder = place.path().join("home/aye/data/sessions");
+    let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let seconds = "\"seconds\":30";
+    assert!(text.contains(seconds));
+    std::fs::write(&file, text.replace(seconds, "\"seconds\":31")).unwrap();
+    let (out, _, _) = run(Setup::again(&place, &["audit"]), &service).await;
+    assert!(out.contains("CAREFUL: 1 not as recorded"), "{out}");
+    assert!(out.contains("CAREFUL: what was shown was changed in the record"), "{out}");
+}
