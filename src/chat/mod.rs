@@ -4,6 +4,7 @@ pub mod access;
 pub mod chunk;
 pub mod edit;
 pub mod entry;
+pub mod escape;
 pub mod grant;
 pub mod id;
 pub mod link;

@@ -34,6 +34,8 @@ pub struct Settings {
     pub machine: String,
     /// Whether the wheel and clicks are taken.
     pub mouse: bool,
+    /// Whether frames and marks are drawn in ASCII.
+    pub ascii: bool,
     /// Whether the terminal understands links.
     pub links: bool,
     /// Whether a card that waits may ring.

@@ -76,8 +76,8 @@ impl Terminal {
             Clear(ClearType::All)
         )?;
         if self.mouse {
-            // Presses and the wheel alone: every move of the mouse would wake the program.
-            bytes.extend_from_slice(b"\x1b[?1000h\x1b[?1006h");
+            // Presses, the wheel, and moves while a button is held: every other move would wake the program.
+            bytes.extend_from_slice(b"\x1b[?1002h\x1b[?1006h");
         }
         write(&bytes)
     }

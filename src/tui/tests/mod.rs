@@ -1,11 +1,14 @@
 //! A person at a screen, without a terminal: types, presses, waits, sees.
 
+mod ascii;
+mod bar;
 mod cards;
 mod connect;
 mod hands;
 mod laws;
 mod looks;
 mod models;
+mod outputs;
 mod pictures;
 mod questions;
 mod speed;

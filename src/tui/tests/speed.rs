@@ -156,7 +156,8 @@ fn a_file_that_is_found_lays_out_what_names_it_and_not_the_whole_reply() {
     screen.chunk(Chunk::Done(Finish::Stop));
     screen.frame();
     let before = screen.cache.lines_laid_out();
-    let found = screen.cache.take_wanted().into_iter().map(|target| (target, true)).collect();
+    let found =
+        screen.cache.take_wanted().into_iter().map(|target| (target, crate::tui::There::Yes)).collect();
     screen.happens(Event::Host(crate::tui::host::Reply::Exist(found)));
     screen.frame();
     let lines = screen.cache.lines_laid_out() - before;

@@ -6,10 +6,10 @@
 pub mod clean;
 pub mod code;
 pub mod diff;
-mod escape;
 mod hidden;
 pub mod links;
 pub mod markdown;
+pub mod output;
 pub mod reveal;
 pub mod width;
 pub mod wrap;

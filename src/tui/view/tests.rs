@@ -10,6 +10,7 @@ pub fn settings() -> Settings {
         may: String::new(),
         machine: "here".into(),
         mouse: true,
+        ascii: false,
         links: false,
         bell: true,
         editor: None,

@@ -42,6 +42,19 @@ pub fn draw(state: &State, cache: &mut Cache, area: Rect, buffer: &mut Buffer) -
     placed(area, &seen)
 }
 
+/// Draws the bar. Not while the end is followed and something comes: there it would tell nothing, and move with every
+/// row that does. It is a ground and no sign, so that what is copied off the screen has none in it.
+pub fn bar(state: &State, cache: &mut Cache, area: Rect, buffer: &mut Buffer) {
+    let comes = state.agent.is_busy() && state.transcript.follows();
+    if area.is_empty() || (comes && state.transcript.held.is_none()) {
+        return;
+    }
+    let ground = state.ground();
+    let Some(bar) = state.transcript.bar(&ground, cache, usize::from(area.height)) else { return };
+    let thumb = Rect { y: area.y + bar.top, height: bar.length, ..area };
+    buffer.set_style(thumb, state.theme.bar(state.transcript.held.is_some()));
+}
+
 /// Whether this is the first line of its item, but for the blank one before it: the one that opens and closes.
 fn is_first(seen: &Seen) -> bool {
     let blank = |(page, line): (&Page, usize)| page.lines[line].width() == 0;

@@ -240,7 +240,7 @@ fn looks(question: &Question, row: usize, cells: usize, theme: &Theme) -> Vec<Li
     match question.options.get(row) {
         None => Vec::new(),
         Some(choice) if choice.preview.is_empty() => wrap::plain("no preview", theme.dim, cells),
-        Some(choice) => markdown::layout(&choice.preview, cells, theme, &|_| false).lines,
+        Some(choice) => markdown::layout(&choice.preview, cells, theme, &|_| false, &|_| None).lines,
     }
 }
 

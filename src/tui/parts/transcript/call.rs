@@ -6,7 +6,7 @@ use crate::chat::{
     Answer, By, CallId, Decision, Diff, Entry, Giver, Outcome, Preview, Questions, Source, Status,
 };
 use crate::tui::text::wrap::{Shape, wrap};
-use crate::tui::text::{Page, Piece, clean, diff, links, width};
+use crate::tui::text::{Page, Piece, clean, diff, links, output, width};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
@@ -159,18 +159,28 @@ fn details(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsid
             page.append(block(ground, &pretty(&call.call.arguments), theme.dim, outside));
         }
     }
-    let text = outcome.text().trim_end();
-    let total = text.lines().count();
-    let shown: Vec<&str> = text.lines().take(OUTPUT).collect();
     let style = match outcome {
         Outcome::Failed(_) => theme.danger,
         Outcome::Done(_) | Outcome::Refused(_) | Outcome::Rehearsed(_) | Outcome::Interrupted(_) => {
             theme.text
         }
     };
-    page.append(block(ground, &shown.join("\n"), style, outside));
+    page.append(output(ground, outcome.text().trim_end(), style, outside));
+    page
+}
+
+/// The beginning of an output, as a terminal shows it.
+fn output(ground: &Ground<'_>, text: &str, style: Style, outside: &Outsides) -> Page {
+    let mut shown = output::shown(text, style, ground.theme);
+    let total = shown.text.lines().count();
+    if let Some((end, _)) = shown.text.match_indices('\n').nth(OUTPUT - 1) {
+        shown.cut(end);
+    }
+    let exists = |target: &_| outside.exists(target);
+    let mut page = verbatim(ground, &output::pieces(&shown, ground.theme.link, &exists));
     if total > OUTPUT {
-        page.append(plain(&format!("{} more lines", total - OUTPUT), theme.dim, ground.width, "    "));
+        let words = format!("{} more lines", total - OUTPUT);
+        page.append(plain(&words, ground.theme.dim, ground.width, "    "));
     }
     page
 }
@@ -179,11 +189,17 @@ fn block(ground: &Ground<'_>, text: &str, style: Style, outside: &Outsides) -> P
     if text.is_empty() {
         return Page::default();
     }
-    let indent = vec![Piece::new("    ", ground.theme.dim)];
     let text = clean::clean(text);
     let exists = |target: &_| outside.exists(target);
-    let pieces = links::split(&text, style, ground.theme.link, &exists);
-    wrap(&pieces, &Shape { width: ground.width, first: indent.clone(), rest: indent, verbatim: true })
+    verbatim(ground, &links::split(&text, style, ground.theme.link, &exists))
+}
+
+fn verbatim(ground: &Ground<'_>, pieces: &[Piece]) -> Page {
+    if pieces.is_empty() {
+        return Page::default();
+    }
+    let indent = vec![Piece::new("    ", ground.theme.dim)];
+    wrap(pieces, &Shape { width: ground.width, first: indent.clone(), rest: indent, verbatim: true })
 }
 
 fn indented(lines: Vec<Line<'static>>, by: usize) -> impl Iterator<Item = Line<'static>> {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 fn lay(source: &str, width: usize) -> Page {
     let theme = Themes::bundled().choose("dark", None);
-    layout(source, width, &theme, &|_| true)
+    layout(source, width, &theme, &|_| true, &|_| None)
 }
 
 fn text(page: &Page) -> Vec<String> {
@@ -140,7 +140,7 @@ fn r32_what_an_entity_hides_is_cleaned_too() {
 fn code_is_on_its_ground_in_the_colours_of_its_language() {
     let theme = Themes::bundled().choose("dark", None);
     let source = "a\n\n```rust\nlet x = 1;\n```";
-    let page = layout(source, 12, &theme, &|_| true);
+    let page = layout(source, 12, &theme, &|_| true, &|_| None);
     assert_eq!(text(&page)[2..], [" let x = 1; "]);
     assert!(page.lines[2].spans.iter().all(|span| span.style.bg == theme.code_block.bg));
     assert!(page.lines[2].spans.iter().any(|span| span.style.fg == theme.syntax_keyword.fg));
