@@ -5,6 +5,7 @@ mod bar;
 mod cards;
 mod connect;
 mod hands;
+mod hostile;
 mod laws;
 mod looks;
 mod models;

@@ -203,3 +203,19 @@ fn r35_blocks_that_come_faster_than_frames_are_all_there() {
     let shows = screen.shows();
     assert!(shows.contains("the last") && !shows.contains("before this"), "{shows}");
 }
+
+#[test]
+fn a_table_that_comes_letter_by_letter_is_never_text() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.chunk(Chunk::Text("words\n\n".into()));
+    for letter in "| head | other |\n|------|-------|\n| one | two |\n| three | four |\n".chars() {
+        screen.chunk(Chunk::Text(letter.into()));
+        let shows = screen.shows();
+        assert!(!shows.contains('|') && !shows.contains("---"), "{shows}");
+    }
+    assert!(screen.shows().contains("three │ four"), "{}", screen.shows());
+    screen.chunk(Chunk::Text("\n| the last".into()));
+    screen.chunk(Chunk::Done(Finish::Stop));
+    assert!(screen.shows().contains("| the last"), "nothing is held back at the end: {}", screen.shows());
+}

@@ -127,6 +127,9 @@ impl Transcript {
 
     /// Scrolls by so many lines, up where negative. At the end it follows again.
     pub fn scroll(&mut self, ground: &Ground<'_>, cache: &mut Cache, height: usize, by: isize) {
+        if height == 0 {
+            return;
+        }
         let mut place = self.top_line(ground, cache, height);
         let mut left = by.unsigned_abs();
         while left > 0 {

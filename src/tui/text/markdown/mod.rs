@@ -7,7 +7,7 @@ mod read;
 mod stable;
 mod table;
 
-pub use stable::{defines, stable_prefix};
+pub use stable::{defines, stable_prefix, whole_rows};
 
 use super::Page;
 use super::clean::clean;

@@ -301,3 +301,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_row_of_a_table_is_held_until_it_is_whole() {
+    for (text, shown) in [
+        ("words\n\n| a", "words\n\n"),
+        ("words\n\n| a | b |\n", "words\n\n"),
+        ("words\n\n| a | b |\n|--", "words\n\n"),
+        ("| a | b |\n|---|---|\n", "| a | b |\n|---|---|\n"),
+        ("| a | b |\n|---|---|\n| 1 | ", "| a | b |\n|---|---|\n"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\nwords", "| a | b |\n|---|---|\n| 1 | 2 |\nwords"),
+        ("a | b", "a | b"),
+        ("", ""),
+        ("|", ""),
+    ] {
+        assert_eq!(&text[..whole_rows(text)], shown, "{text:?}");
+    }
+}
