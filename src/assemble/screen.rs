@@ -150,6 +150,7 @@ fn settings(screen: &Screen, folder: &Path) -> tui::Settings {
         machine: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         mouse: screen.mouse,
         ascii: screen.ascii.unwrap_or_else(|| lacks_signs(&|name| std::env::var(name).ok())),
+        terminal_turns: turns(&|name| std::env::var(name).ok()),
         links: match screen.links {
             Links::Auto => supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
             Links::On => true,
@@ -168,6 +169,12 @@ fn lacks_signs(variable: &dyn Fn(&str) -> Option<String>) -> bool {
         ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).map(|locale| locale.to_ascii_lowercase());
     let utf = locale.is_none_or(|locale| locale.contains("utf-8") || locale.contains("utf8"));
     !utf || variable("TERM").is_some_and(|term| term == "linux")
+}
+
+/// Whether the terminal is known to put what is read from right to left in order whatever it is told.
+fn turns(variable: &dyn Fn(&str) -> Option<String>) -> bool {
+    let is_apple = variable("TERM_PROGRAM").is_some_and(|program| program == "Apple_Terminal");
+    is_apple || ["KONSOLE_VERSION", "MLTERM"].iter().any(|name| variable(name).is_some())
 }
 
 /// In builds for testing `AYE_PANIC` makes the program panic once the screen stands: in its own thread with `main`,

@@ -1,4 +1,4 @@
-//! What commands wrote and which pictures are named, as the screen shows them.
+//! What commands wrote, which pictures are named, and letters from right to left, as the screen shows them.
 
 use super::*;
 use crate::chat::link::Target;
@@ -142,5 +142,54 @@ fn the_key_of_a_picture_leads_to_it() {
     screen.effects.clear();
     screen.presses("a");
     let opened = crate::tui::effect::Effect::OpenFile { path: "docs/shot.png".into(), line: None };
+    assert_eq!(screen.effects, [opened]);
+}
+
+#[test]
+fn letters_from_right_to_left_are_read_in_their_own_cells_and_move_nothing() {
+    let text = "שלום עולם, see https://a.example/x\n\n| א | שם |\n|---|---|\n| אבג | 12 |\n";
+    let mut screen = Screen::with([said("שלום"), replied(text), ended()]);
+    insta::assert_snapshot!(screen.shows().lines().skip(2).take(8).collect::<Vec<_>>().join("\n"), @r"
+     ▌ םולש
+
+     see https://a.example/x ,םלוע םולש
+
+     א   │ םש
+     ────┼───
+     גבא │ 12
+    ");
+    screen.state.settings.terminal_turns = true;
+    let shows = screen.shows();
+    assert!(shows.contains("▌ שלום") && shows.contains("אבג │ 12"), "{shows}");
+}
+
+#[test]
+fn r10_what_is_approved_stands_in_the_order_of_its_text() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.calls("a", "bash_exec", command("rm שלום/a.txt 12"));
+    screen.waits(2000);
+    let shows = screen.shows();
+    assert!(shows.contains("│ rm שלום/a.txt 12 ") || shows.contains("│ $ rm שלום/a.txt 12 "), "{shows}");
+}
+
+#[test]
+fn a_link_among_letters_from_right_to_left_is_clicked_where_it_is_drawn() {
+    let mut screen = Screen::with([said("go"), replied("ראה src/main.rs"), ended()]);
+    screen.frame();
+    let found = screen.cache.take_wanted().into_iter().map(|target| (target, There::Yes)).collect();
+    screen.happens(Event::Host(Reply::Exist(found)));
+    let buffer = screen.frame();
+    let shows = text(&buffer);
+    let (row, line) =
+        shows.lines().enumerate().find(|(_, line)| line.contains("src/main.rs")).expect("it is drawn");
+    let column = line[..line.find("src").unwrap()].chars().count();
+    assert!(line.find("src") < line.find('ר'), "the path is read last: {line}");
+    screen.effects.clear();
+    let kind = crossterm::event::MouseEventKind::Down(crossterm::event::MouseButton::Left);
+    let modifiers = KeyModifiers::NONE;
+    let event = crossterm::event::MouseEvent { kind, column: column as u16, row: row as u16, modifiers };
+    screen.happens(Event::Mouse(event));
+    let opened = crate::tui::effect::Effect::OpenFile { path: "src/main.rs".into(), line: None };
     assert_eq!(screen.effects, [opened]);
 }

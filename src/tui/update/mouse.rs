@@ -5,7 +5,7 @@ use crate::tui::effect::Effect;
 use crate::tui::parts::transcript::cache::Cache;
 use crate::tui::state::State;
 use crate::tui::text::links::at;
-use crate::tui::view::layout;
+use crate::tui::view::{layout, visible};
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
@@ -66,7 +66,9 @@ fn click(state: &mut State, cache: &mut Cache, column: u16, row: u16) -> Vec<Eff
     let hit = seen.get(usize::from(row - area.y));
     let target = hit.and_then(|seen| {
         let (page, line) = seen.laid.line(seen.place.line)?;
-        at(page, line, column.saturating_sub(area.x)).map(|link| link.target.clone())
+        let drawn = column.saturating_sub(area.x);
+        let column = visible::order(state, &page.lines[line]).map_or(drawn, |order| order.of_cell(drawn));
+        at(page, line, column).map(|link| link.target.clone())
     });
     if let (None, Some(seen)) = (&target, hit)
         && seen.place.line <= 1

@@ -11,6 +11,7 @@ pub fn settings() -> Settings {
         machine: "here".into(),
         mouse: true,
         ascii: false,
+        terminal_turns: false,
         links: false,
         bell: true,
         editor: None,
