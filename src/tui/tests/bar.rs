@@ -139,3 +139,27 @@ fn on_a_low_screen_the_thumb_is_one_row_and_is_seen() {
     screen.presses("page-up");
     assert_eq!(thumb(&mut screen).len(), 1);
 }
+
+#[test]
+fn a_step_of_the_wheel_costs_the_rows_that_come_and_the_ends_of_the_thumb() {
+    let text =
+        "some words of a reply that are long enough to fill a row of the screen and then some more\n\n";
+    let mut screen = Screen::with([said("go"), replied(&text.repeat(300)), ended()]);
+    screen.state.theme = Themes::bundled().choose("dark", None);
+    screen.resized(120, 40);
+    let mut canvas = crate::tui::canvas::Canvas::new(true);
+    let bytes = |screen: &mut Screen, canvas: &mut crate::tui::canvas::Canvas| {
+        let mut buffer = canvas.blank(120, 40);
+        let shown = view::view(&screen.state, &mut screen.cache, &mut buffer);
+        canvas.frame(buffer, &shown.links, shown.cursor).len()
+    };
+    mouse(&mut screen, DOWN, 119, 15);
+    mouse(&mut screen, UP, 119, 15);
+    bytes(&mut screen, &mut canvas);
+    let mut most = 0;
+    for _ in 0..20 {
+        mouse(&mut screen, MouseEventKind::ScrollUp, 40, 15);
+        most = most.max(bytes(&mut screen, &mut canvas));
+    }
+    assert!(most < 800, "{most} bytes for three rows");
+}

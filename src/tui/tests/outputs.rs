@@ -63,6 +63,10 @@ fn a_finished_command_is_opened_in_its_colours_and_copied_and_told_without() {
     let success = screen.state.theme.success.fg.unwrap();
     assert_eq!(colour(&mut screen, "ok 3 tests"), success);
     assert_eq!(colour(&mut screen, "pale"), Color::Rgb(250, 250, 250));
+    screen.presses("o");
+    assert!(screen.shows().contains("bash_exec {"), "the reader is open: {}", screen.shows());
+    assert_eq!(colour(&mut screen, "ok 3 tests"), success);
+    screen.presses("esc");
     screen.state.theme = Themes::bundled().choose("light", None);
     assert_ne!(colour(&mut screen, "pale"), Color::Rgb(250, 250, 250), "it could not be read on white");
 }
@@ -75,6 +79,18 @@ fn what_stands_in_a_file_is_told_as_it_is() {
     let told = screen.state.agent.session.messages();
     let Some(Message::Tool { text, .. }) = told.last() else { panic!("{told:?}") };
     assert_eq!(text, "a \x1b[31mred\x1b[0m word");
+}
+
+#[test]
+fn a_file_that_would_clear_a_terminal_hides_nothing() {
+    let mut screen = coloured();
+    screen.calls("a", "read_file", read("a.txt"));
+    screen.finished("a", Outcome::Done("the first\n\x1b[2J\x1b[Hthe second\nthe third\x1b[2K\n".into()));
+    screen.replies("Done.");
+    screen.presses("alt-up");
+    screen.presses("enter");
+    let shows = screen.shows();
+    assert!(["the first", "the second", "the third"].iter().all(|line| shows.contains(line)), "{shows}");
 }
 
 #[test]

@@ -49,7 +49,7 @@ impl Order {
     /// The order of a line; nothing where it is that of the text.
     pub fn of(line: &Line<'_>) -> Option<Order> {
         // Nearly every line.
-        if line.spans.iter().all(|span| span.content.chars().all(|c| c < '\u{590}')) {
+        if !line.spans.iter().any(|span| !span.content.is_ascii() && span.content.chars().any(may_turn)) {
             return None;
         }
         let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
@@ -136,6 +136,18 @@ impl Order {
     }
 }
 
+/// Whether a letter may be read from right to left: the blocks of all scripts that are.
+fn may_turn(c: char) -> bool {
+    matches!(
+        c,
+        '\u{590}'..='\u{8ff}'
+            | '\u{fb1d}'..='\u{fdff}'
+            | '\u{fe70}'..='\u{feff}'
+            | '\u{10800}'..='\u{10fff}'
+            | '\u{1e800}'..='\u{1efff}'
+    )
+}
+
 /// What is put in order for itself: stretches between borders and wide gaps, without what stands before their first
 /// letter, such as the mark of a list, and without blanks at their end.
 fn stretches(letters: &[Letter<'_>]) -> Vec<Range<usize>> {
@@ -175,6 +187,7 @@ fn other_side(bracket: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::text::clean::clean;
     use proptest::prelude::*;
 
     fn drawn(text: &str) -> String {
@@ -203,6 +216,15 @@ mod tests {
             ("漢字", "漢 字 "),
         ] {
             assert_eq!(drawn(text), expected.trim_end(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_letter_that_turns_is_in_a_block_that_is_looked_at() {
+        let turns = |c: &char| matches!(bidi_class(*c), BidiClass::R | BidiClass::AL);
+        for c in ('\0'..=char::MAX).filter(turns) {
+            let shows = !clean(&c.to_string()).is_empty();
+            assert!(may_turn(c) || !shows, "{:04x}", u32::from(c));
         }
     }
 

@@ -1,12 +1,14 @@
 //! What a command wrote for a terminal, as one would show it in the end: colours kept, every other order obeyed or left
 //! out, none passed on.
 
+use super::wrap::{Shape, wrap};
 use super::{Piece, clean};
 use crate::chat::escape;
 use crate::chat::link::{self, Target};
 use crate::tui::theme::Theme;
 use crate::tui::theme::ink::{Ink, Tint};
 use ratatui::style::Style;
+use ratatui::text::Line;
 use std::num::NonZeroU16;
 use std::sync::Arc;
 use vt100::capture::{BasicFormattedCaptureRange, BasicFormattedCaptureState, RowContents};
@@ -66,8 +68,7 @@ impl Shown {
 /// Output as a terminal shows it. `base` is the look of letters that the command gave none.
 pub fn shown(text: &str, base: Style, theme: &Theme) -> Shown {
     if !orders(text) {
-        let text = clean::clean(text).into_owned();
-        return Shown { looks: vec![(text.len(), base)], text };
+        return unchanged(text, base);
     }
     let mut terminal = Parser::new_with_callbacks(ROWS, COLUMNS, 0, Kept::default());
     terminal.process(obeyed(text).as_bytes());
@@ -76,6 +77,18 @@ pub fn shown(text: &str, base: Style, theme: &Theme) -> Shown {
     // Infallible: it writes into a string.
     let _ = terminal.screen().write_contents_formatted_basic(&mut kept.rows, rows);
     read(kept.rows.trim_end_matches('\n'), base, theme)
+}
+
+/// A text that was not written for a terminal, cleaned.
+pub fn unchanged(text: &str, look: Style) -> Shown {
+    let text = clean::clean(text).into_owned();
+    Shown { looks: vec![(text.len(), look)], text }
+}
+
+/// Output as a terminal shows it, in lines of this width.
+pub fn lines(text: &str, base: Style, theme: &Theme, width: usize) -> Vec<Line<'static>> {
+    let pieces = pieces(&shown(text, base, theme), base, &|_| false);
+    wrap(&pieces, &Shape { verbatim: true, ..Shape::of_width(width) }).lines
 }
 
 /// Output as pieces, its links among them.

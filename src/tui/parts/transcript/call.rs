@@ -5,6 +5,7 @@ use crate::chat::session::Call;
 use crate::chat::{
     Answer, By, CallId, Decision, Diff, Entry, Giver, Outcome, Preview, Questions, Source, Status,
 };
+use crate::tui::text::output::Shown;
 use crate::tui::text::wrap::{Shape, wrap};
 use crate::tui::text::{Page, Piece, clean, diff, links, output, width};
 use ratatui::style::Style;
@@ -49,6 +50,11 @@ pub fn settled(
 /// The call's words and its outcome's in full, for the reader and the clipboard.
 pub fn whole(call: &Call, outcome: &Outcome) -> String {
     format!("{} {}\n\n{}", call.call.name, pretty(&call.call.arguments), outcome.text())
+}
+
+/// Whether its outcome was written for a terminal. What stands in a file is shown as it is, whatever it would do to one.
+pub fn is_command(call: &Call) -> bool {
+    matches!(call.shown.as_ref().map(|shown| &shown.preview), Some(Preview::Command(_)))
 }
 
 fn edit(call: &Call) -> Option<&Diff> {
@@ -165,13 +171,17 @@ fn details(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsid
             theme.text
         }
     };
-    page.append(output(ground, outcome.text().trim_end(), style, outside));
+    let text = outcome.text().trim_end();
+    let shown = match is_command(call) {
+        true => output::shown(text, style, theme),
+        false => output::unchanged(text, style),
+    };
+    page.append(output(ground, shown, outside));
     page
 }
 
-/// The beginning of an output, as a terminal shows it.
-fn output(ground: &Ground<'_>, text: &str, style: Style, outside: &Outsides) -> Page {
-    let mut shown = output::shown(text, style, ground.theme);
+/// The beginning of an output.
+fn output(ground: &Ground<'_>, mut shown: Shown, outside: &Outsides) -> Page {
     let total = shown.text.lines().count();
     if let Some((end, _)) = shown.text.match_indices('\n').nth(OUTPUT - 1) {
         shown.cut(end);
