@@ -265,6 +265,19 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_long_search_says_how_far_it_is() {
+        let files = Memory::with(&[("a", "fn a\n"), ("b", "fn b\n")]);
+        let plan = planned(&SearchText, json!({"pattern": "fn"}), &files).unwrap();
+        let looking: Looking = work(&plan).unwrap();
+        let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let kept = told.clone();
+        let mut far = Far::long(Arc::new(move |words: &str| kept.lock().unwrap().push(words.to_owned())));
+        looking.search(&files, &mut far).unwrap();
+        let told = told.lock().unwrap();
+        assert!(told[0].ends_with(" looked at · 0 lines found"), "{told:?}");
+    }
+
     #[tokio::test]
     async fn lines_are_found_where_they_are() {
         let text = [
