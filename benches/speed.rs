@@ -88,7 +88,7 @@ fn layout(c: &mut Criterion) {
     let mut group = c.benchmark_group("reply");
     group.throughput(Throughput::Bytes(reply.len() as u64));
     group.bench_function("lay out 35 kB", |b| {
-        b.iter(|| markdown::layout(black_box(&reply), 100, &theme, &|_: &Target| false));
+        b.iter(|| markdown::layout(black_box(&reply), 100, &theme, &|_: &Target| false, &|_: &Target| None));
     });
     group.bench_function("find what is stable of 35 kB", |b| {
         b.iter(|| markdown::stable_prefix(black_box(&reply)))

@@ -82,6 +82,11 @@
 //!   served before took more memory than the whole program may.
 //! - A call whose card was brought before its turn keeps the model's order: its yes is kept in the agent, its tool looks
 //!   again when its turn comes, and a plan that is another by then is asked about anew.
+//! - Output of a command goes through a terminal parser (`tui::text::output`); only letters and colours come out, these
+//!   as roles of the theme or made readable on its ground. The model is told the plain words ([`chat::escape`]).
+//! - The terminal is told to leave cells where they are whichever way they are read, so that no text turns a card around;
+//!   the transcript puts Hebrew and Arabic in order itself (`tui::text::bidi`).
+//! - The bar measures what is far by its words and not by its rows (`extent`), so that nothing is laid out for it.
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

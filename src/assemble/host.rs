@@ -2,12 +2,11 @@
 
 use super::model::Model;
 use super::wiring::{Session, Wiring};
-use super::{Connecting, facts};
+use super::{Connecting, facts, there};
 use crate::agent::Effect;
 use crate::chat::SessionId;
-use crate::chat::link::Target;
+use crate::project::Reader;
 use crate::project::disk::Disk;
-use crate::project::{Located, Reader};
 use crate::runtime::Runtime;
 use crate::store::draft::Whose;
 use crate::store::{Drafts, History, Listed};
@@ -187,8 +186,8 @@ impl Host for Around {
                 let folder = self.wiring.folder.clone();
                 self.aside(move || {
                     let disk = Disk::new(&folder).ok()?;
-                    let there = |target: Target| {
-                        let is = is_there(&disk, &target);
+                    let there = |target| {
+                        let is = there::look(&disk, &target);
                         (target, is)
                     };
                     Some(Reply::Exist(targets.into_iter().map(there).collect()))
@@ -260,30 +259,4 @@ fn files(folder: &Path) -> Vec<String> {
     // What was found before a folder that cannot be read is still worth offering.
     drop(walked);
     files
-}
-
-fn is_there(disk: &Disk, target: &Target) -> bool {
-    let located = |path: &str| -> Option<Located> { disk.locate(path).ok() };
-    match target {
-        Target::File { path, .. } => located(path).is_some_and(|at| disk.exists(&at)),
-        Target::Web(_) => true,
-        Target::Workspace(_) => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_link_to_the_web_is_always_there_and_a_file_only_where_it_is() {
-        let place = tempfile::tempdir().unwrap();
-        std::fs::write(place.path().join("a.rs"), "x").unwrap();
-        let disk = Disk::new(place.path()).unwrap();
-        let file = |path: &str| Target::File { path: path.into(), line: None, end: None, column: None };
-        assert!(is_there(&disk, &file("a.rs")));
-        assert!(!is_there(&disk, &file("b.rs")));
-        assert!(is_there(&disk, &Target::Web("https://example.com".into())));
-        assert_eq!(files(place.path()), ["a.rs"]);
-    }
 }

@@ -11,6 +11,7 @@ mod model;
 mod models;
 mod print;
 mod screen;
+mod there;
 mod wiring;
 
 use crate::cli::Cli;
@@ -71,6 +72,14 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     if !print && !is_terminal {
         return Err(Mistake(
             "this is not a terminal, and the screen needs one; with -p the reply is printed instead"
+                .to_owned(),
+        )
+        .into());
+    }
+    if !print && std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+        return Err(Mistake(
+            "this terminal says that it can show no screen (TERM=dumb); with -p the reply is printed instead, and where \
+             it can after all, start with: TERM=xterm aye"
                 .to_owned(),
         )
         .into());

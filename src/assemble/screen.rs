@@ -149,6 +149,8 @@ fn settings(screen: &Screen, folder: &Path) -> tui::Settings {
         may: "no sandbox".to_owned(),
         machine: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         mouse: screen.mouse,
+        ascii: screen.ascii.unwrap_or_else(|| lacks_signs(&|name| std::env::var(name).ok())),
+        terminal_turns: turns(&|name| std::env::var(name).ok()),
         links: match screen.links {
             Links::Auto => supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
             Links::On => true,
@@ -157,6 +159,22 @@ fn settings(screen: &Screen, folder: &Path) -> tui::Settings {
         bell: screen.bell,
         editor: screen.editor.clone(),
     }
+}
+
+/// Whether the terminal is known to have no frames and marks: it takes no UTF-8, or it is the console of Linux, whose
+/// fonts have few of them. Where nothing says what it takes it takes UTF-8, as nearly all do.
+fn lacks_signs(variable: &dyn Fn(&str) -> Option<String>) -> bool {
+    let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
+    let locale =
+        ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).map(|locale| locale.to_ascii_lowercase());
+    let utf = locale.is_none_or(|locale| locale.contains("utf-8") || locale.contains("utf8"));
+    !utf || variable("TERM").is_some_and(|term| term == "linux")
+}
+
+/// Whether the terminal is known to put what is read from right to left in order whatever it is told.
+fn turns(variable: &dyn Fn(&str) -> Option<String>) -> bool {
+    let is_apple = variable("TERM_PROGRAM").is_some_and(|program| program == "Apple_Terminal");
+    is_apple || ["KONSOLE_VERSION", "MLTERM"].iter().any(|name| variable(name).is_some())
 }
 
 /// In builds for testing `AYE_PANIC` makes the program panic once the screen stands: in its own thread with `main`,
@@ -170,4 +188,26 @@ async fn panics_on_purpose() -> Infallible {
         return std::future::pending().await;
     }
     panic!("on purpose");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_drawn_in_ascii_where_the_terminal_says_that_it_takes_no_other() {
+        for (variables, lacks) in [
+            (&[("LANG", "en_US.UTF-8")][..], false),
+            (&[("LC_ALL", "C"), ("LANG", "en_US.UTF-8")], true),
+            (&[("LC_ALL", ""), ("LC_CTYPE", "C.utf8")], false),
+            (&[("LANG", "de_DE.ISO-8859-1")], true),
+            (&[("LANG", "en_US.UTF-8"), ("TERM", "linux")], true),
+            (&[], false),
+        ] {
+            let found = |name: &str| {
+                variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+            };
+            assert_eq!(lacks_signs(&found), lacks, "{variables:?}");
+        }
+    }
 }

@@ -7,6 +7,7 @@ pub mod chunk;
 pub mod digest;
 pub mod edit;
 pub mod entry;
+pub mod escape;
 pub mod grant;
 pub mod id;
 pub mod link;

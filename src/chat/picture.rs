@@ -14,6 +14,21 @@ pub struct Picture {
     pub data: String,
 }
 
+/// What can be told of a picture without showing it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Columns and rows.
+    pub pixels: (u32, u32),
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// Whether a file is named as a picture.
+pub fn is_named(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    ENDS.iter().any(|end| lower.len() > end.len() && lower.ends_with(end))
+}
+
 /// The pictures named in a text as `@path.png`, in its order, each once.
 pub fn named(text: &str) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
@@ -24,9 +39,7 @@ pub fn named(text: &str) -> Vec<&str> {
     for word in text.split_whitespace() {
         let Some(name) = word.trim_start_matches(['(', '"', '\'', '`']).strip_prefix('@') else { continue };
         let name = name.trim_end_matches(['.', ',', ';', ':', '?', '!', ')', '"', '\'', '`']);
-        let lower = name.to_ascii_lowercase();
-        let is_one = ENDS.iter().any(|end| lower.len() > end.len() && lower.ends_with(end));
-        if is_one && !names.contains(&name) {
+        if is_named(name) && !names.contains(&name) {
             names.push(name);
         }
     }

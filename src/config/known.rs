@@ -45,6 +45,7 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
     ("screen", "theme_dark", Takes::Text),
     ("screen", "color", Takes::Switch),
     ("screen", "mouse", Takes::Switch),
+    ("screen", "ascii", Takes::Switch),
     ("screen", "links", Takes::Word(&["auto", "on", "off"])),
     ("screen", "bell", Takes::Switch),
     ("screen", "editor", Takes::Text),

@@ -16,6 +16,9 @@ pub struct Screen {
     pub color: bool,
     /// Whether the mouse scrolls and clicks.
     pub mouse: bool,
+    /// Whether frames and marks are drawn in ASCII. `None`: where the terminal has no others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ascii: Option<bool>,
     /// Whether links are made for the terminal.
     pub links: Links,
     /// Whether the bell rings when a card waits.
@@ -46,6 +49,7 @@ impl Default for Screen {
             theme_dark: "dark".to_owned(),
             color: true,
             mouse: true,
+            ascii: None,
             links: Links::Auto,
             bell: true,
             editor: None,

@@ -34,7 +34,7 @@ pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Pl
 /// Does it on the stage.
 pub(super) async fn rehearse(means: Means, turn: TurnId, call: ToolCall, plan: Box<Plan>) {
     let done = async {
-        let stage = Stage { project: means.project.clone() };
+        let stage = Stage { project: means.project.clone(), progress: progress(&means, turn, &call) };
         means.tools.find(&call.name)?.rehearse(&plan, &stage).await
     };
     finish(&means, turn, &call, done, Outcome::Rehearsed).await;

@@ -1,8 +1,9 @@
 //! Lists the files of a folder.
 
 use super::arguments::{Count, checked};
+use super::far::{Far, count};
 use super::place::{self, Place};
-use super::{Error, Hands, Stage, Tool, blocking, brief, reading_on_stage, work};
+use super::{Error, Hands, Progress, Stage, Tool, blocking, brief, reading_on_stage, work};
 use crate::chat::{Basis, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, Reader, Writer};
 use async_trait::async_trait;
@@ -71,20 +72,21 @@ impl Tool for ListFiles {
     }
 
     async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
-        look(plan, hands.project.clone()).await
+        look(plan, hands.project.clone(), &hands.progress).await
     }
 
     async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<String, Error> {
-        reading_on_stage("list_files", plan, look(plan, stage.project.clone())).await
+        reading_on_stage("list_files", plan, look(plan, stage.project.clone(), &stage.progress)).await
     }
 }
 
-async fn look(plan: &Plan, files: Arc<dyn Writer>) -> Result<String, Error> {
+async fn look(plan: &Plan, files: Arc<dyn Writer>, progress: &Progress) -> Result<String, Error> {
+    let mut far = Far::new(progress.clone());
     let listing: Listing = work(plan)?;
-    blocking(files, move |files| list(&listing, files)).await
+    blocking(files, move |files| list(&listing, files, &mut far)).await
 }
 
-fn list(listing: &Listing, files: &dyn Reader) -> Result<String, Error> {
+fn list(listing: &Listing, files: &dyn Reader, far: &mut Far) -> Result<String, Error> {
     let under = listing.place.again(files)?;
     if !files.exists(&under) {
         return Err(project::Error::Missing(under.shown).into());
@@ -93,6 +95,7 @@ fn list(listing: &Listing, files: &dyn Reader) -> Result<String, Error> {
     let (mut out, mut named, mut more, mut deeper, mut looked_at) = (String::new(), 0, 0, 0, 0);
     files.walk(&under, true, &mut |found| {
         looked_at += 1;
+        far.is(|| format!("{} looked at", count(looked_at, "file", "files")));
         if looked_at > LOOKED_AT {
             return ControlFlow::Break(());
         }

@@ -8,6 +8,7 @@ mod change;
 pub mod crash;
 mod destroys;
 pub mod edit_file;
+mod far;
 pub mod list_files;
 #[cfg(test)]
 pub(crate) mod memory;
@@ -83,6 +84,8 @@ pub struct Hands {
 pub struct Stage {
     /// The project with the rehearsal's layer over it.
     pub project: Arc<dyn Writer>,
+    /// Takes what a running call has to show so far.
+    pub progress: Progress,
 }
 
 /// Takes the latest output of a running call, for the screen. Never waits: what comes too fast is left out.

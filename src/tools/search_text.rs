@@ -1,8 +1,9 @@
 //! Finds lines by a regular expression.
 
 use super::arguments::checked;
+use super::far::{Far, count};
 use super::place::{self, Place};
-use super::{Error, Hands, Stage, Tool, blocking, brief, reading_on_stage, work};
+use super::{Error, Hands, Progress, Stage, Tool, blocking, brief, reading_on_stage, work};
 use crate::chat::{Basis, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, Located, Reader, Writer};
 use async_trait::async_trait;
@@ -90,17 +91,18 @@ impl Tool for SearchText {
     }
 
     async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
-        look(plan, hands.project.clone()).await
+        look(plan, hands.project.clone(), &hands.progress).await
     }
 
     async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<String, Error> {
-        reading_on_stage("search_text", plan, look(plan, stage.project.clone())).await
+        reading_on_stage("search_text", plan, look(plan, stage.project.clone(), &stage.progress)).await
     }
 }
 
-async fn look(plan: &Plan, files: Arc<dyn Writer>) -> Result<String, Error> {
+async fn look(plan: &Plan, files: Arc<dyn Writer>, progress: &Progress) -> Result<String, Error> {
+    let mut far = Far::new(progress.clone());
     let looking: Looking = work(plan)?;
-    blocking(files, move |files| looking.search(files)).await
+    blocking(files, move |files| looking.search(files, &mut far)).await
 }
 
 impl Looking {
@@ -128,7 +130,7 @@ impl Looking {
         Ok(Some(built.compile_matcher()))
     }
 
-    fn search(&self, files: &dyn Reader) -> Result<String, Error> {
+    fn search(&self, files: &dyn Reader, far: &mut Far) -> Result<String, Error> {
         let under = self.place.again(files)?;
         let mut found = Found::new(self.matcher()?);
         match files.read(&under) {
@@ -136,6 +138,8 @@ impl Looking {
             Err(project::Error::NotAFile { kind: "a folder", .. }) => {
                 let (filter, started) = (self.filter()?, Instant::now());
                 files.walk(&under, true, &mut |file| {
+                    found.met += 1;
+                    far.is(|| found.far());
                     if started.elapsed() > PATIENCE {
                         found.given_up = true;
                         return ControlFlow::Break(());
@@ -168,6 +172,8 @@ struct Found {
     out: String,
     hits: usize,
     more: usize,
+    /// Files and folders come by, searched or not.
+    met: usize,
     searched: usize,
     binary: usize,
     sensitive: usize,
@@ -178,9 +184,9 @@ struct Found {
 impl Found {
     fn new(matcher: RegexMatcher) -> Self {
         let searcher = SearcherBuilder::new().line_number(true).build();
-        let (hits, more, searched, binary, sensitive, unread) = (0, 0, 0, 0, 0, 0);
+        let (hits, more, met, searched, binary, sensitive, unread) = (0, 0, 0, 0, 0, 0, 0);
         let (out, given_up) = (String::new(), false);
-        Self { matcher, searcher, out, hits, more, searched, binary, sensitive, unread, given_up }
+        Self { matcher, searcher, out, hits, more, met, searched, binary, sensitive, unread, given_up }
     }
 
     fn look_into(&mut self, at: &Located, bytes: &[u8]) {
@@ -205,6 +211,12 @@ impl Found {
         if self.searcher.search_slice(&self.matcher, bytes, sink).is_err() {
             self.unread += 1;
         }
+    }
+
+    /// How far the search is, for the screen.
+    fn far(&self) -> String {
+        let lines = count(self.hits + self.more, "line", "lines");
+        format!("{} looked at · {lines} found", count(self.met, "file", "files"))
     }
 
     fn told(mut self) -> String {
@@ -252,6 +264,19 @@ mod tests {
             found == expected || expected.ends_with('*') && found.starts_with(expected.trim_end_matches('*')),
             "{arguments}: {found}"
         );
+    }
+
+    #[test]
+    fn a_long_search_says_how_far_it_is() {
+        let files = Memory::with(&[("a", "fn a\n"), ("b", "fn b\n")]);
+        let plan = planned(&SearchText, json!({"pattern": "fn"}), &files).unwrap();
+        let looking: Looking = work(&plan).unwrap();
+        let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let kept = told.clone();
+        let mut far = Far::long(Arc::new(move |words: &str| kept.lock().unwrap().push(words.to_owned())));
+        looking.search(&files, &mut far).unwrap();
+        let told = told.lock().unwrap();
+        assert!(told[0].ends_with(" looked at · 0 lines found"), "{told:?}");
     }
 
     #[tokio::test]

@@ -1,8 +1,8 @@
 //! What the program around the screen does for it: sessions, models, files, and what is kept between starts.
 
 use crate::agent;
-use crate::chat::SessionId;
 use crate::chat::link::Target;
+use crate::chat::{SessionId, picture};
 use tokio::sync::mpsc;
 
 /// The program around the screen.
@@ -78,7 +78,7 @@ pub enum Reply {
     /// The files of the project.
     Files(Vec<String>),
     /// For each, whether it is there.
-    Exist(Vec<(Target, bool)>),
+    Exist(Vec<(Target, There)>),
     /// The model servers that answered.
     Local(Vec<LocalServer>),
     /// Another service can be talked to now: [`Wish::TakeUp`] does.
@@ -87,6 +87,17 @@ pub enum Reply {
     Notice(String),
     /// Something was done as it was wanted: one sentence for the person.
     Done(String),
+}
+
+/// Whether what a link names is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum There {
+    /// Nothing is.
+    No,
+    /// It is.
+    Yes,
+    /// It is a picture.
+    Picture(picture::Size),
 }
 
 /// Another service that can be talked to.

@@ -24,7 +24,7 @@ pub mod update;
 pub mod view;
 
 pub use event::Event;
-pub use host::{Connection, Host, Line, Reply, Wish};
+pub use host::{Connection, Host, Line, Reply, There, Wish};
 pub use state::{Settings, State};
 
 use crate::chat::SessionId;

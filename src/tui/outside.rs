@@ -1,6 +1,6 @@
 //! What the screen does outside itself: the clipboard, the editor, the opener, a word to a person who looks elsewhere.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -133,9 +133,21 @@ pub fn open_web(address: &str) -> io::Result<()> {
     {
         return Err(io::Error::other("only http and https addresses are opened"));
     }
+    open(OsStr::new(address))
+}
+
+/// Opens a picture with the system's opener: an editor would show its bytes.
+pub fn open_picture(file: &Path) -> io::Result<()> {
+    match std::fs::metadata(file)?.is_file() {
+        true => open(file.as_os_str()),
+        false => Err(io::Error::other(format!("{} is no file", file.display()))),
+    }
+}
+
+fn open(what: &OsStr) -> io::Result<()> {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut child = Command::new(opener)
-        .arg(address)
+        .arg(what)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

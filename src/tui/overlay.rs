@@ -4,11 +4,10 @@ use super::host::{LocalServer, ModelRow, SessionRow};
 use super::parts::help::Help;
 use super::parts::line;
 use super::parts::picker::Picker;
-use super::text::wrap;
+use super::text::{output, wrap};
 use super::theme::Theme;
 use crate::chat::CallId;
 use crate::chat::link::Target;
-use ratatui::style::Style;
 use ratatui::text::Line;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -58,6 +57,8 @@ pub struct Reader {
     pub title: String,
     /// As it came; it is cleaned where it is drawn.
     pub text: Arc<str>,
+    /// Whether it was written for a terminal.
+    pub terminal: bool,
     /// The first line on the screen.
     pub top: usize,
     /// How it was laid out last, and for which width: only to spare the work.
@@ -66,10 +67,14 @@ pub struct Reader {
 
 impl Reader {
     /// The text as lines of this width.
-    pub fn lines(&self, width: usize, style: Style) -> Arc<Vec<Line<'static>>> {
+    pub fn lines(&self, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
         let mut laid = self.laid.borrow_mut();
         if laid.0 != width {
-            *laid = (width, Arc::new(wrap::plain(&self.text, style, width)));
+            let lines = match self.terminal {
+                true => output::lines(&self.text, theme.text, theme, width),
+                false => wrap::plain(&self.text, theme.text, width),
+            };
+            *laid = (width, Arc::new(lines));
         }
         laid.1.clone()
     }

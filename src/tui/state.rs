@@ -35,6 +35,10 @@ pub struct Settings {
     pub machine: String,
     /// Whether the wheel and clicks are taken.
     pub mouse: bool,
+    /// Whether frames and marks are drawn in ASCII.
+    pub ascii: bool,
+    /// Whether the terminal puts what is read from right to left in order by itself, and cannot be told not to.
+    pub terminal_turns: bool,
     /// Whether the terminal understands links.
     pub links: bool,
     /// Whether a card that waits may ring.

@@ -75,9 +75,11 @@ impl Terminal {
             PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
             Clear(ClearType::All)
         )?;
+        // Letters stay in the cells they are written to, whichever way they are read: no text moves a frame.
+        bytes.extend_from_slice(b"\x1b[8l");
         if self.mouse {
-            // Presses and the wheel alone: every move of the mouse would wake the program.
-            bytes.extend_from_slice(b"\x1b[?1000h\x1b[?1006h");
+            // Presses, the wheel, and moves while a button is held: every other move would wake the program.
+            bytes.extend_from_slice(b"\x1b[?1002h\x1b[?1006h");
         }
         write(&bytes)
     }
@@ -105,7 +107,7 @@ fn release() {
         return;
     }
     // A frame may have been cut in the middle: no link is open, the pen is reset, and all rows scroll.
-    let mut bytes = b"\x1b]8;;\x1b\\\x1b[m\x1b[r".to_vec();
+    let mut bytes = b"\x1b]8;;\x1b\\\x1b[m\x1b[r\x1b[8h".to_vec();
     let _ = queue!(
         bytes,
         crossterm::terminal::EndSynchronizedUpdate,

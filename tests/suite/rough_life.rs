@@ -1,6 +1,6 @@
 //! Turns in a terminal that is resized, suspended, lost or poor, and ends in the middle of things.
 
-use crate::support::program::{asleep, nobody_elses_sleep, none_sleeps};
+use crate::support::program::{Setup, asleep, nobody_elses_sleep, none_sleeps};
 use crate::support::service::{Answer, Step};
 use crate::support::talking::{runs, say, says, talks};
 use rustix::process::Signal;
@@ -103,17 +103,23 @@ fn r34_two_hundred_resizes_while_a_reply_comes() {
 }
 
 #[test]
-fn it_works_in_a_dumb_terminal_and_without_colour() {
-    for more in [("TERM", "dumb"), ("NO_COLOR", "1")] {
-        let (_runtime, _service, mut program) = talks(vec![says("Plain **words**.")], (80, 24), &[more]);
-        say(&mut program, "go");
-        program.until("Plain words.");
-        if more.0 == "NO_COLOR" {
-            let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
-            assert!(!bytes.contains("\x1b[38;"), "a colour");
-        }
-        program.keys("\x04");
-        assert_eq!(program.ends_within(SOON), 0);
-        assert!(program.is_restored());
-    }
+fn it_works_without_colour() {
+    let (_runtime, _service, mut program) =
+        talks(vec![says("Plain **words**.")], (80, 24), &[("NO_COLOR", "1")]);
+    say(&mut program, "go");
+    program.until("Plain words.");
+    let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
+    assert!(!bytes.contains("\x1b[38;"), "a colour");
+    program.keys("\x04");
+    assert_eq!(program.ends_within(SOON), 0);
+    assert!(program.is_restored());
+}
+
+#[test]
+fn a_dumb_terminal_is_told_in_one_sentence_what_to_do_instead() {
+    let mut program = Setup::new(&[]).env("TERM", "dumb").start();
+    program.until("with -p the reply is printed instead");
+    assert_eq!(program.ends_within(SOON), 2);
+    let bytes = program.bytes();
+    assert!(!bytes.contains(&0x1b), "an escape: {}", String::from_utf8_lossy(&bytes));
 }

@@ -1,7 +1,8 @@
 //! The talk as the model is told it.
 
 use super::Session;
-use crate::chat::{CallId, Ending, Entry, Message, shorten, summary};
+use crate::chat::{CallId, Ending, Entry, Message, Preview, escape, shorten, summary};
+use std::borrow::Cow;
 
 impl Session {
     /// The talk as the model is told it. Well formed whatever happened: every call is followed by its outcome, and a
@@ -49,7 +50,7 @@ impl Session {
                     let Some(at) = unsettled.iter().position(|open| open == call) else { continue };
                     unsettled.remove(at);
                     let most = if index < before { most } else { usize::MAX };
-                    let text = self.told(call, &shorten::middle(outcome.text(), most));
+                    let text = self.told(call, &shorten::middle(&self.readable(call, outcome.text()), most));
                     messages.push(Message::Tool { call: call.clone(), text });
                     if unsettled.is_empty() {
                         messages.append(&mut waiting);
@@ -67,6 +68,15 @@ impl Session {
             }
         }
         close(messages, &mut unsettled, &mut waiting);
+    }
+
+    /// A command writes for a terminal, which the model is not. What stands in a file is told as it is.
+    fn readable<'a>(&self, call: &CallId, outcome: &'a str) -> Cow<'a, str> {
+        let shown = self.call(call).and_then(|call| call.shown.as_ref());
+        match shown.map(|shown| &shown.preview) {
+            Some(Preview::Command(_)) => escape::plain(outcome),
+            Some(Preview::Text(_) | Preview::Edit(_)) | None => Cow::Borrowed(outcome),
+        }
     }
 
     /// What the model is told of a call's end, and that it was not quite the call it made.

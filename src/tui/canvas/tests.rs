@@ -152,7 +152,7 @@ enum Change {
     Forget,
 }
 
-const TEXTS: [&str; 8] = [
+const TEXTS: [&str; 9] = [
     "the quick brown fox jumps over the lazy dog",
     "漢字かな交じり文",
     "a漢b",
@@ -161,6 +161,7 @@ const TEXTS: [&str; 8] = [
     "                                        ",
     "x",
     "──────│",
+    "│ ש\u{5b8}לום │ مرحبا 12 │",
 ];
 
 fn change() -> impl Strategy<Value = Change> {

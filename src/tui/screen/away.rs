@@ -1,14 +1,18 @@
 //! Gives the terminal to the person's editor, and takes it again in whatever state it is left.
 
 use super::{Event, Screen, Signals, outside};
+use crate::chat::picture;
 use futures::FutureExt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 impl Screen {
     pub(super) fn open_file(&mut self, path: &str, line: Option<usize>) -> io::Result<()> {
-        let editor = self.editor();
         let file = self.state.settings.folder.join(path_of(path));
+        if picture::is_named(path) && line.is_none() {
+            return outside::open_picture(&file);
+        }
+        let editor = self.editor();
         let command = outside::at_line(&editor, &file, line);
         self.away(|folder| outside::run(&command, folder))
     }

@@ -49,6 +49,18 @@ fn happen(screen: &mut Screen, (what, number, text): (u8, u16, String)) {
             let id = CallId(format!("c{number}"));
             screen.chunk(Chunk::Call(ToolCall { id, name: text, arguments: "{}".into() }));
         }
+        // The bar is taken, dragged and let go.
+        23 => {
+            use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+            let (columns, rows) = screen.state.size;
+            let (column, row) = (columns - 1, number % rows.max(1));
+            let kind = match number % 3 {
+                0 => MouseEventKind::Down(MouseButton::Left),
+                1 => MouseEventKind::Drag(MouseButton::Left),
+                _ => MouseEventKind::Up(MouseButton::Left),
+            };
+            screen.happens(Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
+        }
         20..=22 if turn.is_some() => {
             let open = screen.state.agent.session.open_calls();
             let Some(id) = open.get(usize::from(number) % open.len().max(1)).cloned() else { return };

@@ -1,13 +1,17 @@
 //! A person at a screen, without a terminal: types, presses, waits, sees.
 
+mod ascii;
 mod audit;
+mod bar;
 mod big;
 mod cards;
 mod connect;
 mod hands;
+mod hostile;
 mod laws;
 mod looks;
 mod models;
+mod outputs;
 mod pictures;
 mod questions;
 mod speed;

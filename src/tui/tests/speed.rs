@@ -156,7 +156,8 @@ fn a_file_that_is_found_lays_out_what_names_it_and_not_the_whole_reply() {
     screen.chunk(Chunk::Done(Finish::Stop));
     screen.frame();
     let before = screen.cache.lines_laid_out();
-    let found = screen.cache.take_wanted().into_iter().map(|target| (target, true)).collect();
+    let found =
+        screen.cache.take_wanted().into_iter().map(|target| (target, crate::tui::There::Yes)).collect();
     screen.happens(Event::Host(crate::tui::host::Reply::Exist(found)));
     screen.frame();
     let lines = screen.cache.lines_laid_out() - before;
@@ -226,4 +227,20 @@ fn r35_blocks_that_come_faster_than_frames_are_all_there() {
     screen.chunk(Chunk::Text("the last".into()));
     let shows = screen.shows();
     assert!(shows.contains("the last") && !shows.contains("before this"), "{shows}");
+}
+
+#[test]
+fn a_table_that_comes_letter_by_letter_is_never_text() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.chunk(Chunk::Text("words\n\n".into()));
+    for letter in "| head | other |\n|------|-------|\n| one | two |\n| three | four |\n".chars() {
+        screen.chunk(Chunk::Text(letter.into()));
+        let shows = screen.shows();
+        assert!(!shows.contains('|') && !shows.contains("---"), "{shows}");
+    }
+    assert!(screen.shows().contains("three │ four"), "{}", screen.shows());
+    screen.chunk(Chunk::Text("\n| the last".into()));
+    screen.chunk(Chunk::Done(Finish::Stop));
+    assert!(screen.shows().contains("| the last"), "nothing is held back at the end: {}", screen.shows());
 }

@@ -1,7 +1,7 @@
 //! The one cleaner: nothing from outside reaches a cell of the screen without it.
 
-use super::escape;
 use super::hidden::{self, Kind, MARKS};
+use crate::chat::escape;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 

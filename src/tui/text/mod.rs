@@ -3,13 +3,14 @@
 //! Everything that was not written by this program passes [`clean`] (prose, output, names) or [`reveal`]
 //! (what is approved) before it becomes a [`Page`]; the layouts of this folder do that themselves.
 
+pub mod bidi;
 pub mod clean;
 pub mod code;
 pub mod diff;
-mod escape;
 mod hidden;
 pub mod links;
 pub mod markdown;
+pub mod output;
 pub mod reveal;
 pub mod width;
 pub mod wrap;

@@ -34,13 +34,14 @@ impl Depth {
 /// The theme in the colours there are. It keeps its name.
 pub fn for_depth(theme: Theme, depth: Depth) -> Theme {
     let Theme { name, light, .. } = theme.clone();
-    match depth {
+    let theme = match depth {
         Depth::True => theme,
         Depth::Palette => recoloured(theme, &nearest),
         Depth::Sixteen if in_sixteen(&theme) => theme,
         Depth::Sixteen => Theme { name, light, ..Themes::bundled().choose("terminal", None) },
         Depth::None => Theme { name, light, ..Theme::plain() },
-    }
+    };
+    Theme { depth, ..theme }
 }
 
 fn recoloured(mut theme: Theme, change: &dyn Fn(Color) -> Color) -> Theme {
@@ -62,7 +63,7 @@ fn in_sixteen(theme: &Theme) -> bool {
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 /// The nearest of the palette's cube and greys; its first sixteen are the person's own and not known.
-fn nearest(colour: Color) -> Color {
+pub(super) fn nearest(colour: Color) -> Color {
     let Color::Rgb(red, green, blue) = colour else { return colour };
     let distance = |other: [u8; 3]| -> i32 {
         let weighted = [(red, other[0], 2), (green, other[1], 4), (blue, other[2], 3)];

@@ -143,7 +143,7 @@ fn build(name: &str, sources: &BTreeMap<&str, Source>, warnings: &mut Vec<Warnin
             found
         });
     }
-    let mut theme = Theme { name: name.to_owned(), ..Theme::blank() };
+    let mut theme = Theme { name: name.to_owned(), depth: Depth::True, ..Theme::blank() };
     let mut palette = BTreeMap::new();
     for (_, source) in chain.iter().rev() {
         theme.light = source.light.unwrap_or(theme.light);

@@ -1,6 +1,7 @@
 //! The colours of the screen, one field per role. The view takes roles, never colours.
 
 pub mod depth;
+pub mod ink;
 pub mod load;
 mod plain;
 mod roles;
@@ -10,7 +11,7 @@ pub use depth::{Depth, for_depth};
 pub use load::{Themes, Warning};
 pub use roles::ROLES;
 
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
 /// One style for every role. Nothing outside this folder names a colour.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,8 @@ pub struct Theme {
     pub name: String,
     /// Whether it is meant for a light terminal.
     pub light: bool,
+    /// The colours there are.
+    pub depth: Depth,
     /// The ground everything is drawn on; default colours leave the terminal's own.
     pub ground: Style,
     /// The ground that stands in where `ground` leaves the terminal's own and that one does not suit.
@@ -85,6 +88,17 @@ pub struct Theme {
     pub syntax_type: Style,
     /// Operators and brackets.
     pub syntax_punctuation: Style,
+}
+
+impl Theme {
+    /// The thumb of a bar: a ground in the colour of the frames, of those that listen while it is held.
+    pub fn bar(&self, held: bool) -> Style {
+        let frame = if held { self.border } else { self.border_dim };
+        match frame.fg {
+            Some(colour) => Style::new().bg(colour),
+            None => Style::new().add_modifier(Modifier::REVERSED),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The theme without any colour: what `NO_COLOR` asks for.
 
-use super::{ROLES, Theme};
+use super::{Depth, ROLES, Theme};
 use ratatui::style::{Modifier, Style};
 
 impl Theme {
@@ -15,6 +15,7 @@ impl Theme {
         Theme {
             name: "plain".into(),
             light: false,
+            depth: Depth::None,
             ground: none,
             spare_ground: none,
             text: none,

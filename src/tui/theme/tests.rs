@@ -1,5 +1,6 @@
 //! Every theme can be read, and a bad line costs a warning only.
 
+use super::ink::contrast;
 use super::*;
 use ratatui::style::{Color, Modifier};
 
@@ -13,20 +14,6 @@ fn rgb(colour: Color) -> [u8; 3] {
         Color::Indexed(index @ 16..) => depth::shown(index),
         other => panic!("{other:?} has no known look"),
     }
-}
-
-fn luminance(colour: [u8; 3]) -> f64 {
-    let [red, green, blue] = colour.map(|part| {
-        let part = f64::from(part) / 255.0;
-        if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
-    });
-    0.2126 * red + 0.7152 * green + 0.0722 * blue
-}
-
-/// As the guidelines for readable pages count it: 1 is the same colour, 21 black on white.
-fn contrast(a: [u8; 3], b: [u8; 3]) -> f64 {
-    let (a, b) = (luminance(a), luminance(b));
-    (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
 /// Readable: every role that is read, on every ground it is drawn on.

@@ -53,7 +53,7 @@ pub fn read(state: &mut State, picker: Picker, calls: Vec<CallId>, row: usize) -
     });
     state.overlays.push(Overlay::Audit(picker, calls));
     if let Some((title, text)) = found {
-        super::overlay::open_reader(state, &title, &text);
+        super::overlay::open_reader(state, &title, &text, false);
     }
     Vec::new()
 }

@@ -191,9 +191,12 @@ fn transcript(state: &mut State, cache: &mut Cache, action: Action) -> Vec<Effec
 /// Opens all of the selected entry to be read.
 fn read_whole(state: &mut State) -> Vec<Effect> {
     let entries = state.agent.session.entries();
+    let mut terminal = false;
     let whole = match state.transcript.selected().and_then(|at| entries.get(at)) {
         Some(Entry::Settled { call, outcome, .. }) => {
-            state.agent.session.call(call).map(|call| (call.call.name.clone(), call::whole(call, outcome)))
+            let call = state.agent.session.call(call);
+            terminal = call.is_some_and(call::is_command);
+            call.map(|call| (call.call.name.clone(), call::whole(call, outcome)))
         }
         Some(Entry::Replied { reasoning, text, .. })
             if reasoning.trim().is_empty() || entry::is_cut(text) =>
@@ -218,7 +221,7 @@ fn read_whole(state: &mut State) -> Vec<Effect> {
         | None => None,
     };
     if let Some((title, text)) = whole {
-        overlay::open_reader(state, &title, &text);
+        overlay::open_reader(state, &title, &text, terminal);
     }
     Vec::new()
 }

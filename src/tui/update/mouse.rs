@@ -1,11 +1,11 @@
-//! The mouse: the wheel scrolls, a click opens what it is on. A click never answers anything.
+//! The mouse: the wheel scrolls, the bar is dragged, a click opens what it is on. A click never answers anything.
 
 use super::{card, links};
 use crate::tui::effect::Effect;
 use crate::tui::parts::transcript::cache::Cache;
 use crate::tui::state::State;
 use crate::tui::text::links::at;
-use crate::tui::view::layout;
+use crate::tui::view::{layout, visible};
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
@@ -24,8 +24,9 @@ pub fn moved(state: &mut State, cache: &mut Cache, event: MouseEvent) -> Vec<Eff
             state.presses.elsewhere(state.now);
             return click(state, cache, event.column, event.row);
         }
+        MouseEventKind::Drag(MouseButton::Left) => drag(state, cache, event.row),
+        MouseEventKind::Up(_) => state.transcript.held = None,
         MouseEventKind::Down(_)
-        | MouseEventKind::Up(_)
         | MouseEventKind::Drag(_)
         | MouseEventKind::Moved
         | MouseEventKind::ScrollLeft
@@ -46,8 +47,16 @@ fn scroll(state: &mut State, cache: &mut Cache, by: isize) -> Vec<Effect> {
 }
 
 fn click(state: &mut State, cache: &mut Cache, column: u16, row: u16) -> Vec<Effect> {
-    let area = layout::areas(state).transcript;
-    if !state.overlays.is_empty() || !area.contains(Position::new(column, row)) {
+    let areas = layout::areas(state);
+    let (area, clicked) = (areas.transcript, Position::new(column, row));
+    if !state.overlays.is_empty() {
+        return Vec::new();
+    }
+    if areas.bar().contains(clicked) {
+        grab(state, cache, row);
+        return Vec::new();
+    }
+    if !area.contains(clicked) {
         return Vec::new();
     }
     let height = usize::from(area.height);
@@ -57,7 +66,9 @@ fn click(state: &mut State, cache: &mut Cache, column: u16, row: u16) -> Vec<Eff
     let hit = seen.get(usize::from(row - area.y));
     let target = hit.and_then(|seen| {
         let (page, line) = seen.laid.line(seen.place.line)?;
-        at(page, line, column.saturating_sub(area.x)).map(|link| link.target.clone())
+        let drawn = column.saturating_sub(area.x);
+        let column = visible::order(state, &page.lines[line]).map_or(drawn, |order| order.of_cell(drawn));
+        at(page, line, column).map(|link| link.target.clone())
     });
     if let (None, Some(seen)) = (&target, hit)
         && seen.place.line <= 1
@@ -66,4 +77,29 @@ fn click(state: &mut State, cache: &mut Cache, column: u16, row: u16) -> Vec<Eff
     }
     state.transcript = transcript;
     target.map_or_else(Vec::new, |target| links::open(state, &target))
+}
+
+/// The mouse takes the bar: where it is, or else the bar comes to the mouse.
+fn grab(state: &mut State, cache: &mut Cache, row: u16) {
+    let area = layout::areas(state).transcript;
+    let bar = state.transcript.bar(&state.ground(), cache, usize::from(area.height));
+    let Some(bar) = bar else { return };
+    let at = row.saturating_sub(area.y);
+    let on_thumb = at.checked_sub(bar.top).filter(|held| *held < bar.length);
+    state.transcript.held = Some(on_thumb.unwrap_or(bar.length / 2));
+    if on_thumb.is_none() {
+        drag(state, cache, row);
+    }
+}
+
+/// The bar goes with the mouse, as far as there are rows.
+fn drag(state: &mut State, cache: &mut Cache, row: u16) {
+    let area = layout::areas(state).transcript;
+    let Some(held) = state.transcript.held else { return };
+    let mut transcript = std::mem::take(&mut state.transcript);
+    let ground = state.ground();
+    if let Some(bar) = transcript.bar(&ground, cache, usize::from(area.height)) {
+        transcript.slide(&ground, cache, bar, row.saturating_sub(area.y).saturating_sub(held));
+    }
+    state.transcript = transcript;
 }

@@ -183,8 +183,8 @@ fn read(reader: &mut Reader, action: Action, page: usize) {
     };
 }
 
-/// Opens a text to be read in full.
-pub fn open_reader(state: &mut State, title: &str, text: &str) {
+/// Opens a text to be read in full; `terminal` is whether it was written for one.
+pub fn open_reader(state: &mut State, title: &str, text: &str, terminal: bool) {
     // Nobody reads more than this in a terminal, and it is laid out as one.
     const MOST: usize = 2_000_000;
     let mut end = text.len().min(MOST);
@@ -196,6 +196,6 @@ pub fn open_reader(state: &mut State, title: &str, text: &str) {
         more => format!("\n… {} more; copied, it is whole", live::bytes(more)),
     };
     let text = format!("{}{more}", &text[..end]).into();
-    let reader = Reader { title: title.to_owned(), text, top: 0, laid: RefCell::default() };
+    let reader = Reader { title: title.to_owned(), text, terminal, top: 0, laid: RefCell::default() };
     state.overlays.push(Overlay::Reader(reader));
 }

@@ -25,6 +25,14 @@ pub struct Areas {
     pub foot: Rect,
 }
 
+impl Areas {
+    /// The column of the transcript's bar, in the blank one at its right; no cells where there is none.
+    pub fn bar(&self) -> Rect {
+        let Rect { x, width, .. } = self.transcript;
+        Rect { x: x + width, width: x.min(1), ..self.transcript }
+    }
+}
+
 /// Where everything stands now.
 pub fn areas(state: &State) -> Areas {
     let (width, height) = state.size;

@@ -1,5 +1,6 @@
 //! The picture of the state: a pure function, drawn from what is visible and nothing else.
 
+mod ascii;
 mod bars;
 pub mod layout;
 mod overlays;
@@ -52,6 +53,7 @@ pub fn view(state: &State, cache: &mut Cache, buffer: &mut Buffer) -> Shown {
         welcome::draw(state, areas.transcript, buffer);
     } else {
         links = visible::draw(state, cache, areas.transcript, buffer);
+        visible::bar(state, cache, areas.bar(), buffer);
     }
     if state.open_card().is_none() {
         bars::rule(state, areas.air, buffer);
@@ -71,6 +73,9 @@ pub fn view(state: &State, cache: &mut Cache, buffer: &mut Buffer) -> Shown {
     }
     links.retain(|link| !link.area.intersects(toasts));
     wall::guard(buffer);
+    if state.settings.ascii {
+        ascii::plain(buffer);
+    }
     if state.settings.links {
         shown.links = wall::links(&links, &state.settings);
     }

@@ -115,7 +115,7 @@ fn read(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let hints = ["↑↓ page-up page-down move · esc back".to_owned(), "esc back".to_owned()];
     let frame = Frame { title: &reader.title, right: "", hints: &hints, listens: true };
     let inside = frame.view(area, buffer, &state.theme);
-    let lines = reader.lines(usize::from(inside.width).max(1), state.theme.text);
+    let lines = reader.lines(usize::from(inside.width).max(1), &state.theme);
     let top = reader.top.min(lines.len().saturating_sub(usize::from(inside.height)));
     for (row, line) in inside.rows().zip(&lines[top..]) {
         buffer.set_line(row.x, row.y, line, row.width);

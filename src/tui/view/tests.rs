@@ -10,6 +10,8 @@ pub fn settings() -> Settings {
         may: String::new(),
         machine: "here".into(),
         mouse: true,
+        ascii: false,
+        terminal_turns: false,
         links: false,
         bell: true,
         editor: None,

@@ -4,10 +4,13 @@ use crate::chat::link::Target;
 use crate::tui::parts::transcript::Seen;
 use crate::tui::parts::transcript::cache::Cache;
 use crate::tui::state::State;
+use crate::tui::text::bidi::Order;
 use crate::tui::text::{Page, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use ratatui::text::Line;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A link on the screen: its cells and where it leads. Rows of one link share the target.
@@ -38,8 +41,29 @@ pub fn draw(state: &State, cache: &mut Cache, area: Rect, buffer: &mut Buffer) -
             let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
             mark(&text, &search.words, row, buffer, state.theme.found);
         }
+        if let Some(order) = order(state, line) {
+            order.apply(row, buffer);
+        }
     }
-    placed(area, &seen)
+    placed(state, area, &seen)
+}
+
+/// The order a line is drawn in; nothing where it is that of the text, or the terminal sees to it.
+pub fn order(state: &State, line: &Line<'_>) -> Option<Order> {
+    if state.settings.terminal_turns { None } else { Order::of(line) }
+}
+
+/// Draws the bar. Not while the end is followed and something comes: there it would tell nothing, and move with every
+/// row that does. It is a ground and no sign, so that what is copied off the screen has none in it.
+pub fn bar(state: &State, cache: &mut Cache, area: Rect, buffer: &mut Buffer) {
+    let comes = state.agent.is_busy() && state.transcript.follows();
+    if area.is_empty() || (comes && state.transcript.held.is_none()) {
+        return;
+    }
+    let ground = state.ground();
+    let Some(bar) = state.transcript.bar(&ground, cache, usize::from(area.height)) else { return };
+    let thumb = Rect { y: area.y + bar.top, height: bar.length, ..area };
+    buffer.set_style(thumb, state.theme.bar(state.transcript.held.is_some()));
 }
 
 /// Whether this is the first line of its item, but for the blank one before it: the one that opens and closes.
@@ -57,7 +81,7 @@ pub fn links(state: &State, cache: &mut Cache, area: Rect) -> Vec<((u16, u16), A
     let ground = state.ground();
     let seen = state.transcript.seen(&ground, cache, usize::from(area.height));
     let mut links: Vec<((u16, u16), Arc<Target>)> = Vec::new();
-    for placed in placed(area, &seen) {
+    for placed in placed(state, area, &seen) {
         if !links.iter().any(|(_, target)| Arc::ptr_eq(target, &placed.target)) {
             links.push(((placed.area.x, placed.area.y), placed.target));
         }
@@ -69,7 +93,7 @@ fn rows(area: Rect, seen: &[Seen]) -> impl Iterator<Item = (Rect, &Seen)> {
     area.rows().zip(seen)
 }
 
-fn placed(area: Rect, seen: &[Seen]) -> Vec<Placed> {
+fn placed(state: &State, area: Rect, seen: &[Seen]) -> Vec<Placed> {
     let mut placed = Vec::new();
     for (row, seen) in rows(area, seen) {
         let Some((page, line)) = seen.laid.line(seen.place.line) else { continue };
@@ -77,8 +101,14 @@ fn placed(area: Rect, seen: &[Seen]) -> Vec<Placed> {
         let from = page.links.partition_point(|link| link.line < line);
         for link in page.links[from..].iter().take_while(|link| link.line == line) {
             let (start, end) = (link.start.min(row.width), link.end.min(row.width));
-            let area = Rect { x: row.x + start, width: end - start, ..row };
-            placed.push(Placed { area, target: link.target.clone() });
+            let mut put = |cells: Range<u16>| {
+                let area = Rect { x: row.x + cells.start, width: cells.end - cells.start, ..row };
+                placed.push(Placed { area, target: link.target.clone() });
+            };
+            match order(state, &page.lines[line]) {
+                Some(order) => order.drawn(start..end).into_iter().for_each(put),
+                None => put(start..end),
+            }
         }
     }
     placed

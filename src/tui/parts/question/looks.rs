@@ -281,7 +281,10 @@ fn looks(question: &Question, row: usize, cells: usize, theme: &Theme) -> Vec<Te
     match question.options.get(row) {
         None => Vec::new(),
         Some(choice) if choice.preview.is_empty() => wrap::plain("no preview", theme.dim, cells),
-        Some(choice) => markdown::layout(&reveal::unhidden(&choice.preview), cells, theme, &|_| false).lines,
+        Some(choice) => {
+            let shown = reveal::unhidden(&choice.preview);
+            markdown::layout(&shown, cells, theme, &|_| false, &|_| None).lines
+        }
     }
 }
 

@@ -1,8 +1,11 @@
 //! What was laid out once and need not be again. Beside the state, never in it: without it the picture is the same.
 
+use super::extent::Extent;
 use super::pieces::Pieces;
-use super::{Ground, entry, live};
+use super::{Ground, entry, live, picture};
 use crate::chat::link::Target;
+use crate::chat::picture::Size;
+use crate::tui::host::There;
 use crate::tui::text::{Page, markdown};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -84,6 +87,8 @@ pub struct Cache {
     outside: Outsides,
     /// Bytes of what is kept.
     weight: usize,
+    /// How far it all reaches, for the bar.
+    pub extent: Extent,
     /// Entries laid out since the start, for tests of what a frame costs.
     pub laid_out: usize,
 }
@@ -103,7 +108,7 @@ struct Kept {
 /// What the layout has asked the outside, and what came back.
 #[derive(Default)]
 pub struct Outsides {
-    exist: RefCell<HashMap<Target, Option<bool>>>,
+    exist: RefCell<HashMap<Target, Option<There>>>,
     wanted: RefCell<Vec<Target>>,
     missed: Cell<bool>,
     known: u64,
@@ -196,6 +201,11 @@ impl Cache {
 
     /// Another session is shown.
     pub fn clear(&mut self) {
+        self.extent = Extent::default();
+        self.forget();
+    }
+
+    fn forget(&mut self) {
         self.kept.clear();
         self.weight = 0;
         self.heights.clear();
@@ -203,7 +213,7 @@ impl Cache {
     }
 
     /// Keeps whether what links name is there.
-    pub fn exist(&mut self, found: Vec<(Target, bool)>) {
+    pub fn exist(&mut self, found: Vec<(Target, There)>) {
         let known = self.outside.exist.get_mut();
         known.extend(found.into_iter().map(|(target, is)| (target, Some(is))));
         self.outside.known += 1;
@@ -226,7 +236,7 @@ impl Cache {
 
     fn fit(&mut self, ground: &Ground<'_>) {
         if self.width != ground.width || self.theme != ground.theme.name {
-            self.clear();
+            self.forget();
             (self.width, self.theme) = (ground.width, ground.theme.name.clone());
         }
     }
@@ -269,7 +279,8 @@ impl Outsides {
 
     /// Lays out markdown, remembering what was not known.
     pub fn markdown(&self, ground: &Ground<'_>, width: usize, text: &str) -> Page {
-        markdown::layout(text, width, ground.theme, &|target| self.exists(target))
+        let picture = |target: &Target| picture::words(ground, self, target);
+        markdown::layout(text, width, ground.theme, &|target| self.exists(target), &picture)
     }
 
     /// Whether what a link names is there; not until it is known.
@@ -277,17 +288,30 @@ impl Outsides {
         match target {
             Target::Web(_) => true,
             Target::Workspace(_) => false,
-            Target::File { .. } => {
-                let mut exist = self.exist.borrow_mut();
-                let known = exist.entry(target.clone()).or_insert_with(|| {
-                    self.wanted.borrow_mut().push(target.clone());
-                    None
-                });
-                if known.is_none() {
-                    self.missed.set(true);
-                }
-                known.unwrap_or(false)
-            }
+            Target::File { .. } => self.known_of(target) != There::No,
         }
+    }
+
+    /// The picture that a link names; none until it is known.
+    pub fn picture(&self, target: &Target) -> Option<Size> {
+        match target {
+            Target::File { .. } => match self.known_of(target) {
+                There::Picture(size) => Some(size),
+                There::No | There::Yes => None,
+            },
+            Target::Web(_) | Target::Workspace(_) => None,
+        }
+    }
+
+    fn known_of(&self, target: &Target) -> There {
+        let mut exist = self.exist.borrow_mut();
+        let known = exist.entry(target.clone()).or_insert_with(|| {
+            self.wanted.borrow_mut().push(target.clone());
+            None
+        });
+        if known.is_none() {
+            self.missed.set(true);
+        }
+        known.unwrap_or(There::No)
     }
 }

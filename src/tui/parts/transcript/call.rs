@@ -5,8 +5,9 @@ use crate::chat::session::Call;
 use crate::chat::{
     Answer, By, CallId, Decision, Diff, Entry, Giver, Outcome, Preview, Questions, Source, Status,
 };
+use crate::tui::text::output::Shown;
 use crate::tui::text::wrap::{Shape, wrap};
-use crate::tui::text::{Page, Piece, clean, diff, links, width};
+use crate::tui::text::{Page, Piece, clean, diff, links, output, width};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
@@ -49,6 +50,11 @@ pub fn settled(
 /// The call's words and its outcome's in full, for the reader and the clipboard.
 pub fn whole(call: &Call, outcome: &Outcome) -> String {
     format!("{} {}\n\n{}", call.call.name, pretty(&call.call.arguments), outcome.text())
+}
+
+/// Whether its outcome was written for a terminal. What stands in a file is shown as it is, whatever it would do to one.
+pub fn is_command(call: &Call) -> bool {
+    matches!(call.shown.as_ref().map(|shown| &shown.preview), Some(Preview::Command(_)))
 }
 
 fn edit(call: &Call) -> Option<&Diff> {
@@ -159,18 +165,32 @@ fn details(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsid
             page.append(block(ground, &pretty(&call.call.arguments), theme.dim, outside));
         }
     }
-    let text = outcome.text().trim_end();
-    let total = text.lines().count();
-    let shown: Vec<&str> = text.lines().take(OUTPUT).collect();
     let style = match outcome {
         Outcome::Failed(_) => theme.danger,
         Outcome::Done(_) | Outcome::Refused(_) | Outcome::Rehearsed(_) | Outcome::Interrupted(_) => {
             theme.text
         }
     };
-    page.append(block(ground, &shown.join("\n"), style, outside));
+    let text = outcome.text().trim_end();
+    let shown = match is_command(call) {
+        true => output::shown(text, style, theme),
+        false => output::unchanged(text, style),
+    };
+    page.append(output(ground, shown, outside));
+    page
+}
+
+/// The beginning of an output.
+fn output(ground: &Ground<'_>, mut shown: Shown, outside: &Outsides) -> Page {
+    let total = shown.text.lines().count();
+    if let Some((end, _)) = shown.text.match_indices('\n').nth(OUTPUT - 1) {
+        shown.cut(end);
+    }
+    let exists = |target: &_| outside.exists(target);
+    let mut page = verbatim(ground, &output::pieces(&shown, ground.theme.link, &exists));
     if total > OUTPUT {
-        page.append(plain(&format!("{} more lines", total - OUTPUT), theme.dim, ground.width, "    "));
+        let words = format!("{} more lines", total - OUTPUT);
+        page.append(plain(&words, ground.theme.dim, ground.width, "    "));
     }
     page
 }
@@ -179,11 +199,17 @@ fn block(ground: &Ground<'_>, text: &str, style: Style, outside: &Outsides) -> P
     if text.is_empty() {
         return Page::default();
     }
-    let indent = vec![Piece::new("    ", ground.theme.dim)];
     let text = clean::clean(text);
     let exists = |target: &_| outside.exists(target);
-    let pieces = links::split(&text, style, ground.theme.link, &exists);
-    wrap(&pieces, &Shape { width: ground.width, first: indent.clone(), rest: indent, verbatim: true })
+    verbatim(ground, &links::split(&text, style, ground.theme.link, &exists))
+}
+
+fn verbatim(ground: &Ground<'_>, pieces: &[Piece]) -> Page {
+    if pieces.is_empty() {
+        return Page::default();
+    }
+    let indent = vec![Piece::new("    ", ground.theme.dim)];
+    wrap(pieces, &Shape { width: ground.width, first: indent.clone(), rest: indent, verbatim: true })
 }
 
 fn indented(lines: Vec<Line<'static>>, by: usize) -> impl Iterator<Item = Line<'static>> {

@@ -237,6 +237,7 @@ pub fn said(ground: &Ground<'_>, text: &str, outside: &Outsides) -> Page {
     let shape = Shape { width: ground.width, first: bar.clone(), rest: bar, verbatim: false };
     let mut page = wrap(&pieces, &shape);
     page.append(left);
+    page.append(super::picture::attached(ground, outside, &text));
     page
 }
 

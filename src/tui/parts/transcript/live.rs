@@ -8,8 +8,9 @@ use crate::chat::TurnId;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::pace::{self, Wait};
 use crate::tui::state::SPIN;
-use crate::tui::text::{Page, width, wrap};
-use ratatui::text::Line;
+use crate::tui::text::{Page, output, width, wrap};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -125,7 +126,7 @@ fn thinking(ground: &Ground<'_>, draft: &Draft, has_text: bool) -> Page {
     let lines = wrap::plain(&tail, ground.theme.dim, ground.width.saturating_sub(4).max(1));
     let mut page = Page::default();
     for mut line in lines.into_iter().rev().take(3).rev() {
-        line.spans.insert(0, ratatui::text::Span::raw("    "));
+        line.spans.insert(0, Span::raw("    "));
         page.lines.push(line);
     }
     page
@@ -232,17 +233,28 @@ fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
             &right,
             (theme.text, theme.dim),
         ));
-        let tail: Vec<&str> = pending.output.lines().rev().take(OUTPUT).collect();
-        for line in tail.into_iter().rev() {
-            let line = crate::tui::text::clean::one_line(line);
-            let line = width::fit(&line, ground.width.saturating_sub(4)).into_owned();
-            page.lines.push(Line::styled(format!("    {line}"), theme.dim));
-        }
+        let shown = output::shown(&pending.output, theme.dim, theme);
+        page.lines.extend(shown.last(OUTPUT).iter().map(|line| tail(line, ground.width)));
     }
     if !page.lines.is_empty() && !entry::ends_in_row(ground, ground.agent.session.entries()) {
         page.lines.insert(0, Line::default());
     }
     page
+}
+
+/// A line of output, cut where it is too long.
+fn tail(line: &[(&str, Style)], cells: usize) -> Line<'static> {
+    let mut spans = vec![Span::raw("    ")];
+    let mut room = cells.saturating_sub(4);
+    for (part, look) in line {
+        let words = width::fit(part, room).into_owned();
+        room -= width::width(&words).min(room);
+        spans.push(Span::styled(words, *look));
+        if room == 0 {
+            break;
+        }
+    }
+    Line::from(spans)
 }
 
 /// What the person said while the turn ran.

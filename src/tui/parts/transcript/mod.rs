@@ -3,7 +3,9 @@
 pub mod cache;
 pub mod call;
 pub mod entry;
+pub mod extent;
 pub mod live;
+pub mod picture;
 pub mod pieces;
 pub mod search;
 
@@ -58,6 +60,8 @@ pub struct Transcript {
     selected: Option<usize>,
     /// What is searched for.
     pub search: Option<search::Search>,
+    /// While the bar is dragged: the row of its thumb that the mouse holds.
+    pub held: Option<u16>,
 }
 
 /// One line on the screen.
@@ -124,6 +128,9 @@ impl Transcript {
 
     /// Scrolls by so many lines, up where negative. At the end it follows again.
     pub fn scroll(&mut self, ground: &Ground<'_>, cache: &mut Cache, height: usize, by: isize) {
+        if height == 0 {
+            return;
+        }
         let mut place = self.top_line(ground, cache, height);
         let mut left = by.unsigned_abs();
         while left > 0 {

@@ -84,10 +84,12 @@ impl Pieces {
     /// What may still change, laid out; nothing where there is no more.
     pub fn open(&mut self, ground: &Ground<'_>, text: &str, outside: &Outsides) -> Option<Arc<Page>> {
         let rest = &text[self.done..];
+        let rest = &rest[..markdown::whole_rows(rest)];
         if rest.trim().is_empty() {
             return None;
         }
-        let fits = |open: &&Piece| open.text == (self.done..text.len()) && !open.is_old(outside);
+        let range = self.done..self.done + rest.len();
+        let fits = |open: &&Piece| open.text == range && !open.is_old(outside);
         if let Some(open) = self.open.as_ref().filter(fits) {
             return Some(open.page.clone());
         }
@@ -109,7 +111,7 @@ impl Pieces {
             page.append(entry::plain(&words, ground.theme.dim, ground.width, ""));
             page.lines.extend(wrap::plain(&rest[from..], ground.theme.text, ground.width));
         }
-        let open = Piece { text: self.done..text.len(), page: Arc::new(page), known };
+        let open = Piece { text: range, page: Arc::new(page), known };
         Some(self.open.insert(open).page.clone())
     }
 

@@ -2,7 +2,8 @@
 
 use super::cache::Cache;
 use super::{Ground, Place, Transcript};
-use crate::chat::Entry;
+use crate::chat::{Entry, escape};
+use std::borrow::Cow;
 
 /// What is searched for, and what was found last.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -74,7 +75,7 @@ impl Transcript {
 }
 
 /// The words of an entry that the transcript shows.
-fn text(entry: &Entry) -> impl Iterator<Item = &str> {
+fn text(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
     let (first, second) = match entry {
         Entry::Said { text } => (text.as_str(), ""),
         Entry::Replied { text, reasoning, .. } => (text.as_str(), reasoning.as_str()),
@@ -89,5 +90,6 @@ fn text(entry: &Entry) -> impl Iterator<Item = &str> {
         | Entry::Titled { .. }
         | Entry::Switched { .. } => ("", ""),
     };
-    [first, second].into_iter().filter(|text| !text.is_empty())
+    // A word may have a colour in its middle.
+    [first, second].into_iter().filter(|text| !text.is_empty()).map(escape::plain)
 }

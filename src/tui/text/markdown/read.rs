@@ -1,7 +1,7 @@
 //! Markdown to blocks: what is to be laid out, whatever the width.
 
 use super::block::{Block, Frame, Item, Kind};
-use super::options;
+use super::{Exists, Picture, options};
 use crate::chat::link::{self, Target};
 use crate::tui::text::clean::{clean, one_line};
 use crate::tui::text::width::{cut, width};
@@ -19,8 +19,8 @@ const ADDRESS: usize = 60;
 const TAIL: usize = 16;
 
 /// Reads a text that is clean and bounded.
-pub(super) fn read(source: &str, theme: &Theme, exists: &dyn Fn(&Target) -> bool) -> Vec<Block> {
-    let mut reader = Reader::new(theme, exists);
+pub(super) fn read(source: &str, theme: &Theme, outside: (Exists<'_>, Picture<'_>)) -> Vec<Block> {
+    let mut reader = Reader::new(theme, outside);
     for event in Parser::new_ext(source, options()) {
         reader.event(event);
     }
@@ -33,7 +33,8 @@ pub(super) fn read(source: &str, theme: &Theme, exists: &dyn Fn(&Target) -> bool
 
 struct Reader<'a> {
     theme: &'a Theme,
-    exists: &'a dyn Fn(&Target) -> bool,
+    exists: Exists<'a>,
+    picture: Picture<'a>,
     frames: Vec<Frame>,
     /// For each open container of the text whether it has a frame, or was too deep for one.
     framed: Vec<bool>,
@@ -47,10 +48,11 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(theme: &'a Theme, exists: &'a dyn Fn(&Target) -> bool) -> Reader<'a> {
+    fn new(theme: &'a Theme, (exists, picture): (Exists<'a>, Picture<'a>)) -> Reader<'a> {
         Reader {
             theme,
             exists,
+            picture,
             frames: vec![Frame::default()],
             framed: Vec::new(),
             inline: Vec::new(),
@@ -171,7 +173,8 @@ impl<'a> Reader<'a> {
                 self.push(Block::Table { aligned, rows });
             }
             TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => self.unstyle(),
-            TagEnd::Link | TagEnd::Image => self.end_link(),
+            TagEnd::Link => self.end_link(false),
+            TagEnd::Image => self.end_link(true),
             TagEnd::Paragraph | TagEnd::HtmlBlock | TagEnd::MetadataBlock(_) => self.end_text(),
             TagEnd::DefinitionList | TagEnd::DefinitionListTitle | TagEnd::DefinitionListDefinition => {
                 self.end_text()
@@ -196,18 +199,32 @@ impl<'a> Reader<'a> {
     }
 
     /// Where a link leads is shown, unless its words say so already.
-    fn end_link(&mut self) {
+    fn end_link(&mut self, is_image: bool) {
         self.unstyle();
         let Some((target, written, first)) = self.link.take() else { return };
+        let told = target.as_deref().filter(|_| is_image).and_then(|target| (self.picture)(target));
         let words: String = self.inline.iter().skip(first).map(|piece| piece.text.as_str()).collect();
         let bare = |text: &str| -> String {
             let text = text.trim_start_matches("https://").trim_start_matches("http://");
             text.trim_start_matches("mailto:").trim_end_matches('/').to_owned()
         };
+        let dim = self.styles.last().copied().unwrap_or_default().patch(self.theme.dim);
+        if let Some(told) = told {
+            let link = Piece { text: shortened(&written), style: self.theme.link, link: target };
+            let own = bare(&words) != bare(&written) && !words.is_empty();
+            if own {
+                self.inline.push(Piece::new(" · ", dim));
+            }
+            if own || words.is_empty() {
+                self.inline.push(link);
+            }
+            self.inline.push(Piece::new(format!(" · {told}"), dim));
+            return;
+        }
         if bare(&words) == bare(&written) || written.starts_with('#') || written.is_empty() {
             return;
         }
-        let style = self.styles.last().copied().unwrap_or_default().patch(self.theme.dim);
+        let style = dim;
         let open = if words.is_empty() { "(" } else { " (" };
         self.inline.push(Piece::new(open, style));
         self.inline.push(Piece { text: shortened(&written), style, link: target });

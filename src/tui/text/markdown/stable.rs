@@ -36,6 +36,22 @@ pub fn defines(source: &str) -> bool {
     }
 }
 
+/// The bytes of a text that grows but for the row of a table that is not whole yet. A row that may head a table waits for
+/// the next one, which says whether it does: nobody sees it as text first.
+pub fn whole_rows(source: &str) -> usize {
+    let is_row = |line: &str| line.trim_start().starts_with('|');
+    let end = source.rfind('\n').map_or(0, |end| end + 1);
+    let (before, last) = source.split_at(end);
+    if !last.is_empty() && !is_row(last) {
+        return source.len();
+    }
+    let mut lines = before.lines().rev();
+    match (lines.next().filter(|line| is_row(line)), lines.next().filter(|line| is_row(line))) {
+        (Some(head), None) => before.trim_end_matches(['\n', '\r']).len() - head.len(),
+        (_, _) => end,
+    }
+}
+
 fn prefix(source: &str) -> usize {
     // Too deep a text is rewritten before it is parsed, so its bytes say nothing.
     if matches!(bound(source), Cow::Owned(_)) {

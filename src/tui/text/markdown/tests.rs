@@ -8,7 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 fn lay(source: &str, width: usize) -> Page {
     let theme = Themes::bundled().choose("dark", None);
-    layout(source, width, &theme, &|_| true)
+    layout(source, width, &theme, &|_| true, &|_| None)
 }
 
 fn text(page: &Page) -> Vec<String> {
@@ -140,7 +140,7 @@ fn r32_what_an_entity_hides_is_cleaned_too() {
 fn code_is_on_its_ground_in_the_colours_of_its_language() {
     let theme = Themes::bundled().choose("dark", None);
     let source = "a\n\n```rust\nlet x = 1;\n```";
-    let page = layout(source, 12, &theme, &|_| true);
+    let page = layout(source, 12, &theme, &|_| true, &|_| None);
     assert_eq!(text(&page)[2..], [" let x = 1; "]);
     assert!(page.lines[2].spans.iter().all(|span| span.style.bg == theme.code_block.bg));
     assert!(page.lines[2].spans.iter().any(|span| span.style.fg == theme.syntax_keyword.fg));
@@ -301,5 +301,22 @@ proptest! {
         for link in &page.links {
             prop_assert!(link.start < link.end && usize::from(link.end) <= width && link.line < page.lines.len());
         }
+    }
+}
+
+#[test]
+fn a_row_of_a_table_is_held_until_it_is_whole() {
+    for (text, shown) in [
+        ("words\n\n| a", "words\n\n"),
+        ("words\n\n| a | b |\n", "words\n\n"),
+        ("words\n\n| a | b |\n|--", "words\n\n"),
+        ("| a | b |\n|---|---|\n", "| a | b |\n|---|---|\n"),
+        ("| a | b |\n|---|---|\n| 1 | ", "| a | b |\n|---|---|\n"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\nwords", "| a | b |\n|---|---|\n| 1 | 2 |\nwords"),
+        ("a | b", "a | b"),
+        ("", ""),
+        ("|", ""),
+    ] {
+        assert_eq!(&text[..whole_rows(text)], shown, "{text:?}");
     }
 }

@@ -1,4 +1,6 @@
-//! Where an escape sequence ends, so that it can be dropped whole.
+//! Where an escape sequence ends, so that it can be dropped whole; and output as one reads it who has no terminal.
+
+use std::borrow::Cow;
 
 /// Parameters of a sequence longer than this are not one.
 const PARAMETERS: usize = 256;
@@ -7,7 +9,7 @@ const STRING: usize = 1 << 20;
 
 /// The bytes of the escape sequence a text begins with, 0 where it begins with none. A sequence that is not
 /// finished ends where the text, the line or its bound does: it never waits for more.
-pub(super) fn length(text: &str) -> usize {
+pub fn length(text: &str) -> usize {
     let mut chars = text.chars();
     match chars.next() {
         Some('\u{1B}') => match chars.next() {
@@ -27,6 +29,37 @@ pub(super) fn length(text: &str) -> usize {
         Some('\u{90}' | '\u{98}' | '\u{9E}' | '\u{9F}') => 2 + string(&text[2..], false),
         _ => 0,
     }
+}
+
+/// Output as the model is told it: no escape sequence and no control character but line ends and tabs, and of a line
+/// that was begun again and again only its last state.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    let controls = |byte: u8| byte < b' ' && byte != b'\n' && byte != b'\t' || byte == 0x7f;
+    if !text.bytes().any(|byte| controls(byte) || byte == 0xc2) {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    let (mut line, mut returned, mut at) = (0, false, 0);
+    while let Some(c) = text[at..].chars().next() {
+        let sequence = length(&text[at..]);
+        at += sequence.max(c.len_utf8());
+        match c {
+            _ if sequence > 0 => {}
+            '\r' => returned = true,
+            '\n' => {
+                plain.push(c);
+                (line, returned) = (plain.len(), false);
+            }
+            _ if c.is_control() && c != '\t' => {}
+            _ => {
+                if std::mem::take(&mut returned) {
+                    plain.truncate(line);
+                }
+                plain.push(c);
+            }
+        }
+    }
+    Cow::Owned(plain)
 }
 
 /// Parameters, intermediates and the final byte.
@@ -58,4 +91,24 @@ fn string(text: &str, one_line: bool) -> usize {
 /// The last border between characters at or before `at`.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_told_without_colours_and_a_progress_by_its_end() {
+        for (text, told) in [
+            ("\x1b[31mred\x1b[0m\tand\n", "red\tand\n"),
+            ("10%\r50%\r100%\r\ndone\r\n", "100%\ndone\n"),
+            ("a\x1b]0;title\x07b\x1b]52;c;", "ab"),
+            ("a\u{9b}31mb\u{85}c\x08\x00d\u{7f}", "abcd"),
+            ("kept\r", "kept"),
+            ("gr\u{fc}\u{df}e \u{a0}\n", "gr\u{fc}\u{df}e \u{a0}\n"),
+        ] {
+            assert_eq!(plain(text), told, "{text:?}");
+        }
+        assert!(matches!(plain("plain\n\twords"), Cow::Borrowed(_)));
+    }
 }

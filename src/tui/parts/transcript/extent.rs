@@ -1,0 +1,155 @@
+//! How far the transcript reaches, and the bar that shows it and is dragged. Nothing is laid out for it but what is near:
+//! what is far is measured by its words.
+
+use super::cache::Cache;
+use super::{Ground, Place, Transcript, live_item};
+use crate::chat::{Ending, Entry};
+
+/// The transcript measured by its words, whatever the width.
+#[derive(Debug, Default)]
+pub struct Extent {
+    /// What lies before each entry, and behind the last one.
+    before: Vec<Measure>,
+}
+
+/// Line ends and bytes: with a width they make about so many rows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Measure {
+    lines: u64,
+    bytes: u64,
+}
+
+/// The bar, in rows of the transcript's height.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bar {
+    /// The first row of the thumb.
+    pub top: u16,
+    /// Its rows.
+    pub length: u16,
+    /// All rows there are.
+    pub rows: u16,
+}
+
+impl Extent {
+    /// Measures what came since the last time.
+    fn fit(&mut self, entries: &[Entry]) {
+        if self.before.len() > entries.len() + 1 {
+            self.before.clear();
+        }
+        let mut sum = self.before.last().copied().unwrap_or_default();
+        let known = self.before.len().saturating_sub(1);
+        if self.before.is_empty() {
+            self.before.push(sum);
+        }
+        for entry in &entries[known..] {
+            let Measure { lines, bytes } = measure(entry);
+            sum = Measure { lines: sum.lines + lines, bytes: sum.bytes + bytes };
+            self.before.push(sum);
+        }
+    }
+
+    /// About so many rows lie before an item.
+    fn rows_before(&self, item: usize, width: usize) -> f64 {
+        let Some(Measure { lines, bytes }) = self.before.get(item).or(self.before.last()) else { return 0.0 };
+        *lines as f64 + *bytes as f64 / width.max(1) as f64
+    }
+}
+
+fn measure(entry: &Entry) -> Measure {
+    let text = |text: &str| Measure {
+        lines: 2 + text.bytes().filter(|byte| *byte == b'\n').count() as u64,
+        bytes: text.len() as u64,
+    };
+    match entry {
+        Entry::Said { text: words } => text(words),
+        Entry::Replied { text: words, reasoning, .. } => match words.is_empty() && reasoning.is_empty() {
+            true => Measure::default(),
+            false => text(words),
+        },
+        Entry::Settled { .. }
+        | Entry::Compacted { .. }
+        | Entry::FellBack { .. }
+        | Entry::Switched { .. }
+        | Entry::Ended { ending: Ending::Failed(_) } => Measure { lines: 1, bytes: 0 },
+        Entry::Planned { .. }
+        | Entry::Asked { .. }
+        | Entry::Decided { .. }
+        | Entry::Answered { .. }
+        | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
+        | Entry::Titled { .. } => Measure::default(),
+    }
+}
+
+impl Transcript {
+    /// The bar at a screen of this height; nothing where all can be seen at once.
+    pub fn bar(&self, ground: &Ground<'_>, cache: &mut Cache, height: usize) -> Option<Bar> {
+        let rows = u16::try_from(height).ok().filter(|rows| *rows >= 3)?;
+        let end = self.end(ground, cache, height);
+        if end == Place::default() {
+            return None;
+        }
+        let all = self.offset(ground, cache, end).max(1.0);
+        let height = f64::from(rows);
+        let length =
+            ((height * height / (all + height)).round() as u16).clamp(if rows < 8 { 1 } else { 2 }, rows - 1);
+        let room = rows - length;
+        let top = self.top_line(ground, cache, usize::from(rows));
+        let share = self.offset(ground, cache, top) / all;
+        let inner = || ((share * f64::from(room)).round() as u16).clamp(1, room.max(2) - 1);
+        // It touches an end only where nothing is beyond.
+        let top = match () {
+            () if top == end => room,
+            () if top == Place::default() => 0,
+            () => inner().min(room),
+        };
+        Some(Bar { top, length, rows })
+    }
+
+    /// Shows what is at this row of the bar, which the thumb then begins at.
+    pub fn slide(&mut self, ground: &Ground<'_>, cache: &mut Cache, bar: Bar, to: u16) {
+        let (height, room) = (usize::from(bar.rows), bar.rows - bar.length);
+        if to >= room {
+            return self.follow();
+        }
+        let end = self.end(ground, cache, height);
+        let wanted = self.offset(ground, cache, end) * f64::from(to) / f64::from(room);
+        let place = self.place(ground, cache, wanted);
+        self.go(ground, cache, height, place);
+    }
+
+    /// About so many rows lie before a line.
+    fn offset(&self, ground: &Ground<'_>, cache: &mut Cache, Place { item, line }: Place) -> f64 {
+        let (before, rows) = self.rows(ground, cache, item);
+        let lines = cache.height(ground, &self.toggled, item).max(1);
+        before + rows * line.min(lines) as f64 / lines as f64
+    }
+
+    /// The line that has about so many rows before it.
+    fn place(&self, ground: &Ground<'_>, cache: &mut Cache, wanted: f64) -> Place {
+        self.rows(ground, cache, 0);
+        let last = live_item(ground);
+        let (mut low, mut high) = (0, last);
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            match cache.extent.rows_before(middle, ground.width) <= wanted {
+                true => low = middle,
+                false => high = middle - 1,
+            }
+        }
+        let (before, rows) = self.rows(ground, cache, low);
+        let lines = cache.height(ground, &self.toggled, low);
+        let line = if rows > 0.0 { (wanted - before) / rows * lines as f64 } else { 0.0 };
+        Place { item: low, line: (line.round() as usize).min(lines.saturating_sub(1)) }
+    }
+
+    /// About so many rows lie before an item, and are its own. What is live is near the end, and known.
+    fn rows(&self, ground: &Ground<'_>, cache: &mut Cache, item: usize) -> (f64, f64) {
+        cache.extent.fit(ground.agent.session.entries());
+        let before = cache.extent.rows_before(item, ground.width);
+        let rows = match item < live_item(ground) {
+            true => cache.extent.rows_before(item + 1, ground.width) - before,
+            false => cache.height(ground, &self.toggled, item) as f64,
+        };
+        (before, rows)
+    }
+}

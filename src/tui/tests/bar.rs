@@ -1,0 +1,165 @@
+//! The bar at the right edge: where it stands, what it costs, and that it can be dragged.
+
+use super::*;
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::style::Modifier;
+
+fn long(count: usize) -> Screen {
+    let entries =
+        (0..count).flat_map(|n| [said(&format!("question {n}")), replied(&format!("answer {n}\n\nmore"))]);
+    Screen::with(entries.chain([ended()]))
+}
+
+/// The rows of the thumb.
+fn thumb(screen: &mut Screen) -> Vec<u16> {
+    let buffer = screen.frame();
+    let x = buffer.area.width - 1;
+    let held = |y: &u16| buffer[(x, *y)].modifier.contains(Modifier::REVERSED);
+    (2..buffer.area.height - 3).filter(held).collect()
+}
+
+fn mouse(screen: &mut Screen, kind: MouseEventKind, column: u16, row: u16) {
+    let modifiers = crossterm::event::KeyModifiers::NONE;
+    screen.happens(Event::Mouse(MouseEvent { kind, column, row, modifiers }));
+}
+
+const DOWN: MouseEventKind = MouseEventKind::Down(MouseButton::Left);
+const DRAG: MouseEventKind = MouseEventKind::Drag(MouseButton::Left);
+const UP: MouseEventKind = MouseEventKind::Up(MouseButton::Left);
+
+#[test]
+fn there_is_a_bar_only_where_there_is_something_to_scroll() {
+    assert!(thumb(&mut Screen::with([said("a"), replied("b"), ended()])).is_empty());
+    let mut screen = long(20);
+    let rows = thumb(&mut screen);
+    let last = *rows.last().expect("there is a bar");
+    assert_eq!(rows, (rows[0]..=last).collect::<Vec<_>>(), "it is in one piece");
+    assert_eq!(last, 20, "at the end it stands at the bottom");
+    assert!(rows.len() > 1 && rows.len() < 10, "{rows:?}");
+    screen.presses("ctrl-home");
+    assert_eq!(thumb(&mut screen)[0], 2, "at the top it stands at the top");
+    screen.presses("page-down");
+    assert!(thumb(&mut screen)[0] > 2);
+}
+
+#[test]
+fn the_bar_is_a_ground_and_holds_no_sign_that_could_be_copied() {
+    let mut screen = long(50);
+    let buffer = screen.frame();
+    let x = buffer.area.width - 1;
+    assert!((2..21).all(|y| buffer[(x, y)].symbol() == " "));
+}
+
+#[test]
+fn dragged_from_end_to_end_the_bar_shows_everything_in_its_order() {
+    let mut screen = long(500);
+    let rows = thumb(&mut screen);
+    mouse(&mut screen, DOWN, 79, rows[0]);
+    let mut seen = Vec::new();
+    for row in (0..rows[0]).rev() {
+        mouse(&mut screen, DRAG, 79, row);
+        let shows = screen.shows();
+        let number =
+            shows.lines().find_map(|line| line.split_once("question ")?.1.trim().parse::<usize>().ok());
+        seen.push(number.expect("a question can be seen"));
+        let at = thumb(&mut screen)[0];
+        assert!(at.abs_diff(row.max(2)) <= 1, "the thumb is at {at}, the mouse at {row}");
+    }
+    assert!(seen.windows(2).all(|two| two[1] <= two[0]), "{seen:?}");
+    assert_eq!(*seen.last().unwrap(), 0);
+    assert!(seen[0] > 420 && seen.iter().any(|at| (200..300).contains(at)), "{seen:?}");
+    mouse(&mut screen, DRAG, 79, 23);
+    assert!(screen.state.transcript.follows() && screen.shows().contains("answer 499"));
+    mouse(&mut screen, UP, 79, 23);
+    mouse(&mut screen, DRAG, 79, 2);
+    assert!(screen.state.transcript.follows(), "a bar that was let go stays");
+}
+
+#[test]
+fn a_click_beside_the_thumb_brings_it_there_and_lays_out_only_what_is_seen() {
+    let mut screen = long(5_000);
+    let before = screen.cache.laid_out;
+    mouse(&mut screen, DOWN, 79, 11);
+    let shows = screen.shows();
+    let number = shows.lines().find_map(|line| line.split_once("question ")?.1.trim().parse::<usize>().ok());
+    assert!((2_000..3_000).contains(&number.expect("a question can be seen")), "{shows}");
+    mouse(&mut screen, DRAG, 79, 5);
+    screen.frame();
+    assert!(screen.cache.laid_out - before < 80, "{} entries laid out", screen.cache.laid_out - before);
+}
+
+#[test]
+fn one_entry_longer_than_all_others_is_walked_through_too() {
+    let text: String = (0..3_000).map(|n| format!("row {n}\n\n")).collect();
+    let mut screen = Screen::with([said("go"), replied(&text), ended()]);
+    mouse(&mut screen, DOWN, 79, 10);
+    let shows = screen.shows();
+    let number = shows.lines().find_map(|line| line.split_once("row ")?.1.trim().parse::<usize>().ok());
+    assert!((1_000..2_000).contains(&number.expect("a row can be seen")), "{shows}");
+}
+
+#[test]
+fn while_a_reply_comes_at_the_end_there_is_no_bar_to_move_and_reading_back_there_is() {
+    let mut screen = long(50);
+    screen.says("go");
+    screen.chunk(Chunk::Text("words\n\n".repeat(30)));
+    assert!(thumb(&mut screen).is_empty());
+    screen.presses("page-up");
+    assert!(!thumb(&mut screen).is_empty());
+    screen.chunk(Chunk::Done(Finish::Stop));
+    screen.presses("ctrl-end");
+    assert!(!thumb(&mut screen).is_empty());
+}
+
+#[test]
+fn a_bar_holds_at_every_size_and_wherever_it_is_dragged() {
+    let mut screen = long(30);
+    for (width, height) in [(1, 1), (2, 5), (3, 3), (3, 8), (20, 9), (500, 200)] {
+        screen.resized(width, height);
+        for row in [0, 1, height / 2, height.saturating_sub(1), 999] {
+            mouse(&mut screen, DOWN, width.saturating_sub(1), row.min(height - 1));
+            mouse(&mut screen, DRAG, 0, row);
+            screen.frame();
+            mouse(&mut screen, UP, 0, row);
+        }
+    }
+}
+
+#[test]
+fn on_a_low_screen_the_thumb_is_one_row_and_is_seen() {
+    let mut screen = long(500);
+    screen.resized(80, 10);
+    let thumb = |screen: &mut Screen| {
+        let buffer = screen.frame();
+        let seen = |y: &u16| buffer[(79, *y)].modifier.contains(Modifier::REVERSED);
+        (0..10).filter(seen).collect::<Vec<u16>>()
+    };
+    let bottom = thumb(&mut screen);
+    assert_eq!(bottom.len(), 1, "{bottom:?}\n{}", screen.shows());
+    screen.presses("page-up");
+    assert_eq!(thumb(&mut screen).len(), 1);
+}
+
+#[test]
+fn a_step_of_the_wheel_costs_the_rows_that_come_and_the_ends_of_the_thumb() {
+    let text =
+        "some words of a reply that are long enough to fill a row of the screen and then some more\n\n";
+    let mut screen = Screen::with([said("go"), replied(&text.repeat(300)), ended()]);
+    screen.state.theme = Themes::bundled().choose("dark", None);
+    screen.resized(120, 40);
+    let mut canvas = crate::tui::canvas::Canvas::new(true);
+    let bytes = |screen: &mut Screen, canvas: &mut crate::tui::canvas::Canvas| {
+        let mut buffer = canvas.blank(120, 40);
+        let shown = view::view(&screen.state, &mut screen.cache, &mut buffer);
+        canvas.frame(buffer, &shown.links, shown.cursor).len()
+    };
+    mouse(&mut screen, DOWN, 119, 15);
+    mouse(&mut screen, UP, 119, 15);
+    bytes(&mut screen, &mut canvas);
+    let mut most = 0;
+    for _ in 0..20 {
+        mouse(&mut screen, MouseEventKind::ScrollUp, 40, 15);
+        most = most.max(bytes(&mut screen, &mut canvas));
+    }
+    assert!(most < 800, "{most} bytes for three rows");
+}

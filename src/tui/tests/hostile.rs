@@ -1,0 +1,104 @@
+//! Text that no person would write: shown, bounded, and counted rather than timed.
+
+use super::*;
+use crate::tui::text::width::width;
+
+const SIZES: [(u16, u16); 5] = [(80, 24), (500, 200), (20, 6), (2, 2), (1, 1)];
+
+/// The texts, each with the most lines it may take at 78 cells.
+fn texts() -> Vec<(&'static str, String, usize)> {
+    let n = 20_000;
+    let columns = |row: &str| format!("{}|\n", format!("|{row}").repeat(500));
+    let table = [columns("head"), columns("---"), columns("cell").repeat(20)].concat();
+    vec![
+        ("a word of 200 kB", "x".repeat(200_000), 200_000 / 78 + 2),
+        ("a wide word of 200 kB", "漢".repeat(70_000), 70_000 / 39 + 2),
+        ("letters with marks", "e\u{301}".repeat(70_000), 70_000 / 78 + 2),
+        ("families", "👩\u{200d}👩\u{200d}👧".repeat(10_000), 10_000 / 39 + 2),
+        ("empty lines", format!("a{}b", "\n".repeat(n)), 3),
+        ("a table of 500 columns", table, 21 * 502),
+        ("lists in lists", (0..n).map(|at| format!("{}- a\n", " ".repeat(at % 200 * 2))).collect(), n * 4),
+        ("lists in lists on one line", "- ".repeat(n), 2 * n / 50),
+        ("quotes in quotes", ">".repeat(n) + " a", n / 30 + 60),
+        ("brackets", "[".repeat(n), n / 78 + 2),
+        ("stars", "*a ".repeat(n), 3 * n / 60),
+        ("links in links", "[a](".repeat(n), 4 * n / 78 + 60),
+        ("open html", "<a ".repeat(n), 3 * n / 60),
+        ("a link of 200 kB", format!("[a](https://a.example/{})", "x".repeat(200_000)), 200_000 / 70),
+        ("a fence that never ends", format!("```\n{}", "a\n".repeat(n)), n + 2),
+    ]
+}
+
+#[test]
+fn r35_every_text_takes_no_more_lines_than_its_letters_and_fits_every_screen() {
+    for (what, text, most) in texts() {
+        let mut screen = Screen::with([said("go"), replied(&text), ended()]);
+        let lines = screen.cache.lines_laid_out();
+        assert!(lines <= most, "{what}: {lines} lines, {most} at most");
+        for (width, height) in SIZES {
+            screen.resized(width, height);
+            screen.presses("page-up");
+            let before = screen.cache.lines_laid_out();
+            screen.presses("page-down");
+            assert_eq!(screen.cache.lines_laid_out(), before, "{what} is laid out once at {width}x{height}");
+        }
+    }
+}
+
+#[test]
+fn r35_a_frame_of_such_a_text_that_grows_costs_no_more_than_its_open_block() {
+    for (what, text, _) in texts() {
+        let mut screen = Screen::new();
+        screen.says("go");
+        let letters: Vec<char> = text.chars().collect();
+        let (mut most, mut frames) = (0, 0);
+        for piece in letters.chunks(letters.len().div_ceil(40)) {
+            screen.chunk(Chunk::Text(piece.iter().collect()));
+            let before = screen.cache.lines_laid_out();
+            screen.frame();
+            most = most.max(screen.cache.lines_laid_out() - before);
+            frames += 1;
+        }
+        // The open block has 32 kB at most, and a line of it one letter at least.
+        assert!(frames > 1 && most <= 17_000, "{what}: {most} lines in one frame");
+    }
+}
+
+#[test]
+fn r35_the_person_may_say_such_things_too() {
+    for (what, text, _) in texts() {
+        let mut screen = Screen::with([said(&text), ended()]);
+        let (before, kept) = (screen.cache.laid_out, screen.cache.weight());
+        assert!(kept < 24 * 1024 * 1024, "{what}: {kept} bytes are kept");
+        screen.presses("ctrl-home");
+        screen.presses("ctrl-end");
+        assert_eq!(screen.cache.laid_out, before, "{what}");
+        screen.resized(1, 1);
+        screen.frame();
+    }
+}
+
+#[test]
+fn r34_nothing_wide_is_cut_in_half_at_an_edge() {
+    let text = "漢字かな交じり文 👩\u{200d}👩\u{200d}👧 🇩🇪 e\u{301}e\u{301} שלום नमस्ते ก็ ".repeat(20);
+    for cells in 1..40u16 {
+        let mut screen = Screen::with([
+            said(&text),
+            replied(&format!("{text}\n\n| {text} | b |\n|--|--|\n| a | {text} |\n")),
+            ended(),
+        ]);
+        screen.resized(cells, 30);
+        let buffer = screen.frame();
+        for row in buffer.content.chunks(usize::from(cells)) {
+            let mut x = 0;
+            while x < row.len() {
+                let glyph = width(row[x].symbol()).max(1);
+                assert!(x + glyph <= row.len(), "{:?} is cut at the edge of {cells}", row[x].symbol());
+                for under in &row[x + 1..x + glyph] {
+                    assert_eq!(under.symbol(), " ", "something stands in the second half of a letter");
+                }
+                x += glyph;
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What commands wrote, which pictures are named, and letters from right to left, as the screen shows them.
+
+use super::*;
+use crate::chat::link::Target;
+use crate::chat::picture::Size;
+use crate::tui::There;
+use crate::tui::host::Reply;
+use ratatui::style::Color;
+
+fn coloured() -> Screen {
+    let mut screen = Screen::new();
+    screen.state.theme = Themes::bundled().choose("dark", None);
+    screen.says("go");
+    screen
+}
+
+fn runs(screen: &mut Screen) {
+    screen.calls("a", "bash_exec", command("make"));
+    screen.waits(2000);
+    screen.presses("y");
+}
+
+/// The colour of the letters that begin these words on the screen.
+fn colour(screen: &mut Screen, words: &str) -> Color {
+    let buffer = screen.frame();
+    let shows = text(&buffer);
+    let (row, line) =
+        shows.lines().enumerate().find(|(_, line)| line.contains(words)).unwrap_or_else(|| panic!("{shows}"));
+    let column = line[..line.find(words).unwrap()].chars().count();
+    buffer[(column as u16, row as u16)].fg
+}
+
+#[test]
+fn a_running_command_shows_its_colours_and_the_last_state_of_its_progress() {
+    let mut screen = coloured();
+    runs(&mut screen);
+    let turn = screen.state.agent.turn().unwrap();
+    let output = "\x1b[31merror\x1b[0m: no\n 10% done\r 50% done".to_owned();
+    screen.happens(Event::Agent(agent::Event::Progressed { turn, call: "a".into(), output }));
+    let shows = screen.shows();
+    assert!(
+        shows.contains("    error: no\n") && shows.contains("50% done") && !shows.contains("10%"),
+        "{shows}"
+    );
+    let danger = screen.state.theme.danger.fg.unwrap();
+    assert_eq!(colour(&mut screen, "error: no"), danger);
+}
+
+#[test]
+fn a_finished_command_is_opened_in_its_colours_and_copied_and_told_without() {
+    let mut screen = coloured();
+    runs(&mut screen);
+    let output = "\x1b[1;32mok\x1b[0m 3 tests\n\x1b[38;2;250;250;250mpale\x1b[0m\x1b]0;title\x07\nexit 0";
+    screen.finished("a", Outcome::Done(output.into()));
+    let told = screen.state.agent.session.messages();
+    let Some(Message::Tool { text, .. }) = told.last() else { panic!("{told:?}") };
+    assert_eq!(text, "ok 3 tests\npale\nexit 0");
+    screen.replies("Done.");
+    screen.presses("alt-up");
+    screen.presses("enter");
+    let shows = screen.shows();
+    assert!(shows.contains("    ok 3 tests\n     pale\n     exit 0"), "{shows}");
+    let success = screen.state.theme.success.fg.unwrap();
+    assert_eq!(colour(&mut screen, "ok 3 tests"), success);
+    assert_eq!(colour(&mut screen, "pale"), Color::Rgb(250, 250, 250));
+    screen.presses("o");
+    assert!(screen.shows().contains("bash_exec {"), "the reader is open: {}", screen.shows());
+    assert_eq!(colour(&mut screen, "ok 3 tests"), success);
+    screen.presses("esc");
+    screen.state.theme = Themes::bundled().choose("light", None);
+    assert_ne!(colour(&mut screen, "pale"), Color::Rgb(250, 250, 250), "it could not be read on white");
+}
+
+#[test]
+fn what_stands_in_a_file_is_told_as_it_is() {
+    let mut screen = coloured();
+    screen.calls("a", "read_file", read("a.txt"));
+    screen.finished("a", Outcome::Done("a \x1b[31mred\x1b[0m word".into()));
+    let told = screen.state.agent.session.messages();
+    let Some(Message::Tool { text, .. }) = told.last() else { panic!("{told:?}") };
+    assert_eq!(text, "a \x1b[31mred\x1b[0m word");
+}
+
+#[test]
+fn a_file_that_would_clear_a_terminal_hides_nothing() {
+    let mut screen = coloured();
+    screen.calls("a", "read_file", read("a.txt"));
+    screen.finished("a", Outcome::Done("the first\n\x1b[2J\x1b[Hthe second\nthe third\x1b[2K\n".into()));
+    screen.replies("Done.");
+    screen.presses("alt-up");
+    screen.presses("enter");
+    let shows = screen.shows();
+    assert!(["the first", "the second", "the third"].iter().all(|line| shows.contains(line)), "{shows}");
+}
+
+#[test]
+fn a_flood_on_one_line_costs_the_lines_that_are_shown() {
+    let mut screen = coloured();
+    runs(&mut screen);
+    let flood: String = (0..8_000).map(|n| format!("\x1b[3{}m{n}", n % 8)).collect();
+    screen.finished("a", Outcome::Done(flood));
+    let lines: String = (0..10_000).map(|n| format!("\x1b[32m{n}\n")).collect();
+    screen.replies("Done.");
+    screen.presses("alt-up");
+    screen.presses("enter");
+    let mut screen = coloured();
+    runs(&mut screen);
+    screen.finished("a", Outcome::Done(lines));
+    screen.replies("Done.");
+    screen.presses("alt-up");
+    screen.presses("enter");
+    screen.presses("ctrl-end");
+    assert!(screen.shows().contains("9800 more lines"), "{}", screen.shows());
+    assert!(screen.cache.weight() < 300_000, "{} bytes are kept", screen.cache.weight());
+}
+
+fn file(path: &str) -> Target {
+    Target::File { path: path.into(), line: None, end: None, column: None }
+}
+
+/// The host has looked for everything that was wanted.
+fn looked(screen: &mut Screen) {
+    screen.frame();
+    let size = Size { pixels: (1280, 720), bytes: 84_000 };
+    let found = screen.cache.take_wanted().into_iter().map(|target| {
+        let there = if target == file("docs/shot.png") { There::Picture(size) } else { There::No };
+        (target, there)
+    });
+    let found = found.collect();
+    screen.happens(Event::Host(Reply::Exist(found)));
+}
+
+#[test]
+fn a_picture_is_a_line_with_its_size_and_a_key() {
+    let text = "Here:\n\n![the start](docs/shot.png)\n\n![](docs/shot.png)\n\n![gone](docs/none.png)\n";
+    let mut screen = Screen::with([said("see @docs/shot.png and @docs/none.png"), replied(text), ended()]);
+    looked(&mut screen);
+    insta::assert_snapshot!(screen.shows().lines().skip(2).take(10).collect::<Vec<_>>().join("\n"), @r"
+     ▌ see @docs/shot.png and @docs/none.png
+       docs/shot.png · 1280 × 720 · 84.0 kB · ctrl-o opens or copies
+
+     Here:
+
+     the start · docs/shot.png · 1280 × 720 · 84.0 kB · ctrl-o opens or copies
+
+     docs/shot.png · 1280 × 720 · 84.0 kB · ctrl-o opens or copies
+
+     gone (docs/none.png)
+    ");
+}
+
+#[test]
+fn the_key_of_a_picture_leads_to_it() {
+    let mut screen = Screen::with([said("go"), replied("![the start](docs/shot.png)"), ended()]);
+    looked(&mut screen);
+    screen.frame();
+    screen.presses("ctrl-o");
+    screen.effects.clear();
+    screen.presses("a");
+    let opened = crate::tui::effect::Effect::OpenFile { path: "docs/shot.png".into(), line: None };
+    assert_eq!(screen.effects, [opened]);
+}
+
+#[test]
+fn letters_from_right_to_left_are_read_in_their_own_cells_and_move_nothing() {
+    let text = "שלום עולם, see https://a.example/x\n\n| א | שם |\n|---|---|\n| אבג | 12 |\n";
+    let mut screen = Screen::with([said("שלום"), replied(text), ended()]);
+    insta::assert_snapshot!(screen.shows().lines().skip(2).take(8).collect::<Vec<_>>().join("\n"), @r"
+     ▌ םולש
+
+     see https://a.example/x ,םלוע םולש
+
+     א   │ םש
+     ────┼───
+     גבא │ 12
+    ");
+    screen.state.settings.terminal_turns = true;
+    let shows = screen.shows();
+    assert!(shows.contains("▌ שלום") && shows.contains("אבג │ 12"), "{shows}");
+}
+
+#[test]
+fn r10_what_is_approved_stands_in_the_order_of_its_text() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.calls("a", "bash_exec", command("rm שלום/a.txt 12"));
+    screen.waits(2000);
+    let shows = screen.shows();
+    assert!(shows.contains("│ rm שלום/a.txt 12 ") || shows.contains("│ $ rm שלום/a.txt 12 "), "{shows}");
+}
+
+#[test]
+fn a_link_among_letters_from_right_to_left_is_clicked_where_it_is_drawn() {
+    let mut screen = Screen::with([said("go"), replied("ראה src/main.rs"), ended()]);
+    screen.frame();
+    let found = screen.cache.take_wanted().into_iter().map(|target| (target, There::Yes)).collect();
+    screen.happens(Event::Host(Reply::Exist(found)));
+    let buffer = screen.frame();
+    let shows = text(&buffer);
+    let (row, line) =
+        shows.lines().enumerate().find(|(_, line)| line.contains("src/main.rs")).expect("it is drawn");
+    let column = line[..line.find("src").unwrap()].chars().count();
+    assert!(line.find("src") < line.find('ר'), "the path is read last: {line}");
+    screen.effects.clear();
+    let kind = crossterm::event::MouseEventKind::Down(crossterm::event::MouseButton::Left);
+    let modifiers = KeyModifiers::NONE;
+    let event = crossterm::event::MouseEvent { kind, column: column as u16, row: row as u16, modifiers };
+    screen.happens(Event::Mouse(event));
+    let opened = crate::tui::effect::Effect::OpenFile { path: "src/main.rs".into(), line: None };
+    assert_eq!(screen.effects, [opened]);
+}

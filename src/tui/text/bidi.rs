@@ -1,0 +1,255 @@
+//! Letters that are read from right to left, put in the order they are read in, each run within the cells it takes.
+//!
+//! The terminal is told to leave the order of cells alone, so that no text can move a frame or what stands beside it.
+//! Where something is approved or written, letters stand in the order they have in the text.
+
+use super::width;
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use std::ops::Range;
+use unicode_bidi::{BidiClass, ParagraphBidiInfo, bidi_class};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// In which order the cells of a line are drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// For each cell that is drawn, which one of the text stands there.
+    from: Vec<u16>,
+    /// Brackets that open to the other side now, by the cell they are drawn in.
+    turned: Vec<(u16, char)>,
+}
+
+/// A letter of a line, and where it stands.
+struct Letter<'a> {
+    text: &'a str,
+    /// Its bytes begin here.
+    byte: usize,
+    /// Its first cell.
+    cell: usize,
+    width: usize,
+}
+
+impl Letter<'_> {
+    fn class(&self) -> BidiClass {
+        self.text.chars().next().map_or(BidiClass::ON, bidi_class)
+    }
+
+    fn is_from_right(&self) -> bool {
+        matches!(self.class(), BidiClass::R | BidiClass::AL)
+    }
+
+    /// What keeps two stretches of text apart.
+    fn is_border(&self) -> bool {
+        matches!(self.text, "│" | "┃" | "┼" | "─" | "▌")
+    }
+}
+
+impl Order {
+    /// The order of a line; nothing where it is that of the text.
+    pub fn of(line: &Line<'_>) -> Option<Order> {
+        // Nearly every line.
+        if !line.spans.iter().any(|span| !span.content.is_ascii() && span.content.chars().any(may_turn)) {
+            return None;
+        }
+        let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+        let (mut letters, mut cell) = (Vec::new(), 0);
+        for (byte, text) in text.grapheme_indices(true) {
+            let width = width::width(text);
+            letters.push(Letter { text, byte, cell, width });
+            cell += width;
+        }
+        if !letters.iter().any(Letter::is_from_right) {
+            return None;
+        }
+        let mut order = Order {
+            from: (0..cell).filter_map(|cell| u16::try_from(cell).ok()).collect(),
+            turned: Vec::new(),
+        };
+        for stretch in stretches(&letters) {
+            order.turn(&text, &letters[stretch]);
+        }
+        Some(order)
+    }
+
+    /// Puts one stretch in its order.
+    fn turn(&mut self, text: &str, letters: &[Letter<'_>]) {
+        let (Some(first), Some(last)) = (letters.first(), letters.last()) else { return };
+        if !letters.iter().any(Letter::is_from_right) {
+            return;
+        }
+        let bytes = first.byte..last.byte + last.text.len();
+        let info = ParagraphBidiInfo::new(&text[bytes.clone()], None);
+        let levels = info.reordered_levels(0..bytes.len());
+        let levels: Vec<_> = letters.iter().map(|letter| levels[letter.byte - bytes.start]).collect();
+        let mut cell = first.cell;
+        for at in ParagraphBidiInfo::reorder_visual(&levels) {
+            let letter = &letters[at];
+            for under in 0..letter.width {
+                if let (Some(place), Ok(from)) =
+                    (self.from.get_mut(cell + under), u16::try_from(letter.cell + under))
+                {
+                    *place = from;
+                }
+            }
+            if levels[at].is_rtl()
+                && let (Some(other), Ok(cell)) = (other_side(letter.text), u16::try_from(cell))
+            {
+                self.turned.push((cell, other));
+            }
+            cell += letter.width;
+        }
+    }
+
+    /// Which cell of the text is drawn in this one.
+    pub fn of_cell(&self, cell: u16) -> u16 {
+        self.from.get(usize::from(cell)).copied().unwrap_or(cell)
+    }
+
+    /// Where these cells of the text are drawn: stretches in their order.
+    pub fn drawn(&self, cells: Range<u16>) -> Vec<Range<u16>> {
+        let mut drawn: Vec<Range<u16>> = Vec::new();
+        for (at, _) in (0u16..).zip(&self.from).filter(|(_, from)| cells.contains(from)) {
+            match drawn.last_mut() {
+                Some(last) if last.end == at => last.end += 1,
+                _ => drawn.push(at..at + 1),
+            }
+        }
+        drawn
+    }
+
+    /// Puts a row that was drawn as the text has it in this order.
+    pub fn apply(&self, row: Rect, buffer: &mut Buffer) {
+        let row = row.intersection(buffer.area);
+        if row.is_empty() {
+            return;
+        }
+        let cells: Vec<Cell> = (row.left()..row.right()).map(|x| buffer[(x, row.y)].clone()).collect();
+        for (at, from) in (0u16..row.width).zip(&self.from) {
+            if let Some(cell) = cells.get(usize::from(*from)) {
+                buffer[(row.x + at, row.y)] = cell.clone();
+            }
+        }
+        for (at, bracket) in self.turned.iter().filter(|(at, _)| *at < row.width) {
+            buffer[(row.x + at, row.y)].set_char(*bracket);
+        }
+    }
+}
+
+/// Whether a letter may be read from right to left: the blocks of all scripts that are.
+fn may_turn(c: char) -> bool {
+    matches!(
+        c,
+        '\u{590}'..='\u{8ff}'
+            | '\u{fb1d}'..='\u{fdff}'
+            | '\u{fe70}'..='\u{feff}'
+            | '\u{10800}'..='\u{10fff}'
+            | '\u{1e800}'..='\u{1efff}'
+    )
+}
+
+/// What is put in order for itself: stretches between borders and wide gaps, without what stands before their first
+/// letter, such as the mark of a list, and without blanks at their end.
+fn stretches(letters: &[Letter<'_>]) -> Vec<Range<usize>> {
+    let blank = |at: usize| letters.get(at).is_some_and(|letter| letter.text == " ");
+    let parts =
+        |at: &usize| letters[*at].is_border() || (blank(*at) && (blank(at + 1) || *at > 0 && blank(at - 1)));
+    let mut stretches = Vec::new();
+    let mut at = 0;
+    while at < letters.len() {
+        let end = (at..letters.len()).find(parts).unwrap_or(letters.len());
+        let letter = |at: &usize| matches!(letters[*at].class(), BidiClass::L | BidiClass::R | BidiClass::AL);
+        if let Some(first) = (at..end).find(letter) {
+            let last = (first..end).rev().find(|at| !blank(*at)).unwrap_or(first);
+            stretches.push(first..last + 1);
+        }
+        at = end + 1;
+    }
+    stretches
+}
+
+fn other_side(bracket: &str) -> Option<char> {
+    Some(match bracket {
+        "(" => ')',
+        ")" => '(',
+        "[" => ']',
+        "]" => '[',
+        "{" => '}',
+        "}" => '{',
+        "<" => '>',
+        ">" => '<',
+        "«" => '»',
+        "»" => '«',
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::text::clean::clean;
+    use proptest::prelude::*;
+
+    fn drawn(text: &str) -> String {
+        let line = Line::from(text.to_owned());
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 40, 1));
+        buffer.set_line(0, 0, &line, 40);
+        if let Some(order) = Order::of(&line) {
+            order.apply(buffer.area, &mut buffer);
+        }
+        let row: String = buffer.content.iter().map(Cell::symbol).collect();
+        row.trim_end().to_owned()
+    }
+
+    #[test]
+    fn words_stand_in_the_order_they_are_read() {
+        for (text, expected) in [
+            ("שלום עולם", "םלוע םולש"),
+            ("he said שלום עולם.", "he said םלוע םולש."),
+            ("שלום (a) 12!", "!12 (a) םולש"),
+            ("שלום (עולם)", "(םלוע) םולש"),
+            ("• שלום", "• םולש"),
+            ("12. שלום", "12. םולש"),
+            ("ש\u{5b8}לו", "ולש\u{5b8}"),
+            ("مرحبا src/a.rs", "src/a.rs ابحرم"),
+            ("plain", "plain"),
+            ("漢字", "漢 字 "),
+        ] {
+            assert_eq!(drawn(text), expected.trim_end(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_letter_that_turns_is_in_a_block_that_is_looked_at() {
+        let turns = |c: &char| matches!(bidi_class(*c), BidiClass::R | BidiClass::AL);
+        for c in ('\0'..=char::MAX).filter(turns) {
+            let shows = !clean(&c.to_string()).is_empty();
+            assert!(may_turn(c) || !shows, "{:04x}", u32::from(c));
+        }
+    }
+
+    #[test]
+    fn every_stretch_keeps_its_own_cells() {
+        assert_eq!(drawn("│ שלום │ עולם │ 12 │"), "│ םולש │ םלוע │ 12 │");
+        assert_eq!(drawn("▌ שלום"), "▌ םולש");
+        assert_eq!(drawn("✓ read_file  שלום   12 ms"), "✓ read_file  םולש   12 ms");
+    }
+
+    #[test]
+    fn a_link_is_found_where_it_is_drawn() {
+        let order = Order::of(&Line::from("ראה src/a.rs")).unwrap();
+        assert_eq!(order.drawn(4..12).first(), Some(&(0..8)));
+        assert_eq!(order.of_cell(0), 4);
+    }
+
+    proptest! {
+        #[test]
+        fn r34_every_cell_is_drawn_once(text in "[a-z0-9 ()│שלוםאב\u{5b8}مرحبا漢🇩🇪.,:/-]{0,40}") {
+            if let Some(Order { from, .. }) = Order::of(&Line::from(text)) {
+                let mut cells = from.clone();
+                cells.sort_unstable();
+                prop_assert!(cells.iter().enumerate().all(|(at, cell)| at == usize::from(*cell)), "{:?}", from);
+            }
+        }
+    }
+}
