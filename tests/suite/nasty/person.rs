@@ -65,9 +65,12 @@ pub fn decisions(entries: &[Entry]) -> Vec<Pressed> {
     entries.iter().filter_map(of).collect()
 }
 
-fn open(entries: &[Entry]) -> (usize, Option<Open>) {
+/// How many calls are open, the last of them where nothing was said of it yet, and what waits.
+fn open(entries: &[Entry]) -> (usize, Option<CallId>, Option<Open>) {
     let session = Session::replay(entries.iter().cloned());
     let calls = session.open_calls();
+    let undecided = |id: &&CallId| session.call(id).is_some_and(|call| call.decided.is_none());
+    let last = calls.last().filter(undecided).cloned();
     let first = calls.iter().find_map(|id| {
         let call = session.call(id)?;
         if let Some(questions) = &call.questions {
@@ -76,7 +79,7 @@ fn open(entries: &[Entry]) -> (usize, Option<Open>) {
         let asks = call.shown.as_ref().is_some_and(|shown| shown.verdict == "ask") && !call.started;
         asks.then(|| Open::Approval(id.clone()))
     });
-    (calls.len(), first)
+    (calls.len(), last, first)
 }
 
 fn turns(entries: &[Entry]) -> usize {
@@ -95,10 +98,17 @@ impl Person {
                 return program.lets_pass(30);
             }
             match open(&entries) {
-                (_, None) => program.lets_pass(20),
-                (many, Some(_)) if (many > 20 && dice.one_of(3)) || dice.one_of(12) => stop(program),
-                (_, Some(Open::Approval(call))) => self.approves(&call, program, dice),
-                (_, Some(Open::Question(call, questions))) => self.asked(&call, &questions, program, dice),
+                (_, _, None) => program.lets_pass(20),
+                (many, Some(last), Some(_)) if many > 20 && dice.one_of(2) => {
+                    // The last of very many, before its turn.
+                    let yes = Pressed::Decided(last, Decision::Once, "y".into());
+                    self.press(program, &["l", "", "\x1b[F", "", "\r", "", "", "y"], &yes);
+                }
+                (many, _, Some(_)) if (many > 20 && dice.one_of(3)) || dice.one_of(12) => stop(program),
+                (_, _, Some(Open::Approval(call))) => self.approves(&call, program, dice),
+                (_, _, Some(Open::Question(call, questions))) => {
+                    self.asked(&call, &questions, program, dice);
+                }
             }
         }
     }
@@ -201,8 +211,12 @@ impl Person {
             assert!(tried < 6, "{expected:?} was not taken:\n{}", program.screen());
             // Out of whatever line or step it is in, and everything from the beginning.
             clear(program);
-            let parked = program.screen().contains("alt-x decline");
-            program.keys(if parked { "\x11" } else { "" });
+            let screen = program.screen();
+            if screen.contains("what waits") {
+                program.keys("\x1b");
+            } else if screen.contains("alt-x decline") {
+                program.keys("\x11");
+            }
         }
     }
 }
