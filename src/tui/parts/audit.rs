@@ -94,8 +94,8 @@ pub fn page(record: &Record<'_>, when: When<'_>, width: usize, whole: bool) -> V
     if record.outcome().is_none() {
         page.say(
             "",
-            match record.is_let_start() {
-                true => "it was let start, and its end is not recorded",
+            match record.is_allowed() {
+                true => "it was allowed, and no end of it is recorded",
                 false => "it waits",
             },
         );
