@@ -126,8 +126,8 @@ impl<'a> Record<'a> {
         self.checked(false)
     }
 
-    /// Whether it was let start, by a yes or by the policy.
-    pub fn is_let_start(&self) -> bool {
+    /// Whether the last that is known of it is that it may start, by a yes or by the policy.
+    pub fn is_allowed(&self) -> bool {
         match self.steps.last().map(|(_, entry)| *entry) {
             Some(Entry::Planned { verdict, .. }) => verdict == "allow" || verdict == "rehearse",
             Some(Entry::Decided { decision, .. }) => matches!(decision, Decision::Once | Decision::Always(_)),

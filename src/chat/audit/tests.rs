@@ -68,11 +68,11 @@ fn holds(entries: &[Entry]) -> Holds {
 }
 
 #[test]
-fn r51_a_call_that_was_let_start_is_told_from_one_that_waits() {
+fn r51_a_call_that_was_allowed_is_told_from_one_that_waits() {
     let entries = edited();
-    let starts: Vec<bool> = (1..=6).map(|end| records(&entries[..end])[0].is_let_start()).collect();
+    let starts: Vec<bool> = (1..=6).map(|end| records(&entries[..end])[0].is_allowed()).collect();
     assert_eq!(starts, [false, false, false, false, true, false]);
-    assert!(records(&[replied(vec![call("a", "{}")]), planned("a", "{}", "one", "allow")])[0].is_let_start());
+    assert!(records(&[replied(vec![call("a", "{}")]), planned("a", "{}", "one", "allow")])[0].is_allowed());
 }
 
 #[test]

@@ -94,8 +94,8 @@ pub fn page(record: &Record<'_>, when: When<'_>, width: usize, whole: bool) -> V
     if record.outcome().is_none() {
         page.say(
             "",
-            match record.is_let_start() {
-                true => "it was let start, and its end is not recorded",
+            match record.is_allowed() {
+                true => "it was allowed, and no end of it is recorded",
                 false => "it waits",
             },
         );
@@ -236,16 +236,19 @@ impl Page {
                     .steps
                     .iter()
                     .any(|(_, entry)| matches!(entry, Entry::Settled { sha256, .. } if !sha256.is_none()));
-                let decided = record.decided().is_some();
-                self.say(
-                    "",
-                    match (decided, ran) {
-                        (true, true) => "of what was shown, decided and run: the same bytes",
-                        (false, true) => "of what was looked at and run: the same bytes",
-                        (true, false) => "of what was shown and decided: the same bytes",
-                        (false, false) => "of what was shown",
-                    },
-                );
+                // One that failed may not have run: its result says.
+                let ran = match record.outcome() {
+                    Some(Outcome::Failed(_)) if ran => " and tried",
+                    Some(_) if ran => " and run",
+                    Some(_) | None => "",
+                };
+                let words = match (record.decided().is_some(), ran) {
+                    (true, "") => "of what was shown and decided: the same bytes".to_owned(),
+                    (true, ran) => format!("of what was shown, decided{ran}: the same bytes"),
+                    (false, "") => "of what was shown".to_owned(),
+                    (false, ran) => format!("of what was looked at{ran}: the same bytes"),
+                };
+                self.say("", &words);
             }
             Holds::No(why) => self.say("", &format!("CAREFUL: {why}")),
             Holds::Unknown => {}
