@@ -34,32 +34,37 @@ pub fn length(text: &str) -> usize {
 /// Output as the model is told it: no escape sequence and no control character but line ends and tabs, and of a line
 /// that was begun again and again only its last state.
 pub fn plain(text: &str) -> Cow<'_, str> {
-    let controls = |byte: u8| byte < b' ' && byte != b'\n' && byte != b'\t' || byte == 0x7f;
-    if !text.bytes().any(|byte| controls(byte) || byte == 0xc2) {
-        return Cow::Borrowed(text);
-    }
+    let Some(first) = care(text) else { return Cow::Borrowed(text) };
     let mut plain = String::with_capacity(text.len());
-    let (mut line, mut returned, mut at) = (0, false, 0);
-    while let Some(c) = text[at..].chars().next() {
-        let sequence = length(&text[at..]);
-        at += sequence.max(c.len_utf8());
-        match c {
-            _ if sequence > 0 => {}
-            '\r' => returned = true,
-            '\n' => {
-                plain.push(c);
-                (line, returned) = (plain.len(), false);
+    let (mut line, mut returned, mut at, mut next) = (0, false, 0, Some(first));
+    loop {
+        let stretch = &text[at..next.map_or(text.len(), |next| at + next)];
+        if !stretch.is_empty() {
+            if std::mem::take(&mut returned) && !stretch.starts_with('\n') {
+                plain.truncate(line);
             }
-            _ if c.is_control() && c != '\t' => {}
-            _ => {
-                if std::mem::take(&mut returned) {
-                    plain.truncate(line);
-                }
-                plain.push(c);
-            }
+            line = stretch.rfind('\n').map_or(line, |end| plain.len() + end + 1);
+            plain.push_str(stretch);
         }
+        at += stretch.len();
+        let Some(c) = text[at..].chars().next() else { return Cow::Owned(plain) };
+        returned |= c == '\r';
+        at += length(&text[at..]).max(c.len_utf8());
+        next = care(&text[at..]);
     }
-    Cow::Owned(plain)
+}
+
+/// The next byte that is not told: a control character, which may begin a sequence.
+fn care(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let after = |at: usize| bytes.get(at + 1).is_some_and(|byte| (0x80..0xa0).contains(byte));
+    bytes.iter().enumerate().position(|(at, byte)| match byte {
+        b'\n' | b'\t' => false,
+        0..=0x1f | 0x7f => true,
+        // Those of two bytes.
+        0xc2 => after(at),
+        _ => false,
+    })
 }
 
 /// Parameters, intermediates and the final byte.
@@ -105,6 +110,8 @@ mod tests {
             ("a\x1b]0;title\x07b\x1b]52;c;", "ab"),
             ("a\u{9b}31mb\u{85}c\x08\x00d\u{7f}", "abcd"),
             ("kept\r", "kept"),
+            ("one\ntwo\rTWO\nthree\r\nfour", "one\nTWO\nthree\nfour"),
+            ("a\r\x1b[Kb\n", "b\n"),
             ("gr\u{fc}\u{df}e \u{a0}\n", "gr\u{fc}\u{df}e \u{a0}\n"),
         ] {
             assert_eq!(plain(text), told, "{text:?}");

@@ -11,6 +11,10 @@ use std::ops::Range;
 use unicode_bidi::{BidiClass, ParagraphBidiInfo, bidi_class};
 use unicode_segmentation::UnicodeSegmentation;
 
+/// Begins and ends what is put in order for itself.
+const ISOLATE: &str = "\u{2066}";
+const END: &str = "\u{2069}";
+
 /// In which order the cells of a line are drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
@@ -23,8 +27,6 @@ pub struct Order {
 /// A letter of a line, and where it stands.
 struct Letter<'a> {
     text: &'a str,
-    /// Its bytes begin here.
-    byte: usize,
     /// Its first cell.
     cell: usize,
     width: usize,
@@ -54,9 +56,9 @@ impl Order {
         }
         let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
         let (mut letters, mut cell) = (Vec::new(), 0);
-        for (byte, text) in text.grapheme_indices(true) {
+        for text in text.graphemes(true) {
             let width = width::width(text);
-            letters.push(Letter { text, byte, cell, width });
+            letters.push(Letter { text, cell, width });
             cell += width;
         }
         if !letters.iter().any(Letter::is_from_right) {
@@ -67,21 +69,33 @@ impl Order {
             turned: Vec::new(),
         };
         for stretch in stretches(&letters) {
-            order.turn(&text, &letters[stretch]);
+            order.turn(&letters[stretch]);
         }
         Some(order)
     }
 
     /// Puts one stretch in its order.
-    fn turn(&mut self, text: &str, letters: &[Letter<'_>]) {
-        let (Some(first), Some(last)) = (letters.first(), letters.last()) else { return };
-        if !letters.iter().any(Letter::is_from_right) {
+    fn turn(&mut self, letters: &[Letter<'_>]) {
+        let Some(first) = letters.first().filter(|_| letters.iter().any(Letter::is_from_right)) else {
             return;
+        };
+        let (mut text, mut bytes) = (String::new(), Vec::new());
+        for word in letters.split_inclusive(|letter| letter.text == " ") {
+            let apart = is_name(word);
+            text.push_str(if apart { ISOLATE } else { "" });
+            for letter in word {
+                if apart && letter.text == " " {
+                    text.push_str(END);
+                }
+                bytes.push(text.len());
+                text.push_str(letter.text);
+            }
+            if apart && word.last().is_some_and(|letter| letter.text != " ") {
+                text.push_str(END);
+            }
         }
-        let bytes = first.byte..last.byte + last.text.len();
-        let info = ParagraphBidiInfo::new(&text[bytes.clone()], None);
-        let levels = info.reordered_levels(0..bytes.len());
-        let levels: Vec<_> = letters.iter().map(|letter| levels[letter.byte - bytes.start]).collect();
+        let levels = ParagraphBidiInfo::new(&text, None).reordered_levels(0..text.len());
+        let levels: Vec<_> = bytes.into_iter().map(|byte| levels[byte]).collect();
         let mut cell = first.cell;
         for at in ParagraphBidiInfo::reorder_visual(&levels) {
             let letter = &letters[at];
@@ -134,6 +148,13 @@ impl Order {
             buffer[(row.x + at, row.y)].set_char(*bracket);
         }
     }
+}
+
+/// Whether a word is a path, an option or the like: its first sign belongs to it, whatever stands around.
+fn is_name(word: &[Letter<'_>]) -> bool {
+    word.first().is_some_and(|first| matches!(first.text, "@" | "/" | "." | "~" | "-" | "$" | "#"))
+        && word.iter().any(|letter| letter.class() == BidiClass::L)
+        && !word.iter().any(Letter::is_from_right)
 }
 
 /// Whether a letter may be read from right to left: the blocks of all scripts that are.
@@ -212,6 +233,8 @@ mod tests {
             ("12. שלום", "12. םולש"),
             ("ש\u{5b8}לו", "ולש\u{5b8}"),
             ("مرحبا src/a.rs", "src/a.rs ابحرم"),
+            ("שלום @docs/a.png", "@docs/a.png םולש"),
+            ("ראה --all /tmp/x עכשיו", "וישכע /tmp/x --all האר"),
             ("plain", "plain"),
             ("漢字", "漢 字 "),
         ] {
