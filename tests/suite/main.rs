@@ -31,6 +31,7 @@ mod rough_life;
 mod secrets;
 mod session_files;
 mod settings;
+mod soak;
 mod support;
 mod talk;
 mod terminal;

@@ -239,6 +239,11 @@ impl Program {
         cells.map(seen).collect()
     }
 
+    /// Cells of a row.
+    pub fn screen_width(&self) -> usize {
+        usize::from(self.parser.screen().size().1.get())
+    }
+
     /// Everything that came out, as bytes.
     pub fn bytes(&self) -> Vec<u8> {
         self.output.0.lock().unwrap().bytes.clone()
