@@ -156,6 +156,9 @@ impl Person {
                     });
                 }
                 let [only] = asked.list.as_slice() else {
+                    if asked.list.iter().any(|question| question.options.is_empty()) {
+                        keys.push("see wy");
+                    }
                     keys.push("\r");
                     let all = Pressed::Answered(call.clone(), Status::Answered, sources);
                     return self.press(program, &keys, &all);
@@ -186,7 +189,8 @@ impl Person {
     }
 
     /// Presses these, a longer moment where a key is empty, until the session holds one decision more: this one. A key
-    /// that came before its card listened was written, and is pressed again.
+    /// that came before its card listened was written, and is pressed again. `see x` is no key: where no card shows x
+    /// the person lost their place, and stops the turn.
     fn press(&mut self, program: &mut Program, keys: &[&str], expected: &Pressed) {
         let before = decisions(&entries(program)).len();
         for tried in 0.. {
@@ -194,7 +198,15 @@ impl Person {
             for key in keys {
                 match *key {
                     "" => program.lets_pass(620),
-                    key => program.keys(key),
+                    key => match key.strip_prefix("see ") {
+                        None => program.keys(key),
+                        Some(text) if is_on_card(program, text) => {}
+                        Some(_) => {
+                            stop(program);
+                            assert_eq!(decisions(&entries(program)).len(), before, "{}", program.screen());
+                            return clear(program);
+                        }
+                    },
                 }
                 program.lets_pass(40);
             }
@@ -219,6 +231,11 @@ impl Person {
             }
         }
     }
+}
+
+/// Whether a card shows this.
+fn is_on_card(program: &mut Program, text: &str) -> bool {
+    program.screen().lines().any(|line| line.starts_with('│') && line.contains(text))
 }
 
 /// Empties the composer, or the line that is written.
