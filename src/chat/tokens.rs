@@ -27,18 +27,16 @@ pub fn estimate(text: &str) -> u64 {
     COUNTED.with(|counted| counted.set(counted.get() + text.len()));
     // In hundredths of a token, so that the same text is the same number on every machine.
     let mut hundredths: u64 = 0;
-    let mut letters = text.chars().peekable();
-    let mut before = Kind::Line;
-    while let Some(first) = letters.next() {
-        let kind = kind(first);
+    let (mut at, mut before) = (0, Kind::Line);
+    while let Some((kind, mut last, mut behind)) = letter(text, at) {
         let mut length: u64 = 1;
-        let mut last = first;
         // `parseThing` is two words.
-        while let Some(next) = letters.next_if(|&next| {
-            self::kind(next) == kind && !(next.is_ascii_uppercase() && last.is_ascii_lowercase())
-        }) {
+        while let Some((next, byte, end)) = letter(text, behind)
+            && next == kind
+            && !(byte.is_ascii_uppercase() && last.is_ascii_lowercase())
+        {
             length += 1;
-            last = next;
+            (last, behind) = (byte, end);
         }
         hundredths += match kind {
             // A word is one token while it is short; a long one is put together from pieces.
@@ -52,7 +50,7 @@ pub fn estimate(text: &str) -> u64 {
             Kind::Line => 60,
             Kind::Mark => 46 + 27 * length,
         };
-        before = kind;
+        (at, before) = (behind, kind);
     }
     hundredths.div_ceil(100)
 }
@@ -83,13 +81,38 @@ pub fn of_tools(tools: &[ToolSpec]) -> u64 {
     tools.iter().map(spec).sum()
 }
 
+/// The kind of the letter that begins at this byte, its byte where it is ASCII, and where the next one begins. A
+/// session that is opened is counted whole, and most of it is ASCII.
+fn letter(text: &str, at: usize) -> Option<(Kind, u8, usize)> {
+    let byte = *text.as_bytes().get(at)?;
+    if byte.is_ascii() {
+        return Some((ASCII[usize::from(byte)], byte, at + 1));
+    }
+    let letter = text[at..].chars().next()?;
+    Some((kind(letter), 0, at + letter.len_utf8()))
+}
+
+/// What each letter of ASCII is.
+static ASCII: [Kind; 128] = {
+    let mut kinds = [Kind::Sign; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        kinds[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' => Kind::Latin,
+            b'0'..=b'9' => Kind::Digit,
+            b'\n' | b'\r' => Kind::Line,
+            b' ' | b'\t' | 0x0b | 0x0c => Kind::Space,
+            0x21..=0x7f => Kind::Mark,
+            _ => Kind::Sign,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
+/// Of a letter that is not ASCII.
 fn kind(c: char) -> Kind {
     match c {
-        'a'..='z' | 'A'..='Z' => Kind::Latin,
-        '0'..='9' => Kind::Digit,
-        ' ' | '\t' => Kind::Space,
-        '\n' | '\r' => Kind::Line,
-        '\u{21}'..='\u{7f}' => Kind::Mark,
         '\u{1100}'..='\u{11ff}'
         | '\u{2e80}'..='\u{a4cf}'
         | '\u{ac00}'..='\u{d7af}'
