@@ -180,6 +180,12 @@ impl Screen {
     }
 }
 
+/// How often something costly is tried: the small number while a person waits for the tests, the great one where they
+/// are thorough, as the check of a change is.
+pub fn often(thorough: usize, quick: usize) -> usize {
+    if std::env::var_os("AYE_TEST_THOROUGH").is_some() { thorough } else { quick }
+}
+
 /// A picture as text; the second half of a wide letter is left out.
 pub fn text(buffer: &Buffer) -> String {
     let mut lines = Vec::new();
