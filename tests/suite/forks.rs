@@ -66,7 +66,8 @@ fn r51_a_fork_brings_the_half_answered_card_and_answers_nothing_in_the_old_sessi
     // From the shell too, while the copy is still open here.
     let again = ["--resume", &old, "--fork", "--base-url", &service.base_url, "--model", "scripted-7b"];
     let mut third = Setup::again(&place, &again).start();
-    third.until("2 of 2 · 1 answered");
+    third.until("2 questions wait");
+    third.keys("\x11");
     third.until("[x] Linux");
     assert_eq!(files(place.path(), "sessions").len(), 3);
     assert_eq!(files(place.path(), "sessions")[&format!("{old}.jsonl")], before);

@@ -131,24 +131,29 @@ fn a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
     places.prepare().unwrap();
     let sessions = Sessions::new(places.sessions());
     let mut lines = sessions.begin(&header());
-    for n in 0..200 {
+    for n in 0..20 {
         lines.append(&said(&format!("{n} {}", "x".repeat(5000)))).unwrap();
     }
     Drafts::new(places.drafts()).save(Whose::Card(&id()), "half an answer").unwrap();
     let old = fs::read(lines.path()).unwrap();
     let entries = sessions.read(&id()).unwrap().entries;
-    for round in 0..8 {
-        let before = sessions.all().unwrap().len();
+    // Looking into each would let the other process make thousands meanwhile.
+    let count = || {
+        let files = fs::read_dir(places.sessions()).unwrap();
+        files.filter(|file| file.as_ref().unwrap().path().extension().is_some()).count()
+    };
+    for round in 0..6 {
+        let before = count();
         let mut process = child("child_that_forks_until_it_is_killed", "077", home.path()).unwrap();
         let limit = Instant::now() + crate::support::hand::PATIENCE;
-        while sessions.all().unwrap().len() <= before + round {
+        while count() <= before + round {
             assert!(Instant::now() < limit, "the other process made no copy");
         }
         process.kill().unwrap();
         process.wait().unwrap();
     }
     let copies: Vec<_> = sessions.all().unwrap().into_iter().filter(|listed| listed.id != id()).collect();
-    assert!(copies.len() >= 8, "{}", copies.len());
+    assert!(copies.len() >= 6, "{}", copies.len());
     for copy in copies {
         let read = sessions.read(&copy.id).unwrap();
         assert_eq!((read.entries == entries, read.notices), (true, vec![]), "{}", copy.id);
