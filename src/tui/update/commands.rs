@@ -75,7 +75,7 @@ pub fn leave_for(state: &mut State, wish: Wish) -> Vec<Effect> {
     [draft].into_iter().chain(card).chain([Effect::Ask(wish)]).collect()
 }
 
-/// Goes on with a copy, where what is said in it is no part of a turn that goes on here.
+/// Goes on with a copy, when the turn is over or while a question waits.
 fn fork(state: &mut State) -> Vec<Effect> {
     let why_not = match state.agent.waiting() {
         Some(Waiting::Approval { .. }) => "answer the card first: a yes is for one session",
