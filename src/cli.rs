@@ -36,6 +36,10 @@ pub struct Cli {
     #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub resume: Option<String>,
 
+    /// With --resume or --continue: go on with a copy, and leave the session itself as it is
+    #[arg(long)]
+    pub fork: bool,
+
     /// Answer the model's questions with this file of JSON, - for standard input: with -p whatever is asked, with
     /// --resume the question that waits
     #[arg(long, value_name = "FILE")]

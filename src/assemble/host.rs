@@ -114,7 +114,10 @@ impl Around {
     pub(super) fn hand_over(&mut self, opened: anyhow::Result<Session>) {
         match opened {
             Err(error) => self.tell(Reply::Notice(format!("{error:#}"))),
-            Ok(Session { id, state, mut runtime, events, effects, notices, folder, model }) => {
+            Ok(mut session) => {
+                let (from, words) = session.settle().unzip();
+                let Session { id, state, mut runtime, events, effects, notices, folder, model, copy: _ } =
+                    session;
                 let trouble = runtime.run(effects);
                 self.begun = !state.session.entries().is_empty();
                 self.wiring.folder = folder;
@@ -124,6 +127,7 @@ impl Around {
                 self.runtime = Arc::new(Mutex::new(runtime));
                 let opened = Opened {
                     session: id,
+                    from,
                     agent: state,
                     line: line(&self.runtime, events),
                     connection: self.model.seen.clone(),
@@ -134,6 +138,9 @@ impl Around {
                     place: facts::place(&self.wiring.folder),
                 };
                 self.tell(Reply::Opened(Box::new(opened)));
+                if let Some(words) = words {
+                    self.tell(Reply::Done(words));
+                }
                 for notice in notices.into_iter().chain(trouble) {
                     self.tell(Reply::Notice(notice));
                 }
@@ -159,6 +166,12 @@ impl Host for Around {
             }
             Wish::Open(id) => {
                 let session = self.wiring.go_on(&id, &self.model, &self.connecting);
+                self.hand_over(session);
+            }
+            Wish::Fork(id) => {
+                // A copy talks to the model of its session, whatever the start named.
+                let wiring = Wiring { model_flag: None, ..self.wiring.clone() };
+                let session = wiring.fork(&id, &self.model, &self.connecting);
                 self.hand_over(session);
             }
             Wish::New => {
@@ -242,6 +255,7 @@ fn row(listed: Listed) -> SessionRow {
         title,
         when: facts::when(listed.modified),
         dry_run: listed.dry_run,
+        copy: listed.from.is_some(),
         waits: listed.waits,
     }
 }

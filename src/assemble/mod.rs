@@ -85,6 +85,13 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         .into());
     }
     answers::allowed(&cli)?;
+    if cli.fork && !cli.go_on && cli.resume.is_none() {
+        return Err(Mistake(
+            "--fork needs a session to copy: --resume, with its id or to pick from a list, or --continue"
+                .to_owned(),
+        )
+        .into());
+    }
     let start = prepare(cli)?;
     if print { print::run(start).await } else { screen::run(start).await }
 }
@@ -149,7 +156,8 @@ impl Start {
         match id {
             None => self.wiring.begin(&self.model, self.cli.dry_run),
             Some(id) => {
-                let session = self.wiring.go_on(&id, &self.model, &self.connecting)?;
+                let open = if self.cli.fork { Wiring::fork } else { Wiring::go_on };
+                let session = open(&self.wiring, &id, &self.model, &self.connecting)?;
                 if self.cli.dry_run && !session.state.is_dry_run() {
                     return Err(Mistake(format!(
                         "session {id} is for real, and --dry-run cannot change that; leave --dry-run out, or begin a new session with it"

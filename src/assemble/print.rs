@@ -36,11 +36,14 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     if prompt.trim().is_empty() && !resumes {
         return Err(Mistake("there is nothing to say: give a prompt, or pipe one in".to_owned()).into());
     }
-    let session = start.session()?;
+    let mut session = start.session()?;
     let waited = answers::fits(&answers, &session, &prompt)?;
     let drafts = Drafts::new(start.wiring.places.drafts());
     let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
     let mut notices = start.notices;
+    if let Some((from, _)) = session.settle() {
+        notices.push(format!("session {} is a copy of {from}, which stays as it was", session.id));
+    }
     notices.extend(session.notices);
     if !session.model.seen.images && !session.model.seen.tour && !picture::named(&prompt).is_empty() {
         let words = "The model gets the picture's name alone: its profile does not say images = true.";

@@ -3,7 +3,9 @@
 use super::host::{Around, line};
 use super::{Start, answers, facts};
 use crate::config::{Links, Screen};
+use crate::tui::host::Reply;
 use crate::tui::keys::Keymap;
+use crate::tui::overlay::Picking;
 use crate::tui::theme::Theme;
 use crate::tui::theme::depth::Depth;
 use crate::tui::theme::load::Themes;
@@ -33,8 +35,10 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let asked = (depth != Depth::None).then(|| std::thread::spawn(is_light));
     let session = opened(&start);
     let light = asked.and_then(|asked| asked.join().ok()).flatten();
-    let session = session?;
-    let picks = start.cli.resume.as_deref() == Some("");
+    let mut session = session?;
+    let copied = session.settle();
+    let picking = if start.cli.fork { Picking::Fork } else { Picking::Open };
+    let picks = start.cli.resume.as_ref().filter(|name| name.is_empty()).map(|_| picking);
     let Start { cli, mut wiring, model: _, connecting, real_folder, mut notices } = start;
     let model = session.model;
     notices.extend(session.notices);
@@ -65,6 +69,9 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let line = line(&runtime, session.events);
     let around =
         Around::new(wiring, real_folder, model, connecting, (session.id.clone(), begun), runtime, replies);
+    if let Some((_, words)) = copied {
+        around.tell(Reply::Done(words));
+    }
     let (draft, card) = (around.draft(), around.card());
     let shown = tui::run(tui::Start {
         agent: session.state,

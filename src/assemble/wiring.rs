@@ -11,11 +11,16 @@ use crate::project::rehearsal::Rehearsal;
 use crate::project::shell::Shell;
 use crate::runtime::{Events, Runtime};
 use crate::store::read::Matter;
-use crate::store::{Header, Lines, Places, Sessions, new_id};
+use crate::store::{self, Fork, Header, Lines, Places, Sessions, new_id};
 use crate::tools::Toolbox;
+use crate::tui::text::clean::one_line;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What is said of a session of which nobody knows how it began.
+const HEADLESS: &str =
+    "The session's first line is missing or damaged, so it goes on as a dry run in this folder.";
 
 /// What every session of this run shares.
 #[derive(Clone)]
@@ -48,6 +53,23 @@ pub(super) struct Session {
     pub(super) folder: PathBuf,
     /// Whom it talks to.
     pub(super) model: Model,
+    /// Where it was just made as a copy: what takes it away again unless it is kept.
+    pub(super) copy: Option<Fork>,
+}
+
+impl Session {
+    /// Keeps the copy that this is, where it is one: which session it was made of, and what the person should know.
+    pub(super) fn settle(&mut self) -> Option<(SessionId, String)> {
+        let copy = self.copy.take()?;
+        let from = copy.from.clone();
+        copy.keep();
+        let title = self.state.session.title();
+        let what = title.map_or("this session".to_owned(), |title| format!("“{}”", one_line(title)));
+        let words = format!(
+            "this is a copy of {what}, which stays as it was: go back to it with /resume, or with aye --resume {from}"
+        );
+        Some((from, words))
+    }
 }
 
 impl Wiring {
@@ -68,7 +90,7 @@ impl Wiring {
         self.learn_window(&mut runtime, model, &state);
         let folder = self.folder.clone();
         let (effects, notices, model) = (Vec::new(), Vec::new(), model.clone());
-        Ok(Session { id, state, runtime, events, effects, notices, folder, model })
+        Ok(Session { id, state, runtime, events, effects, notices, folder, model, copy: None })
     }
 
     /// Goes on with a session: in its own folder, as a dry run where it began as one, and with the model it had where
@@ -84,10 +106,7 @@ impl Wiring {
             Some(header) => (header.folder.clone(), header.dry_run),
             None => {
                 // Without its first line nobody knows whether it was a dry run: the careful answer is that it was.
-                notices.push(
-                    "The session's first line is missing or damaged, so it goes on as a dry run in this folder."
-                        .to_owned(),
-                );
+                notices.push(HEADLESS.to_owned());
                 (self.folder.clone(), true)
             }
         };
@@ -141,7 +160,22 @@ impl Wiring {
             model.name.clone_from(&state.model);
             model.seen.model.clone_from(&state.model);
         }
-        Ok(Session { id: id.clone(), state, runtime, events, effects, notices, folder, model })
+        let (id, copy) = (id.clone(), None);
+        Ok(Session { id, state, runtime, events, effects, notices, folder, model, copy })
+    }
+
+    /// Goes on with a copy of a session, as with the session itself, which is only read.
+    pub(super) fn fork(&self, id: &SessionId, model: &Model, connecting: &Connecting) -> Result<Session> {
+        let copy = store::fork(&self.places, id, &self.folder).map_err(|error| match error {
+            store::Error::Copy { .. } => anyhow::Error::from(error),
+            error => Mistake::of(error).into(),
+        })?;
+        let mut session = self.go_on(&copy.id, model, connecting)?;
+        if !copy.headed {
+            session.notices.push(HEADLESS.to_owned());
+        }
+        session.copy = Some(copy);
+        Ok(session)
     }
 
     /// Has the service asked how much fits into the window of the session's model, where nobody said it yet.

@@ -32,20 +32,28 @@ pub struct Header {
     /// Whether nothing real is touched. It never changes.
     #[serde(default)]
     pub dry_run: bool,
+    /// The session that this one began as a copy of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<SessionId>,
 }
 
 impl Header {
     /// The header of a session that begins now.
     pub fn new(id: SessionId, folder: &Path, model: &str, dry_run: bool) -> Self {
-        let time = jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string();
+        let time = now();
         let (folder, model, profile) = (folder.to_owned(), model.to_owned(), String::new());
-        Self { aye: VERSION, id, folder, time, model, profile, dry_run }
+        Self { aye: VERSION, id, folder, time, model, profile, dry_run, from: None }
     }
 
     /// Whether the session works in this folder, as far as the folder's name can be written.
     pub fn is_of(&self, project: &Path) -> bool {
         self.folder.to_string_lossy() == project.to_string_lossy()
     }
+}
+
+/// Now, as a header tells it.
+pub(super) fn now() -> String {
+    jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string()
 }
 
 fn lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {

@@ -41,6 +41,8 @@ pub struct Listed {
     pub model: String,
     /// Whether it is a dry run.
     pub dry_run: bool,
+    /// The session that it began as a copy of.
+    pub from: Option<SessionId>,
     /// How long the file is.
     pub bytes: u64,
     /// Whether a question or an approval waits for the person.
@@ -160,6 +162,7 @@ fn look(file: &Found) -> Listed {
         folder: PathBuf::new(),
         model: String::new(),
         dry_run: false,
+        from: None,
         bytes: 0,
         waits: false,
         broken: None,
@@ -186,6 +189,7 @@ fn fill(path: &Path, row: &mut Listed) -> io::Result<()> {
             row.folder = header.folder;
             row.model = header.model;
             row.dry_run = header.dry_run;
+            row.from = header.from;
         }
         None => {
             let headless = head.notices.iter().find(|notice| notice.matter == Matter::Headless);

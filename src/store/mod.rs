@@ -1,6 +1,7 @@
 //! Sessions on disk, and what else is kept between two runs: drafts, and what was said before.
 
 pub mod draft;
+pub mod fork;
 pub mod history;
 pub mod lines;
 pub mod list;
@@ -13,6 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use draft::Drafts;
+pub use fork::{Fork, fork};
 pub use history::History;
 pub use lines::{Header, Lines, new_id};
 pub use list::{Listed, Sessions};
@@ -45,6 +47,16 @@ pub enum Error {
         prefix: String,
         /// Every session it fits, newest first.
         candidates: Vec<SessionId>,
+    },
+    /// A session could be read, and its copy not be written.
+    #[error("no copy of session {from} could be made: {path}: {source}")]
+    Copy {
+        /// The session that was to be copied.
+        from: SessionId,
+        /// What could not be written.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
     },
     /// The system has no home for the person that runs the program.
     #[error("there is no home folder; set AYE_HOME to a folder for settings and sessions")]

@@ -5,6 +5,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use tempfile::NamedTempFile;
 
 /// The owner alone reads and writes.
 const FILE: u32 = 0o600;
@@ -37,6 +38,17 @@ pub fn open_append(path: &Path, new: bool) -> io::Result<File> {
     Ok(file)
 }
 
+/// Opens a file to read it. A link in its place is never followed, and a pipe never waited for; nothing of the file
+/// changes, not even its rights.
+pub fn open_read(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    Ok(file)
+}
+
 /// Takes every right from everybody but the owner, where there are such rights.
 pub fn tighten(file: &File) -> io::Result<()> {
     if file.metadata()?.mode() & 0o777 != FILE {
@@ -55,9 +67,24 @@ pub fn replace_soon(path: &Path, bytes: &[u8]) -> io::Result<()> {
     put(path, bytes, false)
 }
 
-fn put(path: &Path, bytes: &[u8], waits: bool) -> io::Result<()> {
+/// Makes a file that was not there: whole once it is, and on the disk when this returns.
+pub fn make(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let mut file = beside(path)?;
+    write(file.as_file_mut())?;
+    tighten(file.as_file())?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path)?;
+    Ok(())
+}
+
+/// A file without a name that means anything, in the same folder.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let parent = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(FILE)).tempfile_in(parent)?;
+    tempfile::Builder::new().permissions(Permissions::from_mode(FILE)).tempfile_in(parent)
+}
+
+fn put(path: &Path, bytes: &[u8], waits: bool) -> io::Result<()> {
+    let mut file = beside(path)?;
     file.write_all(bytes)?;
     tighten(file.as_file())?;
     if waits {

@@ -121,6 +121,17 @@ pub(super) fn from(file: impl io::Read) -> io::Result<Read> {
 pub(super) fn without_header(file: impl io::Read) -> io::Result<Read> {
     Reading { headed: true, ..Reading::default() }.of(file)
 }
+
+/// What the first line holds: where a header begins in it, all of that, and the entries behind.
+pub(super) fn first(line: &[u8]) -> (Option<&[u8]>, &[u8]) {
+    let Some(start) = find(line, HEADER) else {
+        // An entry on the first line is one all the same.
+        return (None, find(line, START).map_or(&[], |at| &line[at..]));
+    };
+    let end = find(line, START).unwrap_or(line.len()).max(start);
+    (Some(&line[start..end]), &line[end..])
+}
+
 /// A reading under way.
 #[derive(Default)]
 struct Reading {
@@ -181,16 +192,15 @@ impl Reading {
     /// Takes the header from the first line; what follows it on that line is given back.
     fn header<'a>(&mut self, number: usize, line: &'a [u8]) -> &'a [u8] {
         self.headed = true;
-        let Some(start) = find(line, HEADER) else {
+        let (header, rest) = first(line);
+        let Some(header) = header else {
             self.say(number, Matter::Headless);
-            // An entry on the first line is one all the same.
-            return find(line, START).map_or(&[], |at| &line[at..]);
+            return rest;
         };
-        if start > 0 {
+        if header.len() + rest.len() < line.len() {
             self.say(number, Matter::Damaged);
         }
-        let end = find(line, START).unwrap_or(line.len()).max(start);
-        match serde_json::from_slice::<Header>(&line[start..end]) {
+        match serde_json::from_slice::<Header>(header) {
             Ok(header) => {
                 if header.aye > super::lines::VERSION {
                     self.say(number, Matter::Newer(header.aye));
@@ -199,7 +209,7 @@ impl Reading {
             }
             Err(_) => self.say(number, Matter::Headless),
         }
-        &line[end..]
+        rest
     }
 
     /// One entry, or what is left of one. `whole` is false for the last of a file that does not end its last line.

@@ -11,6 +11,8 @@ pub enum Command {
     New,
     /// Go on with another session.
     Resume,
+    /// Go on with a copy.
+    Fork,
     /// Another theme.
     Theme,
     /// Another model.
@@ -59,6 +61,7 @@ pub const COMMANDS: &[Row] = &[
     row(Command::Help, &["help", "keys"], "the keys that work now", Some(Action::Help)),
     row(Command::New, &["new", "clear"], "begin a new session", None),
     row(Command::Resume, &["resume", "sessions"], "go on with another session", Some(Action::Sessions)),
+    row(Command::Fork, &["fork"], "go on with a copy; this session stays as it is", None),
     row(Command::Model, &["model", "models"], "ask another model", Some(Action::Models)),
     row(
         Command::Connect,

@@ -19,6 +19,8 @@ pub enum Wish {
     Sessions,
     /// Go on with another session: [`Reply::Opened`].
     Open(SessionId),
+    /// Go on with a copy of this session, which stays as it is: [`Reply::Opened`].
+    Fork(SessionId),
     /// Begin a new session: [`Reply::Opened`].
     New,
     /// The models that may be chosen: [`Reply::Models`], more than once as more is known.
@@ -155,6 +157,8 @@ pub struct SessionRow {
     pub when: String,
     /// Whether it was a dry run.
     pub dry_run: bool,
+    /// Whether it began as a copy of another.
+    pub copy: bool,
     /// Whether a question in it waits for the person.
     pub waits: bool,
 }
@@ -174,6 +178,8 @@ pub struct LocalServer {
 pub struct Opened {
     /// Which.
     pub session: SessionId,
+    /// The session that it was just made of as a copy.
+    pub from: Option<SessionId>,
     /// The agent with the session in hand.
     pub agent: agent::State,
     /// The way to its runtime. The effects of resuming are done already.

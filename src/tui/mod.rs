@@ -29,6 +29,7 @@ pub use state::{Settings, State};
 
 use crate::chat::SessionId;
 use crate::{agent, tui::keys::Keymap};
+use overlay::Picking;
 use theme::{Theme, Themes};
 use tokio::sync::mpsc;
 
@@ -62,8 +63,8 @@ pub struct Start {
     pub history: Vec<String>,
     /// What the person said on the command line, sent at once; empty where nothing was.
     pub says: String,
-    /// Whether the list of sessions is open at the beginning.
-    pub picks: bool,
+    /// Whether the list of sessions is open at the beginning, and what it is for.
+    pub picks: Option<Picking>,
     /// Sentences for the person, such as what was wrong in the settings.
     pub notices: Vec<String>,
 }

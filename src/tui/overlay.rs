@@ -17,8 +17,8 @@ use std::sync::Arc;
 pub enum Overlay {
     /// The keys that work now.
     Help(Help),
-    /// The sessions of this project.
-    Sessions(Picker, Vec<SessionRow>),
+    /// The sessions of this project, and what is done with the one that is picked.
+    Sessions(Picker, Vec<SessionRow>, Picking),
     /// The themes; the one that was there before is kept for those who leave without choosing.
     Themes(Picker, Box<Theme>),
     /// Every command.
@@ -37,6 +37,15 @@ pub enum Overlay {
     Reader(Reader),
     /// A letter on each link.
     Links(Links),
+}
+
+/// What is done with a session that is picked from the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Picking {
+    /// It goes on.
+    Open,
+    /// A copy of it does.
+    Fork,
 }
 
 /// What may be talked to.

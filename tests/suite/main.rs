@@ -13,6 +13,7 @@ mod commands;
 mod dry_run;
 mod editor;
 mod floors;
+mod forks;
 mod gateway;
 mod hands;
 mod house;

@@ -86,6 +86,15 @@ fn child_that_makes_every_kind_of_file() {
     credentials.save("p", "https://a/v1", aye::config::Key::new("k")).unwrap();
 }
 
+#[test]
+#[ignore = "the other process of the tests below"]
+fn child_that_forks_until_it_is_killed() {
+    let places = Places::under(&folder());
+    loop {
+        aye::store::fork(&places, &id(), Path::new("/project")).unwrap().keep();
+    }
+}
+
 fn every_path(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -113,6 +122,46 @@ fn r56_files_and_folders_are_for_their_owner_alone_whatever_the_umask() {
             assert_eq!(mode, wanted, "umask {umask}: {} is {mode:o}", path.display());
         }
     }
+}
+
+#[test]
+fn a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
+    let home = tempfile::tempdir().unwrap();
+    let places = Places::under(home.path());
+    places.prepare().unwrap();
+    let sessions = Sessions::new(places.sessions());
+    let mut lines = sessions.begin(&header());
+    for n in 0..20 {
+        lines.append(&said(&format!("{n} {}", "x".repeat(5000)))).unwrap();
+    }
+    Drafts::new(places.drafts()).save(Whose::Card(&id()), "half an answer").unwrap();
+    let old = fs::read(lines.path()).unwrap();
+    let entries = sessions.read(&id()).unwrap().entries;
+    // Looking into each would let the other process make thousands meanwhile.
+    let count = || {
+        let files = fs::read_dir(places.sessions()).unwrap();
+        files.filter(|file| file.as_ref().unwrap().path().extension().is_some()).count()
+    };
+    for round in 0..6 {
+        let before = count();
+        let mut process = child("child_that_forks_until_it_is_killed", "077", home.path()).unwrap();
+        let limit = Instant::now() + crate::support::hand::PATIENCE;
+        while count() <= before + round {
+            assert!(Instant::now() < limit, "the other process made no copy");
+        }
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    let copies: Vec<_> = sessions.all().unwrap().into_iter().filter(|listed| listed.id != id()).collect();
+    assert!(copies.len() >= 6, "{}", copies.len());
+    for copy in copies {
+        let read = sessions.read(&copy.id).unwrap();
+        assert_eq!((read.entries == entries, read.notices), (true, vec![]), "{}", copy.id);
+        assert_eq!(copy.from, Some(id()));
+        let card = Drafts::new(places.drafts()).load(Whose::Card(&copy.id));
+        assert_eq!(card, "half an answer");
+    }
+    assert!(fs::read(lines.path()).unwrap() == old, "the old one is as it was");
 }
 
 #[test]

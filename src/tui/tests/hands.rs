@@ -187,6 +187,7 @@ fn what_is_unsent_stays_with_its_session() {
         title: "other".into(),
         when: String::new(),
         dry_run: false,
+        copy: false,
         waits: false,
     };
     screen.happens(Event::Host(Reply::Sessions(vec![row])));
@@ -201,23 +202,82 @@ fn what_is_unsent_stays_with_its_session() {
     );
 }
 
-#[test]
-fn another_session_brings_its_folder_and_its_history() {
-    use crate::tui::host::{Line, Opened, Reply};
-    let mut screen = Screen::new();
-    let policy = Policy::default();
-    let opened = Opened {
+/// A session that is opened, perhaps as a copy of another.
+fn opened(from: Option<&str>) -> crate::tui::host::Opened {
+    crate::tui::host::Opened {
         session: SessionId("02".into()),
-        agent: agent::State::new(policy, "m".into(), String::new(), vec![]),
-        line: Line { run: Box::new(|_| None), events: tokio::sync::mpsc::channel(1).1 },
+        from: from.map(|id| SessionId(id.into())),
+        agent: agent::State::new(Policy::default(), "m".into(), String::new(), vec![]),
+        line: crate::tui::host::Line { run: Box::new(|_| None), events: tokio::sync::mpsc::channel(1).1 },
         connection: Default::default(),
         draft: String::new(),
         card: String::new(),
         folder: "/other".into(),
         history: vec!["said there".into()],
         place: "~/other".into(),
+    }
+}
+
+#[test]
+fn a_copy_is_made_when_the_turn_is_over_and_not_before() {
+    use crate::tui::host::Wish;
+    let forks = |screen: &mut Screen| {
+        screen.effects.clear();
+        screen.says("/fork");
+        screen.effects.iter().any(|effect| matches!(effect, Effect::Ask(Wish::Fork(id)) if id.0 == "01J"))
     };
-    screen.happens(Event::Host(Reply::Opened(Box::new(opened))));
+    let mut screen = Screen::new();
+    assert!(!forks(&mut screen) && screen.shows().contains("nothing was said yet"), "{}", screen.shows());
+    screen.says("go");
+    assert!(!forks(&mut screen) && screen.shows().contains("when the turn is over"), "{}", screen.shows());
+    screen.replies("Done.");
+    assert!(forks(&mut screen), "{:?}", screen.effects);
+}
+
+#[test]
+fn a_copy_of_the_session_picked_from_its_list_is_made() {
+    use crate::tui::host::{Reply, SessionRow, Wish};
+    use crate::tui::overlay::Picking;
+    let mut screen = Screen::new();
+    let effects = update::begin(&mut screen.state, String::new(), Some(Picking::Fork));
+    assert!(effects.contains(&Effect::Ask(Wish::Sessions)), "{effects:?}");
+    let row = SessionRow {
+        id: SessionId("02".into()),
+        title: "other".into(),
+        when: String::new(),
+        dry_run: true,
+        copy: true,
+        waits: false,
+    };
+    screen.happens(Event::Host(Reply::Sessions(vec![row])));
+    let shown = screen.shows();
+    assert!(shown.contains("go on with a copy of") && shown.contains("a copy, dry run"), "{shown}");
+    screen.presses("enter");
+    assert!(
+        screen.effects.contains(&Effect::Ask(Wish::Fork(SessionId("02".into())))),
+        "{:?}",
+        screen.effects
+    );
+}
+
+#[test]
+fn a_copy_keeps_the_mode_that_was_chosen_and_another_session_does_not() {
+    use crate::policy::Mode;
+    use crate::tui::host::Reply;
+    for (from, mode) in [(Some("01J"), Mode::Plan), (Some("03"), Mode::Ask), (None, Mode::Ask)] {
+        let mut screen = Screen::new();
+        screen.happens(Event::Key(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT)));
+        assert_eq!(screen.state.agent.policy.mode, Mode::Plan);
+        screen.happens(Event::Host(Reply::Opened(Box::new(opened(from)))));
+        assert_eq!(screen.state.agent.policy.mode, mode, "{from:?}");
+    }
+}
+
+#[test]
+fn another_session_brings_its_folder_and_its_history() {
+    use crate::tui::host::Reply;
+    let mut screen = Screen::new();
+    screen.happens(Event::Host(Reply::Opened(Box::new(opened(None)))));
     assert_eq!(screen.state.settings.folder, std::path::Path::new("/other"));
     screen.presses("up");
     assert_eq!(screen.state.composer.text(), "said there");

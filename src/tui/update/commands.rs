@@ -1,12 +1,13 @@
 //! What commands do, and the lists they open.
 
 use super::{agent, audit, connect, copy, key, models, search};
+use crate::agent::Waiting;
 use crate::tui::command::{COMMANDS, Command};
 use crate::tui::effect::Effect;
 use crate::tui::focus;
 use crate::tui::host::Wish;
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::Overlay;
+use crate::tui::overlay::{Overlay, Picking};
 use crate::tui::parts::help::Help;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
@@ -18,7 +19,8 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
     match command {
         Command::Help => help(state),
         Command::New => leave_for(state, Wish::New),
-        Command::Resume => sessions(state),
+        Command::Fork => fork(state),
+        Command::Resume => sessions(state, Picking::Open),
         Command::Theme => themes(state),
         Command::Model if !words.is_empty() => models::use_named(state, words),
         Command::Model => models::open(state),
@@ -73,6 +75,20 @@ pub fn leave_for(state: &mut State, wish: Wish) -> Vec<Effect> {
     [draft].into_iter().chain(card).chain([Effect::Ask(wish)]).collect()
 }
 
+/// Goes on with a copy, when the turn is over or while a question waits.
+fn fork(state: &mut State) -> Vec<Effect> {
+    let why_not = match state.agent.waiting() {
+        Some(Waiting::Approval { .. }) => "answer the card first: a yes is for one session",
+        None if !state.agent.is_idle() => "this can be done when the turn is over, or while a question waits",
+        None if state.agent.session.entries().is_empty() => "nothing was said yet that could be copied",
+        Some(Waiting::Answer { .. }) | None => {
+            return leave_for(state, Wish::Fork(state.session.clone()));
+        }
+    };
+    state.notice(why_not, Kind::Info);
+    Vec::new()
+}
+
 /// The keys that work now.
 pub fn help(state: &mut State) -> Vec<Effect> {
     let help = Help::new(focus::scopes(state));
@@ -97,10 +113,13 @@ pub fn palette(state: &mut State) -> Vec<Effect> {
 }
 
 /// The sessions: the list is there at once, its rows when the host has them.
-pub fn sessions(state: &mut State) -> Vec<Effect> {
-    state
-        .overlays
-        .push(Overlay::Sessions(Picker::new("sessions", "no other session here", Vec::new()), Vec::new()));
+pub fn sessions(state: &mut State, picking: Picking) -> Vec<Effect> {
+    let title = match picking {
+        Picking::Open => "sessions",
+        Picking::Fork => "go on with a copy of",
+    };
+    let picker = Picker::new(title, "no other session here", Vec::new());
+    state.overlays.push(Overlay::Sessions(picker, Vec::new(), picking));
     vec![Effect::Ask(Wish::Sessions)]
 }
 

@@ -16,7 +16,7 @@ use crate::tui::state::State;
 pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect> {
     match reply {
         Reply::Sessions(rows) => {
-            if let Some(Overlay::Sessions(picker, kept)) = state.overlays.last_mut() {
+            if let Some(Overlay::Sessions(picker, kept, _)) = state.overlays.last_mut() {
                 picker.set_rows(rows.iter().map(session_item).collect());
                 *kept = rows;
             }
@@ -25,7 +25,12 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
         Reply::Reached(reached) => return models::reached(state, *reached),
         Reply::Done(words) => state.notice(&words, toast::Kind::Info),
         Reply::Opened(opened) => {
+            let mode = state.agent.policy.mode;
             state.agent = opened.agent;
+            if opened.from.as_ref() == Some(&state.session) {
+                // A copy asks no less than what it was made of.
+                state.agent.policy.mode = mode;
+            }
             state.session = opened.session;
             state.connection = opened.connection;
             state.settings.place = opened.place;
@@ -61,11 +66,7 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
 }
 
 fn session_item(row: &SessionRow) -> Row {
-    let more = match (row.waits, row.dry_run) {
-        (true, true) => "dry run, a question waits",
-        (true, false) => "a question waits",
-        (false, true) => "dry run",
-        (false, false) => "",
-    };
-    Row::new(&row.title).key(&row.id.0).more(more).detail(&row.when)
+    let marks = [(row.copy, "a copy"), (row.dry_run, "dry run"), (row.waits, "a question waits")];
+    let more: Vec<&str> = marks.iter().filter(|(is, _)| *is).map(|(_, words)| *words).collect();
+    Row::new(&row.title).key(&row.id.0).more(&more.join(", ")).detail(&row.when)
 }

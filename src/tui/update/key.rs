@@ -5,6 +5,7 @@ use crate::chat::Entry;
 use crate::tui::effect::Effect;
 use crate::tui::focus::{Focus, focus};
 use crate::tui::keys::{Action, Chord, Scope};
+use crate::tui::overlay::Picking;
 use crate::tui::parts::listening::Listening;
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::{cache::Cache, call, entry};
@@ -139,7 +140,7 @@ pub fn act(state: &mut State, cache: &mut Cache, action: Action) -> Vec<Effect> 
         Action::OpenLink => links::begin(state, cache),
         Action::Copy => copy::offer(state),
         Action::Palette => commands::palette(state),
-        Action::Sessions => commands::sessions(state),
+        Action::Sessions => commands::sessions(state, Picking::Open),
         Action::Themes => commands::themes(state),
         Action::Models => super::models::open(state),
         Action::Connect => connect::open(state),

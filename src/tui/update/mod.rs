@@ -19,6 +19,7 @@ mod writing;
 use super::effect::Effect;
 use super::event::Event;
 use super::host::Wish;
+use super::overlay::Picking;
 use super::parts::toast::Kind;
 use super::parts::transcript::cache::Cache;
 use super::prompt::Seen;
@@ -88,8 +89,8 @@ pub fn shown(state: &mut State, now: Duration, seen: Option<Seen>) -> bool {
 }
 
 /// What the person asked for on the command line.
-pub fn begin(state: &mut State, says: String, picks: bool) -> Vec<Effect> {
-    let mut effects = if picks { commands::sessions(state) } else { Vec::new() };
+pub fn begin(state: &mut State, says: String, picks: Option<Picking>) -> Vec<Effect> {
+    let mut effects = picks.map(|picking| commands::sessions(state, picking)).unwrap_or_default();
     if !says.trim().is_empty() {
         effects.extend(writing::say(state, says));
     }

@@ -5,7 +5,7 @@ use crate::tui::command::COMMANDS;
 use crate::tui::effect::Effect;
 use crate::tui::host::{ModelRow, Wish};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{Overlay, Reader};
+use crate::tui::overlay::{Overlay, Picking, Reader};
 use crate::tui::parts::help;
 use crate::tui::parts::picker::Pick;
 use crate::tui::parts::transcript::{cache::Cache, live};
@@ -38,7 +38,7 @@ pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
             return connect::entered(state, did, key.kind);
         }
         Overlay::Links(_) => return links::key(state, &key),
-        Overlay::Sessions(picker, _)
+        Overlay::Sessions(picker, ..)
         | Overlay::Themes(picker, _)
         | Overlay::Commands(picker)
         | Overlay::Models(picker, _)
@@ -53,7 +53,7 @@ pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
 pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
     let pick = match state.overlays.last_mut() {
         Some(
-            Overlay::Sessions(picker, _)
+            Overlay::Sessions(picker, ..)
             | Overlay::Themes(picker, _)
             | Overlay::Commands(picker)
             | Overlay::Models(picker, _)
@@ -78,7 +78,7 @@ pub fn scroll(state: &mut State, cache: &mut Cache, by: isize) -> Vec<Effect> {
             return Vec::new();
         }
         Some(
-            Overlay::Sessions(picker, _)
+            Overlay::Sessions(picker, ..)
             | Overlay::Themes(picker, _)
             | Overlay::Commands(picker)
             | Overlay::Models(picker, _)
@@ -138,10 +138,11 @@ fn picked(state: &mut State, cache: &mut Cache, pick: Pick) -> Vec<Effect> {
 
 fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize, keep: bool) -> Vec<Effect> {
     match overlay {
-        Overlay::Sessions(_, rows) => match rows.into_iter().nth(row) {
-            Some(session) if session.id == state.session => Vec::new(),
-            Some(session) => commands::leave_for(state, Wish::Open(session.id)),
-            None => Vec::new(),
+        Overlay::Sessions(_, rows, picking) => match (rows.into_iter().nth(row), picking) {
+            (Some(session), Picking::Fork) => commands::leave_for(state, Wish::Fork(session.id)),
+            (Some(session), Picking::Open) if session.id == state.session => Vec::new(),
+            (Some(session), Picking::Open) => commands::leave_for(state, Wish::Open(session.id)),
+            (None, _) => Vec::new(),
         },
         Overlay::Themes(..) => match state.themes.all.get(row) {
             Some(theme) => {

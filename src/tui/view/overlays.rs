@@ -30,7 +30,7 @@ pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Over> {
             help.view(&state.keys, area, buffer, theme);
             None
         }
-        Overlay::Sessions(picker, _)
+        Overlay::Sessions(picker, ..)
         | Overlay::Themes(picker, _)
         | Overlay::Commands(picker)
         | Overlay::Models(picker, _)

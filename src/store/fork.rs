@@ -1,0 +1,160 @@
+//! A copy of a session, to go on with while the old one stays as it is.
+//!
+//! The old session is only read, so it may be open in another process. The copy's file appears last, whole and at once:
+//! whatever ends the program on the way, there is a whole copy or none.
+
+use super::draft::{Drafts, Whose};
+use super::read::{LONGEST, first};
+use super::{Error, Header, Places, lines, new_id, private};
+use crate::chat::SessionId;
+use serde_json::{Map, Value};
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// A copy that was made. Until it is [kept](Fork::keep) it goes away with this value: what fails before anything
+/// happened in it leaves nothing.
+#[derive(Debug)]
+pub struct Fork {
+    /// The copy.
+    pub id: SessionId,
+    /// The session it was made of.
+    pub from: SessionId,
+    /// Whether the old session's first line could be read. If not, the copy is a dry run, as the careful answer is.
+    pub headed: bool,
+    places: Places,
+    kept: bool,
+}
+
+impl Fork {
+    fn new(places: &Places, from: &SessionId) -> Self {
+        Self { id: new_id(), from: from.clone(), headed: false, places: places.clone(), kept: false }
+    }
+
+    /// It is gone on with.
+    pub fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Fork {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
+        // What cannot be removed is in nobody's way: without its file there is no session.
+        let _ = fs::remove_file(lines::path(&self.places.sessions(), &self.id));
+        let drafts = Drafts::new(self.places.drafts());
+        for whose in [Whose::Session(&self.id), Whose::Card(&self.id)] {
+            let _ = drafts.save(whose, "");
+        }
+        let _ = fs::remove_dir_all(self.places.rehearsal(&self.id));
+    }
+}
+
+/// Copies a session with what stood unsent in it, what was chosen on its card, and what its dry run wrote. The lines of
+/// its file are taken as they are, damaged ones and a last one that is half written among them: the copy is read as the
+/// old session is. `folder` is where it works if the first line does not say.
+///
+/// # Errors
+/// [`Error::Missing`] where there is no such session, [`Error::Io`] where it cannot be read, and [`Error::Copy`] where
+/// the copy cannot be written.
+pub fn fork(places: &Places, from: &SessionId, folder: &Path) -> Result<Fork, Error> {
+    let path = lines::path(&places.sessions(), from);
+    let unread = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => Error::Missing(from.0.clone()),
+        _ => Error::at(&path)(source),
+    };
+    let file = private::open_read(&path).map_err(unread)?;
+    // What another process adds from here on is not in the copy.
+    let bytes = file.metadata().map_err(unread)?.len();
+    let mut old = BufReader::new(file.take(bytes));
+    let line = first_line(&mut old).map_err(unread)?;
+
+    let mut copy = Fork::new(places, from);
+    let (header, rest) = first(&line);
+    let header = header.and_then(|header| renamed(header, &copy.id, from));
+    copy.headed = header.is_some();
+    let mut head = header.unwrap_or_else(|| headless(&copy.id, from, folder));
+    head.push(b'\n');
+    if !rest.trim_ascii().is_empty() {
+        head.extend_from_slice(rest);
+    }
+
+    let unwritten = |path: &Path| {
+        let (from, path) = (from.clone(), path.to_owned());
+        move |source| Error::Copy { from, path, source }
+    };
+    let (layer, its_layer) = (places.rehearsal(from), places.rehearsal(&copy.id));
+    tree(&layer, &its_layer).map_err(unwritten(&its_layer))?;
+    let drafts = Drafts::new(places.drafts());
+    for (old, new) in
+        [(Whose::Session(from), Whose::Session(&copy.id)), (Whose::Card(from), Whose::Card(&copy.id))]
+    {
+        drafts.save(new, &drafts.load(old)).map_err(|error| match error {
+            Error::Io { path, source } => unwritten(&path)(source),
+            error => error,
+        })?;
+    }
+    let path = lines::path(&places.sessions(), &copy.id);
+    private::make(&path, |file| {
+        file.write_all(&head)?;
+        io::copy(&mut old, file).map(drop)
+    })
+    .map_err(unwritten(&path))?;
+    Ok(copy)
+}
+
+/// The first line that counts, with its end; one that is too long to be read is none.
+fn first_line(old: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        old.by_ref().take(LONGEST).read_until(b'\n', &mut line)?;
+        if (line.len() as u64) < LONGEST || line.last() == Some(&b'\n') {
+            return Ok(line);
+        }
+        old.skip_until(b'\n')?;
+    }
+}
+
+/// The header as the copy has it: what a newer version wrote into it stays. Nothing where it cannot be read.
+fn renamed(header: &[u8], id: &SessionId, from: &SessionId) -> Option<Vec<u8>> {
+    serde_json::from_slice::<Header>(header).ok()?;
+    let mut header: Map<String, Value> = serde_json::from_slice(header).ok()?;
+    for (name, value) in [("id", id.0.clone()), ("time", lines::now()), ("from", from.0.clone())] {
+        header.insert(name.to_owned(), Value::String(value));
+    }
+    serde_json::to_vec(&header).ok()
+}
+
+/// The header of a copy whose old first line tells nothing.
+fn headless(id: &SessionId, from: &SessionId, folder: &Path) -> Vec<u8> {
+    let header = Header { from: Some(from.clone()), ..Header::new(id.clone(), folder, "", true) };
+    serde_json::to_vec(&header).expect("a header is text and numbers")
+}
+
+/// Copies a folder of plain files and folders, where there is one; what is neither is left out.
+fn tree(old: &Path, new: &Path) -> io::Result<()> {
+    let mut folders = vec![(old.to_owned(), new.to_owned())];
+    while let Some((old, new)) = folders.pop() {
+        let entries = match fs::read_dir(&old) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries?,
+        };
+        private::folder(&new)?;
+        for entry in entries {
+            let entry = entry?;
+            let (kind, to): (_, PathBuf) = (entry.file_type()?, new.join(entry.file_name()));
+            if kind.is_dir() {
+                folders.push((entry.path(), to));
+            } else if kind.is_file() {
+                fs::copy(entry.path(), to)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
