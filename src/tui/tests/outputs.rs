@@ -177,7 +177,7 @@ fn a_picture_whose_line_grows_when_its_size_is_known_hides_no_last_line() {
     assert!(screen.shows().contains("The end."));
     looked(&mut screen);
     let shows = screen.shows();
-    assert!(shows.contains("opens or\n") && shows.contains("The end."), "{shows}");
+    assert!(shows.contains("ctrl-o\n opens or copies\n") && shows.contains("The end."), "{shows}");
 }
 
 #[test]
