@@ -143,13 +143,13 @@ fn is_wide_punctuation(c: char) -> bool {
         || matches!(c, '！' | '（' | '）' | '，' | '：' | '；' | '？' | '“' | '”' | '‘' | '’' | '…')
 }
 
-/// How much is left without the stops and brackets that belong to the sentence around it.
+/// How much is left without the stops and the brackets that belong to the sentence around it.
 fn trimmed(word: &str) -> usize {
     let mut end = word.len();
     while let Some(last) = word[..end].chars().next_back() {
         let count = |c: char| word[..end].matches(c).count();
         let drop = match last {
-            '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '_' | '~' => true,
+            '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '_' | '~' | '(' | '[' => true,
             ')' => count('(') < count(')'),
             ']' => count('[') < count(']'),
             _ => false,

@@ -18,6 +18,7 @@ fn paths_are_found_wherever_prose_puts_them() {
     check("see src/main.rs", "src/main.rs");
     check("see src/main.rs.", "src/main.rs");
     check("(src/main.rs)", "src/main.rs");
+    check("https://a.example/b.[^1] and https://a.example/c(", "https://a.example/b | https://a.example/c");
     check("`src/main.rs`", "src/main.rs");
     check("\"src/main.rs\", 'src/lib.rs'", "src/main.rs | src/lib.rs");
     check("in **src/main.rs**:", "src/main.rs");

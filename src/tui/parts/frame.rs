@@ -38,9 +38,9 @@ impl Frame<'_> {
             let words = format!(" {} ", clean::one_line(self.right));
             left = room - width::width(&words) - 1;
             let x = area.right() - 2 - width::width(&words) as u16;
-            buffer.set_stringn(x, area.y, &words, room, theme.dim);
+            buffer.set_stringn(x, area.y, &words, room, off_border(theme, theme.dim));
         }
-        on_border(self.title, left, area.x + 2, area.y, buffer, theme.prompt);
+        on_border(self.title, left, area.x + 2, area.y, buffer, off_border(theme, theme.prompt));
         self.hint(area, buffer, theme);
         Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
     }
@@ -54,7 +54,7 @@ impl Frame<'_> {
         let room = usize::from(area.width) - 4;
         let fits = |hint: &&String| width::width(hint) + 2 <= room;
         if let Some(hint) = self.hints.iter().find(fits).or(self.hints.last()) {
-            on_border(hint, room, area.x + 2, area.bottom() - 1, buffer, theme.dim);
+            on_border(hint, room, area.x + 2, area.bottom() - 1, buffer, off_border(theme, theme.dim));
         }
     }
 }
@@ -64,6 +64,11 @@ pub fn rows(height: u16) -> u16 {
     if height < 3 { 0 } else { 2 }
 }
 
+/// Words in a border do not take its colour, also where their role leaves the terminal's own.
+fn off_border(theme: &Theme, role: Style) -> Style {
+    Style::reset().patch(theme.ground).patch(theme.text).patch(role)
+}
+
 fn on_border(words: &str, room: usize, x: u16, y: u16, buffer: &mut Buffer, style: Style) {
     let words = clean::one_line(words);
     if words.is_empty() || room < 3 {
@@ -71,4 +76,31 @@ fn on_border(words: &str, room: usize, x: u16, y: u16, buffer: &mut Buffer, styl
     }
     let words = format!(" {} ", width::fit(&words, room - 2));
     buffer.set_stringn(x, y, words, room, style);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::theme::Themes;
+    use ratatui::style::Color;
+
+    #[test]
+    fn words_in_a_border_do_not_take_its_colour() {
+        for name in ["terminal", "dark", "light"] {
+            let theme = Themes::bundled().choose(name, None);
+            let mut buffer = Buffer::empty(Rect::new(0, 0, 30, 4));
+            let hints = ["y yes".to_owned()];
+            Frame { title: "run?", right: "1 of 2", hints: &hints, listens: true }.view(
+                buffer.area,
+                &mut buffer,
+                &theme,
+            );
+            let expected = |role: Style| role.fg.or(theme.text.fg).unwrap_or(Color::Reset);
+            for (at, role) in [((3, 0), theme.prompt), ((23, 0), theme.dim), ((3, 3), theme.dim)] {
+                let cell = &buffer[at];
+                assert!(cell.symbol() != "─" && cell.fg == expected(role), "{name} {at:?}: {cell:?}");
+            }
+            assert_eq!(buffer[(1, 0)].fg, theme.border.fg.unwrap_or_default(), "{name}");
+        }
+    }
 }

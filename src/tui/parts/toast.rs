@@ -76,6 +76,12 @@ impl Toasts {
         self.show(now);
     }
 
+    /// Takes back a notice that is no longer true.
+    pub fn withdraw(&mut self, words: &str, now: Duration) {
+        self.list.retain(|toast| toast.words != words);
+        self.show(now);
+    }
+
     /// Lets go those whose time is over. Whether anything changed on the screen.
     pub fn tick(&mut self, now: Duration) -> bool {
         let before = self.list.len();

@@ -47,6 +47,26 @@ fn a_running_command_shows_its_colours_and_the_last_state_of_its_progress() {
 }
 
 #[test]
+fn a_command_that_ended_badly_does_not_look_like_one_that_went_well() {
+    for (output, mark, says) in [
+        ("x\nexit 0", "✓", ""),
+        ("x\nexit 1", "✗", "exit 1"),
+        ("killed by signal 9", "✗", "killed by signal 9"),
+        ("x\nstopped after 30 s", "✗", "stopped after 30 s"),
+        ("exit 1\nexit 0", "✓", ""),
+    ] {
+        let mut screen = coloured();
+        screen.resized(60, 15);
+        runs(&mut screen);
+        screen.finished("a", Outcome::Done(output.into()));
+        let shows = screen.shows();
+        let line = shows.lines().find(|line| line.contains("bash_exec    make")).unwrap_or_default();
+        assert!(line.contains(mark) && line.contains(says), "{output:?}: {shows}");
+        assert_eq!(line.contains("exit"), says.starts_with("exit"), "{output:?}: {shows}");
+    }
+}
+
+#[test]
 fn a_finished_command_is_opened_in_its_colours_and_copied_and_told_without() {
     let mut screen = coloured();
     runs(&mut screen);
@@ -147,6 +167,17 @@ fn a_picture_is_a_line_with_its_size_and_a_key() {
 
      gone (docs/none.png)
     ");
+}
+
+#[test]
+fn a_picture_whose_line_grows_when_its_size_is_known_hides_no_last_line() {
+    let text =
+        format!("{}![the start of it all, as it was](docs/shot.png)\n\nThe end.", "A line.\n\n".repeat(20));
+    let mut screen = Screen::with([said("go"), replied(&text), ended()]);
+    assert!(screen.shows().contains("The end."));
+    looked(&mut screen);
+    let shows = screen.shows();
+    assert!(shows.contains("ctrl-o\n opens or copies\n") && shows.contains("The end."), "{shows}");
 }
 
 #[test]

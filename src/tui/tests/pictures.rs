@@ -3,6 +3,19 @@
 use super::*;
 
 #[test]
+fn what_a_key_does_stays_beside_it_on_a_narrow_first_screen() {
+    let mut screen = Screen::new();
+    screen.resized(60, 15);
+    let shows = screen.shows();
+    assert!(
+        shows.contains(
+            "\n enter    sends what you write; nothing is changed or run\n          without your yes\n"
+        ),
+        "{shows}"
+    );
+}
+
+#[test]
 fn a_first_screen() {
     let mut screen = Screen::new();
     insta::assert_snapshot!(screen.shows(), @r"

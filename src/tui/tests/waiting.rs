@@ -181,7 +181,7 @@ fn after_a_failure_the_next_step_is_offered_and_works() {
      ✗ the service failed (503): overloaded. What came so far
        is kept; send a message to go on from here.
 
-       ↻ alt-r asks again
+       ↻ alt-r asks again · alt-c another service, or a key
 
 
 

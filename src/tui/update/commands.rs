@@ -13,6 +13,7 @@ use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::cache::Cache;
 use crate::tui::state::State;
+use crate::tui::theme::Theme;
 
 /// Runs a command with the words behind its name.
 pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) -> Vec<Effect> {
@@ -125,8 +126,14 @@ pub fn sessions(state: &mut State, picking: Picking) -> Vec<Effect> {
 
 /// The themes, each shown as the cursor comes to it.
 pub fn themes(state: &mut State) -> Vec<Effect> {
-    let kind = |light: bool| if light { "for light terminals" } else { "for dark terminals" };
-    let items = state.themes.all.iter().map(|theme| Row::new(&theme.name).more(kind(theme.light))).collect();
+    let kind = |theme: &Theme| match (theme.name.as_str(), theme.light) {
+        ("terminal", _) => "the terminal's own sixteen colours",
+        ("colour-blind", false) => "for dark terminals, no red against green",
+        ("high-contrast", false) => "for dark terminals, the strongest contrast",
+        (_, true) => "for light terminals",
+        (_, false) => "for dark terminals",
+    };
+    let items = state.themes.all.iter().map(|theme| Row::new(&theme.name).more(kind(theme))).collect();
     let before = Box::new(state.theme.clone());
     state.overlays.push(Overlay::Themes(Picker::new("themes", "", items), before));
     Vec::new()

@@ -227,6 +227,10 @@ fn read_whole(state: &mut State) -> Vec<Effect> {
     Vec::new()
 }
 
+/// What the first Esc says where a card is open, and where a question was put off.
+const AGAIN: &str = "esc again stops the turn";
+const AGAIN_UNANSWERED: &str = "esc again stops the turn without an answer";
+
 /// Esc: what is nearest goes first, then the turn.
 fn stop(state: &mut State) -> Vec<Effect> {
     if state.agent.is_idle() {
@@ -241,12 +245,13 @@ fn stop(state: &mut State) -> Vec<Effect> {
     let again = state.pressed_stop.take().is_some_and(|at| state.now.saturating_sub(at) < TWICE);
     if open && !again {
         state.pressed_stop = Some(state.now);
-        let words = match state.open_card() {
-            Some(_) => "esc again stops the turn",
-            None => "esc again stops the turn without an answer",
-        };
+        let words = if state.open_card().is_some() { AGAIN } else { AGAIN_UNANSWERED };
         state.notice(words, Kind::Info);
         return Vec::new();
+    }
+    // It is stopped now.
+    for words in [AGAIN, AGAIN_UNANSWERED] {
+        state.toasts.withdraw(words, state.now);
     }
     agent::happened(state, crate::agent::Event::Interrupted)
 }

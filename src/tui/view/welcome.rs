@@ -154,8 +154,11 @@ fn keys(state: &State, width: usize) -> Section {
         let hint = state.keys.hint(scope, action);
         if !hint.is_empty() {
             let gap = " ".repeat(9usize.saturating_sub(width::width(&hint)).max(1));
-            let words = [(hint.as_str(), theme.accent), (gap.as_str(), theme.dim), (words, theme.dim)];
-            lines.extend(say(&words, width, ""));
+            let first = vec![Piece::new(hint, theme.accent), Piece::new(gap, theme.dim)];
+            let room = first.iter().map(|piece| width::width(&piece.text)).sum();
+            let rest = vec![Piece::new(" ".repeat(room), theme.dim)];
+            let shape = Shape { width, first, rest, verbatim: false };
+            lines.extend(wrap(&[Piece::new(words, theme.dim)], &shape).lines);
         }
     }
     Section { lines, goes: 2 }

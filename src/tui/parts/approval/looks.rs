@@ -159,9 +159,9 @@ impl Approval {
                 let editor = keys.hint(Scope::Composer, Action::OpenEditor);
                 let rest = if form.is_long() { format!("{editor} opens it · ") } else { String::new() };
                 vec![
-                    format!("↑↓ field · {rest}enter look again · {back} back"),
-                    format!("enter look again · {back} back"),
-                    "enter look".to_owned(),
+                    format!("↑↓ field · {rest}enter checks it · {back} back"),
+                    format!("enter checks it · {back} back"),
+                    "enter check".to_owned(),
                 ]
             }
             Step::Details => vec![format!("{details} back to the card · {no} no"), format!("{details} back")],

@@ -212,8 +212,13 @@ impl Cache {
         self.live = live::Live::default();
     }
 
-    /// Keeps whether what links name is there.
+    /// Keeps whether what links name is there. What was laid out without knowing may have another height now.
     pub fn exist(&mut self, found: Vec<(Target, There)>) {
+        for (item, _) in self.kept.iter().filter(|(_, kept)| kept.known.is_some()) {
+            if let Some(height) = self.heights.get_mut(*item) {
+                *height = None;
+            }
+        }
         let known = self.outside.exist.get_mut();
         known.extend(found.into_iter().map(|(target, is)| (target, Some(is))));
         self.outside.known += 1;

@@ -75,6 +75,14 @@ fn came_about(outcome: &Outcome) -> bool {
     }
 }
 
+/// How a command ended that ran, but not to a good end: what its outcome says last.
+fn ended_badly<'a>(call: &Call, outcome: &'a Outcome) -> Option<&'a str> {
+    let Outcome::Done(text) = outcome else { return None };
+    let last = text.lines().next_back().filter(|last| *last != "exit 0")?;
+    let ends = ["exit ", "stopped ", "killed by ", "ended, "];
+    (is_command(call) && ends.iter().any(|begins| last.starts_with(begins))).then_some(last)
+}
+
 fn inner(ground: &Ground<'_>) -> usize {
     ground.width.saturating_sub(4).max(1)
 }
@@ -88,7 +96,9 @@ fn line(
     took_ms: u64,
 ) -> Line<'static> {
     let theme = ground.theme;
+    let ended = ended_badly(call, outcome);
     let (mark, style) = match outcome {
+        Outcome::Done(_) if ended.is_some() => ("✗", theme.warning),
         Outcome::Done(_) => ("✓", theme.success),
         Outcome::Failed(_) => ("✗", theme.danger),
         Outcome::Refused(_) => ("⊘", theme.warning),
@@ -114,6 +124,11 @@ fn line(
     let took = match took_ms {
         0 => String::new(),
         ms => how_long(Duration::from_millis(ms)),
+    };
+    let took = match ended {
+        Some(ended) if took.is_empty() => ended.to_owned(),
+        Some(ended) => format!("{ended} · {took}"),
+        None => took,
     };
     row(ground.width, (mark, style), &call.call.name, &summary, &took, (theme.text, theme.dim))
 }

@@ -4,7 +4,7 @@ use super::cache::{Laid, Outsides};
 use super::pieces::Pieces;
 use super::{Ground, call, entry, how_long};
 use crate::agent::{Draft, Pending, Phase, Step};
-use crate::chat::TurnId;
+use crate::chat::{Ending, Entry, TurnId};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::pace::{self, Wait};
 use crate::tui::state::SPIN;
@@ -197,7 +197,18 @@ fn offer(ground: &Ground<'_>) -> Page {
         return Page::default();
     }
     let mut page = Page { lines: vec![Line::default()], ..Page::default() };
-    page.append(entry::plain(&format!("{key} asks again"), ground.theme.dim, ground.width, "  ↻ "));
+    // After a failure the way to another service, or to a key, is as near.
+    let other = ground.keys.hint(Scope::Anywhere, Action::Connect);
+    let failed = |ending: &Ending| matches!(ending, Ending::Failed(_));
+    let endings = ground.agent.session.entries().iter().rev().find_map(|entry| match entry {
+        Entry::Ended { ending } => Some(ending),
+        _ => None,
+    });
+    let other = match endings.is_some_and(failed) && !other.is_empty() {
+        true => format!(" · {other} another service, or a key"),
+        false => String::new(),
+    };
+    page.append(entry::plain(&format!("{key} asks again{other}"), ground.theme.dim, ground.width, "  ↻ "));
     page
 }
 
