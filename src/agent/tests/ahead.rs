@@ -176,9 +176,9 @@ fn a_card_that_goes_back_when_its_turn_has_come_is_looked_at_again() {
     let mut state = three();
     brought(&mut state, "c");
     planned(&mut state, "c", write());
-    for id in ["a", "b"] {
-        decided(&mut state, id, Decision::Deny(String::new()));
-    }
+    decided(&mut state, "a", Decision::Deny(String::new()));
+    planned(&mut state, "b", write());
+    decided(&mut state, "b", Decision::Deny(String::new()));
     assert_eq!(waits(&state), Some(("c", (3, 3))));
     assert_eq!(shape(&update(&mut state, Event::Brought(None))), ["PLAN c"]);
 }
