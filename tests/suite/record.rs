@@ -52,7 +52,8 @@ async fn r08_a_script_that_changed_between_the_card_and_the_yes_does_not_run() {
 async fn r08_a_command_whose_words_name_another_file_by_then_does_not_run() {
     use std::fs::{create_dir, remove_file, rename, write};
     use std::os::unix::fs::symlink;
-    let swaps: [(&str, fn(&std::path::Path)); 5] = [
+    type Swap = fn(&std::path::Path);
+    let swaps: [(&str, Swap); 5] = [
         ("sh link.sh", |at| {
             remove_file(at.join("link.sh")).unwrap();
             symlink("other.sh", at.join("link.sh")).unwrap();
