@@ -1,6 +1,6 @@
 //! From a call to its outcome.
 
-use super::state::{Pending, Step};
+use super::state::{Pending, Step, Waiting};
 use super::{Desk, Effect, Phase, ahead, editing, thinking};
 use crate::chat::{
     Access, Answer, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Status, ToolCall, TurnId,
@@ -29,7 +29,7 @@ pub(super) fn begin(desk: &mut Desk<'_>, turn: TurnId, calls: Vec<ToolCall>) {
 /// Starts whatever can start. Calls are planned one after the other; reads then run side by side, and a call that
 /// may change something is planned once everything before it is settled, so that no plan is made against a folder
 /// which an earlier call is about to change.
-fn advance(desk: &mut Desk<'_>) {
+pub(super) fn advance(desk: &mut Desk<'_>) {
     loop {
         let Phase::Acting { turn, calls } = &mut desk.state.phase else { return };
         let turn = *turn;
@@ -178,8 +178,9 @@ pub(super) fn start(desk: &mut Desk<'_>, call: ToolCall, plan: Box<Plan>) {
 /// A call was decided. Anything but the one that waits, and a no before its turn, changes nothing: a yes for one call
 /// is never a yes for another.
 pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: By) {
-    if desk.state.brought.as_ref().is_some_and(|brought| brought != id) {
-        ahead::put_back(desk);
+    let is_card = |waiting| matches!(waiting, Waiting::Approval { call, .. } if call.id == *id);
+    if !matches!(decision, Decision::Deny(_)) && !desk.state.waiting().is_some_and(is_card) {
+        return;
     }
     let first = desk.state.pending().iter().find(|pending| pending.step != Step::Settled);
     let early =

@@ -3,7 +3,7 @@
 //! Their order stays the model's. A yes that is given early is kept until everything before the call is settled; then its
 //! tool looks again, and only the same plan starts.
 
-use super::acting::{digest, judged, start, unstarted};
+use super::acting::{self, digest, judged, start, unstarted};
 use super::state::Step;
 use super::{Desk, Effect};
 use crate::chat::{Access, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Questions};
@@ -14,6 +14,8 @@ use crate::policy::{Verdict, judge};
 pub struct Ahead {
     /// Its tool looks, for the list alone.
     pub(super) looking: bool,
+    /// That look is at arguments which are no longer its own: it says nothing.
+    pub(super) dropped: bool,
     /// What came of the last look.
     pub look: Option<Look>,
     /// What the person said yes to.
@@ -74,6 +76,9 @@ fn look_on(desk: &mut Desk<'_>) {
 
 /// What came of a look for the list.
 pub(super) fn looked(desk: &mut Desk<'_>, id: &CallId, intent: Result<Intent, String>) {
+    if desk.state.pending_mut(id).is_some_and(|pending| std::mem::take(&mut pending.ahead.dropped)) {
+        return look_again(desk, id);
+    }
     if desk.state.brought.as_ref() == Some(id) {
         if let Some(pending) = desk.state.pending_mut(id) {
             pending.ahead.looking = false;
@@ -83,6 +88,19 @@ pub(super) fn looked(desk: &mut Desk<'_>, id: &CallId, intent: Result<Intent, St
     let look = look(desk, id, &intent);
     if let Some(pending) = desk.state.pending_mut(id) {
         (pending.ahead.looking, pending.ahead.look) = (false, Some(look));
+    }
+    look_on(desk);
+}
+
+/// A look that says nothing is over. Where the person wants the card by now, another one begins.
+fn look_again(desk: &mut Desk<'_>, id: &CallId) {
+    let (brought, turn) = (desk.state.brought.as_ref() == Some(id), desk.state.turn());
+    let (Some(turn), Some(pending)) = (turn, desk.state.pending_mut(id)) else { return };
+    pending.ahead.looking = false;
+    if brought {
+        pending.step = Step::Planning;
+        let call = pending.call.clone();
+        desk.effects.push(Effect::Plan { turn, call });
     }
     look_on(desk);
 }
@@ -112,6 +130,12 @@ fn first(questions: &Questions) -> String {
 /// The person wants the card of this call before its turn, or that of the call whose turn it is.
 pub(super) fn brought(desk: &mut Desk<'_>, id: Option<CallId>) {
     put_back(desk);
+    bring(desk, id);
+    // Meanwhile it may have become the turn of the call that went back.
+    acting::advance(desk);
+}
+
+fn bring(desk: &mut Desk<'_>, id: Option<CallId>) {
     let Some(turn) = desk.state.turn() else { return };
     let Some(pending) = id.as_ref().and_then(|id| desk.state.pending_mut(id)) else { return };
     if pending.step != Step::Waiting || pending.ahead.yes.is_some() {
@@ -126,7 +150,7 @@ pub(super) fn brought(desk: &mut Desk<'_>, id: Option<CallId>) {
 }
 
 /// The card that was brought before its turn goes; its call waits as it did.
-pub(super) fn put_back(desk: &mut Desk<'_>) {
+fn put_back(desk: &mut Desk<'_>) {
     let Some(id) = desk.state.brought.take() else { return };
     let Some(pending) = desk.state.pending_mut(&id) else { return };
     match pending.step {
@@ -135,6 +159,7 @@ pub(super) fn put_back(desk: &mut Desk<'_>) {
         Step::Planning => {
             if let Some(before) = pending.before.take() {
                 pending.call = before.call;
+                pending.ahead.dropped = true;
             }
             (pending.step, pending.ahead.looking) = (Step::Waiting, true);
         }

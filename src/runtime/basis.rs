@@ -3,7 +3,8 @@
 use super::Means;
 use crate::chat::{Access, Plan};
 use crate::project;
-use crate::tools::Error;
+use crate::tools::{Error, named};
+use std::path::PathBuf;
 
 /// Adds to a plan what only this floor knows: the variables that its command will find.
 pub(super) fn complete(means: &Means, plan: &mut Plan) {
@@ -36,6 +37,10 @@ pub(super) fn holds(means: &Means, plan: &Plan) -> Result<(), Error> {
         }
     }
     if let Access::Run(line) = &plan.access {
+        // The same words may name other files by now: a link leads elsewhere, or there is one where none was.
+        if let Some(other) = other(plan, &line.command, means) {
+            return changed(format!("The files that the command names have changed ({})", other.display()));
+        }
         let moved = line.folder.canonicalize().is_ok_and(|real| real != line.folder);
         if moved {
             return changed(format!("{} leads elsewhere", line.folder.display()));
@@ -45,4 +50,15 @@ pub(super) fn holds(means: &Means, plan: &Plan) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// The first file that a command names now and did not when it was shown. A log that nothing runs may begin.
+fn other(plan: &Plan, command: &str, means: &Means) -> Option<PathBuf> {
+    let shown = &plan.basis.files;
+    let mut now = named(command, means.project.as_ref()).files;
+    now.retain(|file| !file.grows || shown.iter().any(|seen| seen.path == file.path));
+    let pairs = now.iter().map(Some).chain([None]).zip(shown.iter().map(Some).chain([None]));
+    let mut other = pairs.filter(|(now, shown)| now.map(|file| &file.path) != shown.map(|file| &file.path));
+    let (now, shown) = other.next()?;
+    now.or(shown).map(|file| file.path.clone())
 }

@@ -22,6 +22,7 @@ mod tests;
 pub mod toolbox;
 pub mod write_file;
 
+pub use scripts::named;
 pub use toolbox::{Settings, Toolbox};
 
 use crate::chat::{Access, Intent, Plan, ToolSpec, Work};

@@ -49,6 +49,56 @@ async fn r08_a_script_that_changed_between_the_card_and_the_yes_does_not_run() {
 }
 
 #[tokio::test]
+async fn r08_a_command_whose_words_name_another_file_by_then_does_not_run() {
+    use std::fs::{create_dir, remove_file, rename, write};
+    use std::os::unix::fs::symlink;
+    type Swap = fn(&std::path::Path);
+    let swaps: [(&str, Swap); 5] = [
+        ("sh link.sh", |at| {
+            remove_file(at.join("link.sh")).unwrap();
+            symlink("other.sh", at.join("link.sh")).unwrap();
+        }),
+        ("sh link.sh", |at| {
+            remove_file(at.join("link.sh")).unwrap();
+            write(at.join("link.sh"), "echo 2 > ran\n").unwrap();
+        }),
+        ("sh links/x.sh", |at| {
+            remove_file(at.join("links")).unwrap();
+            create_dir(at.join("links")).unwrap();
+            write(at.join("links/x.sh"), "echo 2 > ran\n").unwrap();
+        }),
+        ("sh none.sh", |at| rename(at.join("other.sh"), at.join("none.sh")).unwrap()),
+        ("sh link.sh; sh other.sh", |at| {
+            remove_file(at.join("link.sh")).unwrap();
+            symlink("other.sh", at.join("link.sh")).unwrap();
+        }),
+    ];
+    for (at, (command, swap)) in swaps.into_iter().enumerate() {
+        let mut scene = Scene::new([runs(command), says("Oh.")]);
+        for path in ["x.sh", "folder/x.sh"] {
+            scene = scene.has(path, "echo 1 > ran\n");
+        }
+        scene = scene.has("other.sh", "echo 2 > ran\n");
+        symlink("x.sh", scene.project().join("link.sh")).unwrap();
+        symlink("folder", scene.project().join("links")).unwrap();
+        scene.say("go").await;
+        swap(&scene.project());
+        scene.yes().await;
+        assert_eq!(scene.file("ran"), None, "{at}: {command}");
+        let told = scene.told();
+        assert!(told.starts_with("The files that the command names have changed ("), "{at}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn a_log_that_begins_meanwhile_keeps_no_command_from_running() {
+    let mut scene = waits("tail -n 5 app.log; echo 1 > ran", &[]).await;
+    std::fs::write(scene.project().join("app.log"), "up\n").unwrap();
+    scene.yes().await;
+    assert_eq!(scene.file("ran").as_deref(), Some("1\n"), "{}", scene.told());
+}
+
+#[tokio::test]
 async fn r08_a_script_that_was_removed_or_became_a_link_does_not_run() {
     for link in [false, true] {
         let files = [("x.sh", "echo 1 > ran\n"), ("y.sh", "echo 1 > ran\n")];

@@ -157,3 +157,38 @@ fn stopping_settles_what_has_its_yes_as_not_done() {
     planned(&mut state, "d", write());
     assert_eq!(waits(&state), Some(("d", (1, 1))));
 }
+
+#[test]
+fn r08_a_look_at_an_edit_that_was_put_back_makes_no_card() {
+    let mut state = three();
+    brought(&mut state, "b");
+    planned(&mut state, "b", write());
+    decided(&mut state, "b", Decision::Edited(serde_json::json!({ "path": "elsewhere" })));
+    update(&mut state, Event::Brought(None));
+    assert_eq!(shape(&brought(&mut state, "b")), [""; 0], "the look at the edit is under way");
+    let of_the_edit = plan(Access::Write("elsewhere".into()));
+    assert_eq!(shape(&planned(&mut state, "b", of_the_edit)), ["PLAN b"], "it says nothing of b as it is");
+    assert_eq!(shape(&planned(&mut state, "b", write())), ["ask b"]);
+}
+
+#[test]
+fn a_card_that_goes_back_when_its_turn_has_come_is_looked_at_again() {
+    let mut state = three();
+    brought(&mut state, "c");
+    planned(&mut state, "c", write());
+    decided(&mut state, "a", Decision::Deny(String::new()));
+    planned(&mut state, "b", write());
+    decided(&mut state, "b", Decision::Deny(String::new()));
+    assert_eq!(waits(&state), Some(("c", (3, 3))));
+    assert_eq!(shape(&update(&mut state, Event::Brought(None))), ["PLAN c"]);
+}
+
+#[test]
+fn r08_a_yes_counts_for_the_card_that_is_shown_alone() {
+    let mut state = three();
+    brought(&mut state, "b");
+    assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), [""; 0], "b is on its way to the screen");
+    planned(&mut state, "b", write());
+    assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), [""; 0]);
+    assert_eq!(waits(&state), Some(("b", (2, 3))));
+}

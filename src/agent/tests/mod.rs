@@ -7,6 +7,7 @@ mod editing;
 mod laws;
 mod naming;
 mod record;
+mod shown;
 mod turns;
 mod window;
 

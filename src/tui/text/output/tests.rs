@@ -112,3 +112,26 @@ proptest! {
         prop_assert_eq!(all, found.text);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn r64_no_orders_break_the_terminal_that_is_thought(
+        parts in prop::collection::vec(prop_oneof![
+            "\u{1b}\\[[0-9]{0,5}(;[0-9]{0,5}){0,3}[@A-HJKLMPXdfmrhlsu]",
+            "\u{1b}\\[999999999[@A-HJKLMPXdf]",
+            "\u{1b}\\[4294967296;18446744073709551616[Hf]",
+            "[\u{6f22}\u{5d0}e\u{301}\u{1f468}\u{200d}\u{202e}\t\r\n\u{8} x]{1,6}",
+            "x{490,505}\u{6f22}",
+            "\u{1b}[\\]PX^_78cDEHM][^\u{7}]{0,4}\u{7}?",
+        ], 0..60)
+    ) {
+        let text = parts.concat();
+        let shown = shown(&text, Style::new(), &dark());
+        assert!(!shown.text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+        assert_eq!(shown.looks.last().map_or(0, |(end, _)| *end), shown.text.len());
+        for width in [1, 2, 80] {
+            lines(&text, Style::new(), &dark(), width);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What runs was shown as it runs, in any order of looks, cards, edits, answers and ends; and somebody is always on
+//! the move.
+
+use super::*;
+use proptest::prelude::*;
+use std::collections::HashMap;
+
+/// The world as the runtime would be: looks under way, calls that run, and a folder that changes.
+struct World {
+    state: State,
+    log: Vec<Entry>,
+    looks: Vec<ToolCall>,
+    runs: Vec<CallId>,
+    /// The plan of every card that was on the screen, the last one.
+    shown: HashMap<CallId, Plan>,
+    /// How often the folder has changed.
+    age: u8,
+    replies: u32,
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            state: idle(),
+            log: vec![],
+            looks: vec![],
+            runs: vec![],
+            shown: HashMap::new(),
+            age: 0,
+            replies: 0,
+        }
+    }
+
+    fn happens(&mut self, event: Event) {
+        for effect in update(&mut self.state, event) {
+            match effect {
+                Effect::Append(entry) => self.log.push(entry),
+                Effect::Plan { call, .. } => self.looks.push(call),
+                Effect::Act { call, plan, .. } => {
+                    self.allowed(&call, &plan);
+                    self.runs.push(call.id);
+                }
+                Effect::Cancel { .. } => {
+                    self.looks.clear();
+                    self.runs.clear();
+                }
+                Effect::Rehearse { .. } => panic!("this is no dry run"),
+                Effect::Stream { .. } | Effect::Name { .. } | Effect::Hurry => {}
+            }
+        }
+        if let Some(Waiting::Approval { call, plan, .. }) = self.state.waiting() {
+            assert_eq!(plan.summary, self.summary(plan, &call.arguments), "a card is of the call it names");
+            self.shown.insert(call.id.clone(), plan.clone());
+        }
+        assert!(self.moves(), "nothing moves: {:?}", self.state.phase);
+    }
+
+    /// Whether anybody is to do something: a tool, a command, the model or the person.
+    fn moves(&self) -> bool {
+        let acting = matches!(self.state.phase, Phase::Acting { .. });
+        !acting || !self.looks.is_empty() || !self.runs.is_empty() || self.state.waiting().is_some()
+    }
+
+    /// What a look at these arguments says, at the age that the plan was made.
+    fn summary(&self, plan: &Plan, arguments: &str) -> String {
+        let age = plan.summary.rsplit(' ').next().unwrap_or_default();
+        format!("{arguments} {age}")
+    }
+
+    /// What a tool says of a call. Only some tools mind that the folder has changed.
+    fn intent(&self, call: &ToolCall) -> Result<Intent, String> {
+        let age = if call.name == "minds" { self.age } else { 0 };
+        let intent = match (call.name.as_str(), call.arguments.len() % 5) {
+            (_, 4) => return Err("it does not fit".into()),
+            ("asks", _) => return Ok(question()),
+            ("reads", _) => read(),
+            (_, _) => write(),
+        };
+        let Intent::Act(mut plan) = intent else { return Ok(intent) };
+        plan.summary = format!("{} {age}", call.arguments);
+        Ok(Intent::Act(plan))
+    }
+
+    /// R8: exactly this plan was on its card when the person said yes to it, last of all that was said of the call.
+    fn allowed(&self, call: &ToolCall, plan: &Plan) {
+        assert_eq!(plan.summary, self.summary(plan, &call.arguments), "it does what its arguments say");
+        if matches!(plan.access, Access::Read(_)) && !self.shown.contains_key(&call.id) {
+            return;
+        }
+        assert_eq!(self.shown.get(&call.id), Some(plan), "what runs was shown");
+        let of = |entry: &&Entry| match entry {
+            Entry::Planned { call: of, .. } | Entry::Decided { call: of, .. } => *of == call.id,
+            _ => false,
+        };
+        let Some(Entry::Decided { decision: Decision::Once, sha256, .. }) = self.log.iter().rev().find(of)
+        else {
+            panic!("no yes for {call:?}")
+        };
+        assert_eq!(*sha256, Digest::of_act(&call.name, &call.arguments, plan.told()));
+        let mut earlier = self.state.pending().iter().take_while(|other| other.call.id != call.id);
+        assert!(earlier.all(|other| other.step == Step::Settled), "before its turn");
+    }
+
+    fn step(&mut self, what: u8, which: u8) {
+        let Some(turn) = self.state.turn() else { return self.happens(Event::Said("go".into())) };
+        if matches!(self.state.phase, Phase::Thinking(_)) {
+            self.replies += 1;
+            for at in 0..4_u8 {
+                let name = ["minds", "writes", "reads", "asks", "minds"][usize::from((which / 7 + at) % 5)];
+                let chunk = Chunk::Call(call(&format!("{}-{at}", self.replies), name));
+                self.happens(Event::Chunk { turn, chunk, after: Duration::ZERO });
+            }
+            let chunk = Chunk::Done(Finish::Stop);
+            return self.happens(Event::Chunk { turn, chunk, after: Duration::ZERO });
+        }
+        let id = CallId(format!("{}-{}", self.replies, which % 4));
+        let card = self.state.waiting().and_then(|waiting| match waiting {
+            Waiting::Approval { call, .. } => Some(call.id.clone()),
+            Waiting::Answer { .. } => None,
+        });
+        let by = By::Nobody;
+        match what % 12 {
+            0..=2 if !self.looks.is_empty() => {
+                let call = self.looks.remove(usize::from(which) % self.looks.len());
+                let intent = self.intent(&call);
+                self.happens(Event::Planned { turn, call: call.id, intent });
+            }
+            3 if !self.runs.is_empty() => {
+                let call = self.runs.remove(usize::from(which) % self.runs.len());
+                self.age += which % 2;
+                let outcome = Outcome::Done(String::new());
+                self.happens(Event::Finished { turn, call, outcome, took: Duration::ZERO });
+            }
+            4 | 5 => {
+                let call = card.unwrap_or(id);
+                self.happens(Event::Decided { call, decision: Decision::Once, by });
+            }
+            6 => {
+                let arguments = serde_json::json!({ "n": "x".repeat(usize::from(which % 5)) });
+                let (call, decision) = (card.unwrap_or(id), Decision::Edited(arguments));
+                self.happens(Event::Decided { call, decision, by });
+            }
+            7 => self.happens(Event::Decided { call: id, decision: Decision::Deny(String::new()), by }),
+            8 => self.happens(Event::Listed),
+            9 => self.happens(Event::Brought(Some(id))),
+            10 => self.happens(Event::Brought(None)),
+            11 if which < 8 => self.happens(Event::Interrupted),
+            _ => {
+                let answer = Answer::without(Status::Declined);
+                self.happens(Event::Answered { call: id, answer, by });
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn r08_what_runs_was_shown_as_it_runs_and_something_always_moves(
+        steps in prop::collection::vec(any::<(u8, u8)>(), 0..160)
+    ) {
+        let mut world = World::new();
+        for (what, which) in steps {
+            world.step(what, which);
+        }
+    }
+}
