@@ -1,5 +1,6 @@
 //! A model behind a real connection: what a service sends, byte for byte, and what is made of it.
 
+mod connections;
 mod echoes;
 mod endings;
 mod fixtures;
