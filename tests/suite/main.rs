@@ -17,6 +17,7 @@ mod forks;
 mod gateway;
 mod hands;
 mod house;
+mod idle;
 mod keys;
 mod kills;
 mod long_talk;

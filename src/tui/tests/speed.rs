@@ -23,6 +23,32 @@ fn a_frame_lays_out_nothing_that_was_there_before() {
 }
 
 #[test]
+fn a_frame_allocates_as_much_in_a_long_session_as_in_a_short_one() {
+    let counts = |entries: usize| {
+        let mut screen = long(entries);
+        screen.resized(120, 36);
+        let mut canvas = crate::tui::canvas::Canvas::new(true);
+        bytes(&mut screen, &mut canvas);
+        screen.types("a");
+        bytes(&mut screen, &mut canvas);
+        screen.types("b");
+        allocation_counter::measure(|| {
+            bytes(&mut screen, &mut canvas);
+        })
+    };
+    let (short, long) = (counts(50), counts(5_000));
+    assert!(short.count_total < 120, "{} allocations of {} bytes", short.count_total, short.bytes_total);
+    assert!(
+        long.count_total < short.count_total + 10 && long.bytes_total < short.bytes_total + 4096,
+        "{} of {} bytes, not {} of {}",
+        long.count_total,
+        long.bytes_total,
+        short.count_total,
+        short.bytes_total
+    );
+}
+
+#[test]
 fn scrolling_lays_out_what_comes_into_sight() {
     let mut screen = long(5_000);
     let before = screen.cache.laid_out;

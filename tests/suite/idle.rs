@@ -1,0 +1,46 @@
+//! Nothing happens while nothing happens: no thread of the program wakes up, and nothing is written.
+
+use crate::support::program::Program;
+use crate::support::talking::{runs, say, says, talks};
+
+/// How often any thread of the program has begun to run, since each began.
+fn runs_so_far(program: &Program) -> u64 {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", program.pid())).unwrap().flatten();
+    let switches = |status: String| -> u64 {
+        let lines = status.lines().filter(|line| line.contains("ctxt_switches"));
+        lines.filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).sum()
+    };
+    // A thread may end while it is looked at.
+    tasks.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok()).map(switches).sum()
+}
+
+/// Within some windows of three seconds there is one in which nothing ran and nothing was written. What was begun before
+/// may still end in the others, a thread that is kept for ten seconds among it.
+fn is_quiet(program: &mut Program, what: &str) {
+    let mut seen = Vec::new();
+    for _ in 0..6 {
+        let (switches, bytes) = (runs_so_far(program), program.bytes().len());
+        program.lets_pass(3000);
+        let now = (runs_so_far(program).abs_diff(switches), program.bytes().len() - bytes);
+        if now == (0, 0) {
+            return;
+        }
+        seen.push(now);
+    }
+    panic!("{what} it ran and wrote, in each three seconds: {seen:?}\n{}", program.screen());
+}
+
+#[test]
+fn r65_nothing_wakes_up_while_nobody_types_and_while_a_card_waits() {
+    let (_runtime, _service, mut program) = talks(vec![runs("true"), says("Done.")], (100, 24), &[]);
+    is_quiet(&mut program, "before a word");
+    program.types("half a thought");
+    is_quiet(&mut program, "with a draft");
+    program.keys("\x15");
+    say(&mut program, "go");
+    program.until_asked("$ true");
+    is_quiet(&mut program, "with a card");
+    program.keys("y");
+    program.until_quiet("Done.");
+    is_quiet(&mut program, "after a turn");
+}
