@@ -49,6 +49,11 @@ impl Ahead {
     pub fn has_yes(&self) -> bool {
         self.yes.is_some()
     }
+
+    /// What the person has said yes to already.
+    pub fn yes(&self) -> Option<&Plan> {
+        self.yes.as_deref()
+    }
 }
 
 /// The person looks at the list of what waits: every call in it is looked at, one after the other.

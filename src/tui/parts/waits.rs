@@ -93,8 +93,11 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
         Step::Settled | Step::Running(_) | Step::Planning => return None,
         Step::ForApproval(plan, _) => row.would(&plan.summary, &plan.access, plan.destroys.is_some()),
         Step::ForAnswer(_) => return None,
+        Step::Waiting if let Some(plan) = pending.ahead.yes() => {
+            let row = row.would(&plan.summary, &plan.access, plan.destroys.is_some());
+            Row { reach: "has your yes".to_owned(), opens: false, ..row }
+        }
         Step::Waiting => match &pending.ahead.look {
-            _ if row.has_yes => Row { reach: "has your yes".to_owned(), opens: false, ..row },
             None => Row { reach: "not seen yet".to_owned(), ..row },
             Some(Look::Would { summary, access, destroys, asks: true }) => {
                 row.would(summary, access, destroys.is_some())

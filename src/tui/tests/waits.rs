@@ -87,6 +87,12 @@ fn r18_one_of_three_is_looked_at_and_answered_alone() {
     );
     screen.presses("y");
     assert_eq!(screen.decided(), 1, "the same key held on");
+    screen.presses("backspace");
+    screen.waits(1200);
+    screen.presses("l");
+    let shows = screen.shows();
+    let row = shows.lines().rfind(|line| line.contains("has your yes")).unwrap_or_default();
+    assert!(row.contains("echo 2") && !row.contains('{'), "{shows}");
 }
 
 #[test]
