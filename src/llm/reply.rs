@@ -119,14 +119,12 @@ impl Reply {
                 next.await
             };
             match event {
-                Some(Ok(word)) => {
-                    for event in self.line.take(&word) {
-                        self.gathering.take(&event, &mut self.ready);
-                        if self.gathering.is_over() {
-                            self.open = false;
-                            self.gathering.end(End::Said, &mut self.ready);
-                            break;
-                        }
+                Some(Ok(event)) => {
+                    self.line.taken();
+                    self.gathering.take(&event, &mut self.ready);
+                    if self.gathering.is_over() {
+                        self.open = false;
+                        self.gathering.end(End::Said, &mut self.ready);
                     }
                 }
                 // Our service never hands on what cannot be read, and knows better than the decoder why it ended.
