@@ -119,12 +119,14 @@ impl Reply {
                 next.await
             };
             match event {
-                Some(Ok(event)) => {
-                    self.line.taken();
-                    self.gathering.take(&event, &mut self.ready);
-                    if self.gathering.is_over() {
-                        self.open = false;
-                        self.gathering.end(End::Said, &mut self.ready);
+                Some(Ok(word)) => {
+                    for event in self.line.take(&word) {
+                        self.gathering.take(&event, &mut self.ready);
+                        if self.gathering.is_over() {
+                            self.open = false;
+                            self.gathering.end(End::Said, &mut self.ready);
+                            break;
+                        }
                     }
                 }
                 // Our service never hands on what cannot be read, and knows better than the decoder why it ended.

@@ -2,8 +2,9 @@
 //! comes, so that an end, a break and a silence are told apart.
 //!
 //! async-openai's own decoder drops half an event at the end, stops without a cause at bytes that are not UTF-8, takes
-//! any end for a good one, and reads ahead without bound. So the events are made whole here, handed on one by one in
-//! the plainest form there is, and not faster than they are taken.
+//! any end for a good one, and reads ahead without bound. So the events are made whole here, and not faster than they
+//! are taken. They are handed on beside its stream, in which stands only how many there are: to be written and parsed
+//! a second time would cost as much again as all the rest of a reply, and to be woken for each one by one more than that.
 
 use super::body::Body;
 use super::events::{Decoder, Event};
@@ -38,6 +39,8 @@ pub struct Line(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     end: Mutex<Option<End>>,
+    /// Events that are handed on and not taken, oldest first.
+    handed: Mutex<VecDeque<Value>>,
     room: Semaphore,
     pulse: Pulse,
 }
@@ -45,12 +48,24 @@ struct Shared {
 impl Line {
     /// A line for one request.
     pub fn new(pulse: Pulse) -> Self {
-        Self(Arc::new(Shared { end: Mutex::new(None), room: Semaphore::new(AHEAD), pulse }))
+        let (end, handed, room) = (Mutex::default(), Mutex::default(), Semaphore::new(AHEAD));
+        Self(Arc::new(Shared { end, handed, room, pulse }))
     }
 
-    /// One event was taken.
-    pub fn taken(&self) {
-        self.0.room.add_permits(1);
+    /// Takes the events that this word of the stream speaks of, which makes room for as many.
+    pub fn take(&self, word: &Value) -> Vec<Value> {
+        let count = word.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
+        let mut handed = self.0.handed.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = count.min(handed.len());
+        self.0.room.add_permits(count);
+        handed.drain(..count).collect()
+    }
+
+    /// Hands on events, and says in the stream how many.
+    fn hand(&self, events: Vec<Value>) -> Bytes {
+        let word = format!("data: {}\n\n", events.len());
+        self.0.handed.lock().unwrap_or_else(PoisonError::into_inner).extend(events);
+        word.into()
     }
 
     /// How it ended; silently, where nothing is known.
@@ -62,10 +77,19 @@ impl Line {
         self.0.end.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(end);
     }
 
+    /// Waits until there is room for one more.
     async fn room(&self) {
         if let Ok(permit) = self.0.room.acquire().await {
             permit.forget();
         }
+    }
+
+    /// Whether there is room for one more at once.
+    fn has_room(&self) -> bool {
+        self.0.room.try_acquire().is_ok_and(|permit| {
+            permit.forget();
+            true
+        })
     }
 }
 
@@ -190,7 +214,7 @@ impl Service {
             return Err(Error::NotAModel(words.to_owned()));
         }
         self.line.ends(End::Said);
-        Ok(http::Response::new(reqwest::Body::from(written(&value))).into())
+        Ok(http::Response::new(reqwest::Body::from(self.line.hand(vec![value]))).into())
     }
 
     fn tap(self, body: Body) -> Response {
@@ -217,11 +241,6 @@ fn is_lines(text: &str) -> bool {
     lines.all(|line| json::parse(line).is_ok())
 }
 
-/// An event as async-openai cannot misread it.
-fn written(value: &Value) -> Bytes {
-    Bytes::from(format!("data: {value}\n\n"))
-}
-
 struct Tap {
     body: Body,
     line: Line,
@@ -237,7 +256,15 @@ impl Tap {
             match self.events.pop_front() {
                 Some(Event::Value(value)) => {
                     self.line.room().await;
-                    return Some(written(&value));
+                    let mut together = vec![value];
+                    while let Some(next) = self
+                        .events
+                        .pop_front_if(|next| matches!(next, Event::Value(_)) && self.line.has_room())
+                        && let Event::Value(value) = next
+                    {
+                        together.push(value);
+                    }
+                    return Some(self.line.hand(together));
                 }
                 Some(Event::Done) => {
                     self.line.ends(End::Said);

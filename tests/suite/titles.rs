@@ -82,7 +82,6 @@ fn the_next_words_hang_up_on_the_title() {
 }
 
 #[test]
-#[ignore = "one run in ten the connection is not seen to close; the cause is not found yet"]
 fn a_title_without_end_is_read_no_further_than_it_is_worth() {
     let endless = (0..400).fold(Answer::stream(), |answer, _| answer.says("words ")).then(Step::Stall);
     let (_runtime, service, mut program) = begins(vec![says("One.")], endless, &[]);

@@ -266,6 +266,16 @@ impl Answer {
     }
 }
 
+/// How an answer came to its end.
+enum Over {
+    /// All of it was sent.
+    Said,
+    /// The client had closed the connection: writing says so too, and often first.
+    Closed,
+    /// It is to be broken.
+    Reset,
+}
+
 async fn serve(
     mut socket: TcpStream,
     next: Arc<Mutex<Answers>>,
@@ -297,22 +307,25 @@ async fn serve(
             match step {
                 Step::Send(bytes) => {
                     if to.write_all(&bytes).await.is_err() {
-                        return false;
+                        return Over::Closed;
                     }
                     sending.lock().unwrap()[at].sent += bytes.len();
                 }
                 Step::Pause(time) => tokio::time::sleep(time).await,
                 Step::Stall => std::future::pending().await,
-                Step::Reset => return true,
+                Step::Reset => return Over::Reset,
             }
         }
         let _ = to.shutdown().await;
-        false
+        Over::Said
     };
+    let closed_early = || log.lock().unwrap()[at].closed_early = Some(Instant::now());
     tokio::select! {
         biased;
-        reset = play => {
-            if reset {
+        over = play => match over {
+            Over::Said => {}
+            Over::Closed => closed_early(),
+            Over::Reset => {
                 // Closing with no lingering makes the kernel send a reset, and drops what was not sent: so let it go
                 // out first.
                 tokio::time::sleep(Duration::from_millis(30)).await;
@@ -320,8 +333,8 @@ async fn serve(
                 // An ordinary drop would say goodbye first.
                 to.forget();
             }
-        }
-        _ = closed => log.lock().unwrap()[at].closed_early = Some(Instant::now()),
+        },
+        _ = closed => closed_early(),
     }
 }
 
