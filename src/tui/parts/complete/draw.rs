@@ -30,7 +30,10 @@ impl Complete {
         let count = self.files.len();
         match self.gathered {
             Gathered::Growing if is_shown => Some(format!("looking for files, {count} so far")),
-            Gathered::Cut if is_shown => Some(format!("of the first {count} files; there are more")),
+            Gathered::Cut if is_shown => {
+                let none = if self.found.is_empty() { "nothing fits among" } else { "these are of" };
+                Some(format!("{none} the first {count} files; there are more"))
+            }
             Gathered::Growing | Gathered::Cut | Gathered::Whole => None,
         }
     }

@@ -182,12 +182,12 @@ fn a_list_that_still_grows_says_so_and_leaves_the_cursor_where_it_is() {
       looking for files, 2 so far
     ");
     complete.offer_files(files(&["a", "b", "c"]), Gathered::Cut);
-    assert_snapshot!(shows(&complete, 40, 5), @"
+    assert_snapshot!(shows(&complete, 50, 5), @"
 
       @a
       @b
     ❯ @c
-      of the first 3 files; there are more
+      these are of the first 3 files; there are more
     ");
     complete.offer_files(files(&["a", "b", "c"]), Gathered::Whole);
     assert_eq!(complete.height(), 3);
