@@ -146,3 +146,48 @@ fn r03_digits_typed_while_a_question_comes_pick_nothing() {
     assert!(screen.contains("Which clock?") && !screen.contains('✓'), "{screen}");
     assert_eq!(service.received().len(), 1);
 }
+
+#[test]
+fn r51_a_question_that_was_brought_and_put_back_keeps_its_notes_over_a_kill() {
+    let ask = json!({ "question": "Which clock?", "keyword": "clock", "options": ["paused", "a trait"] });
+    let calls = [("bash_exec", json!({ "command": "touch made" })), ("ask_question", ask)];
+    let answers = vec![calls_after(Duration::ZERO, &calls), talked("Good.")];
+    let (_runtime, service, mut program) = talks(answers, (80, 24), &[]);
+    say(&mut program, "go");
+    program.until_asked("$ touch made");
+    program.keys("l");
+    program.until_asked("asks you");
+    program.keys("\x1b[B");
+    program.until("2 of 2");
+    program.keys("\r");
+    program.until_asked("in my own words");
+    program.keys("n");
+    program.until("keep the note");
+    program.types("only where it is slow");
+    program.keys("\r");
+    program.until_asked("note: only where it is slow");
+    program.keys("2");
+    program.until("✓ a trait");
+    program.keys("\x1b");
+    program.until_asked("$ touch made");
+    let place = program.place.clone();
+    program.until_that("the draft is kept", |_| {
+        drafts(place.path())
+            .iter()
+            .any(|(text, _)| text.contains("only where it is slow") && text.contains("[1]"))
+    });
+    program.signal(Signal::KILL);
+    program.ends();
+    let again = ["-c", "--base-url", &service.base_url, "--model", "scripted-7b"];
+    let mut program = Setup::again(&place, &again).start();
+    // It was put off when it was put back: it waits, and hides nothing.
+    program.until("1 question waits");
+    program.keys("\x11");
+    let shown = program.until_asked("note: only where it is slow");
+    assert!(shown.contains("✓ a trait"), "{shown}");
+    program.insists("\r", "Good.");
+    assert_eq!(program.file("made"), None, "the command was never allowed");
+    let told = service.received()[1].body.to_string();
+    assert!(told.contains("a trait") && told.contains("only where it is slow"), "{told}");
+    assert!(told.contains("Not done: the program ended before it was allowed"), "{told}");
+}
