@@ -5,7 +5,7 @@ use super::host::{Connection, LocalServer, Wish};
 use super::keeping::Keeping;
 use super::keys::Keymap;
 use super::overlay::Overlay;
-use super::parts::complete::{self, Complete};
+use super::parts::complete::Complete;
 use super::parts::composer::Composer;
 use super::parts::listening::{Listening, Presses};
 use super::parts::pace::{Pace, Wait};
@@ -132,7 +132,7 @@ impl State {
         (draft, card, history, notices): (&str, String, Vec<String>, Vec<String>),
     ) -> (Self, Vec<Effect>) {
         let mut complete = Complete::default();
-        complete.offer(complete::Kind::Command, super::update::command_names());
+        complete.offer_commands(super::update::command_names());
         let mut composer = Composer::new("write a message; / for commands, @ for files");
         composer.set_history(history);
         composer.set(draft);
