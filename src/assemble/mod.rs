@@ -12,6 +12,7 @@ mod models;
 mod print;
 mod screen;
 mod there;
+mod walls;
 mod wiring;
 
 use crate::cli::Cli;
@@ -127,14 +128,21 @@ fn prepare(cli: Cli) -> Result<Start> {
     let real_folder = folder(cli.folder.as_deref())?;
     let folder = if model.seen.tour { tour_folder(&places)? } else { real_folder.clone() };
     let shell = &connecting.settings.config.shell;
-    let tools = tools::toolbox::Settings { seconds: shell.timeout, seconds_at_most: shell.max_timeout };
+    let confined = walls::confined(shell, &places);
+    notices.extend(confined.notices);
+    let tools = tools::toolbox::Settings {
+        seconds: shell.timeout,
+        seconds_at_most: shell.max_timeout,
+        walls: confined.walls,
+        may_ask: shell.network != config::Network::Off,
+    };
     let profiles = connecting.settings.config.profiles.values();
     let keys = profiles.filter_map(|profile| profile.key_env.clone()).collect();
     let wiring = Wiring {
         places,
         folder,
         tools: Arc::new(Toolbox::builtin(tools)),
-        shell: Arc::new(Shell::new(myself()).without(keys)),
+        shell: Arc::new(Shell::new(myself()).without(keys).keeping(confined.keep, confined.hide)),
         mode: connecting.settings.config.approval.mode,
         model_flag: cli.model.clone(),
         titles: connecting.settings.config.model.titles && !cli.print,
