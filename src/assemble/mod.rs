@@ -4,6 +4,7 @@ mod answers;
 mod audit;
 mod choosing;
 mod connecting;
+mod doctor;
 mod facts;
 mod host;
 mod key_command;
@@ -66,8 +67,13 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         let resumed = cli.resume.as_deref().filter(|id| !id.is_empty());
         return audit::run(&cli, named.or(resumed));
     }
+    if cli.examines() {
+        return doctor::run(&cli).await;
+    }
     if cli.json && !print {
-        return Err(Mistake("--json goes with -p, or with: aye models, aye audit".to_owned()).into());
+        return Err(
+            Mistake("--json goes with -p, or with: aye models, aye audit, aye doctor".to_owned()).into()
+        );
     }
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !print && !is_terminal {

@@ -6,6 +6,9 @@ use crate::project::sandbox::{self, Kernel};
 use crate::store::Places;
 use std::path::{Path, PathBuf};
 
+/// Memory that programs share by name: what they run in parallel needs it.
+const SHARED: &str = "/dev/shm";
+
 /// The walls, and what they are made from.
 pub(super) struct Confined {
     /// What every command gets that does not ask for the network.
@@ -28,7 +31,8 @@ pub(super) fn confined(shell: &Shell, places: &Places) -> Confined {
         (false, _) => absent("shell.sandbox is false in the settings"),
         (true, Kernel::Unable(why)) => absent(&why),
         (true, Kernel::Able { .. }) => {
-            let mut write: Vec<PathBuf> = temporary(&keep).into_iter().collect();
+            let shared = Path::new(SHARED).canonicalize().ok();
+            let mut write: Vec<PathBuf> = temporary(&keep).into_iter().chain(shared).collect();
             for named in &shell.write {
                 match expanded(named).canonicalize() {
                     Ok(place) => write.push(place),

@@ -1,7 +1,8 @@
 //! The walls around a command on Linux: it writes only in named places, reaches no network unless that was asked for,
 //! and touches no process outside.
 //!
-//! Landlock holds files, processes and signals; seccomp holds sockets and what only a system's owner does. They are
+//! Landlock holds files, processes and signals; seccomp holds sockets and what only a system's owner does; root gives up
+//! what goes beyond files. They are
 //! raised in the guard, in the one thread that starts the command, so that the command and everything it starts are
 //! within and the guard itself is not. What was promised is raised whole, or the command is not run.
 //!
@@ -17,6 +18,8 @@ mod calls;
 mod files;
 #[cfg(target_os = "linux")]
 mod places;
+#[cfg(target_os = "linux")]
+mod powers;
 pub mod probe;
 
 use crate::chat::Reach;
@@ -62,10 +65,13 @@ pub enum Refused {
     /// The kernel does not take the rules about system calls.
     #[error("the kernel did not take the rules about system calls")]
     Calls,
+    /// Root's powers could not be given up.
+    #[error("the powers of root could not be given up")]
+    Powers,
 }
 
 impl Refused {
-    const ALL: [Self; 3] = [Self::Place, Self::Files, Self::Calls];
+    const ALL: [Self; 4] = [Self::Place, Self::Files, Self::Calls, Self::Powers];
 
     /// Its byte on the guard's lifeline.
     pub fn byte(&self) -> u8 {
@@ -73,6 +79,7 @@ impl Refused {
             Self::Place => b'p',
             Self::Files => b'f',
             Self::Calls => b'c',
+            Self::Powers => b'r',
         }
     }
 
@@ -135,6 +142,7 @@ impl Confines {
     pub fn raise(&self) -> Result<(), Refused> {
         #[cfg(target_os = "linux")]
         {
+            powers::give_up()?;
             files::wall(self)?;
             calls::wall(&self.reach)
         }

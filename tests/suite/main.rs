@@ -12,6 +12,7 @@ mod command_line;
 mod commands;
 mod dry_run;
 mod editor;
+mod escapes;
 mod floors;
 mod forks;
 mod gateway;

@@ -16,9 +16,6 @@ const NEWEST: ABI = ABI::V6;
 /// Devices that give and take nothing of anybody's. Terminals are not among them: whoever reads a terminal reads the
 /// keys, and whoever writes to it draws on the screen.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// Memory that programs share by name, which what they run in parallel needs.
-const SHARED: &str = "/dev/shm";
-
 /// What the kernel can do.
 pub fn kernel() -> Kernel {
     let knows = |abi: ABI| {
@@ -64,11 +61,7 @@ pub fn wall(confines: &Confines) -> Result<(), Refused> {
     for device in DEVICES {
         rules = named(rules, Path::new(device), writing() | AccessFs::ReadFile | AccessFs::IoctlDev)?;
     }
-    let shared = Path::new(SHARED).canonicalize().unwrap_or_else(|_| SHARED.into());
     let reads = writing() | AccessFs::ReadFile;
-    for place in without(&shared, &confines.keep) {
-        rules = named(rules, &place, reads)?;
-    }
     open_as_it_is(&confines.folder).map_err(|_| Refused::Place)?;
     for place in &confines.reach.write {
         open_as_it_is(place).map_err(|_| Refused::Place)?;
