@@ -171,3 +171,117 @@ fn rules(reach: &Reach) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::
     rules.insert(numbers::PRLIMIT, vec![SeccompRule::new(vec![other(0, 0)?, other(2, 0)?])?]);
     Ok(rules)
 }
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// What the kernel would do: runs the program over a call as the kernel's own machine does.
+    fn answer(program: &[sock_filter], arch: u32, number: u32, arguments: [u64; 6]) -> u32 {
+        let mut data = [number.to_le_bytes(), arch.to_le_bytes(), [0; 4], [0; 4]].concat();
+        data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));
+        let (mut at, mut held) = (0, 0u32);
+        loop {
+            let sock_filter { code, jt, jf, k } = program[at].clone();
+            at += 1;
+            let jump = |yes: bool| usize::from(if yes { jt } else { jf });
+            match code {
+                0x20 => held = u32::from_le_bytes(data[k as usize..][..4].try_into().unwrap()),
+                0x54 => held &= k,
+                0x05 => at += k as usize,
+                0x15 => at += jump(held == k),
+                0x25 => at += jump(held > k),
+                0x35 => at += jump(held >= k),
+                0x06 => return k,
+                _ => panic!("{code:#x} is not known here"),
+            }
+        }
+    }
+
+    const X86_64: u32 = 0xc000_003e;
+    const ALLOW: u32 = 0x7fff_0000;
+    const EPERM: u32 = 0x0005_0001;
+    const ENOSYS: u32 = 0x0005_0026;
+    const KILL: u32 = 0x8000_0000;
+
+    fn whole(network: bool, sockets: bool) -> Vec<sock_filter> {
+        let reach = Reach { network, sockets, ..Reach::default() };
+        let rules = rules(&reach).unwrap();
+        let refuse = SeccompAction::Errno(REFUSED);
+        let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, numbers::ARCH.unwrap()).unwrap();
+        let calls: Vec<sock_filter> = filter.try_into().unwrap();
+        first().into_iter().chain(calls).collect()
+    }
+
+    #[test]
+    fn r21_the_table_of_calls() {
+        const SOCKET: u32 = 41;
+        const PAIR: u32 = 53;
+        let (off, on, open) = (whole(false, false), whole(true, false), whole(true, true));
+        // A call, its arguments, and what becomes of it: with the network off, on, and with sockets of others too.
+        for (number, arguments, expected) in [
+            (0, [0; 6], [ALLOW, ALLOW, ALLOW]),
+            (59, [0; 6], [ALLOW, ALLOW, ALLOW]),
+            (SOCKET, [2, 1, 0, 0, 0, 0], [EPERM, ALLOW, ALLOW]),
+            (SOCKET, [10, 0x80802, 0, 0, 0, 0], [EPERM, ALLOW, ALLOW]),
+            // The kernel reads the lower half alone.
+            (SOCKET, [0xffff_ffff_0000_0002, 1, 0, 0, 0, 0], [EPERM, ALLOW, ALLOW]),
+            (SOCKET, [0xffff_ffff_0000_0001, 1, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
+            (SOCKET, [1, 1, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
+            (SOCKET, [2, 3, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (SOCKET, [2, 0x80003, 1, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (SOCKET, [2, 10, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (SOCKET, [16, 3, 0, 0, 0, 0], [EPERM, ALLOW, ALLOW]),
+            (SOCKET, [16, 3, 9, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (SOCKET, [17, 2, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (SOCKET, [40, 1, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (SOCKET, [38, 5, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (PAIR, [1, 1, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            (PAIR, [1, 0x80001, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            (PAIR, [1, 2, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
+            (PAIR, [1, 0x80003, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
+            (PAIR, [30, 1, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
+            // io_uring, clone3, and everything of x32
+            (425, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
+            (426, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
+            (427, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
+            (435, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
+            (0x4000_0000, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
+            (0x4000_0000 + SOCKET, [2, 1, 0, 0, 0, 0], [ENOSYS, ENOSYS, ENOSYS]),
+            (u32::MAX, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
+            // mount, setns, bpf, fsopen, keyctl
+            (165, [0; 6], [EPERM, EPERM, EPERM]),
+            (308, [0; 6], [EPERM, EPERM, EPERM]),
+            (321, [0; 6], [EPERM, EPERM, EPERM]),
+            (430, [0; 6], [EPERM, EPERM, EPERM]),
+            (250, [0; 6], [EPERM, EPERM, EPERM]),
+            // TIOCSTI with anything in the upper half; another call to a device
+            (16, [0, 0x5412, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (16, [0, 0x1_0000_5412, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (16, [0, 0x541c, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (16, [0, 0x5401, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            // A thread, a process, and both in a user namespace of their own
+            (56, [0x3d_0f00, 0, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            (56, [17, 0, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            (56, [0x1000_0011, 0, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (272, [0x400, 0, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            (272, [0x2_0400, 0, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (272, [0x80, 0, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            // One's own limits, another's to look at, another's to change
+            (302, [0, 7, 99, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            (302, [1234, 7, 0, 99, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            (302, [1234, 7, 99, 0, 0, 0], [EPERM, EPERM, EPERM]),
+        ] {
+            let found = [&off, &on, &open].map(|program| answer(program, X86_64, number, arguments));
+            assert_eq!(found, expected, "{number} {arguments:x?}");
+        }
+    }
+
+    #[test]
+    fn r21_the_calls_of_another_processor_end_the_program() {
+        const I386: u32 = 0x4000_0003;
+        for number in [1, 41, 102, 359, 0x3fff_ffff] {
+            assert_eq!(answer(&whole(true, true), I386, number, [0; 6]), KILL, "{number}");
+        }
+    }
+}
