@@ -6,6 +6,7 @@ mod choosing;
 mod connecting;
 mod doctor;
 mod facts;
+mod files;
 mod host;
 mod key_command;
 mod model;

@@ -6,6 +6,7 @@ use aye::project::sandbox::{Kernel, kernel, probe};
 use aye::project::shell::{Ran, Shell};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, socketpair};
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::MetadataExt;
@@ -19,7 +20,7 @@ pub fn is_there() -> bool {
     match kernel() {
         Kernel::Able { .. } => true,
         Kernel::Unable(why) => {
-            println!("no sandbox to try on this machine: {why}");
+            let _ = writeln!(std::io::stdout(), "no sandbox to try on this machine: {why}");
             false
         }
     }
@@ -325,7 +326,7 @@ fn inside() {
     check("a program's nameless socket".into(), UnixStream::connect_addr(&hidden).is_ok(), false);
     let threads: Vec<_> = (0..4).map(|n| std::thread::spawn(move || n)).collect();
     check("threads".into(), threads.into_iter().map(|thread| thread.join().unwrap()).sum::<i32>() == 6, true);
-    println!("inside: {wrong:?}");
+    writeln!(std::io::stdout(), "inside: {wrong:?}").unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

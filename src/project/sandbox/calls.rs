@@ -172,7 +172,8 @@ fn rules(reach: &Reach) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::
     Ok(rules)
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(target_arch = "x86_64")]
+#[cfg(test)]
 mod tests {
     use super::*;
 
