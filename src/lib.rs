@@ -56,6 +56,8 @@
 //!   another's.
 //! - A command is run by a second process of this program, the guard, that ends whatever the command started as soon
 //!   as the program is gone, however it went.
+//! - What a command may reach is part of its plan ([`chat::Walls`]): shown, hashed, and raised in the guard before the
+//!   command starts, or it does not start ([`project::sandbox`]). It never takes the place of a question.
 //!
 //! # What a reader would not guess
 //!
@@ -88,6 +90,9 @@
 //! - The terminal is told to leave cells where they are whichever way they are read, so that no text turns a card around;
 //!   the transcript puts Hebrew and Arabic in order itself (`tui::text::bidi`).
 //! - The bar measures what is far by its words and not by its rows (`extent`), so that nothing is laid out for it.
+//! - The walls are raised around one thread of the guard, which starts the command: what it starts is within, and the guard
+//!   stays outside, where no signal of the command reaches it.
+//! - Landlock's rules only open. To keep something closed in an open place, all that is beside it is named instead.
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

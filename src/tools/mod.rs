@@ -20,6 +20,7 @@ pub mod search_text;
 #[cfg(test)]
 mod tests;
 pub mod toolbox;
+mod walled;
 pub mod write_file;
 
 pub use scripts::named;
