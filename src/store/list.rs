@@ -71,7 +71,7 @@ impl Sessions {
         Ok(self.files()?.into_iter().map(|file| look(&file)).collect())
     }
 
-    /// Those of the [`LATEST`] added to last that another process has open. Nothing is changed, and nobody is kept
+    /// Those of the fifty added to last that another process has open. Nothing is changed, and nobody is kept
     /// waiting for longer than one look.
     pub fn open_elsewhere(&self) -> Vec<SessionId> {
         let files = self.files().unwrap_or_default().into_iter().take(LATEST);
