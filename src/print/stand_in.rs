@@ -24,15 +24,15 @@ impl StandIn {
     /// The answer to what waits, where it can be given without a person.
     pub(super) fn answer(&mut self, state: &State) -> Option<Event> {
         match state.waiting()? {
-            Waiting::Approval { call, plan, reason } => {
+            Waiting::Approval { call, plan, reason, by } => {
                 self.denied.push(json!({
                     "kind": "approval", "call": call.id.0, "tool": call.name, "title": plan.title,
-                    "what": plan.summary, "access": plan.access, "reason": reason,
+                    "what": plan.summary, "access": plan.access, "reason": reason, "sub_agent": by,
                 }));
                 let decision = Decision::Deny(NOBODY.to_owned());
                 Some(Event::Decided { call: call.id.clone(), decision, by: By::Nobody })
             }
-            Waiting::Answer { call, questions } => {
+            Waiting::Answer { call, questions, .. } => {
                 (self.wrong, self.missing) = (None, Vec::new());
                 match self.answers.hold(&call.id, questions) {
                     Held::Answered(answer) => {
@@ -72,13 +72,15 @@ impl StandIn {
     /// Everything that needed a person: what was denied, and the questions that stay open.
     pub(super) fn waits(self, state: &State) -> Vec<Value> {
         let mut waits = self.denied;
-        if let Some(Waiting::Answer { call, questions }) = state.waiting() {
+        if let Some(Waiting::Answer { call, questions, by }) = state.waiting() {
             let mut list = json!(questions.list);
             for question in list.as_array_mut().into_iter().flatten() {
                 // The place for the answer, so that what is printed can be filled in and given back.
                 question["answer"] = Value::Null;
             }
-            waits.push(json!({ "kind": "question", "call": call.id.0, "questions": list }));
+            waits.push(json!({
+                "kind": "question", "call": call.id.0, "sub_agent": by, "questions": list,
+            }));
         }
         waits
     }

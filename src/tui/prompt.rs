@@ -130,7 +130,7 @@ impl State {
         self.waits = None;
         let card = match waiting {
             Waiting::Approval { call, .. } => Card::Approval(Approval::new(call.id.clone())),
-            Waiting::Answer { call, questions } => {
+            Waiting::Answer { call, questions, .. } => {
                 Card::Question(QuestionCard::kept_as(call.id.clone(), questions, self.keeping.text()))
             }
         };
@@ -140,7 +140,7 @@ impl State {
     /// The rows the open card would like; 0 where none is.
     pub fn card_height(&self, width: u16) -> u16 {
         if let Some(list) = &self.waits {
-            return list.height(waits::rows(self.agent.pending()).len());
+            return list.height(waits::rows(&self.agent).len());
         }
         match (self.open_card().map(|prompt| &prompt.card), self.agent.waiting()) {
             (Some(Card::Approval(card)), Some(waiting)) => {
@@ -158,7 +158,7 @@ impl State {
         let listening = self.listening()?;
         let waiting = self.agent.waiting()?;
         if let Some(list) = &self.waits {
-            let rows = waits::rows(self.agent.pending());
+            let rows = waits::rows(&self.agent);
             let seen = list.view(&rows, listening, &self.keys, area, buffer, &self.theme);
             return Some(Seen::Waits(seen));
         }
@@ -168,8 +168,8 @@ impl State {
                 let seen = card.view(&shown, listening, &self.keys, area, buffer, &self.theme);
                 Some(Seen::Approval(seen))
             }
-            (Card::Question(card), Waiting::Answer { questions, .. }) => {
-                let sight = question::Sight { listening, keys: &self.keys, theme: &self.theme };
+            (Card::Question(card), Waiting::Answer { questions, by, .. }) => {
+                let sight = question::Sight { listening, keys: &self.keys, theme: &self.theme, by };
                 let seen = card.view(questions, &sight, area, buffer);
                 Some(Seen::Question(seen))
             }
@@ -180,8 +180,9 @@ impl State {
     /// What the card of an approval shows.
     fn approval<'a>(&'a self, waiting: Waiting<'a>) -> Option<approval::Card<'a>> {
         match waiting {
-            Waiting::Approval { call, plan, reason } => Some(approval::Card {
+            Waiting::Approval { call, plan, reason, by } => Some(approval::Card {
                 plan,
+                by,
                 call,
                 reason,
                 may: &self.settings.may,

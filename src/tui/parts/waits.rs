@@ -4,9 +4,10 @@
 mod looks;
 
 use super::listening::Listening;
-use crate::agent::{Look, Pending, Step};
+use crate::agent::{Look, Pending, State, Step};
 use crate::chat::{Access, CallId};
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::transcript::sub_agent::asked_by;
 use crate::tui::text::width;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use std::collections::BTreeSet;
@@ -71,9 +72,10 @@ pub struct Seen {
     readable: bool,
 }
 
-/// The calls that have not begun, in the model's order.
-pub fn rows(pending: &[Pending]) -> Vec<Row> {
-    pending.iter().enumerate().filter_map(|(at, pending)| row(at + 1, pending)).collect()
+/// The calls that have not begun, in the model's order; those of a sub-agent say whose they are.
+pub fn rows(agent: &State) -> Vec<Row> {
+    let counted = agent.counted().enumerate();
+    counted.filter_map(|(at, (by, pending))| Some(row(at + 1, pending)?.of(by))).collect()
 }
 
 fn row(number: usize, pending: &Pending) -> Option<Row> {
@@ -90,7 +92,7 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
         has_yes: pending.ahead.has_yes(),
     };
     Some(match &pending.step {
-        Step::Settled | Step::Running(_) | Step::Planning => return None,
+        Step::Settled | Step::Running(_) | Step::Delegated(_) | Step::Planning => return None,
         Step::ForApproval(plan, _) => row.would(&plan.summary, &plan.access, plan.destroys.is_some()),
         Step::ForAnswer(_) => return None,
         Step::Waiting if let Some(plan) = pending.ahead.yes() => {
@@ -116,6 +118,14 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
 }
 
 impl Row {
+    /// The same for a call of this sub-agent.
+    fn of(self, by: Option<&str>) -> Self {
+        match by {
+            Some(name) => Row { summary: format!("{} · {}", asked_by(name), self.summary), ..self },
+            None => self,
+        }
+    }
+
     fn would(self, summary: &str, access: &Access, destroys: bool) -> Self {
         let (reach, careful) = match access {
             _ if destroys => ("destroys", true),

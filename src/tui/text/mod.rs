@@ -40,4 +40,10 @@ impl Page {
         }));
         self.lines.extend(other.lines);
     }
+
+    /// Leaves so many lines.
+    pub fn truncate(&mut self, lines: usize) {
+        self.lines.truncate(lines);
+        self.links.retain(|link| link.line < lines);
+    }
 }

@@ -6,6 +6,7 @@ use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::audit;
 use crate::tui::parts::frame::Frame;
 use crate::tui::parts::listening::Listening;
+use crate::tui::parts::transcript::sub_agent::asked_by;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, reveal, width};
 use crate::tui::theme::Theme;
@@ -118,6 +119,7 @@ impl Approval {
             // Drawn field by field.
             Step::Edit(form) => return vec![Line::default(); form.rows()],
             Step::Plan | Step::Because(_) => {
+                body.by(card);
                 body.preview(&card.plan.preview);
                 body.blank();
                 body.place(card);
@@ -278,7 +280,15 @@ impl Body<'_> {
         self.say(&format!("in {folder} · {} s{may}", line.seconds), self.theme.dim);
     }
 
+    /// Who asks, where it is not the turn itself: one line, cut where it is too long.
+    fn by(&mut self, card: &Card<'_>) {
+        if let Some(name) = card.by {
+            self.say(&width::fit(&asked_by(name), self.width), self.theme.accent);
+        }
+    }
+
     fn details(&mut self, card: &Card<'_>) {
+        self.by(card);
         self.say(&format!("tool {}", card.call.name), self.theme.text);
         self.say(&format!("arguments {}", card.call.arguments), self.theme.text);
         self.place(card);

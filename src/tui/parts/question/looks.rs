@@ -32,6 +32,8 @@ pub struct Sight<'a> {
     pub keys: &'a Keymap,
     /// The looks.
     pub theme: &'a Theme,
+    /// The sub-agent that asks; `None` where the turn itself does.
+    pub by: Option<&'a str>,
 }
 
 impl QuestionCard {
@@ -59,7 +61,7 @@ impl QuestionCard {
     /// Draws the card.
     pub fn view(&self, asked: &Questions, sight: &Sight<'_>, area: Rect, buffer: &mut Buffer) -> Seen {
         let theme = sight.theme;
-        let (title, right) = self.heading(asked);
+        let (title, right) = self.heading(asked, sight.by);
         let listens = sight.listening.now() || self.is_writing();
         let frame = Frame { title: &title, right: &right, hints: &[], listens };
         let mut inside = frame.view(area, buffer, theme);

@@ -38,7 +38,7 @@ fn draw(card: &mut QuestionCard, asked: &Questions, (width, height): (u16, u16))
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
     let (keys, theme) = (Keymap::default(), Theme::plain());
-    let sight = Sight { listening: Listening::Yes, keys: &keys, theme: &theme };
+    let sight = Sight { listening: Listening::Yes, keys: &keys, theme: &theme, by: None };
     let seen = card.view(asked, &sight, area, &mut buffer);
     card.drawn(Duration::ZERO, seen);
     let rows = buffer.content.chunks(usize::from(width.max(1)));

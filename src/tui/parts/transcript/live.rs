@@ -2,7 +2,7 @@
 
 use super::cache::{Laid, Outsides};
 use super::pieces::Pieces;
-use super::{Ground, call, entry, how_long};
+use super::{Ground, call, entry, how_long, sub_agent};
 use crate::agent::{Draft, Pending, Phase, Step};
 use crate::chat::{Ending, Entry, TurnId};
 use crate::tui::keys::{Action, Scope};
@@ -219,6 +219,10 @@ fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
     let shown = |step: &Step| !matches!(step, Step::Settled | Step::ForAnswer(_));
     let open = calls.iter().filter(|pending| shown(&pending.step));
     for pending in open {
+        if let Some(sub_agent) = pending.sub_agent() {
+            page.lines.extend(sub_agent::at_work(ground, pending, sub_agent));
+            continue;
+        }
         let (mark, style, words) = match &pending.step {
             Step::Waiting if pending.ahead.has_yes() => {
                 ("·", theme.dim, "has your yes, waits for the one before".to_owned())
@@ -227,13 +231,16 @@ fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
             Step::Planning => (spinner(ground.now), theme.accent, "looks".to_owned()),
             Step::ForApproval(plan, _) => ("?", theme.prompt, plan.summary.clone()),
             Step::Running(plan) => (spinner(ground.now), theme.accent, plan.summary.clone()),
-            Step::ForAnswer(_) | Step::Settled => continue,
+            Step::ForAnswer(_) | Step::Delegated(_) | Step::Settled => continue,
         };
         let right = match &pending.step {
             Step::Running(_) => how_long(ground.now.saturating_sub(ground.since)),
-            Step::Waiting | Step::Planning | Step::ForApproval(..) | Step::ForAnswer(_) | Step::Settled => {
-                String::new()
-            }
+            Step::Waiting
+            | Step::Planning
+            | Step::ForApproval(..)
+            | Step::ForAnswer(_)
+            | Step::Delegated(_)
+            | Step::Settled => String::new(),
         };
         let name = &pending.call.name;
         page.lines.push(call::row(
