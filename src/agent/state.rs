@@ -157,9 +157,10 @@ impl State {
         self.phase == Phase::Idle
     }
 
-    /// Whether something runs that needs nobody: the spinner turns.
+    /// Whether something runs that needs nobody: the spinner turns. A sub-agent may work while another one waits.
     pub fn is_busy(&self) -> bool {
-        !self.is_idle() && self.waiting().is_none()
+        let below = |pending: &Pending| pending.sub_agent().is_some_and(|it| it.state.is_busy());
+        !self.is_idle() && (self.waiting().is_none() || self.pending().iter().any(below))
     }
 
     /// Whether the last turn went wrong, or was stopped before anything came of it, so that the same can be asked

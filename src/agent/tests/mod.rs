@@ -2,6 +2,7 @@
 
 mod again;
 mod ahead;
+mod beneath;
 mod compacting;
 mod editing;
 mod laws;

@@ -8,13 +8,14 @@ impl Record<'_> {
     /// One object with all that is known of the call; what is not known is null. `time` tells when an entry was
     /// written, in milliseconds since 1970.
     ///
-    /// `call`, `tool`, `arguments` (the text that the model sent), `asked_at`; `summary`, `access`, `destroys`, `verdict`, `why`,
+    /// `call`, `tool`, `arguments` (the text that the model sent), `sub_agent` (the name of the one whose call it is),
+    /// `asked_at`; `summary`, `access`, `destroys`, `verdict`, `why`,
     /// `files`, `environment` (as it was judged last); `decision`, `who`, `key`, `after_ms`, `words`, `grant`,
     /// `decided_at`; `edits`; `outcome`, `result`, `took_ms`, `ended_at`; `sha256`, `holds`, `wrong`; `steps`.
     pub fn json(&self, time: &dyn Fn(usize) -> Option<u64>) -> Value {
         let mut object = json!({
             "call": self.call.id.0, "tool": self.call.name, "arguments": self.call.arguments,
-            "asked_at": time(self.made),
+            "sub_agent": self.sub_agent, "asked_at": time(self.made),
         });
         let holds = self.holds();
         let (holds, wrong) = match holds {

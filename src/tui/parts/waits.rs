@@ -7,7 +7,7 @@ use super::listening::Listening;
 use crate::agent::{Look, Pending, State, Step};
 use crate::chat::{Access, CallId};
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::transcript::sub_agent::asked_by;
+use crate::tui::parts::transcript::sub_agent::named;
 use crate::tui::text::width;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use std::collections::BTreeSet;
@@ -121,7 +121,7 @@ impl Row {
     /// The same for a call of this sub-agent.
     fn of(self, by: Option<&str>) -> Self {
         match by {
-            Some(name) => Row { summary: format!("{} · {}", asked_by(name), self.summary), ..self },
+            Some(name) => Row { summary: format!("{} · {}", named(name), self.summary), ..self },
             None => self,
         }
     }

@@ -22,7 +22,12 @@ const ALL: usize = 200;
 
 /// Who asks, for a card: one line of the program's words, around a name that was made harmless and stands in quotes.
 pub fn asked_by(name: &str) -> String {
-    format!("asked by sub-agent “{}”", clean::one_line(name))
+    format!("asked by {}", named(name))
+}
+
+/// A sub-agent by its name, in one line.
+pub fn named(name: &str) -> String {
+    format!("sub-agent “{}”", clean::one_line(name))
 }
 
 /// A sub-agent at work: what it does, and what it did last.
