@@ -87,6 +87,10 @@
 //! - The terminal is told to leave cells where they are whichever way they are read, so that no text turns a card around;
 //!   the transcript puts Hebrew and Arabic in order itself (`tui::text::bidi`).
 //! - The bar measures what is far by its words and not by its rows (`extent`), so that nothing is laid out for it.
+//! - A sub-agent is the machine of the turn once more, in the pending call that handed it its task
+//!   (`agent::Step::Delegated`). Turns are counted by one counter, so an event finds the one it is for without a wrapper;
+//!   its entries are kept as `Entry::Beneath` in the one log, and its calls have ids that no other call of the session has.
+//!   `agent::State::waiting` shows what has waited longest, whoever asks.
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

@@ -58,6 +58,11 @@ impl State {
         all.find_map(|(by, pending)| pending.waiting(by))
     }
 
+    /// Everything that waits for a person, whoever asks, in the order of the calls.
+    pub fn all_waiting(&self) -> impl Iterator<Item = Waiting<'_>> {
+        self.under_way().filter_map(|(by, pending)| pending.waiting(by))
+    }
+
     /// Every call that is carried out, with the name of the sub-agent whose it is: the turn's own in the model's order,
     /// and behind one that was handed to a sub-agent the calls of that.
     pub fn under_way(&self) -> impl Iterator<Item = (Option<&str>, &Pending)> {

@@ -34,6 +34,7 @@ mod secrets;
 mod session_files;
 mod settings;
 mod soak;
+mod sub_agents;
 mod support;
 mod talk;
 mod terminal;
