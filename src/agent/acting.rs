@@ -228,6 +228,33 @@ pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: 
     advance(desk);
 }
 
+/// A standing yes was given: what waits for a yes elsewhere and has it by that is looked at again, and starts.
+pub(super) fn covered(desk: &mut Desk<'_>) {
+    let Some(turn) = desk.state.turn() else { return };
+    let covers = |pending: &&Pending| match &pending.step {
+        Step::ForApproval(plan, _) => {
+            desk.granted().iter().any(|grant| grant.covers(&pending.call.name, plan))
+                && desk.state.session.call(&pending.call.id).is_some_and(|call| call.edited.is_none())
+                && desk.state.brought.as_ref() != Some(&pending.call.id)
+        }
+        Step::Waiting
+        | Step::Planning
+        | Step::ForAnswer(_)
+        | Step::Running(_)
+        | Step::Delegated(_)
+        | Step::Settled => false,
+    };
+    let calls: Vec<ToolCall> =
+        desk.state.pending().iter().filter(covers).map(|pending| pending.call.clone()).collect();
+    for call in calls {
+        if let Some(pending) = desk.state.pending_mut(&call.id) {
+            pending.step = Step::Planning;
+        }
+        desk.effects.push(Effect::Plan { turn, call });
+    }
+    sub_agent::each(desk, covered);
+}
+
 /// A no to a call that has not begun.
 fn refused(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: By) {
     if desk.state.brought.as_ref() == Some(id) {

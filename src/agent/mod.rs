@@ -31,13 +31,17 @@ pub use sub_agent::{AT_ONCE, IN_A_TURN, Offer, SubAgent};
 pub use waiting::Waiting;
 pub use window::Gauge;
 
-use crate::chat::{Ending, Entry, Grant, Namer, Session, TurnId};
+use crate::chat::{Decision, Ending, Entry, Grant, Namer, Session, TurnId};
 
 /// Takes one thing that happened into the state and tells what is to be done about it. Never waits, never fails; an
 /// event of a turn that is over changes nothing.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     let mut desk = Desk { state, above: None, effects: Vec::new() };
+    let lasts = matches!(&event, Event::Decided { decision: Decision::Always(_), .. });
     take(&mut desk, event);
+    if lasts {
+        acting::covered(&mut desk);
+    }
     let effects = desk.effects;
     state.line_up();
     effects

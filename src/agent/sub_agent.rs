@@ -191,8 +191,13 @@ fn whose(state: &State, is: impl Fn(&State) -> bool) -> Option<CallId> {
 
 /// The person stopped the turn: so does every sub-agent, in the same step.
 pub(super) fn stop(desk: &mut Desk<'_>) {
+    each(desk, super::interrupted);
+}
+
+/// Lets every sub-agent do this.
+pub(super) fn each(desk: &mut Desk<'_>, does: fn(&mut Desk<'_>)) {
     for id in all(desk.state) {
-        within(desk, &id, super::interrupted);
+        within(desk, &id, does);
     }
 }
 

@@ -82,10 +82,18 @@ impl World {
         if matches!(plan.access, Access::Read(_)) {
             return;
         }
-        assert_eq!(self.shown.get(&call.id), Some(plan), "what runs was shown");
         let of = |entry: &&Entry| matches!(entry.bare(), Entry::Planned { call: of, .. } | Entry::Decided { call: of, .. } if *of == call.id);
         let last = self.log.iter().rev().find(of).map(Entry::bare);
-        assert!(matches!(last, Some(Entry::Decided { decision: Decision::Once, .. })), "{last:?}");
+        match last {
+            Some(Entry::Planned { verdict, .. }) if verdict == "allow" => {
+                let covers = |grant: &Grant| grant.covers(&call.name, plan);
+                assert!(self.state.granted().iter().any(covers), "a yes from before");
+            }
+            Some(Entry::Decided { decision: Decision::Once | Decision::Always(_), .. }) => {
+                assert_eq!(self.shown.get(&call.id), Some(plan), "what runs was shown");
+            }
+            other => panic!("no yes: {other:?}"),
+        }
     }
 
     fn intent(call: &ToolCall) -> Intent {
@@ -123,7 +131,7 @@ impl World {
             }
             5 if !self.streams.is_empty() && which < 64 => {
                 let turn = self.streams.remove(pick(self.streams.len()));
-                self.happens(Event::Failed { turn, why: "no".into(), too_long: which % 2 == 0 });
+                self.happens(Event::Failed { turn, why: "no".into(), too_long: which.is_multiple_of(2) });
             }
             6..=8 if !self.looks.is_empty() => {
                 let (turn, call) = self.looks.remove(pick(self.looks.len()));
@@ -141,7 +149,7 @@ impl World {
                 let all: Vec<CallId> = self.state.under_way().map(|(_, it)| it.call.id.clone()).collect();
                 if let Some(call) = all.get(pick(all.len().max(1))).cloned() {
                     let decision =
-                        if which % 2 == 0 { Decision::Once } else { Decision::Deny(String::new()) };
+                        if which.is_multiple_of(2) { Decision::Once } else { Decision::Deny(String::new()) };
                     self.happens(Event::Decided { call, decision, by });
                 }
             }
@@ -162,6 +170,9 @@ impl World {
                 let decision = match which % 4 {
                     0 => Decision::Deny(String::new()),
                     1 => Decision::Edited(serde_json::json!({ "n": which })),
+                    2 if which > 200 => {
+                        Decision::Always(Grant { tool: call.name.clone(), scope: Scope::File("a".into()) })
+                    }
                     _ => Decision::Once,
                 };
                 Event::Decided { call: call.id.clone(), decision, by }

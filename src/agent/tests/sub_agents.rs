@@ -163,8 +163,12 @@ fn r17_a_standing_yes_holds_for_the_whole_session_wherever_it_was_given() {
     let mut state = handed(&["one", "two"]);
     says(&mut state, "one", "", &[("a", "write")]);
     looked(&mut state, "one", "a", write());
-    decided(&mut state, "a", Decision::Always(grant()));
     says(&mut state, "two", "", &[("b", "write")]);
+    looked(&mut state, "two", "b", write());
+    // The other one had asked already: it is looked at again and needs no card any more.
+    let effects = decided(&mut state, "a", Decision::Always(grant()));
+    assert_eq!(shape(&effects), ["one: decided a", "ACT a", "PLAN b"]);
+    assert_eq!(card(&state), None);
     assert_eq!(shape(&looked(&mut state, "two", "b", write())), ["two: allow b", "ACT b"]);
     ran(&mut state, "one", "a");
     ran(&mut state, "two", "b");

@@ -48,17 +48,16 @@ pub fn at_work(ground: &Ground<'_>, pending: &Pending, sub_agent: &SubAgent) -> 
     let mut lines = vec![call::row(ground.width, (mark, style), &pending.call.name, &words, &right, look)];
     let at_work = ground.agent.pending().iter().filter(|pending| pending.sub_agent().is_some()).count();
     let most = (ROWS / at_work.max(1)).max(1);
-    let below = inner(ground);
     let did = session.entries().iter().enumerate().rev().filter_map(|(index, entry)| {
         let Entry::Settled { call, outcome, took_ms, .. } = entry else { return None };
         let call = session.call(call)?;
         let no =
             session.entries()[..index].iter().rev().find_map(|entry| call::refusal(entry, &call.call.id));
-        Some(call::line(&below, call, outcome, no, *took_ms))
+        Some(below(ground, |ground| call::line(ground, call, outcome, no, *took_ms)))
     });
     let mut did: Vec<Line<'static>> = did.take(most).collect();
     did.reverse();
-    lines.extend(did.into_iter().map(indented));
+    lines.extend(did);
     lines
 }
 
@@ -140,7 +139,7 @@ pub fn talk(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsi
             Entry::Settled { call, outcome, took_ms, .. } => {
                 if let Some(call) = session.call(call) {
                     let no = call::refused(ground, *index, &call.call.id);
-                    page.lines.push(indented(call::line(&inner(ground), call, outcome, no, *took_ms)));
+                    page.lines.push(below(ground, |ground| call::line(ground, call, outcome, no, *took_ms)));
                 }
             }
             Entry::Answered { call, answer, .. } => {
@@ -193,7 +192,9 @@ pub fn talk(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsi
     }
     if matches!(outcome, Outcome::Done(_)) {
         page.lines.push(Line::default());
-        page.append(outside.markdown(ground, ground.width, outcome.text()));
+        let by = if ground.width > 16 { 4 } else { 0 };
+        let width = ground.width - usize::from(by);
+        page.append(outside.markdown(&Ground { width, ..*ground }, width, outcome.text()).indented(by));
     }
     page
 }
@@ -213,12 +214,10 @@ fn said(page: &mut Page, ground: &Ground<'_>, text: &str, style: Style, mark: &s
     }
 }
 
-/// The same with room for the indent.
-fn inner<'a>(ground: &Ground<'a>) -> Ground<'a> {
-    Ground { width: ground.width.saturating_sub(2).max(1), ..*ground }
-}
-
-fn indented(mut line: Line<'static>) -> Line<'static> {
-    line.spans.insert(0, Span::raw("  "));
+/// A row of a call that stands below another, where there is room for that.
+fn below(ground: &Ground<'_>, row: impl Fn(&Ground<'_>) -> Line<'static>) -> Line<'static> {
+    let by = if ground.width > 8 { 2 } else { 0 };
+    let mut line = row(&Ground { width: ground.width - by, ..*ground });
+    line.spans.insert(0, Span::raw(" ".repeat(by)));
     line
 }
