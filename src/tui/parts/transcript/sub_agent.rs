@@ -20,6 +20,9 @@ const LINES: usize = 6;
 /// Lines of all that it did; the record has the rest.
 const ALL: usize = 200;
 
+/// What is narrower than this has no room for all figures beside what a sub-agent does.
+const NARROW: usize = 72;
+
 /// Who asks, for a card: one line of the program's words, around a name that was made harmless and stands in quotes.
 pub fn asked_by(name: &str) -> String {
     format!("asked by {}", named(name))
@@ -42,7 +45,7 @@ pub fn at_work(ground: &Ground<'_>, pending: &Pending, sub_agent: &SubAgent) -> 
     let session = &sub_agent.state.session;
     let since = ground.begun.iter().find(|(id, _)| *id == pending.call.id);
     let time = since.map(|(_, since)| how_long(ground.now.saturating_sub(*since)));
-    let right = figures(session.calls().count(), session.usage(), time);
+    let right = figures(ground, session.calls().count(), session.usage(), time);
     let words = format!("{} · {}", sub_agent.name, does(sub_agent));
     let look = (theme.text, theme.dim);
     let mut lines = vec![call::row(ground.width, (mark, style), &pending.call.name, &words, &right, look)];
@@ -92,15 +95,17 @@ fn thinks(draft: &Draft) -> String {
     }
 }
 
-/// `3 calls · 12k tok · 8 s`, without what is nothing.
-fn figures(calls: usize, usage: Usage, time: Option<String>) -> String {
+/// `3 calls · 12k tok · 8 s`, without what is nothing, and in a narrow place the first of it alone.
+fn figures(ground: &Ground<'_>, calls: usize, usage: Usage, time: Option<String>) -> String {
     let calls = match calls {
         0 => None,
         1 => Some("1 call".to_owned()),
         calls => Some(format!("{calls} calls")),
     };
     let paid = (usage.total() > 0).then(|| format!("{} tok", tokens(usage.total())));
-    [calls, paid, time].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    let all: Vec<String> = [calls, paid, time].into_iter().flatten().collect();
+    let most = if ground.width < NARROW { 1 } else { all.len() };
+    all[..most.min(all.len())].join(" · ")
 }
 
 /// What stands at the right of a call whose sub-agent is through.
@@ -118,7 +123,7 @@ pub fn summed_up(ground: &Ground<'_>, id: &CallId, took_ms: u64) -> String {
         }
     }
     let time = (took_ms > 0).then(|| how_long(Duration::from_millis(took_ms)));
-    figures(calls, usage, time)
+    figures(ground, calls, usage, time)
 }
 
 /// What a sub-agent was told, said and did, in the order it happened; what it said last comes as the outcome.
@@ -137,7 +142,8 @@ pub fn talk(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsi
             Entry::Replied { .. } if Some(at) == last && matches!(outcome, Outcome::Done(_)) => {}
             Entry::Replied { text, .. } => said(&mut page, ground, text, theme.text, "    "),
             Entry::Settled { call, outcome, took_ms, .. } => {
-                if let Some(call) = session.call(call) {
+                // A question stands there with its answer.
+                if let Some(call) = session.call(call).filter(|call| call.questions.is_none()) {
                     let no = call::refused(ground, *index, &call.call.id);
                     page.lines.push(below(ground, |ground| call::line(ground, call, outcome, no, *took_ms)));
                 }
