@@ -1,6 +1,7 @@
 //! What a person has to do before the turn goes on, whoever beneath it asks.
 
 use super::state::{Pending, State, Step};
+use super::sub_agent::SubAgent;
 use crate::chat::{CallId, Plan, Questions, ToolCall};
 
 /// What a person has to do before the turn goes on.
@@ -105,6 +106,15 @@ impl State {
             }
         }
         self.line = line;
+    }
+
+    /// Whether the waiting call was brought before its turn, and the card whose turn it is waits behind it; be it a
+    /// sub-agent's.
+    pub fn is_brought(&self) -> bool {
+        let first = self.pending().iter().find(|pending| pending.waiting(None).is_some());
+        let below = |it: &SubAgent| it.state.is_brought();
+        first.is_some_and(|first| self.brought.as_ref().is_some_and(|id| *id != first.call.id))
+            || self.pending().iter().filter_map(Pending::sub_agent).any(below)
     }
 
     /// The call whose card the person brought before its turn, be it a sub-agent's.
