@@ -93,6 +93,10 @@
 //! - The walls are raised around one thread of the guard, which starts the command: what it starts is within, and the guard
 //!   stays outside, where no signal of the command reaches it.
 //! - Landlock's rules only open. To keep something closed in an open place, all that is beside it is named instead.
+//! - A sub-agent is the machine of the turn once more, in the pending call that handed it its task
+//!   (`agent::Step::Delegated`). Turns are counted by one counter, so an event finds the one it is for without a wrapper;
+//!   its entries are kept as `Entry::Beneath` in the one log, and its calls have ids that no other call of the session has.
+//!   `agent::State::waiting` shows what has waited longest, whoever asks.
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

@@ -34,7 +34,7 @@ pub use grant::{Grant, Scope};
 pub use id::{CallId, SessionId, TurnId};
 pub use message::{Echo, Message, Request};
 pub use picture::Picture;
-pub use plan::{Intent, Plan, Preview, Work};
+pub use plan::{Intent, Plan, Preview, Task, Work};
 pub use question::{Answer, Choice, Dropped, Given, Giver, Note, Question, Questions, Source, Status};
 pub use session::{Counted, Session};
 pub use tool::{Outcome, ToolCall, ToolSpec};

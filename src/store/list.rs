@@ -236,7 +236,7 @@ fn part(file: &mut File, bytes: u64, beginning: bool) -> io::Result<Read> {
 fn waits(entries: &[Entry]) -> bool {
     let mut open: HashSet<&CallId> = HashSet::new();
     for entry in entries {
-        match entry {
+        match entry.bare() {
             Entry::Asked { call, .. } => drop(open.insert(call)),
             Entry::Planned { call, verdict, .. } if verdict == "ask" => drop(open.insert(call)),
             Entry::Decided { call, .. } | Entry::Answered { call, .. } | Entry::Settled { call, .. } => {
@@ -249,6 +249,7 @@ fn waits(entries: &[Entry]) -> bool {
             | Entry::Titled { .. }
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
+            | Entry::Beneath { .. }
             | Entry::Switched { .. } => {}
         }
     }

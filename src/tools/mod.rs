@@ -17,6 +17,7 @@ mod place;
 pub mod read_file;
 mod scripts;
 pub mod search_text;
+pub mod sub_agent;
 #[cfg(test)]
 mod tests;
 pub mod toolbox;
@@ -38,6 +39,10 @@ use std::sync::Arc;
 pub trait Tool: Send + Sync {
     /// What the model is told of it.
     fn spec(&self) -> ToolSpec;
+    /// Whether its plans hand a task to a sub-agent, which is offered no such tool itself.
+    fn hands_on(&self) -> bool {
+        false
+    }
     /// Tells what the call would do. It can only look. Runs on a thread where blocking is fine.
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error>;
     /// Does what was planned and allowed. Tools that only ask keep the default.
@@ -116,7 +121,9 @@ fn work<T: serde::de::DeserializeOwned>(plan: &Plan) -> Result<T, Error> {
     let broken = |why: String| Error::Broken(why);
     match &plan.work {
         Work::Arguments(value) => T::deserialize(value).map_err(|error| broken(error.to_string())),
-        Work::Edit(_) | Work::Command(_) => Err(broken("the plan is another tool's".to_owned())),
+        Work::Edit(_) | Work::Command(_) | Work::Task(_) => {
+            Err(broken("the plan is another tool's".to_owned()))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is offered to the model, found by name.
 
 use super::{Error, Tool, arguments};
-use super::{ask_question, bash_exec, edit_file, list_files, read_file, search_text, write_file};
+use super::{ask_question, bash_exec, edit_file, list_files, read_file, search_text, sub_agent, write_file};
 use crate::chat::{Intent, ToolCall, ToolSpec, Walls};
 use crate::project::Reader;
 use std::sync::Arc;
@@ -42,6 +42,7 @@ impl Toolbox {
             Arc::new(edit_file::EditFile),
             Arc::new(write_file::WriteFile),
             Arc::new(bash_exec::BashExec::new(settings)),
+            Arc::new(sub_agent::SubAgent),
         ])
     }
 
@@ -53,6 +54,11 @@ impl Toolbox {
     /// What the model is told of all of them, always in the same order.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|tool| tool.spec()).collect()
+    }
+
+    /// What a sub-agent is told of: all but what hands a task on in turn.
+    pub fn specs_beneath(&self) -> Vec<ToolSpec> {
+        self.tools.iter().filter(|tool| !tool.hands_on()).map(|tool| tool.spec()).collect()
     }
 
     /// The tool of that name, or an error that names the tools there are.

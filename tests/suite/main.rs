@@ -38,6 +38,7 @@ mod secrets;
 mod session_files;
 mod settings;
 mod soak;
+mod sub_agents;
 mod support;
 mod talk;
 mod terminal;

@@ -64,6 +64,7 @@ impl Session {
                 | Entry::Titled { .. }
                 | Entry::Compacted { .. }
                 | Entry::FellBack { .. }
+                | Entry::Beneath { .. }
                 | Entry::Switched { .. } => {}
             }
         }

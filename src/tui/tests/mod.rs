@@ -3,6 +3,7 @@
 mod ascii;
 mod audit;
 mod bar;
+mod beneath;
 mod big;
 mod cards;
 mod connect;

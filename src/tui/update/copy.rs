@@ -38,6 +38,7 @@ pub fn offer(state: &mut State) -> Vec<Effect> {
         | Entry::Titled { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
+        | Entry::Beneath { .. }
         | Entry::Switched { .. } => None,
     });
     if let Some(text) = output {

@@ -226,6 +226,7 @@ fn read_whole(state: &mut State) -> Vec<Effect> {
             | Entry::Ended { .. }
             | Entry::Titled { .. }
             | Entry::FellBack { .. }
+            | Entry::Beneath { .. }
             | Entry::Switched { .. },
         )
         | None => None,

@@ -5,6 +5,7 @@ use crate::chat::{Access, Basis, CommandLine, Held, Preview};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::audit;
 use crate::tui::parts::frame::{Frame, Sight};
+use crate::tui::parts::transcript::sub_agent::asked_by;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, reveal, width};
 use crate::tui::theme::Theme;
@@ -112,6 +113,7 @@ impl Approval {
             // Drawn field by field.
             Step::Edit(form) => return vec![Line::default(); form.rows()],
             Step::Plan | Step::Because(_) => {
+                body.by(card);
                 body.preview(&card.plan.preview);
                 body.blank();
                 body.place(card);
@@ -271,7 +273,15 @@ impl Body<'_> {
         self.say(&format!("in {folder} · {} s{may}", line.seconds), self.theme.dim);
     }
 
+    /// Who asks, where it is not the turn itself: one line, cut where it is too long.
+    fn by(&mut self, card: &Card<'_>) {
+        if let Some(name) = card.by {
+            self.say(&width::fit(&asked_by(name), self.width), self.theme.accent);
+        }
+    }
+
     fn details(&mut self, card: &Card<'_>) {
+        self.by(card);
         self.say(&format!("tool {}", card.call.name), self.theme.text);
         self.say(&format!("arguments {}", card.call.arguments), self.theme.text);
         self.place(card);

@@ -44,6 +44,7 @@ pub(super) fn draw(
     let mut buffer = Buffer::empty(area);
     let call = ToolCall { id: "1".into(), name: "bash_exec".into(), arguments: "{\"command\":\"x\"}".into() };
     let shown = Card {
+        by: None,
         plan,
         call: &call,
         reason: "cargo runs the project's own code",

@@ -101,6 +101,7 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
         | Entry::Decided { decision: Decision::Once | Decision::Deny(_), .. }
         | Entry::Answered { .. }
         | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
+        | Entry::Beneath { .. }
         | Entry::Titled { .. } => Page::default(),
     };
     if page.lines.is_empty() { page } else { spaced(ground, index, page) }
@@ -180,7 +181,11 @@ fn wants_space(ground: &Ground<'_>, index: usize) -> bool {
 /// Whether what was shown last of these entries is one row, which others may follow without a blank one.
 pub fn ends_in_row(ground: &Ground<'_>, entries: &[Entry]) -> bool {
     let shown = |entry: &&Entry| match entry {
-        Entry::Planned { .. } | Entry::Asked { .. } | Entry::Answered { .. } | Entry::Titled { .. } => false,
+        Entry::Planned { .. }
+        | Entry::Asked { .. }
+        | Entry::Answered { .. }
+        | Entry::Titled { .. }
+        | Entry::Beneath { .. } => false,
         Entry::Decided { decision, .. } => matches!(decision, Decision::Always(_) | Decision::Edited(_)),
         Entry::Replied { text, reasoning, incomplete, .. } => {
             !text.trim().is_empty() || !reasoning.trim().is_empty() || incomplete.is_some()
@@ -216,6 +221,7 @@ fn is_row(ground: &Ground<'_>, entry: &Entry) -> bool {
         | Entry::Titled { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
+        | Entry::Beneath { .. }
         | Entry::Switched { .. } => false,
     }
 }
