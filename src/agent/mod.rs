@@ -16,6 +16,7 @@ mod tests;
 mod thinking;
 mod window;
 
+pub use crate::policy::Mode;
 pub use ahead::{Ahead, Look};
 pub use compacting::Cut;
 pub use effect::Effect;
@@ -89,7 +90,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
                 desk.keep(Entry::Switched { model, profile });
             }
         }
-        Event::ModeChanged => desk.state.policy.mode = desk.state.policy.mode.next(),
+        Event::ModeChanged(mode) => desk.state.policy.mode = mode,
     }
     desk.effects
 }

@@ -23,7 +23,7 @@ pub mod tokens;
 pub mod tool;
 pub mod usage;
 
-pub use access::{Access, CommandLine};
+pub use access::{Access, CommandLine, Reach, Run};
 pub use basis::{Basis, Held, Seen};
 pub use chunk::{Chunk, Finish};
 pub use digest::{Digest, Told};

@@ -18,7 +18,7 @@ fn plan(command: &str) -> Plan {
     Plan {
         title: "run a command?".into(),
         summary: command.into(),
-        access: Access::Run(line.clone()),
+        access: Access::Run(line.clone().into()),
         preview: Preview::Command(line.clone()),
         always: Some(Grant { tool: "bash_exec".into(), scope }),
         destroys: None,
