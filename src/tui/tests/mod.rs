@@ -11,6 +11,7 @@ mod hostile;
 mod laws;
 mod looks;
 mod models;
+mod modes;
 mod outputs;
 mod pictures;
 mod questions;
