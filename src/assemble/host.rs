@@ -2,22 +2,17 @@
 
 use super::model::Model;
 use super::wiring::{Session, Wiring};
-use super::{Connecting, facts, there};
+use super::{Connecting, facts, files, there};
 use crate::agent::Effect;
 use crate::chat::SessionId;
-use crate::project::Reader;
 use crate::project::disk::Disk;
 use crate::runtime::Runtime;
 use crate::store::draft::Whose;
 use crate::store::{Drafts, History, Listed};
 use crate::tui::host::{Host, Line, Opened, Reply, SessionRow, Wish};
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::Sender;
-
-/// Files offered for `@`: more than anybody scrolls through, few enough to filter at once.
-const FILES: usize = 20_000;
 
 /// The program around the screen.
 pub(super) struct Around {
@@ -36,6 +31,8 @@ pub(super) struct Around {
     pub(super) begun: bool,
     pub(super) runtime: Arc<Mutex<Runtime>>,
     drafts: Drafts,
+    /// Which gathering of the project's files is the last that was wanted.
+    files: files::Wanted,
     pub(super) replies: Sender<Reply>,
 }
 
@@ -69,6 +66,7 @@ impl Around {
             begun,
             runtime,
             drafts,
+            files: files::Wanted::default(),
             replies,
         }
     }
@@ -192,8 +190,9 @@ impl Host for Around {
                 });
             }
             Wish::Files => {
-                let folder = self.wiring.folder.clone();
-                self.aside(move || Some(Reply::Files(files(&folder))));
+                let (folder, replies) = (self.wiring.folder.clone(), self.replies.clone());
+                let (wanted, number) = (self.files.clone(), self.files.anew());
+                tokio::task::spawn_blocking(move || files::gather(&folder, &wanted, number, &replies));
             }
             Wish::Exist(targets) => {
                 let folder = self.wiring.folder.clone();
@@ -258,19 +257,4 @@ fn row(listed: Listed) -> SessionRow {
         copy: listed.from.is_some(),
         waits: listed.waits,
     }
-}
-
-/// The project's files and folders, relative to it.
-fn files(folder: &Path) -> Vec<String> {
-    let Ok(disk) = Disk::new(folder) else { return Vec::new() };
-    let Ok(root) = disk.locate(".") else { return Vec::new() };
-    let mut files = Vec::new();
-    let walked = disk.walk(&root, false, &mut |found| {
-        let shown = found.at.shown.display();
-        files.push(if found.folder { format!("{shown}/") } else { shown.to_string() });
-        if files.len() < FILES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    // What was found before a folder that cannot be read is still worth offering.
-    drop(walked);
-    files
 }

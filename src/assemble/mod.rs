@@ -5,6 +5,7 @@ mod audit;
 mod choosing;
 mod connecting;
 mod facts;
+mod files;
 mod host;
 mod key_command;
 mod model;

@@ -29,7 +29,7 @@ pub enum Wish {
     UseModel(String),
     /// When each entry of this session was written: [`Reply::Times`].
     Times(SessionId),
-    /// The files of the project, relative to it: [`Reply::Files`].
+    /// The files of the project, relative to it: [`Reply::Files`], more than once where that takes a while.
     Files,
     /// Whether what these name is there: [`Reply::Exist`].
     Exist(Vec<Target>),
@@ -78,7 +78,12 @@ pub enum Reply {
     /// When each entry of this session was written, in words, as far as they are on disk.
     Times(SessionId, Vec<String>),
     /// The files of the project.
-    Files(Vec<String>),
+    Files {
+        /// Their names; every time all that are known.
+        names: Vec<String>,
+        /// Whether these are all.
+        gathered: Gathered,
+    },
     /// For each, whether it is there.
     Exist(Vec<(Target, There)>),
     /// The model servers that answered.
@@ -89,6 +94,18 @@ pub enum Reply {
     Notice(String),
     /// Something was done as it was wanted: one sentence for the person.
     Done(String),
+}
+
+/// Whether a list of files is all there is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Gathered {
+    /// More are being looked for, and the list is told again.
+    Growing,
+    /// It is all of them.
+    #[default]
+    Whole,
+    /// There are more than are listed.
+    Cut,
 }
 
 /// Whether what a link names is there.

@@ -5,10 +5,11 @@ use super::host::{Connection, LocalServer, Wish};
 use super::keeping::Keeping;
 use super::keys::Keymap;
 use super::overlay::Overlay;
-use super::parts::complete::{self, Complete};
+use super::parts::complete::Complete;
 use super::parts::composer::Composer;
 use super::parts::listening::{Listening, Presses};
 use super::parts::pace::{Pace, Wait};
+use super::parts::question::QuestionCard;
 use super::parts::toast::{Kind, Toasts};
 use super::parts::transcript::{Ground, Transcript};
 use super::parts::waits::Waits;
@@ -69,6 +70,8 @@ pub struct State {
     pub complete: Complete,
     /// The card of the call that waits.
     pub prompt: Option<Prompt>,
+    /// Cards of questions that were brought before their turn and put back, with what was chosen on them.
+    pub aside: Vec<QuestionCard>,
     /// The list of what waits, where it lies over that card.
     pub waits: Option<Waits>,
     /// What of that card is kept outside.
@@ -129,7 +132,7 @@ impl State {
         (draft, card, history, notices): (&str, String, Vec<String>, Vec<String>),
     ) -> (Self, Vec<Effect>) {
         let mut complete = Complete::default();
-        complete.offer(complete::Kind::Command, super::update::command_names());
+        complete.offer_commands(super::update::command_names());
         let mut composer = Composer::new("write a message; / for commands, @ for files");
         composer.set_history(history);
         composer.set(draft);
@@ -144,6 +147,7 @@ impl State {
             composer,
             complete,
             prompt: None,
+            aside: Vec::new(),
             waits: None,
             keeping: Keeping::of(card),
             presses: Presses::default(),

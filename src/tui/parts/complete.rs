@@ -4,6 +4,7 @@ mod draw;
 mod word;
 
 use super::filter::Filter;
+use crate::tui::host::Gathered;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::text::clean;
 use crossterm::event::KeyEvent;
@@ -23,6 +24,8 @@ pub struct Candidate {
 #[derive(Debug, Clone, Default)]
 pub struct Complete {
     files: Vec<Candidate>,
+    /// Whether these are all files.
+    gathered: Gathered,
     commands: Vec<Candidate>,
     /// The word under the cursor.
     word: Option<Word>,
@@ -46,14 +49,23 @@ pub enum Completed {
 }
 
 impl Complete {
-    /// What can be completed, in the order in which it is offered before a letter is typed.
-    pub fn offer(&mut self, kind: Kind, candidates: Vec<Candidate>) {
-        match kind {
-            Kind::File => self.files = candidates,
-            Kind::Command => self.commands = candidates,
-        }
-        if self.word.as_ref().is_some_and(|word| word.kind == kind) {
+    /// The commands, in the order in which they are offered before a letter is typed.
+    pub fn offer_commands(&mut self, candidates: Vec<Candidate>) {
+        self.commands = candidates;
+        if self.word.as_ref().is_some_and(|word| word.kind == Kind::Command) {
             self.search();
+        }
+    }
+
+    /// The files that are known so far, in the same order. The cursor stays on the file it is on.
+    pub fn offer_files(&mut self, candidates: Vec<Candidate>, gathered: Gathered) {
+        let on_it = self.found.get(self.at).filter(|_| self.at > 0);
+        let on_it = on_it.and_then(|at| self.files.get(*at)).map(|file| file.name.clone());
+        (self.files, self.gathered) = (candidates, gathered);
+        if self.word.as_ref().is_some_and(|word| word.kind == Kind::File) {
+            self.search();
+            let is_on_it = |at: &usize| on_it.as_ref() == Some(&self.files[*at].name);
+            self.at = self.found.iter().position(is_on_it).unwrap_or(0);
         }
     }
 

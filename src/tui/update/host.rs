@@ -2,10 +2,10 @@
 
 use super::{audit, connect, models};
 use crate::tui::effect::Effect;
-use crate::tui::host::{Reply, SessionRow};
+use crate::tui::host::{Gathered, Reply, SessionRow};
 use crate::tui::keeping::Keeping;
 use crate::tui::overlay::Overlay;
-use crate::tui::parts::complete::{Candidate, Kind};
+use crate::tui::parts::complete::Candidate;
 use crate::tui::parts::pace::Pace;
 use crate::tui::parts::picker::Row;
 use crate::tui::parts::toast;
@@ -38,7 +38,7 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
                 state.settings.folder = opened.folder;
                 state.composer.set_history(opened.history);
                 // The files of the other folder are no names here.
-                state.complete.offer(Kind::File, Vec::new());
+                state.complete.offer_files(Vec::new(), Gathered::Whole);
                 state.asked_files = false;
             }
             state.composer.set(&opened.draft);
@@ -46,6 +46,7 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             state.times.clear();
             state.overlays.clear();
             state.prompt = None;
+            state.aside.clear();
             state.keeping = Keeping::of(opened.card);
             state.held = None;
             state.presses.elsewhere(state.now);
@@ -54,9 +55,9 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             cache.clear();
         }
         Reply::Times(session, times) => audit::times(state, &session, times),
-        Reply::Files(files) => {
-            let files = files.iter().map(|file| Candidate::new(file, "")).collect();
-            state.complete.offer(Kind::File, files);
+        Reply::Files { names, gathered } => {
+            let files = names.iter().map(|file| Candidate::new(file, "")).collect();
+            state.complete.offer_files(files, gathered);
         }
         Reply::Exist(found) => cache.exist(found),
         Reply::Local(servers) => connect::found(state, servers),

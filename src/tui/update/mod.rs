@@ -14,6 +14,7 @@ mod modes;
 mod mouse;
 mod overlay;
 mod search;
+mod unheard;
 mod waits;
 mod writing;
 

@@ -94,7 +94,7 @@ fn front(state: &State, areas: layout::Areas, buffer: &mut Buffer) -> Shown {
         let at = state.composer.view(areas.composer, buffer, theme, focus == Focus::Composer);
         if focus == Focus::Composer {
             cursor = at;
-            let above = Rect { y: 0, height: areas.composer.y, ..areas.composer };
+            let above = Rect { y: 0, height: areas.composer.y - areas.air.height, ..areas.composer };
             state.complete.view(above, buffer, theme);
         }
     }

@@ -1,6 +1,7 @@
 //! How completions look: at most eight rows above the composer.
 
 use super::{Complete, Kind};
+use crate::tui::host::Gathered;
 use crate::tui::parts::filter::marked;
 use crate::tui::text::width;
 use crate::tui::theme::Theme;
@@ -18,7 +19,23 @@ const NAME: usize = 40;
 impl Complete {
     /// The rows it wants above the composer; 0 while it is closed.
     pub fn height(&self) -> u16 {
-        if self.is_open() { self.found.len().min(ROWS) as u16 } else { 0 }
+        let rows = if self.is_open() { self.found.len().min(ROWS) } else { 0 };
+        (rows + usize::from(self.status().is_some())) as u16
+    }
+
+    /// What is said below the list of files where it is not of all of them.
+    fn status(&self) -> Option<String> {
+        let is_shown =
+            self.closed.is_none() && self.word.as_ref().is_some_and(|word| word.kind == Kind::File);
+        let count = self.files.len();
+        match self.gathered {
+            Gathered::Growing if is_shown => Some(format!("looking for files, {count} so far")),
+            Gathered::Cut if is_shown => {
+                let none = if self.found.is_empty() { "nothing fits among" } else { "these are of" };
+                Some(format!("{none} the first {count} files; there are more"))
+            }
+            Gathered::Growing | Gathered::Cut | Gathered::Whole => None,
+        }
     }
 
     /// Draws it at the bottom of `area`, as many rows as there are.
@@ -29,6 +46,15 @@ impl Complete {
         let area = Rect { y: area.bottom() - height, height, ..area };
         Clear.render(area, buffer);
         buffer.set_style(area, theme.ground.patch(theme.text));
+        let status = self.status();
+        let (rows, below) = (height - u16::from(status.is_some()), area.bottom() - 1);
+        if let Some(words) = status {
+            buffer.set_line(area.x, below, &Line::styled(format!("  {words}"), theme.dim), area.width);
+        }
+        if rows == 0 {
+            return;
+        }
+        let (area, height) = (Rect { height: rows, ..area }, rows);
         let first = (self.at + 1).saturating_sub(usize::from(height));
         let (candidates, mut filter) = (self.candidates(word.kind), self.filter(word));
         let shown = &self.found[first..self.found.len().min(first + usize::from(height))];

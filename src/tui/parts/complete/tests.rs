@@ -12,10 +12,10 @@ use ratatui::style::Modifier;
 fn complete() -> Complete {
     let mut complete = Complete::default();
     let files = ["README.md", "src/main.rs", "src/domain.rs", "tests/retry.rs", "docs/a b.md"];
-    complete.offer(Kind::File, files.iter().map(|file| Candidate::new(file, "")).collect());
+    complete.offer_files(files.iter().map(|file| Candidate::new(file, "")).collect(), Gathered::Whole);
     let commands =
         [("help", "the keys that work now"), ("theme", "change the theme"), ("themes", "all themes")];
-    complete.offer(Kind::Command, commands.iter().map(|(name, words)| Candidate::new(name, words)).collect());
+    complete.offer_commands(commands.iter().map(|(name, words)| Candidate::new(name, words)).collect());
     complete
 }
 
@@ -124,7 +124,7 @@ fn candidates_that_come_late_open_the_list() {
     let mut complete = Complete::default();
     assert_eq!(follow(&mut complete, "@ma|"), Some(Kind::File));
     assert!(!complete.is_open());
-    complete.offer(Kind::File, vec![Candidate::new("src/main.rs", "")]);
+    complete.offer_files(vec![Candidate::new("src/main.rs", "")], Gathered::Whole);
     assert!(complete.is_open());
 }
 
@@ -158,11 +158,50 @@ fn the_letters_that_were_typed_are_marked() {
 fn r32_r34_file_names_are_cleaned_and_no_size_breaks_it() {
     let mut complete = Complete::default();
     let names = (0..30).map(|number| format!("a{number}\x1b[2J漢字\u{202e}👩\u{200d}👧"));
-    complete.offer(Kind::File, names.map(|name| Candidate::new(&name, "words")).collect());
+    complete.offer_files(names.map(|name| Candidate::new(&name, "words")).collect(), Gathered::Whole);
     follow(&mut complete, "@a|");
     assert_eq!(complete.height(), 8);
     for (width, height) in (1..40).flat_map(|width| (1..10).map(move |height| (width, height))) {
         press(&mut complete, KeyCode::PageDown);
         assert!(!shows(&complete, width, height).contains(['\x1b', '\u{202e}']));
+    }
+}
+
+#[test]
+fn a_list_that_still_grows_says_so_and_leaves_the_cursor_where_it_is() {
+    let files = |names: &[&str]| names.iter().map(|name| Candidate::new(name, "")).collect::<Vec<_>>();
+    let mut complete = Complete::default();
+    follow(&mut complete, "@|");
+    assert_eq!(complete.height(), 0, "nothing is said before it takes long");
+    complete.offer_files(files(&["b", "c"]), Gathered::Growing);
+    press(&mut complete, KeyCode::Down);
+    assert_snapshot!(shows(&complete, 34, 4), @"
+
+      @b
+    ❯ @c
+      looking for files, 2 so far
+    ");
+    complete.offer_files(files(&["a", "b", "c"]), Gathered::Cut);
+    assert_snapshot!(shows(&complete, 50, 5), @"
+
+      @a
+      @b
+    ❯ @c
+      these are of the first 3 files; there are more
+    ");
+    complete.offer_files(files(&["a", "b", "c"]), Gathered::Whole);
+    assert_eq!(complete.height(), 3);
+    assert_eq!(press(&mut complete, KeyCode::Tab), Completed::Replace(0..1, "@c ".into()));
+}
+
+#[test]
+fn where_nothing_fits_yet_the_keys_are_the_composers() {
+    let mut complete = Complete::default();
+    complete.offer_files(vec![Candidate::new("a", "")], Gathered::Growing);
+    follow(&mut complete, "@zzz|");
+    assert_eq!((complete.height(), complete.is_open()), (1, false));
+    assert_eq!(press(&mut complete, KeyCode::Down), Completed::Passed);
+    for (width, height) in [(0, 0), (1, 1), (3, 1)] {
+        drawn(&complete, width, height);
     }
 }

@@ -1,0 +1,115 @@
+//! Gathers the project's files for `@`: shown as they are met where that takes a while.
+
+use crate::project::Reader;
+use crate::project::disk::Disk;
+use crate::tui::host::{Gathered, Reply};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::Sender;
+
+/// Files offered: more than anybody scrolls through, few enough to filter at once.
+const FILES: usize = 50_000;
+/// So often what was met is told while more is looked for. Most projects are through long before the first.
+const EVERY: Duration = Duration::from_millis(250);
+
+/// Which gathering is the last that was wanted: one before it stops.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Wanted(Arc<AtomicU64>);
+
+impl Wanted {
+    /// One more is wanted; its number.
+    pub(super) fn anew(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn is_last(&self, number: u64) -> bool {
+        self.0.load(Ordering::Relaxed) == number
+    }
+}
+
+/// Gathers the files and folders below `folder`, relative to it, and tells of them; blocks until it is through.
+pub(super) fn gather(folder: &Path, wanted: &Wanted, number: u64, replies: &Sender<Reply>) {
+    gather_most(folder, FILES, wanted, number, replies);
+}
+
+fn gather_most(folder: &Path, most: usize, wanted: &Wanted, number: u64, replies: &Sender<Reply>) {
+    // The screen may be gone by now.
+    let tell = |names: &[String], gathered| {
+        let names = names.to_vec();
+        let _ = replies.blocking_send(Reply::Files { names, gathered });
+    };
+    let (mut names, mut told, mut gathered) = (Vec::new(), Instant::now(), Gathered::Whole);
+    if let Ok(disk) = Disk::new(folder)
+        && let Ok(root) = disk.locate(".")
+    {
+        let walked = disk.walk(&root, false, &mut |found| {
+            if !wanted.is_last(number) {
+                return ControlFlow::Break(());
+            }
+            if names.len() == most {
+                gathered = Gathered::Cut;
+                return ControlFlow::Break(());
+            }
+            let shown = found.at.shown.display();
+            names.push(if found.folder { format!("{shown}/") } else { shown.to_string() });
+            if told.elapsed() > EVERY {
+                tell(&names, Gathered::Growing);
+                told = Instant::now();
+            }
+            ControlFlow::Continue(())
+        });
+        // What was found before a folder that cannot be read is still worth offering.
+        drop(walked);
+    }
+    if wanted.is_last(number) {
+        tell(&names, gathered);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::mpsc::{Receiver, channel};
+
+    fn files(count: usize) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..count {
+            std::fs::write(folder.path().join(format!("f{number:05}")), "").unwrap();
+        }
+        folder
+    }
+
+    fn last(mut replies: Receiver<Reply>) -> Option<(usize, Gathered)> {
+        let mut last = None;
+        while let Ok(reply) = replies.try_recv() {
+            let Reply::Files { names, gathered } = reply else { panic!("files were asked for") };
+            last = Some((names.len(), gathered));
+        }
+        last
+    }
+
+    #[test]
+    fn what_is_there_is_told_to_its_end_or_its_limit() {
+        for (count, expected) in
+            [(0, Gathered::Whole), (9, Gathered::Whole), (10, Gathered::Whole), (11, Gathered::Cut)]
+        {
+            let (folder, wanted) = (files(count), Wanted::default());
+            let (tell, told) = channel(64);
+            gather_most(folder.path(), 10, &wanted, wanted.anew(), &tell);
+            assert_eq!(last(told), Some((count.min(10), expected)), "{count}");
+        }
+    }
+
+    #[test]
+    fn one_that_nobody_waits_for_any_more_stops_and_tells_nothing() {
+        let (folder, wanted) = (files(3), Wanted::default());
+        let (tell, told) = channel(64);
+        let before = wanted.anew();
+        wanted.anew();
+        gather(folder.path(), &wanted, before, &tell);
+        assert_eq!(last(told), None);
+    }
+}
