@@ -17,6 +17,10 @@ pub(super) fn inner(text: &str, depth: usize, context: &Context, reading: &mut R
     if let Some(odd) = text.chars().find(|letter| letter.is_control() && !matches!(letter, '\n' | '\t')) {
         reading.unclear(format!("it holds a control character ({})", odd.escape_unicode()));
     }
+    if !super::heredoc::is_plain(text) {
+        named::lost(text, &mut reading.named);
+        return reading.unclear("it is not plain where its here-document ends");
+    }
     let mut parser = Parser::new();
     let known = parser.set_language(&tree_sitter_bash::LANGUAGE.into()).is_ok();
     let Some(tree) = parser.parse(text, None).filter(|_| known) else {
