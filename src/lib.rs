@@ -97,6 +97,9 @@
 //!   (`agent::Step::Delegated`). Turns are counted by one counter, so an event finds the one it is for without a wrapper;
 //!   its entries are kept as `Entry::Beneath` in the one log, and its calls have ids that no other call of the session has.
 //!   `agent::State::waiting` shows what has waited longest, whoever asks.
+//! - A command line is read once, by [`policy::shell`]: the policy, the files that are compared and the words on the card
+//!   rest on the same reading. The grammar's tree says where a word begins and ends; what stands in it, and that nothing
+//!   stands between, is looked at again, because bash and the grammar do not always agree.
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

@@ -1,6 +1,7 @@
 //! Everything that can happen to the agent.
 
 use crate::chat::{Answer, By, CallId, Chunk, Decision, Intent, Outcome, TurnId, Usage};
+use crate::policy::Mode;
 use std::time::Duration;
 
 /// Something that happened. Those that carry a turn are dropped when that turn is over.
@@ -107,6 +108,6 @@ pub enum Event {
         /// The profile of the settings that leads to it, where that is another one too.
         profile: Option<String>,
     },
-    /// The person went on to the next mode. Only a key of theirs makes this; no card and no model does.
-    ModeChanged,
+    /// The person chose how much runs without asking. Only a key of theirs makes this; no card and no model does.
+    ModeChanged(Mode),
 }

@@ -19,6 +19,7 @@ mod thinking;
 mod waiting;
 mod window;
 
+pub use crate::policy::Mode;
 pub use ahead::{Ahead, Look};
 pub use compacting::Cut;
 pub use draft::{Draft, Purpose, Quiet, Retrying};
@@ -109,7 +110,7 @@ fn take(desk: &mut Desk<'_>, event: Event) {
                 desk.keep(Entry::Switched { model, profile });
             }
         }
-        Event::ModeChanged => desk.state.policy.mode = desk.state.policy.mode.next(),
+        Event::ModeChanged(mode) => desk.state.policy.mode = mode,
     }
 }
 

@@ -156,7 +156,7 @@ pub(super) fn hand_down(desk: &mut Desk<'_>, event: Event) -> Option<Event> {
         | Event::WindowKnown(_)
         | Event::AskedAgain
         | Event::Switched { .. }
-        | Event::ModeChanged => None,
+        | Event::ModeChanged(_) => None,
     };
     let Some(id) = to else { return Some(event) };
     if !acting::may_decide(desk.state, &event) {

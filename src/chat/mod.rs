@@ -24,7 +24,7 @@ pub mod tool;
 pub mod usage;
 pub mod walls;
 
-pub use access::{Access, CommandLine};
+pub use access::{Access, CommandLine, Reach, Run};
 pub use basis::{Basis, Held, Seen};
 pub use chunk::{Chunk, Finish};
 pub use digest::{Digest, Told};
@@ -39,4 +39,4 @@ pub use question::{Answer, Choice, Dropped, Given, Giver, Note, Question, Questi
 pub use session::{Counted, Session};
 pub use tool::{Outcome, ToolCall, ToolSpec};
 pub use usage::Usage;
-pub use walls::{Reach, Walls};
+pub use walls::{Opening, Walls};

@@ -1,7 +1,12 @@
 //! May this plan go ahead? One pure function, called in one place.
 
-use crate::chat::{Access, Grant, Plan};
-use serde::{Deserialize, Serialize};
+mod mode;
+pub mod reach;
+pub mod shell;
+
+pub use mode::Mode;
+
+use crate::chat::{Access, Grant, Plan, Reach};
 
 /// What may go ahead without asking, fixed by the person outside any card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -10,43 +15,6 @@ pub struct Policy {
     pub mode: Mode,
     /// Whether nothing real is touched. Fixed when the session is made.
     pub dry_run: bool,
-}
-
-/// How much runs without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Reading inside the project runs; everything else is refused.
-    Plan,
-    /// Reading inside the project runs; everything else asks.
-    #[default]
-    Ask,
-}
-
-impl Mode {
-    /// The one that a person's key changes to from here.
-    pub fn next(self) -> Self {
-        match self {
-            Self::Plan => Self::Ask,
-            Self::Ask => Self::Plan,
-        }
-    }
-
-    /// Its one word, as it is written in the settings and on the screen.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Plan => "plan",
-            Self::Ask => "ask",
-        }
-    }
-
-    /// What it means, in a few words for the person.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Plan => "the project is read, nothing is changed or run",
-            Self::Ask => "reading runs, everything else asks you",
-        }
-    }
 }
 
 /// What is to be done with a plan.
@@ -81,9 +49,14 @@ impl Verdict {
     }
 }
 
-/// Judges a plan. The order is the documentation: what touches nothing and what reads inside the project; the plan
-/// mode's refusal; the dry run; a standing yes; everything else is asked.
+/// Judges a plan. The order is the documentation: what is never done; what touches nothing and what reads inside the
+/// project; the plan mode's refusal; the dry run; a standing yes; what the mode lets through; everything else is asked.
 pub fn judge(policy: &Policy, granted: &[Grant], tool: &str, plan: &Plan) -> Verdict {
+    if let Some(why) = never(&plan.access) {
+        return Verdict::Refuse(format!(
+            "Refused, in every mode and whatever was allowed: {why}. Do not try it another way; say what the person can do themselves."
+        ));
+    }
     match &plan.access {
         Access::Nothing => return Verdict::Allow("it touches nothing".to_owned()),
         Access::Read(_) => return Verdict::Allow("it only reads inside the project".to_owned()),
@@ -101,6 +74,9 @@ pub fn judge(policy: &Policy, granted: &[Grant], tool: &str, plan: &Plan) -> Ver
     if let Some(grant) = granted.iter().find(|grant| grant.covers(tool, plan)) {
         return Verdict::Allow(format!("you allowed it before: {}", grant.words()));
     }
+    if policy.mode.lets_through(plan) {
+        return Verdict::Allow(format!("the session is in {} mode", policy.mode.word()));
+    }
     Verdict::Ask(match &plan.access {
         Access::Nothing | Access::Read(_) => String::new(),
         Access::ReadSensitive(path) => {
@@ -113,8 +89,18 @@ pub fn judge(policy: &Policy, granted: &[Grant], tool: &str, plan: &Plan) -> Ver
                 path.display()
             )
         }
-        Access::Run(_) => "it runs a command".to_owned(),
+        Access::Run(run) if run.why.is_empty() => "it runs a command".to_owned(),
+        Access::Run(run) => run.why.clone(),
     })
+}
+
+/// Why this is never done, whoever allowed it; in words that follow “because”.
+fn never(access: &Access) -> Option<String> {
+    match access {
+        Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) => None,
+        Access::Write(path) | Access::WriteOutside(path) => reach::is_own(&path.to_string_lossy()),
+        Access::Run(run) => (run.reach == Reach::Never).then(|| run.why.clone()),
+    }
 }
 
 #[cfg(test)]
@@ -123,12 +109,15 @@ mod tests {
     use crate::chat::{Basis, CommandLine, Preview, Scope, Work};
 
     fn run(command: &str) -> Access {
-        Access::Run(CommandLine {
-            command: command.into(),
-            folder: "/p".into(),
-            seconds: 30,
-            ..CommandLine::default()
-        })
+        Access::Run(
+            CommandLine {
+                command: command.into(),
+                folder: "/p".into(),
+                seconds: 30,
+                ..CommandLine::default()
+            }
+            .into(),
+        )
     }
 
     fn verdict(policy: Policy, granted: &[Grant], access: Access, destroys: bool) -> &'static str {
@@ -183,12 +172,10 @@ mod tests {
         ] {
             assert_eq!(verdict(Policy::default(), granted, access.clone(), destroys), expected, "{access:?}");
         }
-        let elsewhere = Access::Run(CommandLine {
-            command: "ls".into(),
-            folder: "/q".into(),
-            seconds: 30,
-            ..CommandLine::default()
-        });
+        let elsewhere = Access::Run(
+            CommandLine { command: "ls".into(), folder: "/q".into(), seconds: 30, ..CommandLine::default() }
+                .into(),
+        );
         assert_eq!(verdict(Policy::default(), &ls, elsewhere, false), "ask", "another folder");
         let other = [Grant { tool: "other".into(), scope: Scope::File("a".into()) }];
         assert_eq!(

@@ -22,7 +22,7 @@ mod places;
 mod powers;
 pub mod probe;
 
-use crate::chat::Reach;
+use crate::chat::Opening;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -46,7 +46,7 @@ pub struct Confines {
     /// The folder it works in; absolute, links resolved.
     pub folder: PathBuf,
     /// What its card says it reaches.
-    pub reach: Reach,
+    pub reach: Opening,
     /// What it never writes in, wherever that lies: aye's own folders.
     pub keep: Vec<PathBuf>,
     /// Files it never reads: aye's keys.
@@ -172,13 +172,17 @@ mod tests {
     fn r21_confines_are_read_as_they_were_written_and_never_as_less() {
         let confines = Confines {
             folder: "/p".into(),
-            reach: Reach { write: vec!["/tmp".into(), "/--network".into()], network: false, sockets: false },
+            reach: Opening {
+                write: vec!["/tmp".into(), "/--network".into()],
+                network: false,
+                sockets: false,
+            },
             keep: vec!["/home/a/.config/aye".into()],
             hide: vec!["/home/a/.config/aye/credentials.toml".into()],
         };
         assert_eq!(Confines::read(confines.arguments()), Ok(Some(confines.clone())));
         let mut open = confines;
-        open.reach = Reach { write: Vec::new(), network: true, sockets: true };
+        open.reach = Opening { write: Vec::new(), network: true, sockets: true };
         assert_eq!(Confines::read(open.arguments()), Ok(Some(open)));
         assert_eq!(Confines::read([]), Ok(None));
         for words in [

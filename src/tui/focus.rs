@@ -58,6 +58,7 @@ pub fn scopes(state: &State) -> Vec<Scope> {
                 | Overlay::Models(..)
                 | Overlay::Connect(..)
                 | Overlay::Audit(..)
+                | Overlay::Modes(..)
                 | Overlay::Copies(..),
             ) => vec![Scope::List],
             Some(Overlay::Key(_)) => vec![Scope::Line],

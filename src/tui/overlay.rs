@@ -6,6 +6,7 @@ use super::parts::line;
 use super::parts::picker::Picker;
 use super::text::{output, wrap};
 use super::theme::Theme;
+use crate::agent::Mode;
 use crate::chat::CallId;
 use crate::chat::link::Target;
 use ratatui::text::Line;
@@ -33,6 +34,8 @@ pub enum Overlay {
     Copies(Picker, Vec<String>),
     /// Every call of the session, each by its name there.
     Audit(Picker, Vec<CallId>),
+    /// How much runs without asking: each with whether it was confirmed.
+    Modes(Picker, Vec<(Mode, bool)>),
     /// A text that is only read.
     Reader(Reader),
     /// A letter on each link.

@@ -151,9 +151,7 @@ fn r17_modes_and_the_dry_run_hold_beneath_the_turn() {
     // What the person changes while it works holds from then on.
     let mut state = handed(&["one"]);
     says(&mut state, "one", "", &[("a", "write")]);
-    while state.policy.mode != Mode::Plan {
-        update(&mut state, Event::ModeChanged);
-    }
+    update(&mut state, Event::ModeChanged(Mode::Plan));
     assert_eq!(shape(&looked(&mut state, "one", "a", write()))[0], "one: refuse a");
 }
 

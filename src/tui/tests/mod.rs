@@ -12,6 +12,7 @@ mod hostile;
 mod laws;
 mod looks;
 mod models;
+mod modes;
 mod outputs;
 mod pictures;
 mod questions;
@@ -264,7 +265,7 @@ pub fn command(line: &str) -> Intent {
     Intent::Act(Box::new(Plan {
         title: "run a command?".into(),
         summary: line.command.clone(),
-        access: Access::Run(line.clone()),
+        access: Access::Run(line.clone().into()),
         preview: Preview::Command(line.clone()),
         always: None,
         destroys: None,

@@ -24,7 +24,7 @@ pub(super) fn plan(command: &str) -> Plan {
     Plan {
         title: "run a command?".into(),
         summary: command.into(),
-        access: Access::Run(line.clone()),
+        access: Access::Run(line.clone().into()),
         preview: Preview::Command(line.clone()),
         always: Some(Grant { tool: "bash_exec".into(), scope }),
         destroys: None,

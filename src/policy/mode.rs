@@ -1,0 +1,156 @@
+//! How much runs without asking: fixed by the person, outside any card.
+
+use crate::chat::{Access, Plan, Reach};
+use serde::{Deserialize, Serialize};
+
+/// How much runs without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Reading inside the project runs; everything else is refused.
+    Plan,
+    /// Reading inside the project runs; everything else asks.
+    #[default]
+    Ask,
+    /// Changing files of the project runs too.
+    Auto,
+    /// Commands run too. What cannot be taken back outside the project still asks, and what is never done is not done.
+    Full,
+}
+
+impl Mode {
+    /// Every one, from the narrowest to the widest.
+    pub const ALL: [Self; 4] = [Self::Plan, Self::Ask, Self::Auto, Self::Full];
+
+    /// The one that a person's key changes to from here. A key that is pressed by mistake never widens it beyond asking.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Plan => Self::Ask,
+            Self::Ask | Self::Auto | Self::Full => Self::Plan,
+        }
+    }
+
+    /// Its one word, as it is written in the settings and on the screen.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Ask => "ask",
+            Self::Auto => "auto",
+            Self::Full => "full",
+        }
+    }
+
+    /// What it means, in a few words for the person.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Plan => "the project is read, nothing is changed or run",
+            Self::Ask => "reading runs, everything else asks you",
+            Self::Auto => "reading and changing files, the rest asks",
+            Self::Full => "all runs but what cannot be taken back",
+        }
+    }
+
+    /// Whether less is asked than by default.
+    pub fn is_wide(self) -> bool {
+        match self {
+            Self::Plan | Self::Ask => false,
+            Self::Auto | Self::Full => true,
+        }
+    }
+
+    /// Whether a plan goes ahead in this mode that does more than read. What destroys something asks in auto, and in full
+    /// where that is not plainly inside the project.
+    pub(super) fn lets_through(self, plan: &Plan) -> bool {
+        let full = self == Self::Full;
+        let whole = plan.destroys.is_none();
+        match &plan.access {
+            Access::Nothing | Access::Read(_) => true,
+            Access::ReadSensitive(_) => full,
+            Access::Write(_) => full || (self == Self::Auto && whole),
+            Access::WriteOutside(_) => false,
+            Access::Run(run) => match run.reach {
+                Reach::Reads | Reach::Writes => full || (self == Self::Auto && whole),
+                Reach::Runs => full,
+                Reach::Outside | Reach::Unclear | Reach::Never => false,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::{Basis, CommandLine, Grant, Preview, Run, Scope, Work};
+    use crate::policy::{Policy, judge};
+
+    fn plan(access: Access, destroys: bool) -> Plan {
+        Plan {
+            title: String::new(),
+            summary: String::new(),
+            access,
+            preview: Preview::Text(String::new()),
+            always: None,
+            destroys: destroys.then(|| "all of it".into()),
+            basis: Basis::default(),
+            work: Work::Arguments(serde_json::Value::Null),
+        }
+    }
+
+    fn run(reach: Reach) -> Access {
+        let line =
+            CommandLine { command: "x".into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() };
+        Access::Run(Run { line, reach, why: "of this".into() })
+    }
+
+    #[test]
+    fn r20_the_table_of_all_four_modes() {
+        for (access, destroys, expected) in [
+            (Access::Nothing, false, ["allow"; 4]),
+            (Access::Read(vec!["a".into()]), false, ["allow"; 4]),
+            (Access::ReadSensitive("/etc/passwd".into()), false, ["refuse", "ask", "ask", "allow"]),
+            (Access::Write("a".into()), false, ["refuse", "ask", "allow", "allow"]),
+            (Access::Write("a".into()), true, ["refuse", "ask", "ask", "allow"]),
+            (Access::WriteOutside("/a".into()), false, ["refuse", "ask", "ask", "ask"]),
+            (Access::WriteOutside(".git/config".into()), false, ["refuse", "ask", "ask", "ask"]),
+            (run(Reach::Writes), false, ["refuse", "ask", "allow", "allow"]),
+            (run(Reach::Writes), true, ["refuse", "ask", "ask", "allow"]),
+            (run(Reach::Runs), false, ["refuse", "ask", "ask", "allow"]),
+            (run(Reach::Runs), true, ["refuse", "ask", "ask", "allow"]),
+            (run(Reach::Outside), false, ["refuse", "ask", "ask", "ask"]),
+            (run(Reach::Unclear), false, ["refuse", "ask", "ask", "ask"]),
+            (run(Reach::Never), false, ["refuse"; 4]),
+            (Access::Write(".aye/rules.toml".into()), false, ["refuse"; 4]),
+            (Access::WriteOutside("/home/x/.config/aye/config.toml".into()), false, ["refuse"; 4]),
+        ] {
+            let plan = plan(access, destroys);
+            let found = Mode::ALL.map(|mode| judge(&Policy { mode, dry_run: false }, &[], "t", &plan).word());
+            assert_eq!(found, expected, "{:?} {destroys}", plan.access);
+            let dry = Mode::ALL.map(|mode| judge(&Policy { mode, dry_run: true }, &[], "t", &plan).word());
+            let reads = matches!(plan.access, Access::Nothing | Access::Read(_));
+            let at_most = if reads {
+                "allow"
+            } else if expected == ["refuse"; 4] {
+                "refuse"
+            } else {
+                "rehearse"
+            };
+            assert_eq!(dry[1..], [at_most; 3], "no mode leaves a dry run: {:?}", plan.access);
+        }
+    }
+
+    #[test]
+    fn r14_no_grant_lifts_what_is_never_done() {
+        let scope = Scope::Command { command: "x".into(), folder: "/p".into(), network: false };
+        let granted = [Grant { tool: "t".into(), scope }];
+        let said = |reach| judge(&Policy::default(), &granted, "t", &plan(run(reach), false));
+        assert_eq!(said(Reach::Runs).word(), "allow");
+        assert!(said(Reach::Never).why().contains("in every mode and whatever was allowed: of this"));
+    }
+
+    #[test]
+    fn r20_the_key_never_leads_to_less_asking() {
+        assert_eq!(Mode::ALL.map(Mode::next), [Mode::Ask, Mode::Plan, Mode::Plan, Mode::Plan]);
+        assert!(Mode::ALL.into_iter().all(|mode| !mode.next().is_wide()));
+        assert_eq!(Mode::default(), Mode::Ask);
+    }
+}
