@@ -13,7 +13,8 @@ use std::path::PathBuf;
     version,
     max_term_width = 100,
     after_help = "aye models [--json] lists the models of the service instead of talking to one.\naye audit [ID] [--json] \
-        tells of every call of a session who allowed it, when, and what became of it."
+        tells of every call of a session who allowed it, when, and what became of it.\naye doctor [--json] looks at \
+        settings, keys, the model, the terminal and the sandbox, and says what is wrong and what to do about it."
 )]
 pub struct Cli {
     /// Say this at once. With -p it is the prompt; a pipe on standard input is added to it
@@ -24,7 +25,8 @@ pub struct Cli {
     #[arg(short, long)]
     pub print: bool,
 
-    /// With -p: one JSON entry per line instead of text; with models: one model per line; with audit: one call per line
+    /// With -p: one JSON entry per line instead of text; with models: one model per line; with audit: one call per line; with
+    /// doctor: one finding per line
     #[arg(long)]
     pub json: bool,
 
@@ -91,6 +93,11 @@ impl Cli {
             [audit, id] if audit == "audit" && !self.print => Some(Some(id)),
             _ => None,
         }
+    }
+
+    /// Whether the machine is looked at, and nothing is said to a model.
+    pub fn examines(&self) -> bool {
+        !self.print && self.words == ["doctor"]
     }
 
     /// What is said at once; empty where nothing is.

@@ -56,6 +56,8 @@
 //!   another's.
 //! - A command is run by a second process of this program, the guard, that ends whatever the command started as soon
 //!   as the program is gone, however it went.
+//! - What a command may reach is part of its plan ([`chat::Walls`]): shown, hashed, and raised in the guard before the
+//!   command starts, or it does not start ([`project::sandbox`]). It never takes the place of a question.
 //!
 //! # What a reader would not guess
 //!
@@ -88,6 +90,9 @@
 //! - The terminal is told to leave cells where they are whichever way they are read, so that no text turns a card around;
 //!   the transcript puts Hebrew and Arabic in order itself (`tui::text::bidi`).
 //! - The bar measures what is far by its words and not by its rows (`extent`), so that nothing is laid out for it.
+//! - The walls are raised around one thread of the guard, which starts the command: what it starts is within, and the guard
+//!   stays outside, where no signal of the command reaches it.
+//! - Landlock's rules only open. To keep something closed in an open place, all that is beside it is named instead.
 //! - A sub-agent is the machine of the turn once more, in the pending call that handed it its task
 //!   (`agent::Step::Delegated`). Turns are counted by one counter, so an event finds the one it is for without a wrapper;
 //!   its entries are kept as `Entry::Beneath` in the one log, and its calls have ids that no other call of the session has.

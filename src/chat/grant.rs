@@ -25,6 +25,9 @@ pub enum Scope {
         /// Where it runs; absolute.
         #[serde(serialize_with = "as_unicode")]
         folder: PathBuf,
+        /// Whether with the network it asks for.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        network: bool,
     },
     /// Changes to this file, relative to the project.
     File(#[serde(serialize_with = "as_unicode")] PathBuf),
@@ -38,8 +41,8 @@ impl Grant {
             return false;
         }
         match (&self.scope, &plan.access) {
-            (Scope::Command { command, folder }, Access::Run(line)) => {
-                *command == line.command && *folder == line.folder
+            (Scope::Command { command, folder, network }, Access::Run(line)) => {
+                *command == line.command && *folder == line.folder && *network == line.network.is_some()
             }
             (Scope::File(file), Access::Write(path)) => file == path,
             (
@@ -57,6 +60,9 @@ impl Grant {
     /// What it covers, in words for the card.
     pub fn words(&self) -> String {
         match &self.scope {
+            Scope::Command { network: true, .. } => {
+                "exactly this command with the network, in this folder, for this session".to_owned()
+            }
             Scope::Command { .. } => "exactly this command, in this folder, for this session".to_owned(),
             Scope::File(path) => {
                 format!("every {} of {}, for this session", self.tool, path.display())

@@ -22,6 +22,7 @@ pub mod summary;
 pub mod tokens;
 pub mod tool;
 pub mod usage;
+pub mod walls;
 
 pub use access::{Access, CommandLine};
 pub use basis::{Basis, Held, Seen};
@@ -38,3 +39,4 @@ pub use question::{Answer, Choice, Dropped, Given, Giver, Note, Question, Questi
 pub use session::{Counted, Session};
 pub use tool::{Outcome, ToolCall, ToolSpec};
 pub use usage::Usage;
+pub use walls::{Reach, Walls};

@@ -123,7 +123,12 @@ mod tests {
     use crate::chat::{Basis, CommandLine, Preview, Scope, Work};
 
     fn run(command: &str) -> Access {
-        Access::Run(CommandLine { command: command.into(), folder: "/p".into(), seconds: 30 })
+        Access::Run(CommandLine {
+            command: command.into(),
+            folder: "/p".into(),
+            seconds: 30,
+            ..CommandLine::default()
+        })
     }
 
     fn verdict(policy: Policy, granted: &[Grant], access: Access, destroys: bool) -> &'static str {
@@ -162,7 +167,7 @@ mod tests {
     #[test]
     fn r11_a_grant_covers_exactly_what_it_names() {
         let grant = |scope| [Grant { tool: "tool".into(), scope }];
-        let ls = grant(Scope::Command { command: "ls".into(), folder: "/p".into() });
+        let ls = grant(Scope::Command { command: "ls".into(), folder: "/p".into(), network: false });
         let file = grant(Scope::File("a".into()));
         for (granted, access, destroys, expected) in [
             (&ls, run("ls"), false, "allow"),
@@ -178,7 +183,12 @@ mod tests {
         ] {
             assert_eq!(verdict(Policy::default(), granted, access.clone(), destroys), expected, "{access:?}");
         }
-        let elsewhere = Access::Run(CommandLine { command: "ls".into(), folder: "/q".into(), seconds: 30 });
+        let elsewhere = Access::Run(CommandLine {
+            command: "ls".into(),
+            folder: "/q".into(),
+            seconds: 30,
+            ..CommandLine::default()
+        });
         assert_eq!(verdict(Policy::default(), &ls, elsewhere, false), "ask", "another folder");
         let other = [Grant { tool: "other".into(), scope: Scope::File("a".into()) }];
         assert_eq!(

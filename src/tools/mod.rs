@@ -21,6 +21,7 @@ pub mod sub_agent;
 #[cfg(test)]
 mod tests;
 pub mod toolbox;
+mod walled;
 pub mod write_file;
 
 pub use scripts::named;

@@ -2,22 +2,26 @@
 
 use super::{Error, Tool, arguments};
 use super::{ask_question, bash_exec, edit_file, list_files, read_file, search_text, sub_agent, write_file};
-use crate::chat::{Intent, ToolCall, ToolSpec};
+use crate::chat::{Intent, ToolCall, ToolSpec, Walls};
 use crate::project::Reader;
 use std::sync::Arc;
 
 /// What a person may set about tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Seconds a command may run where the model does not say.
     pub seconds: u64,
     /// The most seconds the model may say.
     pub seconds_at_most: u64,
+    /// What holds commands back that do not ask for the network.
+    pub walls: Walls,
+    /// Whether a command may ask for the network.
+    pub may_ask: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { seconds: 30, seconds_at_most: 120 }
+        Self { seconds: 30, seconds_at_most: 120, walls: Walls::Unsaid, may_ask: true }
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Card<'a> {
     pub reason: &'a str,
     /// The sub-agent whose call it is; `None` where it is the turn's own.
     pub by: Option<&'a str>,
-    /// What a command may reach, such as `network off`; the program's own words, may be empty.
+    /// What is said of a command whose plan says nothing of walls; the program's own words, may be empty.
     pub may: &'a str,
     /// Which of the waiting calls it is, from 1, and of how many.
     pub place: (usize, usize),

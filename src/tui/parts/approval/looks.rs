@@ -267,7 +267,9 @@ impl Body<'_> {
             Some(rest) => format!("~/{}", rest.display()),
             None => line.folder.display().to_string(),
         };
-        let may = if card.may.is_empty() { String::new() } else { format!(" · {}", card.may) };
+        let walls = line.walls.words(line.network.as_deref(), card.home);
+        let may = if walls.is_empty() { card.may.to_owned() } else { walls };
+        let may = if may.is_empty() { may } else { format!(" · {may}") };
         self.say(&format!("in {folder} · {} s{may}", line.seconds), self.theme.dim);
     }
 

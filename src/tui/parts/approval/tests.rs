@@ -14,8 +14,13 @@ fn ms(n: u64) -> Duration {
 }
 
 pub(super) fn plan(command: &str) -> Plan {
-    let line = CommandLine { command: command.into(), folder: "/home/ada/src/app".into(), seconds: 30 };
-    let scope = Wide::Command { command: command.into(), folder: line.folder.clone() };
+    let line = CommandLine {
+        command: command.into(),
+        folder: "/home/ada/src/app".into(),
+        seconds: 30,
+        ..CommandLine::default()
+    };
+    let scope = Wide::Command { command: command.into(), folder: line.folder.clone(), network: false };
     Plan {
         title: "run a command?".into(),
         summary: command.into(),

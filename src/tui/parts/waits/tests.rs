@@ -218,7 +218,8 @@ fn r10_names_and_summaries_of_two_hundred_calls_stay_in_their_row() {
 
 #[test]
 fn a_row_says_what_is_known_of_its_call() {
-    let line = CommandLine { command: "ls".into(), folder: "/p".into(), seconds: 9 };
+    let line =
+        CommandLine { command: "ls".into(), folder: "/p".into(), seconds: 9, ..CommandLine::default() };
     let plan = Plan {
         title: "run?".into(),
         summary: "ls".into(),
