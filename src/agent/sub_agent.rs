@@ -90,6 +90,16 @@ impl State {
     }
 }
 
+impl State {
+    /// Whether the request of a sub-agent failed and waits to be sent again.
+    pub fn retries_beneath(&self) -> bool {
+        self.pending().iter().filter_map(Pending::sub_agent).any(|it| match &it.state.phase {
+            Phase::Thinking(draft) => draft.retrying.is_some(),
+            Phase::Idle | Phase::Acting { .. } => false,
+        })
+    }
+}
+
 /// Why a plan that hands a task on cannot be taken up, in words for the model; `None` where it can, or does no such
 /// thing.
 pub(super) fn refusal(state: &State, plan: &Plan) -> Option<String> {

@@ -224,7 +224,9 @@ impl State {
     /// Whether there is a request that can be sent again now: one that waits for that, or the last one, which failed.
     pub fn can_ask_again(&self) -> bool {
         let waits = self.pace.wait(&self.agent, self.now);
-        matches!(waits, Some(Wait::Again { .. })) || self.agent.can_ask_again()
+        matches!(waits, Some(Wait::Again { .. }))
+            || self.agent.can_ask_again()
+            || self.agent.retries_beneath()
     }
 
     /// When a key that is held back is taken for what it seemed.

@@ -50,9 +50,12 @@ fn summary() -> Answer {
     says("## What is wanted\nA tea pot in the colour blue.\n\n## Where things stand\nIt is in src/pot.rs:7.")
 }
 
-fn too_long() -> Answer {
-    let words = r#"{"error":{"message":"This model's maximum context length is 4096 tokens. However, your messages resulted in 9000 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}"#;
-    Answer::body(400, "application/json", &[], words)
+/// A refusal of 9000 tokens, of which so many fit.
+fn too_long(fit: u32) -> Answer {
+    let words = format!(
+        r#"{{"error":{{"message":"This model's maximum context length is {fit} tokens. However, your messages resulted in 9000 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}}}"#
+    );
+    Answer::body(400, "application/json", &[], &words)
 }
 
 /// The talk of a request as text, and its size in bytes.
@@ -173,7 +176,7 @@ fn a_refusal_as_too_long_is_answered_by_a_summary_and_a_second_try() {
     let answers = vec![
         long("one", 900),
         long("two", 900),
-        too_long(),
+        too_long(8800),
         summary(),
         says("It fits now."),
         says("And on."),
@@ -196,7 +199,7 @@ fn a_refusal_as_too_long_is_answered_by_a_summary_and_a_second_try() {
 
 #[test]
 fn a_service_that_always_refuses_ends_the_turn_with_one_sentence() {
-    let (_runtime, service, setup) = begins(vec![long("one", 900), too_long()], None);
+    let (_runtime, service, setup) = begins(vec![long("one", 900), too_long(4096)], None);
     let place = setup.place.clone();
     let mut program = starts(setup);
     say(&mut program, "make a pot");

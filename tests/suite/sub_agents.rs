@@ -95,7 +95,7 @@ fn r17_the_calls_of_a_sub_agent_pass_the_same_gate_and_its_card_names_it() {
     assert!(decided, "the record has it");
     // The record says whose call it was, on the screen and without one.
     say(&mut program, "/audit");
-    program.until("sub-agent “notes”");
+    program.until("said yes, done · sub-agent “notes");
     let (out, err, code) = Setup::again(&program.place, &["audit", "--json"]).print("");
     assert_eq!(code, 0, "{err}");
     let records: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -147,24 +147,37 @@ fn r04_the_next_card_of_another_sub_agent_is_a_new_card() {
     );
     let made = |program: &Program| ["one", "two", "three"].map(|name| program.file(name).is_some());
     let count = |program: &Program| made(program).into_iter().filter(|made| *made).count();
+    // A busy machine may read presses together, which are words then: they are taken back, and it begins again.
+    let clears = |program: &mut Program| {
+        let typed = program.screen().contains("❯ y");
+        if typed {
+            program.keys("\x15");
+            program.keys("\x7f");
+        }
+        typed
+    };
     say(&mut program, "go");
     program.until("of 3");
-    program.until_asked("$ touch");
     // The key is held down: what comes behind the first card is not answered by it.
-    for _ in 0..100 {
-        program.keys("y");
-        program.lets_pass(10);
-    }
-    program.until_that("the first ran", |program| count(program) > 0);
-    assert_eq!(count(&program), 1, "{:?}", made(&program));
-    program.until("of 2");
-    program.until_that("the second ran", |program| {
-        program.keys("y");
-        program.lets_pass(600);
-        count(program) > 1
+    program.until_that("the first ran", |program| {
+        if !clears(program) && program.is_asked() {
+            for _ in 0..60 {
+                program.keys("y");
+                program.lets_pass(20);
+            }
+        }
+        program.lets_pass(200);
+        count(program) > 0
     });
-    assert_eq!(count(&program), 2, "one key, one card");
-    program.insists("y", "All is done.");
+    assert_eq!(count(&program), 1, "{:?}", made(&program));
+    // Each of the others takes a press of its own.
+    program.until_that("all of them ran", |program| {
+        if !clears(program) {
+            program.keys("y");
+        }
+        program.lets_pass(600);
+        program.screen().contains("All is done.")
+    });
     assert_eq!(count(&program), 3);
 }
 

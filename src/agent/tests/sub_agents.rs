@@ -281,6 +281,19 @@ fn r17_what_goes_wrong_beneath_is_an_outcome_and_breaks_nothing() {
 }
 
 #[test]
+fn a_request_beneath_that_waits_to_be_sent_again_is_sent_at_once_where_the_person_wants_it() {
+    let mut state = handed(&["one", "two"]);
+    assert!(!state.retries_beneath());
+    assert_eq!(update(&mut state, Event::Hurried), []);
+    let turn = turn(beneath(&state, "two"));
+    let chunk = Chunk::Retrying { attempt: 2, of: 5, wait: Duration::from_secs(60), why: "busy".into() };
+    update(&mut state, Event::Chunk { turn, chunk, after: Duration::ZERO });
+    assert!(state.retries_beneath());
+    assert_eq!(shape(&update(&mut state, Event::Hurried)), ["HURRY"]);
+    assert!(state.turn().is_some_and(|own| own != turn));
+}
+
+#[test]
 fn the_ids_of_calls_are_apart_whoever_makes_them() {
     let mut state = handed(&["call_0", "call_1"]);
     let ids = |effects: &[Effect]| -> Vec<String> {
