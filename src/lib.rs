@@ -87,6 +87,9 @@
 //! - The terminal is told to leave cells where they are whichever way they are read, so that no text turns a card around;
 //!   the transcript puts Hebrew and Arabic in order itself (`tui::text::bidi`).
 //! - The bar measures what is far by its words and not by its rows (`extent`), so that nothing is laid out for it.
+//! - A command line is read once, by [`policy::shell`]: the policy, the files that are compared and the words on the card
+//!   rest on the same reading. The grammar's tree says where a word begins and ends; what stands in it, and that nothing
+//!   stands between, is looked at again, because bash and the grammar do not always agree.
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

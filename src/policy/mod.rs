@@ -1,5 +1,7 @@
 //! May this plan go ahead? One pure function, called in one place.
 
+pub mod shell;
+
 use crate::chat::{Access, Grant, Plan};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
-//! The files of the project that a command line names: what they hold when the card is shown is what may run. It knows
-//! words, not the shell: a file that is named by a pattern or by a variable is not found.
+//! The files of the project that a command line names: what they hold when the card is shown is what may run. A file
+//! that is named by a pattern or by a variable is not found.
 
 use crate::chat::{Basis, Held, Seen};
+use crate::policy::shell::{self, Place};
 use crate::project::{self, Located, Reader};
 
 /// So many files are compared, …
@@ -10,8 +11,6 @@ const FILES: usize = 24;
 const WORDS: usize = 2000;
 /// Folders that a command goes to before.
 const FOLDERS: usize = 8;
-/// How deep a command may lie in the words of another: `sh -c 'sh -c "…"'`.
-const DEPTH: usize = 3;
 
 /// Programs that run what they are given. Where one is named, every file must stay to the byte as it was; where none
 /// is, the log of something that runs may grow.
@@ -24,8 +23,7 @@ const RUN: &[&str] = &[
 
 /// What a command rests on: the files it names, with what they hold now.
 pub fn named(command: &str, files: &dyn Reader) -> Basis {
-    let mut words = Vec::new();
-    split(command, 0, &mut words);
+    let words = shell::read(command).named;
     let mut basis = Basis { partial: words.len() > WORDS, ..Basis::default() };
     let runs = words.iter().any(|word| RUN.contains(&word.text.rsplit('/').next().unwrap_or_default()));
     let mut folders = vec![String::new()];
@@ -90,76 +88,6 @@ fn spellings(word: &str) -> Vec<&str> {
     }
     names.retain(|name| !name.is_empty());
     names
-}
-
-/// Where a word stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// It is what runs.
-    First,
-    /// Behind that.
-    Later,
-    /// Something is written there.
-    Written,
-}
-
-/// One word, without its quotes.
-#[derive(Debug, PartialEq, Eq)]
-struct Word {
-    text: String,
-    place: Place,
-}
-
-/// Splits a command into its words, and what stands in quotes into its own.
-fn split(command: &str, depth: usize, words: &mut Vec<Word>) {
-    let mut word = String::new();
-    let mut place = Place::First;
-    let mut quote = None;
-    let mut quoted = false;
-    let mut letters = command.chars().peekable();
-    loop {
-        let letter = letters.next();
-        match (letter, quote) {
-            (Some('\\'), None | Some('"')) => word.extend(letters.next().filter(|next| *next != '\n')),
-            (Some(c), Some(open)) if c == open => quote = None,
-            (Some(c), Some(_)) => word.push(c),
-            (Some(c @ ('"' | '\'')), None) => (quote, quoted) = (Some(c), true),
-            (Some('$'), None) if word.is_empty() && letters.peek() == Some(&'(') => {
-                // `$(pwd)/x` is a name; any other command in brackets is one of its own.
-                let ahead: String = letters.clone().take(6).collect();
-                if ahead == "(pwd)/" {
-                    word.push_str("$(pwd)");
-                    letters.nth(4);
-                }
-            }
-            (Some(c), None) if !(c.is_whitespace() || ";|&()<>`".contains(c)) => word.push(c),
-            (end, _) => {
-                if !word.is_empty() && words.len() <= WORDS {
-                    if quoted && depth < DEPTH && word.contains(char::is_whitespace) {
-                        split(&word, depth + 1, words);
-                    }
-                    // `A=1 x.sh` runs `x.sh`.
-                    let next = match place {
-                        Place::First if word.contains('=') => Place::First,
-                        Place::First | Place::Later | Place::Written => Place::Later,
-                    };
-                    words.push(Word { text: std::mem::take(&mut word), place });
-                    place = next;
-                }
-                (word, quoted) = (String::new(), false);
-                match end {
-                    None => return,
-                    Some('>') => place = Place::Written,
-                    // `2>&1` and `&>` write; a file behind `<` is read.
-                    Some('&') if place == Place::Written || letters.peek() == Some(&'>') => {}
-                    Some('<') => place = Place::Later,
-                    Some(c) if c.is_whitespace() && c != '\n' => {}
-                    Some('|') if place == Place::Written => {}
-                    Some(_) => place = Place::First,
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("llm", &["chat"]),
     ("store", &["chat"]),
     ("config", &["chat", "policy"]),
-    ("tools", &["chat", "project"]),
+    ("tools", &["chat", "policy", "project"]),
     ("runtime", &["chat", "agent", "project", "llm", "store", "tools"]),
     ("print", &["chat", "agent", "runtime"]),
     ("tui", &["chat", "agent", "runtime", "config"]),

@@ -1,0 +1,52 @@
+//! The text of a here-document, once it is sure that bash ends it where the grammar does.
+
+use super::{Word, word};
+use tree_sitter::Node;
+
+/// The text behind `<<END`. Fails where bash may read it otherwise, with words that follow “because”.
+pub(super) fn read(text: &str, node: Node<'_>, children: &[Node<'_>]) -> Result<Word, String> {
+    let odd = || "it is not plain where its here-document ends".to_owned();
+    let of = |kind: &str| children.iter().find(|child| child.kind() == kind);
+    let start = of("heredoc_start").ok_or_else(odd)?;
+    let tabs = of("<<-").is_some();
+    let raw = text.get(start.byte_range()).ok_or_else(odd)?;
+    let Ok(Word::Known(end)) = word::read(raw) else { return Err(odd()) };
+    if end.is_empty() || end.contains('\n') {
+        return Err(odd());
+    }
+    // The body begins with the next line. Nothing that stands before it may reach into that line.
+    let line = text.get(start.end_byte()..).and_then(|rest| rest.find('\n')).ok_or_else(odd)?;
+    let begin = start.end_byte() + line + 1;
+    let before = children.iter().filter(|child| !matches!(child.kind(), "heredoc_body" | "heredoc_end"));
+    if before.clone().any(|child| child.end_byte() >= begin) || line_is_odd(&text[start.end_byte()..begin]) {
+        return Err(odd());
+    }
+    let mut at = begin;
+    for line in text[begin..].split_inclusive('\n') {
+        let bare = line.strip_suffix('\n').unwrap_or(line);
+        let bare = if tabs { bare.trim_start_matches('\t') } else { bare };
+        if bare == end {
+            let its_end = at + line.trim_end_matches('\n').len();
+            if node.end_byte() != its_end && node.end_byte() != at + line.len() {
+                return Err(odd());
+            }
+            return Ok(body(&text[begin..at], raw == end));
+        }
+        at += line.len();
+    }
+    Err(odd())
+}
+
+/// Whether what follows `<<END` on its line could hold a second here-document or a quote over its end.
+fn line_is_odd(rest: &str) -> bool {
+    rest.contains("<<") || rest.contains('#') || rest.trim_end_matches('\n').ends_with('\\')
+}
+
+/// The text, where bash replaces nothing in it.
+fn body(text: &str, replaces: bool) -> Word {
+    if replaces && text.contains(['$', '`', '\\']) {
+        Word::Unknown(text.to_owned())
+    } else {
+        Word::Known(text.to_owned())
+    }
+}

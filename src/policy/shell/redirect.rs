@@ -1,0 +1,136 @@
+//! Where the commands of a line read from and write to.
+
+use super::tree::{Context, Walk, blank};
+use super::{Joint, Redirect, Simple, Word, heredoc};
+use tree_sitter::Node;
+
+impl Walk<'_> {
+    pub(super) fn redirected(&mut self, node: Node<'_>, context: &Context) -> usize {
+        let mut from = self.reading.commands.len();
+        let mut to = from;
+        let mut redirects = Vec::new();
+        let mut words = Vec::new();
+        let mut bodies = 0;
+        for child in self.children(node, false) {
+            match child.kind() {
+                "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {
+                    self.redirect(child, context, &mut redirects, &mut words);
+                }
+                _ => {
+                    bodies += 1;
+                    from = self.statement(child, context);
+                    to = self.reading.commands.len();
+                }
+            }
+        }
+        if bodies == 0 {
+            self.push(Simple { redirects, words, ..blank(context) });
+            return from;
+        }
+        for simple in &mut self.reading.commands[from..to] {
+            simple.redirects.extend(redirects.iter().cloned());
+        }
+        // `cat a > b c`: words go on behind the target.
+        if !words.is_empty() {
+            match &mut self.reading.commands[from..to] {
+                [only] if only.wrappers.is_empty() && only.inline.is_none() => only.words.extend(words),
+                _ => self.unclear("words stand behind a redirection in it"),
+            }
+        }
+        from
+    }
+
+    pub(super) fn redirect(
+        &mut self,
+        node: Node<'_>,
+        context: &Context,
+        redirects: &mut Vec<Redirect>,
+        words: &mut Vec<Word>,
+    ) {
+        self.stands_apart(node);
+        if node.kind() == "heredoc_redirect" {
+            return self.heredoc(node, context, redirects);
+        }
+        let mut operator = "";
+        let mut targets = Vec::new();
+        for child in self.children(node, false) {
+            match child.kind() {
+                "file_descriptor" => {
+                    if !self.raw(child).bytes().all(|byte| byte.is_ascii_digit()) {
+                        self.unclear("a redirection in it has a name");
+                    }
+                }
+                kind @ ("<" | ">" | ">>" | ">|" | "&>" | "&>>" | ">&" | "<&" | ">&-" | "<&-" | "<<<") => {
+                    operator = kind;
+                }
+                _ => targets.push(self.word(child, context)),
+            }
+        }
+        let mut targets = targets.into_iter();
+        let target = targets.next();
+        words.extend(targets);
+        redirects.push(match (operator, target) {
+            (">&-" | "<&-", None) => Redirect::Onto,
+            (">&" | "<&", Some(Word::Known(onto))) if is_open(&onto) => Redirect::Onto,
+            ("<", Some(target)) => Redirect::Read(target),
+            (">" | ">|" | "&>" | ">&", Some(target)) => Redirect::Write(target),
+            (">>" | "&>>", Some(target)) => Redirect::Append(target),
+            ("<<<", Some(text)) => Redirect::Text(text),
+            (operator, _) => {
+                return self.unclear(format!("the redirection “{operator}” in it is not followed"));
+            }
+        });
+    }
+
+    /// `ls 2>x` and `ls a2>x` are not the same: digits right before a redirection belong to it where they stand alone.
+    fn stands_apart(&mut self, node: Node<'_>) {
+        let before = self.text.get(..node.start_byte()).unwrap_or_default();
+        let own = self.raw(node).starts_with(|letter: char| letter.is_ascii_digit() || letter == '{');
+        let ends_blank =
+            before.is_empty() || before.ends_with([' ', '\t', '\n', ';', '&', '|', '(', ')', '}']);
+        let is_number = before.ends_with(|letter: char| letter.is_ascii_digit() || letter == '}');
+        if (own && !ends_blank) || (!own && is_number) {
+            self.unclear("it is not plain what a redirection in it is for");
+        }
+    }
+
+    fn heredoc(&mut self, node: Node<'_>, context: &Context, redirects: &mut Vec<Redirect>) {
+        let children: Vec<Node<'_>> = node.children(&mut node.walk()).collect();
+        match heredoc::read(self.text, node, &children) {
+            Ok(text) => redirects.push(Redirect::Text(text)),
+            Err(why) => {
+                self.unclear(why);
+                redirects.push(Redirect::Text(Word::Unknown(String::new())));
+            }
+        }
+        for child in children {
+            match child.kind() {
+                "file_redirect" | "herestring_redirect" => {
+                    let mut words = Vec::new();
+                    self.redirect(child, context, redirects, &mut words);
+                    if !words.is_empty() {
+                        self.unclear("words stand behind a redirection in it");
+                    }
+                }
+                "heredoc_body" => self.descend(child, context, false),
+                "<<" | "<<-" | "heredoc_start" | "heredoc_end" | "file_descriptor" => {}
+                // A pipe or a list that goes on behind `<<END`: what takes it up is told, and that it is not followed.
+                kind => {
+                    self.unclear("its here-document is followed by more on the same line");
+                    let piped = Context { joint: Joint::Pipe, ..context.clone() };
+                    if kind == "pipeline" {
+                        self.pipeline(child, &piped);
+                    } else {
+                        self.descend(child, &piped, true);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a word behind `>&` means what is open already: a number, `-`, or a number that is closed then.
+fn is_open(onto: &str) -> bool {
+    let digits = onto.strip_suffix('-').unwrap_or(onto);
+    digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() < 4 && !onto.is_empty()
+}

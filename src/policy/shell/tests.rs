@@ -1,0 +1,213 @@
+//! What is read of command lines.
+
+use super::*;
+use proptest::prelude::*;
+
+/// A line told in short: the commands with their joints, and why it is unclear.
+fn told(command: &str) -> String {
+    let reading = read(command);
+    let mut told: Vec<String> = reading.commands.iter().map(one).collect();
+    if let Some(Unclear(why)) = reading.unclear {
+        told.push(format!("?? {why}"));
+    }
+    told.join(" / ")
+}
+
+fn one(simple: &Simple) -> String {
+    let mut parts = Vec::new();
+    parts.extend(simple.within.iter().map(|within| match within {
+        Within::Subshell => "( ".to_owned(),
+        Within::Group => "{ ".to_owned(),
+        Within::Substitution => "$( ".to_owned(),
+        Within::Process => "<( ".to_owned(),
+        Within::Other => "… ".to_owned(),
+        Within::Words(program) => format!("{program}: "),
+    }));
+    parts.push(
+        match simple.joint {
+            Joint::First => "",
+            Joint::Then => "; ",
+            Joint::Beside => "& ",
+            Joint::And => "&& ",
+            Joint::Or => "|| ",
+            Joint::Pipe => "| ",
+            Joint::PipeBoth => "|& ",
+        }
+        .to_owned(),
+    );
+    parts.extend(simple.prefix.iter().map(|(name, value)| format!("{name}={} ", word(value))));
+    parts.push(simple.words.iter().map(word).collect::<Vec<_>>().join(" "));
+    parts.extend(simple.redirects.iter().map(|redirect| match redirect {
+        Redirect::Read(from) => format!(" <{}", word(from)),
+        Redirect::Write(to) => format!(" >{}", word(to)),
+        Redirect::Append(to) => format!(" >>{}", word(to)),
+        Redirect::Onto => " >&".to_owned(),
+        Redirect::Text(text) => format!(" <<<{}", word(text)),
+    }));
+    if simple.background {
+        parts.push(" &".to_owned());
+    }
+    parts.concat()
+}
+
+fn word(word: &Word) -> String {
+    match word {
+        Word::Known(text) => format!("[{}]", text.replace('\n', "\\n").replace('\t', "\\t")),
+        Word::Pattern(text) => format!("*[{text}]"),
+        Word::Home(text) => format!("~[{text}]"),
+        Word::Unknown(text) => format!("?[{}]", text.replace('\n', "\\n")),
+    }
+}
+
+fn check(command: &str, expected: &str) {
+    assert_eq!(told(command), expected, "{command:?}");
+}
+
+#[test]
+fn r12_every_part_of_a_chain_is_read() {
+    check("ls -la src", "[ls] [-la] [src]");
+    check("a; b && c || d | e |& f & g", "[a] / ; [b] & / && [c] & / || [d] & / | [e] & / |& [f] & / & [g]");
+    check("a\nb\n\nc # d\n", "[a] / ; [b] / ; [c]");
+    check("a \\\n b", "[a] [b]");
+    check("(a; b) && { c; }", "( [a] / ( ; [b] / { [c]");
+    check("! a", "[a]");
+    check("A=b C='d e' x", "A=[b] C=[d e] [x]");
+    check("A=b", "A=[b] ");
+    check("a 'b c' \"d\" e\\ f *.rs ~/g $H", "[a] [b c] [d] [e f] *[*.rs] ~[~/g] ?[$H]");
+}
+
+#[test]
+fn r12_what_is_read_and_written_is_told() {
+    check("a < b > c 2>> d", "[a] <[b] >[c] >>[d]");
+    check("a 2>&1 >&- &> x", "[a] >& >& >[x]");
+    check("a >& x", "[a] >[x]");
+    check("a && b > c", "[a] / && [b] >[c]");
+    check("(a; b) > c", "( [a] >[c] / ( ; [b] >[c]");
+    check("a > b c", "[a] [c] >[b]");
+    check("> a", " >[a]");
+    check("a <<< 'b c'", "[a] <<<[b c]");
+    check("a <<'E'\n$x\nE\nb", "[a] <<<[$x\\n] / ; [b]");
+    check("a <<E\nx\nE", "[a] <<<[x\\n]");
+    check("a <<-E\n\tx\n\tE\n", "[a] <<<[\\tx\\n]");
+    check("a <<E\n$x\nE", "[a] <<<?[$x\\n]");
+}
+
+#[test]
+fn r12_what_is_substituted_is_read_too() {
+    check("a $(b \"c\")", "$( [b] [c] / [a] ?[$(b \"c\")]");
+    check("a \"`b`\"", "$( [b] / [a] ?[\"`b`\"]");
+    check("a <(b) x", "<( [b] / [a] ?[<(b)] [x]");
+    check("A=$(b) c", "$( [b] / A=?[$(b)] [c]");
+    check("a <<E\n$(b)\nE", "[a] <<<?[$(b)\\n] / $( [b]");
+    check("echo $((1+$(b)))", "$( [b] / [echo] ?[$((1+$(b)))]");
+    check("a ${x:-$(b)}", "$( [b] / [a] ?[${x:-$(b)}]");
+}
+
+#[test]
+fn r12_wrappers_are_taken_off_and_what_they_run_is_read() {
+    check("env -i A=b timeout -k 1 5 nice -n 3 ls -a", "A=[b] [ls] [-a]");
+    check("/usr/bin/env ls", "[ls]");
+    check("time -p ls", "[ls]");
+    check("command -v ls", "[command] [-v] [ls]");
+    check("a | xargs -n1 rm", "[a] / | [rm] ?[what xargs reads]");
+    check("bash -lc 'a && b'", "[bash] [-lc] [a && b] / bash: [a] / bash: && [b]");
+    check("sh -c \"sh -c 'a'\"", "[sh] [-c] [sh -c 'a'] / sh: [sh] [-c] [a] / sh: sh: [a]");
+    check("eval a 'b; c'", "[eval] [a] [b; c] / eval: [a] [b] / eval: ; [c]");
+    check("find . -exec rm {} +", "[find] [.] [-exec] [rm] [{}] [+] / find: [rm] ?[what find finds]");
+    check(
+        "find . -exec sh -c 'rm x' \\;",
+        "[find] [.] [-exec] [sh] [-c] [rm x] [;] / find: [sh] [-c] [rm x] / find: sh: [rm] [x]",
+    );
+}
+
+#[test]
+fn what_an_interpreter_runs_is_told() {
+    let of = |command: &str| {
+        let last = read(command).commands.pop().unwrap();
+        (last.inline.as_ref().map(word), last.script.as_ref().map(word))
+    };
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(of("python3 -c 'print(1)'"), (some("[print(1)]"), None));
+    assert_eq!(of("python3.11 -u x.py a"), (None, some("[x.py]")));
+    assert_eq!(of("perl -e1"), (some("[1]"), None));
+    assert_eq!(of("bash -eo pipefail x.sh"), (None, some("[x.sh]")));
+    assert_eq!(of("./x.sh"), (None, some("[./x.sh]")));
+    assert_eq!(of(". ./x.sh"), (None, some("[./x.sh]")));
+    assert_eq!(of("ls"), (None, None));
+}
+
+#[test]
+fn r12_what_bash_may_read_otherwise_is_unclear() {
+    let mut wrong = Vec::new();
+    for (command, why) in [
+        ("ls\r", "control character"),
+        ("ls\u{b}x", "control character"),
+        ("ls\u{a0}x", "which program"),
+        ("ls 'x", "without doubt"),
+        ("ls $(", "without doubt"),
+        ("f() { ls; }", "defines a function"),
+        ("function f { ls; }", "defines a function"),
+        ("alias ls=rm", "another name"),
+        ("for i in a; do ls; done", "loop"),
+        ("while a; do b; done", "loop"),
+        ("if a; then b; fi", "condition"),
+        ("case a in b) c;; esac", "condition"),
+        ("[[ -v a ]]", "brackets"),
+        ("[ -f a ]", "brackets"),
+        ("((a=1))", "arithmetic"),
+        ("coproc ls", "not followed"),
+        ("$x a", "which program"),
+        ("\"$(a)\" b", "which program"),
+        ("$'\\x72m' x", "which program"),
+        ("r{m,} x", "which program"),
+        ("* x", "which program"),
+        ("~/x", "which program"),
+        ("'' x", "no name"),
+        ("a[1]=2 ls", "assignment"),
+        ("a=(1 2)", "not read as one word"),
+        ("PATH+=x ls", "assignment"),
+        ("ls ;; pwd", "side by side"),
+        ("cat <<A; ls\n  a\nA\n", "without doubt"),
+        ("cat <<A <<B\nA\nB\n", "without doubt"),
+        ("cat <<A | sh\nx\nA", "here-document"),
+        ("cat <> f", "without doubt"),
+        ("ls {x}>f", "redirection"),
+        ("env -S 'rm x' y", "env is not followed"),
+        ("timeout --unknown 5 ls", "timeout is not followed"),
+        ("xargs $x", "which program xargs"),
+        ("bash -c \"$x\"", "what bash runs"),
+        ("bash -c 'ls", "without doubt"),
+        ("bash -c 'f() { ls; }'", "defines a function"),
+    ] {
+        let said = read(command).unclear.map(|Unclear(why)| why).unwrap_or_default();
+        if !said.contains(why) {
+            wrong.push(format!("{command:?}: {said:?} and not {why:?}: {}", told(command)));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn r12_a_line_that_is_too_long_or_has_too_many_parts_is_unclear_and_still_read() {
+    let parts = |count: usize| vec!["ls"; count].join(";");
+    assert_eq!(read(&parts(MOST)).unclear, None);
+    let many = read(&parts(MOST + 1));
+    assert!(many.unclear.is_some_and(|Unclear(why)| why.contains("more than 50")));
+    let long = |count: usize| format!("sudo {}", "é".repeat(count - 5));
+    assert!(!read(&long(LONGEST)).unclear.is_some_and(|Unclear(why)| why.contains("longer")));
+    let reading = read(&long(LONGEST + 1));
+    assert_eq!(reading.commands[0].program(), Some("sudo"));
+    assert!(reading.unclear.is_some_and(|Unclear(why)| why.contains("longer than 10000")));
+    for nested in ["(", "$(", "`", "{ ", "bash -c '", "if ", "<(", "\"$("] {
+        assert!(read(&nested.repeat(2000)).unclear.is_some(), "{nested}");
+    }
+    let deep = format!("{}ls{}", "( ".repeat(DEPTH + 2), ")".repeat(DEPTH + 2));
+    assert!(read(&deep).unclear.is_some_and(|Unclear(why)| why.contains("deep")));
+}
+
+proptest! {
+    #[test]
+    fn r64_no_line_breaks_the_reader(line in r#"[ab /.;|&()<>"'\\$`{}=@~\[\]*!#0\n-]{0,60}"#) {
+        read(&line);
+    }
+}

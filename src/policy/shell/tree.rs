@@ -1,0 +1,353 @@
+//! From the grammar's tree of a line to its simple commands. Only the kinds of nodes named here are followed, and between
+//! them nothing may stand but blanks: what the grammar skips, bash may well read.
+
+use super::{DEPTH, Joint, Reading, Simple, Within, Word, named, word, wrapper};
+use tree_sitter::{Node, Parser};
+
+/// Reads a line, or what stands as one in the words of another, into `reading`.
+pub(super) fn read(text: &str, depth: usize, reading: &mut Reading) {
+    inner(text, depth, &Context::default(), reading);
+}
+
+/// Reads the text of a `bash -c` as what lies in `context`.
+pub(super) fn inner(text: &str, depth: usize, context: &Context, reading: &mut Reading) {
+    if let Some(odd) = text.chars().find(|letter| letter.is_control() && !matches!(letter, '\n' | '\t')) {
+        reading.unclear(format!("it holds a control character ({})", odd.escape_unicode()));
+    }
+    let mut parser = Parser::new();
+    let known = parser.set_language(&tree_sitter_bash::LANGUAGE.into()).is_ok();
+    let Some(tree) = parser.parse(text, None).filter(|_| known) else {
+        return reading.unclear("it could not be read");
+    };
+    let root = tree.root_node();
+    if root.has_error() {
+        reading.unclear("it is not read without doubt as a shell would read it");
+    }
+    if depth == 0 {
+        named::gather(root, text, &mut reading.named);
+    }
+    let mut walk = Walk { text, depth, reading };
+    walk.sequence(root, context);
+}
+
+/// What a command lies in.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Context {
+    pub(super) within: Vec<Within>,
+    pub(super) pipes: Vec<(usize, usize)>,
+    pub(super) joint: Joint,
+}
+
+impl Context {
+    fn in_a(&self, within: Within) -> Self {
+        let mut inner = Self { joint: Joint::First, ..self.clone() };
+        inner.within.push(within);
+        inner
+    }
+}
+
+/// A walk over one tree.
+pub(super) struct Walk<'a> {
+    pub(super) text: &'a str,
+    depth: usize,
+    pub(super) reading: &'a mut Reading,
+}
+
+impl Walk<'_> {
+    pub(super) fn unclear(&mut self, why: impl Into<String>) {
+        self.reading.unclear(why);
+    }
+
+    pub(super) fn raw(&self, node: Node<'_>) -> String {
+        self.text.get(node.byte_range()).unwrap_or_default().to_owned()
+    }
+
+    /// The children, once it is sure that nothing but blanks is between them and around them.
+    pub(super) fn children<'n>(&mut self, node: Node<'n>, lines: bool) -> Vec<Node<'n>> {
+        let children: Vec<Node<'n>> = node.children(&mut node.walk()).collect();
+        let (mut from, end) = match node.parent() {
+            Some(_) => (node.start_byte(), node.end_byte()),
+            None => (0, self.text.len()),
+        };
+        for child in &children {
+            self.blank(from, child.start_byte(), lines);
+            from = child.end_byte().max(from);
+        }
+        self.blank(from, end, lines);
+        children
+    }
+
+    fn blank(&mut self, from: usize, to: usize, lines: bool) {
+        let gap = self.text.get(from..to.max(from)).unwrap_or("?").replace("\\\n", "");
+        let skipped = gap.chars().find(|letter| !(matches!(letter, ' ' | '\t') || lines && *letter == '\n'));
+        if let Some(skipped) = skipped {
+            self.unclear(format!("it is not plain how a shell reads “{}” in it", skipped.escape_debug()));
+        }
+    }
+
+    /// Commands one after the other. Gives where the last of them begins among the commands.
+    fn sequence(&mut self, node: Node<'_>, context: &Context) {
+        let mut context = context.clone();
+        let mut from = self.reading.commands.len();
+        let mut ended: Option<usize> = None;
+        for child in self.children(node, true) {
+            match child.kind() {
+                "(" | ")" | "{" | "}" | "$(" | "<(" | ">(" | "`" | "comment" => {}
+                ";" | "&" => {
+                    if ended.is_none() {
+                        self.unclear(format!("“{}” ends no command in it", child.kind()));
+                    }
+                    if child.kind() == "&" {
+                        self.reading.commands[from..].iter_mut().for_each(|simple| simple.background = true);
+                    }
+                    context.joint = if child.kind() == "&" { Joint::Beside } else { Joint::Then };
+                    ended = None;
+                }
+                _ => {
+                    if let Some(end) = ended {
+                        // Nothing but a new line may part them; behind a here-document that was in it.
+                        let gap = self.text.get(end..child.start_byte()).unwrap_or_default();
+                        let before = self.text.get(..end).unwrap_or_default();
+                        if !gap.replace("\\\n", "").contains('\n') && !before.ends_with('\n') {
+                            self.unclear("two commands stand side by side in it");
+                        }
+                        context.joint = Joint::Then;
+                    }
+                    from = self.reading.commands.len();
+                    self.statement(child, &context);
+                    ended = Some(child.end_byte());
+                }
+            }
+        }
+    }
+
+    /// One command, pipeline or list. Gives where the commands begin that a redirection behind it is for.
+    pub(super) fn statement(&mut self, node: Node<'_>, context: &Context) -> usize {
+        let from = self.reading.commands.len();
+        if context.within.len() > DEPTH {
+            self.unclear(format!("it is nested more than {DEPTH} deep"));
+            return from;
+        }
+        match node.kind() {
+            "command"
+            | "variable_assignment"
+            | "variable_assignments"
+            | "declaration_command"
+            | "unset_command" => self.simple(node, context),
+            "list" => return self.list(node, context),
+            "pipeline" => return self.pipeline(node, context),
+            "redirected_statement" => return self.redirected(node, context),
+            "negated_command" => {
+                for child in self.children(node, false).into_iter().filter(|child| child.kind() != "!") {
+                    self.statement(child, context);
+                }
+            }
+            "subshell" => self.sequence(node, &context.in_a(Within::Subshell)),
+            "compound_statement" if self.raw(node).starts_with('{') => {
+                self.sequence(node, &context.in_a(Within::Group));
+            }
+            kind => {
+                self.unclear(other(kind));
+                self.descend(node, &context.in_a(Within::Other), true);
+            }
+        }
+        from
+    }
+
+    fn list(&mut self, node: Node<'_>, context: &Context) -> usize {
+        let mut context = context.clone();
+        let mut last = self.reading.commands.len();
+        for child in self.children(node, true) {
+            match child.kind() {
+                "&&" => context.joint = Joint::And,
+                "||" => context.joint = Joint::Or,
+                "comment" => {}
+                _ => last = self.statement(child, &context),
+            }
+        }
+        last
+    }
+
+    pub(super) fn pipeline(&mut self, node: Node<'_>, context: &Context) -> usize {
+        let mut context = context.clone();
+        self.reading.pipelines += 1;
+        let number = self.reading.pipelines;
+        let mut stage = 0;
+        let mut last = self.reading.commands.len();
+        context.pipes.push((number, stage));
+        for child in self.children(node, true) {
+            match child.kind() {
+                "|" | "|&" => {
+                    stage += 1;
+                    context.pipes.pop();
+                    context.pipes.push((number, stage));
+                    context.joint = if child.kind() == "|" { Joint::Pipe } else { Joint::PipeBoth };
+                }
+                "comment" => {}
+                _ => last = self.statement(child, &context),
+            }
+        }
+        last
+    }
+
+    /// A program with its words, or assignments.
+    fn simple(&mut self, node: Node<'_>, context: &Context) {
+        let mut simple = blank(context);
+        let children =
+            if node.kind() == "variable_assignment" { vec![node] } else { self.children(node, false) };
+        let mut end = None;
+        for child in children {
+            // Two words without a blank between them are one.
+            if end == Some(child.start_byte()) && !child.kind().ends_with("_redirect") {
+                self.unclear("two words in it stand side by side");
+            }
+            end = Some(child.end_byte());
+            match child.kind() {
+                "variable_assignment" if simple.words.is_empty() => {
+                    let assigned = self.assignment(child, context);
+                    simple.prefix.push(assigned);
+                }
+                "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {
+                    let (mut redirects, mut words) = (Vec::new(), Vec::new());
+                    self.redirect(child, context, &mut redirects, &mut words);
+                    simple.redirects.append(&mut redirects);
+                    simple.words.append(&mut words);
+                }
+                "command_name" => {
+                    let name = self.word(child, context);
+                    if let Some(why) = no_program(&self.raw(child), &name) {
+                        self.unclear(why);
+                    }
+                    simple.words.push(name);
+                }
+                _ => {
+                    let word = self.word(child, context);
+                    simple.words.push(word);
+                }
+            }
+        }
+        self.push(simple);
+    }
+
+    fn assignment(&mut self, node: Node<'_>, context: &Context) -> (String, Word) {
+        let raw = self.raw(node);
+        self.descend(node, context, false);
+        let (name, value) = raw.split_once('=').unwrap_or((&raw, ""));
+        let plain = !name.is_empty()
+            && !name.starts_with(|letter: char| letter.is_ascii_digit())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !plain {
+            self.unclear(format!("the assignment to “{}” in it is not followed", name.escape_debug()));
+        }
+        let value = match word::read(value) {
+            // Nothing is replaced by names of files behind `=`.
+            Ok(Word::Pattern(text)) => Word::Known(text),
+            Ok(word) => word,
+            Err(why) => {
+                self.unclear(why);
+                Word::Unknown(value.to_owned())
+            }
+        };
+        (name.to_owned(), value)
+    }
+
+    pub(super) fn word(&mut self, node: Node<'_>, context: &Context) -> Word {
+        self.descend(node, context, false);
+        word::read(&self.raw(node)).unwrap_or_else(|why| {
+            // `<( … )` is a word with blanks in it.
+            if !matches!(node.kind(), "process_substitution" | "concatenation" | "command_name")
+                || !self.raw(node).contains('(')
+            {
+                self.unclear(why);
+            }
+            Word::Unknown(self.raw(node))
+        })
+    }
+
+    /// Finds the substitutions anywhere in a node and, where `commands` is set, the commands too.
+    pub(super) fn descend(&mut self, node: Node<'_>, context: &Context, commands: bool) {
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            for child in node.children(&mut node.walk()) {
+                match child.kind() {
+                    "command_substitution" => self.substitution(child, context, Within::Substitution),
+                    "process_substitution" => self.substitution(child, context, Within::Process),
+                    "command"
+                    | "list"
+                    | "pipeline"
+                    | "redirected_statement"
+                    | "subshell"
+                    | "declaration_command"
+                        if commands =>
+                    {
+                        self.statement(child, context);
+                    }
+                    _ => open.push(child),
+                }
+            }
+        }
+        match node.kind() {
+            "command_substitution" => self.substitution(node, context, Within::Substitution),
+            "process_substitution" => self.substitution(node, context, Within::Process),
+            _ => {}
+        }
+    }
+
+    fn substitution(&mut self, node: Node<'_>, context: &Context, within: Within) {
+        if context.within.len() > DEPTH {
+            return self.unclear(format!("it is nested more than {DEPTH} deep"));
+        }
+        self.sequence(node, &context.in_a(within));
+    }
+
+    pub(super) fn push(&mut self, simple: Simple) {
+        wrapper::unwrap(simple, self.depth, self.reading);
+    }
+}
+
+/// Nothing yet, in its place.
+pub(super) fn blank(context: &Context) -> Simple {
+    Simple {
+        joint: context.joint,
+        within: context.within.clone(),
+        pipes: context.pipes.clone(),
+        ..Simple::default()
+    }
+}
+
+/// Words that are part of the language where a program should stand.
+#[rustfmt::skip]
+const RESERVED: &[&str] = &[
+    "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "select",
+    "function", "coproc", "{", "}", "!", "[[", "]]",
+];
+
+/// Why this cannot be taken for the name of a program.
+fn no_program(raw: &str, name: &Word) -> Option<String> {
+    let shown = raw.escape_debug();
+    match name {
+        Word::Known(name) if name.is_empty() => Some("a program in it has no name".to_owned()),
+        Word::Known(_) if RESERVED.contains(&raw) => Some(format!("“{shown}” in it is not followed")),
+        // `A=b` would be an assignment.
+        Word::Known(_) if raw.split_once('=').is_some_and(|(name, _)| !name.contains('/')) => {
+            Some(format!("it is not plain whether “{shown}” is a program"))
+        }
+        Word::Known(_) => None,
+        Word::Pattern(_) | Word::Home(_) | Word::Unknown(_) => {
+            Some(format!("which program “{shown}” is cannot be known before it runs"))
+        }
+    }
+}
+
+/// Why a part of the language is not followed.
+fn other(kind: &str) -> String {
+    let what = match kind {
+        "function_definition" => "it defines a function",
+        "for_statement" | "c_style_for_statement" | "while_statement" => "it holds a loop",
+        "if_statement" | "case_statement" => "it holds a condition",
+        "test_command" => "it holds a test in brackets",
+        "compound_statement" => "it holds arithmetic",
+        _ => "it holds something that is not followed",
+    };
+    what.to_owned()
+}
