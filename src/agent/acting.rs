@@ -131,7 +131,8 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
     }
     let again = std::mem::take(&mut pending.ahead.again);
     let call = pending.call.clone();
-    let verdict = match judge(&desk.state.policy, desk.state.session.granted(), &call.name, &plan) {
+    let verdict = match judge(&desk.state.policy, desk.state.granted(), &desk.state.rules, &call.name, &plan)
+    {
         // Whoever changed it sees what came of that before it runs.
         Verdict::Allow(_) if edited => Verdict::Ask("you changed its arguments".to_owned()),
         Verdict::Ask(reason) if again => {

@@ -25,7 +25,7 @@ pub use resume::resume;
 pub use state::{Draft, Pending, Phase, Purpose, Quiet, Retrying, State, Step, Waiting};
 pub use window::Gauge;
 
-use crate::chat::{Ending, Entry, Namer, TurnId};
+use crate::chat::{CallId, Ending, Entry, Namer, TurnId};
 
 /// Takes one thing that happened into the state and tells what is to be done about it. Never waits, never fails; an
 /// event of a turn that is over changes nothing.
@@ -87,6 +87,13 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             // Before anything was said there is no session yet that would have to remember it.
             if !desk.state.session.entries().is_empty() {
                 desk.keep(Entry::Switched { model, profile });
+            }
+        }
+        Event::RulesRead { rules, notices: _ } => desk.state.rules = rules,
+        Event::TookBack { given_on, what, by } => {
+            let stands = |call: &CallId| desk.state.granted().iter().any(|standing| standing.call == *call);
+            if given_on.as_ref().is_none_or(stands) {
+                desk.keep(Entry::TakenBack { given_on, what, by });
             }
         }
         Event::ModeChanged => desk.state.policy.mode = desk.state.policy.mode.next(),

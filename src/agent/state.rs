@@ -4,10 +4,11 @@ use super::ahead::Ahead;
 use super::compacting::{Cut, Tries};
 use super::window::Measure;
 use crate::chat::{
-    By, CallId, Echo, Ending, Entry, Grant, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Usage,
+    By, CallId, Echo, Ending, Entry, Plan, Questions, Session, Standing, ToolCall, ToolSpec, TurnId, Usage,
 };
-use crate::policy::Policy;
+use crate::policy::{Policy, Rules};
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// All of the agent's state. Frontends read it; only `update` changes it.
@@ -19,6 +20,8 @@ pub struct State {
     pub phase: Phase,
     /// What may go ahead, and whether this is a dry run.
     pub policy: Policy,
+    /// The rules of the person, and of the project where they trust it, as they stand now.
+    pub rules: Arc<Rules>,
     /// The model that is asked, by its service's name.
     pub model: String,
     /// Tokens that fit into a request to it, where that is known.
@@ -200,6 +203,7 @@ impl State {
             session: Session::default(),
             phase: Phase::Idle,
             policy,
+            rules: Arc::default(),
             model,
             window: None,
             titles: false,
@@ -264,7 +268,13 @@ impl State {
     /// again.
     pub fn can_ask_again(&self) -> bool {
         let beside = |entry: &&Entry| {
-            !matches!(entry, Entry::Titled { .. } | Entry::Switched { .. } | Entry::Compacted { .. })
+            !matches!(
+                entry,
+                Entry::Titled { .. }
+                    | Entry::TakenBack { .. }
+                    | Entry::Switched { .. }
+                    | Entry::Compacted { .. }
+            )
         };
         let mut last = self.session.entries().iter().rev().filter(beside);
         self.is_idle()
@@ -287,7 +297,7 @@ impl State {
     }
 
     /// Every standing yes of this session.
-    pub fn granted(&self) -> &[Grant] {
+    pub fn granted(&self) -> &[Standing] {
         self.session.granted()
     }
 

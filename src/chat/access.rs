@@ -55,7 +55,7 @@ mod tests {
         let strange = || PathBuf::from(OsStr::from_bytes(b"/a\xff"));
         let line = CommandLine { command: "ls".into(), folder: strange(), seconds: 1 };
         let command = Scope::Command { command: "ls".into(), folder: strange() };
-        let grant = |scope| serde_json::to_string(&Grant { tool: "t".into(), scope });
+        let grant = |scope| serde_json::to_string(&Grant::new("t", scope));
         let edit =
             Diff { path: strange(), created: false, added: 0, removed: 0, hunks: Vec::new(), note: None };
         for written in [

@@ -155,6 +155,16 @@ pub enum Entry {
         /// What went wrong with the first, in one sentence.
         why: String,
     },
+    /// The person took a standing yes back.
+    TakenBack {
+        /// The call on whose card it was given in this session; none for a rule of the person's file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        given_on: Option<CallId>,
+        /// What it was, in words.
+        what: String,
+        /// Who took it back, and how.
+        by: By,
+    },
     /// Another model answers from here on.
     Switched {
         /// The model's name.

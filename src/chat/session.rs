@@ -3,8 +3,8 @@
 mod talk;
 
 use super::{
-    Access, CallId, Decision, Entry, Grant, Namer, Outcome, Preview, Questions, ToolCall, Usage, summary,
-    tokens,
+    Access, CallId, Decision, Entry, Namer, Outcome, Preview, Questions, Reach, Standing, ToolCall, Usage,
+    summary, tokens,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ pub struct Session {
     /// Calls in the order they were made.
     order: Vec<CallId>,
     open: usize,
-    granted: Vec<Grant>,
+    granted: Vec<Standing>,
     title: Option<String>,
     /// Who named it; what the person chose no model changes.
     namer: Option<Namer>,
@@ -155,16 +155,20 @@ impl Session {
                     call.questions = Some(questions.clone());
                 }
             }
-            Entry::Decided { call, decision, .. } => {
+            Entry::Decided { call, decision, by, .. } => {
+                let number = self.order.iter().position(|id| id == call).map_or(0, |at| at + 1);
+                if let Decision::Always(grant) = decision
+                    && grant.reach == Reach::Session
+                {
+                    let (call, by) = (call.clone(), by.clone());
+                    self.granted.push(Standing { grant: grant.clone(), entry: index, number, call, by });
+                }
                 if let Some(call) = self.calls.get_mut(call) {
                     call.decided = Some(index);
                     call.started |= matches!(decision, Decision::Once | Decision::Always(_));
                     if let Decision::Edited(arguments) = decision {
                         call.edited = Some(arguments.clone());
                     }
-                }
-                if let Decision::Always(grant) = decision {
-                    self.granted.push(grant.clone());
                 }
             }
             Entry::Settled { call, outcome, .. } => {
@@ -174,6 +178,11 @@ impl Session {
                     call.settled = Some(index);
                     self.open -= 1;
                     self.rehearsed += usize::from(matches!(outcome, Outcome::Rehearsed(_)));
+                }
+            }
+            Entry::TakenBack { given_on, .. } => {
+                if let Some(call) = given_on {
+                    self.granted.retain(|standing| standing.call != *call);
                 }
             }
             Entry::Titled { title, by, usage } => {
@@ -220,8 +229,8 @@ impl Session {
         self.order.iter().filter(open).cloned().collect()
     }
 
-    /// Every standing yes, oldest first.
-    pub fn granted(&self) -> &[Grant] {
+    /// Every standing yes of this session that was not taken back, oldest first.
+    pub fn granted(&self) -> &[Standing] {
         &self.granted
     }
 
@@ -294,7 +303,13 @@ impl Session {
     /// Whether the last turn has not ended.
     pub fn is_mid_turn(&self) -> bool {
         let turn = |entry: &&Entry| {
-            !matches!(entry, Entry::Titled { .. } | Entry::Switched { .. } | Entry::Compacted { .. })
+            !matches!(
+                entry,
+                Entry::Titled { .. }
+                    | Entry::TakenBack { .. }
+                    | Entry::Switched { .. }
+                    | Entry::Compacted { .. }
+            )
         };
         let last = self.entries.iter().rev().find(turn);
         last.is_some_and(|entry| !matches!(entry, Entry::Ended { .. }))
@@ -316,6 +331,7 @@ fn weight(entry: &Entry) -> u64 {
         | Entry::Answered { .. }
         | Entry::Ended { .. }
         | Entry::Titled { .. }
+        | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
         | Entry::Switched { .. } => 0,

@@ -1,8 +1,20 @@
 //! May this plan go ahead? One pure function, called in one place.
 
+mod cover;
+mod explain;
+pub mod glob;
+mod offers;
+pub mod rule;
 pub mod shell;
+mod subject;
 
-use crate::chat::{Access, Grant, Plan};
+pub use cover::covers;
+pub use explain::{Step, explain};
+pub use offers::{may_be_rule, offers, too_wide};
+pub use rule::{About, At, Holds, Rule, Rules, Says};
+pub use subject::Subject;
+
+use crate::chat::{Access, Plan, Standing};
 use serde::{Deserialize, Serialize};
 
 /// What may go ahead without asking, fixed by the person outside any card.
@@ -83,13 +95,23 @@ impl Verdict {
     }
 }
 
-/// Judges a plan. The order is the documentation: what touches nothing and what reads inside the project; the plan
-/// mode's refusal; the dry run; a standing yes; everything else is asked.
-pub fn judge(policy: &Policy, granted: &[Grant], tool: &str, plan: &Plan) -> Verdict {
-    match &plan.access {
-        Access::Nothing => return Verdict::Allow("it touches nothing".to_owned()),
-        Access::Read(_) => return Verdict::Allow("it only reads inside the project".to_owned()),
-        Access::ReadSensitive(_) | Access::Write(_) | Access::WriteOutside(_) | Access::Run(_) => {}
+/// Judges a plan. The order is the documentation: what a rule denies; what touches nothing; what reads inside the
+/// project, unless a rule asks; the plan mode's refusal; the dry run; what a rule asks about, or might if its file could be
+/// read; a standing yes of this session; a rule that allows; everything else is asked.
+pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, plan: &Plan) -> Verdict {
+    let of = Subject::of(tool, plan);
+    if let Some(rule) = rules.first(Says::Deny, &of) {
+        return Verdict::Refuse(format!(
+            "Refused by a rule of the person: {}. Do not try the same thing another way; say what you would have done.",
+            rule.told()
+        ));
+    }
+    let asks = asked_by(rules, &of);
+    match (&plan.access, &asks) {
+        (Access::Nothing, _) => return Verdict::Allow("it touches nothing".to_owned()),
+        (Access::Read(_), None) => return Verdict::Allow("it only reads inside the project".to_owned()),
+        (Access::Read(_), Some(why)) => return Verdict::Ask(why.clone()),
+        (Access::ReadSensitive(_) | Access::Write(_) | Access::WriteOutside(_) | Access::Run(_), _) => {}
     }
     if policy.mode == Mode::Plan {
         return Verdict::Refuse(
@@ -100,8 +122,14 @@ pub fn judge(policy: &Policy, granted: &[Grant], tool: &str, plan: &Plan) -> Ver
     if policy.dry_run {
         return Verdict::Rehearse("this is a dry run".to_owned());
     }
-    if let Some(grant) = granted.iter().find(|grant| grant.covers(tool, plan)) {
-        return Verdict::Allow(format!("you allowed it before: {}", grant.words()));
+    if let Some(why) = asks {
+        return Verdict::Ask(why);
+    }
+    if let Some(standing) = granted.iter().find(|standing| covers(&standing.grant, &of)) {
+        return Verdict::Allow(format!("you allowed it {}", standing.words()));
+    }
+    if let Some(rule) = rules.first(Says::Allow, &of) {
+        return Verdict::Allow(format!("a rule of yours allows it: {}", rule.told()));
     }
     Verdict::Ask(match &plan.access {
         Access::Nothing | Access::Read(_) => String::new(),
@@ -119,13 +147,27 @@ pub fn judge(policy: &Policy, granted: &[Grant], tool: &str, plan: &Plan) -> Ver
     })
 }
 
+/// Why the person is asked whatever else would allow it, where they are.
+fn asked_by(rules: &Rules, of: &Subject<'_>) -> Option<String> {
+    let rule = rules.first(Says::Ask, of);
+    let asks = rule.map(|rule| format!("a rule of yours asks every time: {}", rule.told()));
+    asks.or_else(|| {
+        rules.broken.as_ref().map(|why| format!("your rules cannot all be read, so everything asks: {why}"))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Basis, CommandLine, Preview, Scope, Work};
+    use crate::chat::{Basis, By, CommandLine, Grant, Preview, Scope, Work};
 
     fn run(command: &str) -> Access {
         Access::Run(CommandLine { command: command.into(), folder: "/p".into(), seconds: 30 })
+    }
+
+    fn standing(grant: &Grant) -> Standing {
+        let by = By::Nobody;
+        Standing { grant: grant.clone(), entry: 0, number: 1, call: "c".into(), by }
     }
 
     fn verdict(policy: Policy, granted: &[Grant], access: Access, destroys: bool) -> &'static str {
@@ -139,7 +181,8 @@ mod tests {
             basis: Basis::default(),
             work: Work::Arguments(serde_json::Value::Null),
         };
-        judge(&policy, granted, "tool", &plan).word()
+        let granted: Vec<Standing> = granted.iter().map(standing).collect();
+        judge(&policy, &granted, &Rules::default(), "tool", &plan).word()
     }
 
     #[test]
@@ -163,7 +206,7 @@ mod tests {
 
     #[test]
     fn r11_a_grant_covers_exactly_what_it_names() {
-        let grant = |scope| [Grant { tool: "tool".into(), scope }];
+        let grant = |scope| [Grant::new("tool", scope)];
         let ls = grant(Scope::Command { command: "ls".into(), folder: "/p".into() });
         let file = grant(Scope::File("a".into()));
         for (granted, access, destroys, expected) in [
@@ -182,7 +225,7 @@ mod tests {
         }
         let elsewhere = Access::Run(CommandLine { command: "ls".into(), folder: "/q".into(), seconds: 30 });
         assert_eq!(verdict(Policy::default(), &ls, elsewhere, false), "ask", "another folder");
-        let other = [Grant { tool: "other".into(), scope: Scope::File("a".into()) }];
+        let other = [Grant::new("other", Scope::File("a".into()))];
         assert_eq!(
             verdict(Policy::default(), &other, Access::Write("a".into()), false),
             "ask",

@@ -10,7 +10,6 @@ mod index;
 mod output;
 mod path;
 pub mod rehearsal;
-mod sensitive;
 pub mod shell;
 mod whole;
 

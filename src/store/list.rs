@@ -231,6 +231,7 @@ fn waits(entries: &[Entry]) -> bool {
             | Entry::Planned { .. }
             | Entry::Ended { .. }
             | Entry::Titled { .. }
+            | Entry::TakenBack { .. }
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
             | Entry::Switched { .. } => {}

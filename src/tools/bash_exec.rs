@@ -69,17 +69,22 @@ impl Tool for BashExec {
         let seconds = timeout.map_or(self.settings.seconds, |timeout| timeout.0);
         let seconds = seconds.min(self.settings.seconds_at_most);
         let line = CommandLine { command, folder: files.root().to_owned(), seconds };
+        let basis = scripts::named(&line.command, files);
+        // What holds secrets or is obeyed by other programs is asked about every time.
+        let lasting = basis.beyond.as_ref().is_none_or(|beyond| !beyond.sensitive);
         Ok(Intent::Act(Box::new(Plan {
             title: "run a command?".to_owned(),
             summary: brief::line(&line.command, 120),
             access: Access::Run(line.clone()),
             preview: Preview::Command(line.clone()),
-            always: Some(Grant {
-                tool: "bash_exec".to_owned(),
-                scope: Scope::Command { command: line.command.clone(), folder: line.folder.clone() },
+            always: lasting.then(|| {
+                Grant::new(
+                    "bash_exec",
+                    Scope::Command { command: line.command.clone(), folder: line.folder.clone() },
+                )
             }),
             destroys: destroys::by(&line.command),
-            basis: scripts::named(&line.command, files),
+            basis,
             work: Work::Command(line),
         })))
     }
@@ -117,6 +122,7 @@ impl BashExec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::{Subject, covers};
     use crate::tools::memory::Memory;
     use crate::tools::tests::planned;
     use std::time::Duration;
@@ -133,7 +139,8 @@ mod tests {
             let line = CommandLine { command: " ls\n pwd".into(), folder: "/project".into(), seconds };
             assert_eq!((plan.summary.as_str(), plan.title.as_str()), ("ls…", "run a command?"));
             assert_eq!((&plan.access, &plan.work), (&Access::Run(line.clone()), &Work::Command(line)));
-            assert!(plan.always.as_ref().is_some_and(|grant| grant.covers("bash_exec", &plan)));
+            let grant = plan.always.as_ref().expect("a command may be allowed for good");
+            assert!(covers(grant, &Subject::of("bash_exec", &plan)));
         };
         check(json!({"command": " ls\n pwd"}), 30);
         check(json!({"command": " ls\n pwd", "timeout": 120}), 120);

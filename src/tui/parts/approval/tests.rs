@@ -20,7 +20,7 @@ fn plan(command: &str) -> Plan {
         summary: command.into(),
         access: Access::Run(line.clone()),
         preview: Preview::Command(line.clone()),
-        always: Some(Grant { tool: "bash_exec".into(), scope }),
+        always: Some(Grant::new("bash_exec", scope)),
         destroys: None,
         basis: Basis::default(),
         work: Work::Command(line),

@@ -266,6 +266,7 @@ fn answer<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a Answ
         | Entry::Settled { .. }
         | Entry::Ended { .. }
         | Entry::Titled { .. }
+        | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
         | Entry::Switched { .. } => None,

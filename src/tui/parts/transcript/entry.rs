@@ -101,7 +101,8 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
         | Entry::Decided { decision: Decision::Once | Decision::Deny(_), .. }
         | Entry::Answered { .. }
         | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
-        | Entry::Titled { .. } => Page::default(),
+        | Entry::Titled { .. }
+        | Entry::TakenBack { .. } => Page::default(),
     };
     if page.lines.is_empty() { page } else { spaced(ground, index, page) }
 }
@@ -180,7 +181,11 @@ fn wants_space(ground: &Ground<'_>, index: usize) -> bool {
 /// Whether what was shown last of these entries is one row, which others may follow without a blank one.
 pub fn ends_in_row(ground: &Ground<'_>, entries: &[Entry]) -> bool {
     let shown = |entry: &&Entry| match entry {
-        Entry::Planned { .. } | Entry::Asked { .. } | Entry::Answered { .. } | Entry::Titled { .. } => false,
+        Entry::Planned { .. }
+        | Entry::Asked { .. }
+        | Entry::Answered { .. }
+        | Entry::Titled { .. }
+        | Entry::TakenBack { .. } => false,
         Entry::Decided { decision, .. } => matches!(decision, Decision::Always(_) | Decision::Edited(_)),
         Entry::Replied { text, reasoning, incomplete, .. } => {
             !text.trim().is_empty() || !reasoning.trim().is_empty() || incomplete.is_some()
@@ -214,6 +219,7 @@ fn is_row(ground: &Ground<'_>, entry: &Entry) -> bool {
         | Entry::Answered { .. }
         | Entry::Ended { .. }
         | Entry::Titled { .. }
+        | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
         | Entry::Switched { .. } => false,

@@ -76,7 +76,8 @@ fn measure(entry: &Entry) -> Measure {
         | Entry::Decided { .. }
         | Entry::Answered { .. }
         | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
-        | Entry::Titled { .. } => Measure::default(),
+        | Entry::Titled { .. }
+        | Entry::TakenBack { .. } => Measure::default(),
     }
 }
 
