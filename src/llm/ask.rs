@@ -69,6 +69,21 @@ impl<'a> Ask<'a> {
         let least = set.chain(extra.get(name).and_then(Value::as_u64)).min()?;
         Some((name.to_owned(), least))
     }
+
+    /// What every body ends with: that it is to stream, what may be called, each as `tool` writes it, and nothing that
+    /// is null.
+    pub fn finish(&self, body: &mut Map<String, Value>, tool: fn(&ToolSpec) -> Value) {
+        body.insert("stream".to_owned(), Value::Bool(true));
+        if self.tools.is_empty() {
+            // Some services refuse these where there is nothing to choose from.
+            for about_tools in ["tools", "tool_choice", "parallel_tool_calls"] {
+                body.remove(about_tools);
+            }
+        } else {
+            body.insert("tools".to_owned(), self.tools.iter().map(tool).collect());
+        }
+        body.retain(|_, value| !value.is_null());
+    }
 }
 
 /// Which service and model an echo belongs to; no other is ever sent it.

@@ -24,15 +24,7 @@ pub fn body(ask: &Ask<'_>) -> Written {
     body.extend(ask.limit(usual_limit(&ask.host)).map(|(name, most)| (name, json!(most))));
     body.insert("model".to_owned(), json!(ask.model));
     body.remove("messages");
-    body.insert("stream".to_owned(), json!(true));
-    if ask.tools.is_empty() {
-        body.remove("tools");
-        body.remove("tool_choice");
-        body.remove("parallel_tool_calls");
-    } else {
-        body.insert("tools".to_owned(), ask.tools.iter().map(tool).collect());
-    }
-    body.retain(|_, value| !value.is_null());
+    ask.finish(&mut body, tool);
     Written::new(body, "messages", ask.messages.iter().map(|message| Turn { message, ask }))
 }
 

@@ -40,15 +40,7 @@ pub fn body(ask: &Ask<'_>) -> Written {
     };
     body.insert("instructions".to_owned(), json!(instructions));
     body.remove("input");
-    body.insert("stream".to_owned(), json!(true));
-    if ask.tools.is_empty() {
-        body.remove("tools");
-        body.remove("tool_choice");
-        body.remove("parallel_tool_calls");
-    } else {
-        body.insert("tools".to_owned(), ask.tools.iter().map(tool).collect());
-    }
-    body.retain(|_, value| !value.is_null());
+    ask.finish(&mut body, tool);
     Written::new(body, "input", talk.iter().flat_map(|message| items(message, ask)))
 }
 
