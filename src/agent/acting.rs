@@ -3,7 +3,8 @@
 use super::state::{Pending, Step, Waiting};
 use super::{Desk, Effect, Phase, ahead, editing, thinking};
 use crate::chat::{
-    Access, Answer, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Status, ToolCall, TurnId,
+    Access, Answer, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Questions, Status, ToolCall,
+    TurnId,
 };
 use crate::policy::{Verdict, judge};
 use std::time::Duration;
@@ -103,14 +104,18 @@ pub(super) fn planned(desk: &mut Desk<'_>, call: &CallId, intent: Result<Intent,
     }
     match intent {
         Err(words) => unstarted(desk, call, Outcome::Failed(words)),
-        Ok(Intent::Ask(questions)) => {
-            pending.step = Step::ForAnswer(questions.clone());
-            let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, &questions);
-            desk.keep(Entry::Asked { call: call.clone(), questions, sha256 });
-        }
+        Ok(Intent::Ask(questions)) => asked(desk, call, questions),
         Ok(Intent::Act(plan)) => judged(desk, call, plan),
     }
     advance(desk);
+}
+
+/// The call asks the person: it waits for the answer.
+pub(super) fn asked(desk: &mut Desk<'_>, id: &CallId, questions: Questions) {
+    let Some(pending) = desk.state.pending_mut(id) else { return };
+    pending.step = Step::ForAnswer(questions.clone());
+    let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, &questions);
+    desk.keep(Entry::Asked { call: id.clone(), questions, sha256 });
 }
 
 pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
@@ -241,6 +246,9 @@ pub(super) fn answered(desk: &mut Desk<'_>, id: &CallId, answer: Answer, by: By)
     let Step::ForAnswer(questions) = &pending.step else { return };
     let result = answer.result(questions);
     let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, questions);
+    if desk.state.brought.as_ref() == Some(id) {
+        desk.state.brought = None;
+    }
     desk.keep(Entry::Answered { call: id.clone(), answer, by: Some(by), sha256 });
     unstarted(desk, id, Outcome::Done(result));
     advance(desk);

@@ -6,7 +6,7 @@
 use super::acting::{self, digest, judged, start, unstarted};
 use super::state::Step;
 use super::{Desk, Effect};
-use crate::chat::{Access, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Questions};
+use crate::chat::{Access, By, CallId, Decision, Entry, Intent, Outcome, Plan, Questions};
 use crate::policy::{Verdict, judge};
 
 /// What is known of a call whose turn has not come.
@@ -143,10 +143,11 @@ pub(super) fn brought(desk: &mut Desk<'_>, id: Option<CallId>) {
 fn bring(desk: &mut Desk<'_>, id: Option<CallId>) {
     let Some(turn) = desk.state.turn() else { return };
     let Some(pending) = id.as_ref().and_then(|id| desk.state.pending_mut(id)) else { return };
-    if pending.step != Step::Waiting || pending.ahead.yes.is_some() {
+    let asked = matches!(pending.step, Step::ForAnswer(_));
+    if !asked && (pending.step != Step::Waiting || pending.ahead.yes.is_some()) {
         return;
     }
-    if !pending.ahead.looking {
+    if !asked && !pending.ahead.looking {
         pending.step = Step::Planning;
         let call = pending.call.clone();
         desk.effects.push(Effect::Plan { turn, call });
@@ -168,6 +169,7 @@ fn put_back(desk: &mut Desk<'_>) {
             }
             (pending.step, pending.ahead.looking) = (Step::Waiting, true);
         }
+        // What was asked stays asked, and waits behind the card whose turn it is.
         Step::Waiting | Step::ForAnswer(_) | Step::Running(_) | Step::Settled => {}
     }
 }
@@ -181,6 +183,7 @@ pub(super) fn planned(desk: &mut Desk<'_>, id: &CallId, intent: Result<Intent, S
     }
     match intent {
         Ok(Intent::Act(plan)) if asks => judged(desk, id, plan),
+        Ok(Intent::Ask(questions)) => acting::asked(desk, id, questions),
         Ok(_) | Err(_) => desk.state.brought = None,
     }
 }
@@ -201,12 +204,7 @@ pub(super) fn kept(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, decision: 
 pub(super) fn still(desk: &mut Desk<'_>, id: &CallId, yes: &Plan, intent: Result<Intent, String>) {
     let plan = match intent {
         Ok(Intent::Act(plan)) => plan,
-        Ok(Intent::Ask(questions)) => {
-            let Some(pending) = desk.state.pending_mut(id) else { return };
-            pending.step = Step::ForAnswer(questions.clone());
-            let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, &questions);
-            return desk.keep(Entry::Asked { call: id.clone(), questions, sha256 });
-        }
+        Ok(Intent::Ask(questions)) => return acting::asked(desk, id, questions),
         Err(words) => return unstarted(desk, id, Outcome::Failed(words)),
     };
     let refused = matches!(verdict(desk, id, &plan), Some(Verdict::Refuse(_)) | None);

@@ -246,6 +246,13 @@ impl State {
         (before + 1, self.pending().len())
     }
 
+    /// Whether the waiting call was brought before its turn, and the card whose turn it is waits behind it.
+    pub fn is_brought(&self) -> bool {
+        let waits = |pending: &&Pending| matches!(pending.step, Step::ForApproval(..) | Step::ForAnswer(_));
+        let first = self.pending().iter().find(waits);
+        first.is_some_and(|first| self.brought.as_ref().is_some_and(|id| *id != first.call.id))
+    }
+
     /// The calls being carried out; empty unless the agent is acting.
     pub fn pending(&self) -> &[Pending] {
         match &self.phase {

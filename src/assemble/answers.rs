@@ -5,9 +5,11 @@ use super::wiring::Session;
 use crate::agent::{self, Event, Waiting};
 use crate::chat::By;
 use crate::cli::Cli;
-use crate::print::Answers;
-use std::fs::File;
-use std::io::Read;
+use crate::print::{Answers, FORMS};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// The most that is read, in bytes.
@@ -42,14 +44,26 @@ pub(super) fn read(file: &Path) -> Result<Answers, Mistake> {
     let read = if file == Path::new("-") {
         std::io::stdin().take(MOST + 1).read_to_end(&mut bytes)
     } else {
-        File::open(file).and_then(|open| open.take(MOST + 1).read_to_end(&mut bytes))
+        open(file).and_then(|open| open.take(MOST + 1).read_to_end(&mut bytes))
     };
-    read.map_err(|error| wrong(error.to_string()))?;
+    read.map_err(|error| wrong(format!("{error}; {FORMS}")))?;
     if bytes.len() as u64 > MOST {
-        return Err(wrong(format!("it holds more than {MOST} bytes, which is the limit")));
+        return Err(wrong(format!("it holds more than {MOST} bytes, which is the limit; {FORMS}")));
     }
-    let text = String::from_utf8(bytes).map_err(|_| wrong("it is not text in UTF-8".to_owned()))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong(format!("it is not text in UTF-8; {FORMS}")))?;
     Answers::read(&text).map_err(wrong)
+}
+
+/// Opens it. A pipe to which nobody writes has nothing in it, and is not waited for.
+fn open(file: &Path) -> io::Result<File> {
+    if file.is_dir() {
+        return Err(io::Error::other("it is a folder"));
+    }
+    let open = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(file)?;
+    // Who writes to it may take as long as it needs.
+    let flags = fcntl_getfl(&open)?;
+    fcntl_setfl(&open, flags - OFlags::NONBLOCK)?;
+    Ok(open)
 }
 
 /// Whether a question waits in the session that the answers are for. Answers that do not fit it are refused before

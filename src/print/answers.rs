@@ -7,7 +7,7 @@ use given::given;
 use serde_json::{Map, Value};
 
 /// The forms that are taken, for the person who wrote another.
-const FORMS: &str = "expected the JSON that -p printed with the answers filled in, or a map such as {\"keyword\": \"answer\"}";
+pub const FORMS: &str = "expected the JSON that -p printed with the answers filled in, or a map such as {\"keyword\": \"answer\"}";
 
 /// What a file of answers holds.
 #[derive(Debug, Clone, Default, PartialEq)]

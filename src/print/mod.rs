@@ -4,7 +4,7 @@ pub mod answers;
 mod format;
 mod stand_in;
 
-pub use answers::Answers;
+pub use answers::{Answers, FORMS};
 pub use format::{Format, harmless};
 
 use crate::agent::{self, Effect, Event, State};

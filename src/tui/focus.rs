@@ -29,9 +29,7 @@ pub fn focus(state: &State) -> Focus {
         Focus::Search
     } else if state.transcript.selected().is_some() {
         Focus::Transcript
-    } else if state.listening() == Some(Listening::Yes)
-        || state.open_card().is_some_and(super::prompt::Prompt::is_writing)
-    {
+    } else if state.listening() == Some(Listening::Yes) || state.writes_in_card() {
         Focus::Prompt
     } else {
         Focus::Composer
@@ -75,7 +73,7 @@ pub fn scopes(state: &State) -> Vec<Scope> {
     if state.can_ask_again() && !matches!(focus(state), Focus::Overlay | Focus::Search) {
         scopes.push(Scope::Again);
     }
-    if state.open_card().is_some_and(super::prompt::Prompt::is_writing) {
+    if state.writes_in_card() {
         scopes.insert(0, Scope::Line);
     }
     scopes.push(Scope::Anywhere);

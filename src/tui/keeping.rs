@@ -41,6 +41,11 @@ impl State {
             Some(Card::Question(card)) => card.kept(),
             Some(Card::Approval(_)) | None => String::new(),
         };
+        // A card that was put back is kept where none is in front.
+        let text = match (text.is_empty(), self.aside.last()) {
+            (true, Some(aside)) => aside.kept(),
+            (true, None) | (false, _) => text,
+        };
         if text == self.keeping.text {
             self.keeping.behind = None;
             return None;

@@ -1,10 +1,12 @@
 //! The card of the call that waits: derived from the agent after each update, never opened and never closed.
 
+use super::keys::{Action, Scope};
+use super::parts::frame::Sight;
 use super::parts::listening::{self, Listening};
 use super::parts::{approval, approval::Approval, question, question::QuestionCard, waits, waits::Waits};
 use super::state::State;
-use crate::agent::Waiting;
-use crate::chat::CallId;
+use crate::agent::{Step, Waiting};
+use crate::chat::{CallId, Questions};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use std::time::Duration;
@@ -14,6 +16,8 @@ use std::time::Duration;
 pub struct Prompt {
     /// Whether the person moved the keyboard to it, past unsent words.
     pub moved: bool,
+    /// Why the last key did nothing on it, or on the list over it; empty where it did something.
+    pub says: String,
     /// What it asks.
     pub card: Card,
 }
@@ -44,7 +48,7 @@ impl Seen {
         match self {
             Self::Approval(seen) => seen.cursor,
             Self::Question(seen) => seen.cursor,
-            Self::Waits(_) => None,
+            Self::Waits(seen) => seen.cursor,
         }
     }
 }
@@ -119,7 +123,8 @@ impl State {
     /// Makes the prompt of the call that waits now, and drops one whose call does not.
     pub(super) fn sync_prompt(&mut self) {
         let Some(waiting) = self.agent.waiting() else {
-            (self.prompt, self.waits) = (None, None);
+            self.waits = None;
+            self.put_aside(None);
             return;
         };
         let (Waiting::Approval { call, .. } | Waiting::Answer { call, .. }) = waiting;
@@ -128,13 +133,46 @@ impl State {
         }
         // Another call waits: its card has to be seen before anything else.
         self.waits = None;
+        let next = call.id.clone();
+        self.put_aside(Some(&next));
+        let Some(waiting) = self.agent.waiting() else { return };
         let card = match waiting {
             Waiting::Approval { call, .. } => Card::Approval(Approval::new(call.id.clone())),
             Waiting::Answer { call, questions } => {
-                Card::Question(QuestionCard::kept_as(call.id.clone(), questions, self.keeping.text()))
+                let aside = self.aside.iter().position(|card| *card.call() == call.id);
+                let mut card = match aside {
+                    Some(at) => self.aside.swap_remove(at),
+                    None => QuestionCard::kept_as(call.id.clone(), questions, self.keeping.text()),
+                };
+                if aside.is_some() {
+                    card.bring_back();
+                }
+                Card::Question(card)
             }
         };
-        self.prompt = Some(Prompt { moved: false, card });
+        self.prompt = Some(Prompt { moved: false, says: String::new(), card });
+    }
+
+    /// Takes the card away before the `next` one comes. One of a question that waits on is kept with what was chosen
+    /// on it.
+    fn put_aside(&mut self, next: Option<&CallId>) {
+        let before = self.prompt.take();
+        let asked = self.agent.pending().iter().filter_map(|pending| match &pending.step {
+            Step::ForAnswer(questions) => Some((&pending.call.id, questions)),
+            Step::Waiting | Step::Planning | Step::ForApproval(..) | Step::Running(_) | Step::Settled => None,
+        });
+        let asked: Vec<(&CallId, &Questions)> = asked.collect();
+        if let Some(Prompt { card: Card::Question(card), .. }) = before {
+            self.aside.push(card);
+        }
+        self.aside.retain(|card| asked.iter().any(|(call, _)| *call == card.call()));
+        // What was kept outside may be of a question that is not the next.
+        for (call, questions) in asked.into_iter().filter(|(call, _)| Some(*call) != next) {
+            let card = QuestionCard::kept_as(call.clone(), questions, self.keeping.text());
+            if !card.kept().is_empty() && self.aside.iter().all(|aside| aside.call() != call) {
+                self.aside.push(card);
+            }
+        }
     }
 
     /// The rows the open card would like; 0 where none is.
@@ -157,23 +195,45 @@ impl State {
     pub fn draw_card(&self, area: Rect, buffer: &mut Buffer) -> Option<Seen> {
         let listening = self.listening()?;
         let waiting = self.agent.waiting()?;
+        let prompt = self.open_card()?;
+        let unsent = match listening == Listening::Unsent && !self.writes_in_card() {
+            true => self.unsent(),
+            false => String::new(),
+        };
+        let says = if prompt.says.is_empty() { &unsent } else { &prompt.says };
+        let sight = Sight { listening, keys: &self.keys, theme: &self.theme, says };
         if let Some(list) = &self.waits {
             let rows = waits::rows(self.agent.pending());
-            let seen = list.view(&rows, listening, &self.keys, area, buffer, &self.theme);
-            return Some(Seen::Waits(seen));
+            return Some(Seen::Waits(list.view(&rows, &sight, area, buffer)));
         }
-        match (&self.open_card()?.card, waiting) {
+        match (&prompt.card, waiting) {
             (Card::Approval(card), waiting) => {
                 let shown = self.approval(waiting)?;
-                let seen = card.view(&shown, listening, &self.keys, area, buffer, &self.theme);
+                let seen = card.view(&shown, &sight, area, buffer);
                 Some(Seen::Approval(seen))
             }
             (Card::Question(card), Waiting::Answer { questions, .. }) => {
-                let sight = question::Sight { listening, keys: &self.keys, theme: &self.theme };
                 let seen = card.view(questions, &sight, area, buffer);
                 Some(Seen::Question(seen))
             }
             (Card::Question(_), Waiting::Approval { .. }) => None,
+        }
+    }
+
+    /// What a card says while the keyboard is in unsent words.
+    fn unsent(&self) -> String {
+        let tab = self.keys.hint(Scope::Composer, Action::SwitchKeyboard);
+        match tab.as_str() {
+            "" => "keys go to your words below".to_owned(),
+            tab => format!("keys go to your words below · {tab} to answer"),
+        }
+    }
+
+    /// Whether a line is being written in the open card, or in the list over it.
+    pub fn writes_in_card(&self) -> bool {
+        match &self.waits {
+            Some(list) => list.is_writing(),
+            None => self.open_card().is_some_and(Prompt::is_writing),
         }
     }
 

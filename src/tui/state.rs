@@ -9,6 +9,7 @@ use super::parts::complete::Complete;
 use super::parts::composer::Composer;
 use super::parts::listening::{Listening, Presses};
 use super::parts::pace::{Pace, Wait};
+use super::parts::question::QuestionCard;
 use super::parts::toast::{Kind, Toasts};
 use super::parts::transcript::{Ground, Transcript};
 use super::parts::waits::Waits;
@@ -69,6 +70,8 @@ pub struct State {
     pub complete: Complete,
     /// The card of the call that waits.
     pub prompt: Option<Prompt>,
+    /// Cards of questions that were brought before their turn and put back, with what was chosen on them.
+    pub aside: Vec<QuestionCard>,
     /// The list of what waits, where it lies over that card.
     pub waits: Option<Waits>,
     /// What of that card is kept outside.
@@ -144,6 +147,7 @@ impl State {
             composer,
             complete,
             prompt: None,
+            aside: Vec::new(),
             waits: None,
             keeping: Keeping::of(card),
             presses: Presses::default(),

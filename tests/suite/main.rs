@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its support too")]
 
+mod answer_files;
 mod answers;
 mod approvals;
 mod asking_again;
+mod audits;
 mod between_sessions;
 mod cards;
 mod choosing;

@@ -24,6 +24,7 @@ pub const DEFAULTS: &[(Scope, Action, &[&str])] = &[
     (Scope::Waits, Action::Tick, &["space"]),
     (Scope::Waits, Action::TickAll, &["t"]),
     (Scope::Waits, Action::Refuse, &["n"]),
+    (Scope::Waits, Action::RefuseBecause, &["m"]),
     (Scope::Waits, Action::Up, &["up"]),
     (Scope::Waits, Action::Down, &["down"]),
     (Scope::Waits, Action::PageUp, &["page-up"]),

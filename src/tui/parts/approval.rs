@@ -2,6 +2,7 @@
 
 mod form;
 mod looks;
+mod unheard;
 
 use super::line::{self, Line};
 use super::listening::{Listening, QUIET};
@@ -63,6 +64,8 @@ enum Step {
 pub enum Reply {
     /// Something within the card, or nothing at all.
     Nothing,
+    /// Nothing was done; why, and what would work.
+    Says(String),
     /// It was not for the card: it goes on into the composer, and counts as pressed elsewhere.
     Passed,
     /// The list of what waits is wanted.
@@ -218,7 +221,7 @@ impl Approval {
                 Some(grant) if armed && plan.destroys.is_none() => {
                     self.decided(Decision::Always(grant.clone()), key, now)
                 }
-                Some(_) | None => Reply::Nothing,
+                Some(_) | None => self.unheard(action, keys, plan),
             },
             (Action::ApproveOnce, Step::Plan) if armed && plan.destroys.is_none() => {
                 self.decided(Decision::Once, key, now)
@@ -240,7 +243,7 @@ impl Approval {
             (Action::Details, Step::Details) => self.turn_to(Step::Plan),
             (Action::Details, _) => self.turn_to(Step::Details),
             (Action::SwitchKeyboard | Action::Close, _) => Reply::Passed,
-            _ => Reply::Nothing,
+            _ => self.unheard(action, keys, plan),
         }
     }
 

@@ -1,5 +1,7 @@
 //! The frame all cards and overlays share: a title, something at its right, and hints in the bottom border.
 
+use super::listening::Listening;
+use crate::tui::keys::Keymap;
 use crate::tui::text::{clean, width};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -14,10 +16,29 @@ pub struct Frame<'a> {
     pub title: &'a str,
     /// At its right, such as `1 of 3`; the first to be left out.
     pub right: &'a str,
-    /// In the lower border, longest first: the first that fits is taken, the last is cut if it must be.
+    /// In the lower border, longest first: the first that fits is taken, the last is cut if it must be. Each is keys
+    /// and what they do, the key first, with dots between.
     pub hints: &'a [String],
-    /// Whether what is inside listens: the border is dim otherwise.
+    /// In place of the hints: why the last key did nothing, then a dot and what would work, which is what stays where
+    /// there is no room for both.
+    pub says: &'a str,
+    /// Whether what is inside listens: the border is dim otherwise, and so are the hints.
     pub listens: bool,
+    /// Whether a yes destroys something: the frame and its title say so, and not by colour alone.
+    pub danger: bool,
+}
+
+/// What a card is drawn with.
+#[derive(Debug, Clone, Copy)]
+pub struct Sight<'a> {
+    /// Whether a key would answer.
+    pub listening: Listening,
+    /// The keys, for the hints.
+    pub keys: &'a Keymap,
+    /// The looks.
+    pub theme: &'a Theme,
+    /// Why the last key did nothing; empty where it did something.
+    pub says: &'a str,
 }
 
 impl Frame<'_> {
@@ -30,8 +51,12 @@ impl Frame<'_> {
         if area.height < 3 || area.width < 5 {
             return area;
         }
-        let border = if self.listens { theme.border } else { theme.border_dim };
-        Block::bordered().border_type(BorderType::Rounded).border_style(border).render(area, buffer);
+        let (lines, lit, title) = match self.danger {
+            true => (BorderType::Thick, theme.danger, theme.danger),
+            false => (BorderType::Rounded, theme.border, theme.prompt),
+        };
+        let border = if self.listens { lit } else { theme.border_dim };
+        Block::bordered().border_type(lines).border_style(border).render(area, buffer);
         let room = usize::from(area.width) - 4;
         let mut left = room;
         if !self.right.is_empty() && width::width(self.title) + width::width(self.right) + 6 <= room {
@@ -40,7 +65,9 @@ impl Frame<'_> {
             let x = area.right() - 2 - width::width(&words) as u16;
             buffer.set_stringn(x, area.y, &words, room, off_border(theme, theme.dim));
         }
-        on_border(self.title, left, area.x + 2, area.y, buffer, off_border(theme, theme.prompt));
+        let careful = if self.danger { "careful: " } else { "" };
+        let words = format!("{careful}{}", self.title);
+        on_border(&words, left, area.x + 2, area.y, buffer, off_border(theme, title));
         self.hint(area, buffer, theme);
         Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
     }
@@ -52,10 +79,43 @@ impl Frame<'_> {
             return;
         }
         let room = usize::from(area.width) - 4;
-        let fits = |hint: &&String| width::width(hint) + 2 <= room;
-        if let Some(hint) = self.hints.iter().find(fits).or(self.hints.last()) {
-            on_border(hint, room, area.x + 2, area.bottom() - 1, buffer, off_border(theme, theme.dim));
+        let (x, y) = (area.x + 2, area.bottom() - 1);
+        if !self.says.is_empty() {
+            let words = clean::one_line(self.says);
+            let all = width::width(&words) + 2 <= room;
+            let words = if all { &*words } else { words.rsplit(BETWEEN).next().unwrap_or_default() };
+            return on_border(words, room, x, y, buffer, off_border(theme, theme.warning));
         }
+        // Where there are no signs but ASCII, what is left out takes three dots.
+        let cells = |hint: &String| width::width(hint) + 2 * hint.matches('…').count() + 2;
+        let fits = |hint: &&String| cells(hint) <= room;
+        if let Some(hint) = self.hints.iter().find(fits).or(self.hints.last()) {
+            on_border(hint, room, x, y, buffer, off_border(theme, theme.dim));
+            if self.listens {
+                lit(hint, room, x + 1, y, buffer, theme);
+            }
+        }
+    }
+}
+
+/// What stands between two hints.
+const BETWEEN: &str = " · ";
+
+/// Makes a row of hints readable where they can be pressed: each key, and in a quieter role what it does.
+fn lit(hint: &str, room: usize, x: u16, y: u16, buffer: &mut Buffer, theme: &Theme) {
+    let end = x.saturating_add(u16::try_from(room.saturating_sub(2)).unwrap_or(u16::MAX));
+    let mut x = x;
+    for part in clean::one_line(hint).split(BETWEEN) {
+        let key = width::width(part.split(' ').next().unwrap_or_default()) as u16;
+        let whole = width::width(part) as u16;
+        let mut paint = |from: u16, cells: u16, role| {
+            let to = from.saturating_add(cells).min(end);
+            let place = Rect { x: from.min(to), y, width: to.saturating_sub(from), height: 1 };
+            buffer.set_style(place, off_border(theme, role));
+        };
+        paint(x, key, theme.prompt);
+        paint(x.saturating_add(key), whole - key, theme.text);
+        x = x.saturating_add(whole).saturating_add(width::width(BETWEEN) as u16);
     }
 }
 
@@ -90,13 +150,13 @@ mod tests {
             let theme = Themes::bundled().choose(name, None);
             let mut buffer = Buffer::empty(Rect::new(0, 0, 30, 4));
             let hints = ["y yes".to_owned()];
-            Frame { title: "run?", right: "1 of 2", hints: &hints, listens: true }.view(
-                buffer.area,
-                &mut buffer,
-                &theme,
-            );
+            let frame =
+                Frame { title: "run?", right: "1 of 2", hints: &hints, listens: true, ..Frame::default() };
+            frame.view(buffer.area, &mut buffer, &theme);
             let expected = |role: Style| role.fg.or(theme.text.fg).unwrap_or(Color::Reset);
-            for (at, role) in [((3, 0), theme.prompt), ((23, 0), theme.dim), ((3, 3), theme.dim)] {
+            let roles =
+                [((3, 0), theme.prompt), ((23, 0), theme.dim), ((3, 3), theme.prompt), ((5, 3), theme.text)];
+            for (at, role) in roles {
                 let cell = &buffer[at];
                 assert!(cell.symbol() != "─" && cell.fg == expected(role), "{name} {at:?}: {cell:?}");
             }

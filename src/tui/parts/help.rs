@@ -80,7 +80,13 @@ impl Help {
         let scroll = self.scroll.get().min(length.saturating_sub(rows));
         let more = length.saturating_sub(scroll + rows);
         let right = if more > 0 { format!("{more} more rows") } else { String::new() };
-        let frame = Frame { title: "keys that work now", right: &right, hints: &hints, listens: true };
+        let frame = Frame {
+            title: "keys that work now",
+            right: &right,
+            hints: &hints,
+            listens: true,
+            ..Frame::default()
+        };
         let inside = frame.view(area, buffer, theme);
         for (column, lines) in (0..).zip(lines.chunks(length)) {
             let x = inside.x + width * column;

@@ -11,7 +11,6 @@ use crate::chat::{Answer, CallId, Questions, Status};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crossterm::event::{KeyEvent, KeyEventKind};
 use draft::{Draft, takes_own};
-pub use looks::Sight;
 use ratatui::layout::Position;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -49,6 +48,8 @@ enum Writing {
 pub enum Reply {
     /// Something within the card, or nothing at all.
     Nothing,
+    /// Nothing was done; why, and what would work.
+    Says(String),
     /// An answer was taken and shown, and the card stays: the same key held on must not take the next step.
     Took,
     /// It was not for the card: it goes on into the composer, and counts as pressed elsewhere.
@@ -157,7 +158,7 @@ impl QuestionCard {
             return Reply::Passed;
         }
         match action {
-            Some(action) => self.act(action, key.kind == KeyEventKind::Press, asked),
+            Some(action) => self.act(action, key.kind == KeyEventKind::Press, keys, asked),
             None if key.kind != KeyEventKind::Press => Reply::Nothing,
             None => {
                 let row = digit.map_or(0, |digit| digit as usize - 1);
@@ -167,6 +168,8 @@ impl QuestionCard {
                 } else if self.at < self.pages.len() && row < self.choices(asked) {
                     self.move_to(row);
                     return self.pick(asked, true);
+                } else {
+                    return self.no_such(row + 1, asked);
                 }
                 Reply::Nothing
             }
@@ -211,7 +214,7 @@ impl QuestionCard {
         self.read = self.read.saturating_add_signed(lines);
     }
 
-    fn act(&mut self, action: Action, pressed: bool, asked: &Questions) -> Reply {
+    fn act(&mut self, action: Action, pressed: bool, keys: &Keymap, asked: &Questions) -> Reply {
         let last =
             if self.at < self.pages.len() { self.choices(asked).saturating_sub(1) } else { usize::MAX };
         let cursor = self.pages.get(self.at).map_or(self.read, |page| page.cursor);
@@ -227,6 +230,11 @@ impl QuestionCard {
             Action::NextQuestion => self.turn_to((self.at + 1) % self.page_count()),
             Action::PreviousQuestion => self.turn_to((self.at + self.page_count() - 1) % self.page_count()),
             Action::Accept | Action::Tick | Action::Decline | Action::Park | Action::Note if !pressed => {}
+            Action::Accept if self.at == self.pages.len() && self.pages.iter().all(Draft::is_empty) => {
+                let (later, no) =
+                    (keys.hint(Scope::Question, Action::Park), keys.hint(Scope::Question, Action::Decline));
+                return Reply::Says(format!("nothing is answered yet · {later} later, {no} declines"));
+            }
             Action::Accept if self.at == self.pages.len() => return self.send(asked),
             Action::Accept => return self.pick(asked, false),
             Action::Tick if self.at < self.pages.len() && asked.list[self.at].multi => {

@@ -3,15 +3,19 @@
 
 mod looks;
 
+use super::line::{self, Line};
 use super::listening::Listening;
 use crate::agent::{Look, Pending, Step};
 use crate::chat::{Access, CallId};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::text::width;
 use crossterm::event::{KeyEvent, KeyEventKind};
+use ratatui::layout::Position;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+/// How far a question reaches.
+const ASKS: &str = "asks you";
 /// So much of a call is read for its row.
 const SUMMARY: usize = 400;
 
@@ -20,6 +24,8 @@ const SUMMARY: usize = 400;
 pub struct Waits {
     at: usize,
     ticked: BTreeSet<CallId>,
+    /// Words to the model that go with a no, and to which calls.
+    because: Option<(Vec<CallId>, Line)>,
     seen: Option<Duration>,
     page: usize,
 }
@@ -39,6 +45,8 @@ pub struct Row {
     pub reach: String,
     /// Whether that needs care.
     pub careful: bool,
+    /// Whether it destroys something.
+    pub destroys: bool,
     /// Whether its card can be brought.
     pub opens: bool,
     /// Whether it can be told no.
@@ -58,15 +66,17 @@ pub enum Reply {
     Closed,
     /// The card of this call is wanted.
     Brought(CallId),
-    /// These are told no.
-    Refused(Vec<CallId>),
-    /// A word to the person about why nothing happened.
+    /// These are told no, with these words; there may be none.
+    Refused(Vec<CallId>, String),
+    /// Nothing was done; why, and what would work.
     Says(&'static str),
 }
 
 /// What a frame really showed. Hand it to [`Waits::drawn`] once the frame is on the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
+    /// Where the terminal's cursor belongs, where a line is being written.
+    pub cursor: Option<Position>,
     rows: usize,
     readable: bool,
 }
@@ -85,6 +95,7 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
         summary: width::cut(&call.arguments, SUMMARY).to_owned(),
         reach: String::new(),
         careful: false,
+        destroys: false,
         opens: true,
         refusable: true,
         has_yes: pending.ahead.has_yes(),
@@ -92,7 +103,11 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
     Some(match &pending.step {
         Step::Settled | Step::Running(_) | Step::Planning => return None,
         Step::ForApproval(plan, _) => row.would(&plan.summary, &plan.access, plan.destroys.is_some()),
-        Step::ForAnswer(_) => return None,
+        // It was brought before its turn and put back.
+        Step::ForAnswer(questions) => {
+            let text = questions.list.first().map_or("", |question| question.text.as_str());
+            row.asks(text)
+        }
         Step::Waiting if let Some(plan) = pending.ahead.yes() => {
             let row = row.would(&plan.summary, &plan.access, plan.destroys.is_some());
             Row { reach: "has your yes".to_owned(), opens: false, ..row }
@@ -106,10 +121,7 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
                 let row = row.would(summary, &Access::Nothing, false);
                 Row { reach: "needs no yes".to_owned(), opens: false, ..row }
             }
-            Some(Look::Question(text)) => {
-                let summary = width::cut(text, SUMMARY).to_owned();
-                Row { summary, reach: "asks you".to_owned(), opens: false, refusable: false, ..row }
-            }
+            Some(Look::Question(text)) => row.asks(text),
             Some(Look::Fails(_)) => Row { reach: "not possible yet".to_owned(), opens: false, ..row },
         },
     })
@@ -126,11 +138,30 @@ impl Row {
             Access::WriteOutside(_) => ("writes, careful", true),
             Access::Run(_) => ("runs", false),
         };
-        Row { summary: width::cut(summary, SUMMARY).to_owned(), reach: reach.to_owned(), careful, ..self }
+        let summary = width::cut(summary, SUMMARY).to_owned();
+        Row { summary, reach: reach.to_owned(), careful, destroys, ..self }
+    }
+
+    /// The row of a question: it is answered or declined on its card.
+    fn asks(self, text: &str) -> Self {
+        let summary = width::cut(text, SUMMARY).to_owned();
+        Row { summary, reach: ASKS.to_owned(), refusable: false, ..self }
     }
 }
 
 impl Waits {
+    /// Whether a line is being written in it: it then wants every key.
+    pub fn is_writing(&self) -> bool {
+        self.because.is_some()
+    }
+
+    /// Text was pasted. Whether it went into a line of the list; a paste is never an answer.
+    pub fn pasted(&mut self, text: &str) -> bool {
+        let Some((_, line)) = &mut self.because else { return false };
+        line.insert(text);
+        true
+    }
+
     /// When it was first drawn; for [`super::listening::listening`].
     pub fn seen(&self) -> Option<Duration> {
         self.seen
@@ -146,6 +177,9 @@ impl Waits {
 
     /// A key, already asked of [`super::listening::Presses::goes_on`].
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, rows: &[Row], listening: Listening) -> Reply {
+        if self.because.is_some() {
+            return self.write(key, keys, rows, listening);
+        }
         let action = keys.lookup(Scope::Waits, key);
         if listening == Listening::Unsent {
             return Reply::Passed;
@@ -172,7 +206,6 @@ impl Waits {
                     | Action::ApproveDestroying
                     | Action::ApproveAlways
                     | Action::EditCall
-                    | Action::RefuseBecause
                     | Action::Details
             )
         );
@@ -194,7 +227,7 @@ impl Waits {
             }
             Some(Action::Accept) if row.opens => Reply::Brought(row.call.clone()),
             Some(Action::Tick | Action::Accept) => Reply::Says(row.why()),
-            Some(Action::Refuse) => {
+            Some(way @ (Action::Refuse | Action::RefuseBecause)) => {
                 let ticked = rows.iter().filter(|row| row.refusable && self.ticked.contains(&row.call));
                 let mut refused: Vec<CallId> = ticked.map(|row| row.call.clone()).collect();
                 if refused.is_empty() {
@@ -203,11 +236,40 @@ impl Waits {
                     }
                     refused.push(row.call.clone());
                 }
+                if way == Action::RefuseBecause {
+                    self.because = Some((refused, Line::default()));
+                    return Reply::Nothing;
+                }
                 self.ticked.clear();
-                Reply::Refused(refused)
+                Reply::Refused(refused, String::new())
             }
-            None if answers => Reply::Says("enter brings its card: there it is answered"),
+            None if answers => Reply::Says("a yes is said on its card alone · enter brings it"),
             Some(_) | None => Reply::Passed,
+        }
+    }
+
+    /// A key for the words that go with a no.
+    fn write(&mut self, key: &KeyEvent, keys: &Keymap, rows: &[Row], listening: Listening) -> Reply {
+        let Some((calls, line)) = &mut self.because else { return Reply::Nothing };
+        match line.key(key, keys) {
+            // An Enter that came with a paste ends nothing.
+            line::Reply::Accepted
+                if key.kind == KeyEventKind::Press && !matches!(listening, Listening::Until(_)) =>
+            {
+                let words = line.text().trim().to_owned();
+                // One of them may have begun meanwhile.
+                calls.retain(|call| rows.iter().any(|row| row.refusable && row.call == *call));
+                let calls = std::mem::take(calls);
+                self.because = None;
+                self.ticked.clear();
+                Reply::Refused(calls, words)
+            }
+            line::Reply::Closed => {
+                self.because = None;
+                Reply::Nothing
+            }
+            line::Reply::Passed => Reply::Passed,
+            line::Reply::Moved | line::Reply::Changed | line::Reply::Accepted => Reply::Nothing,
         }
     }
 
@@ -223,7 +285,7 @@ impl Row {
         match self.reach.as_str() {
             _ if self.has_yes => "it has your yes, and starts when its turn comes",
             "needs no yes" => "it needs no yes",
-            "asks you" => "it asks you when its turn comes",
+            ASKS => "it is answered or declined on its card · enter brings it",
             _ => "it has no card before its turn",
         }
     }

@@ -15,6 +15,7 @@ mod outputs;
 mod pictures;
 mod questions;
 mod speed;
+mod unheard;
 mod waiting;
 mod waits;
 mod writing;

@@ -42,8 +42,8 @@ fn r18_one_of_three_is_looked_at_and_answered_alone() {
  ▌ go
 
    ? bash_exec    echo 0
-   · bash_exec    waits for the one before
-   · bash_exec    waits for the one before
+   · bash_exec    waits its turn: echo 1
+   · bash_exec    waits its turn: echo 2
 
 
 
@@ -59,7 +59,7 @@ fn r18_one_of_three_is_looked_at_and_answered_alone() {
 │ echo 0                                                                       │
 │                                                                              │
 │                                                                              │
-╰─ ↑↓ move · enter its card · space tick · t all · n no to it · esc back ──────╯
+╰─ enter its card · space tick · t all · n no to it · m because · esc back ────╯
  waits for you · 1 of 3 · ask mode                                      f1 help
 "#);
     screen.waits(600);
@@ -201,7 +201,7 @@ fn two_hundred_calls_are_listed_and_reached_in_a_small_terminal() {
 │ echo 199                                                 │
 │                                                          │
 │                                                          │
-╰─ enter card · space tick · n no to it · esc back ────────╯
+╰─ enter card · n no to it · m because · esc back ─────────╯
  waits for you · 1 of 200 · ask mode                f1 help
 "#);
     screen.presses("enter");
@@ -220,4 +220,114 @@ fn help_shows_the_keys_of_the_list() {
     screen.presses("l");
     screen.presses("f1");
     assert!(screen.shows().contains("the list of what waits"), "{}", screen.shows());
+}
+
+/// A command, a question and another command; the first waits for its yes, and the list lies over its card.
+fn question_between() -> Screen {
+    let mut screen = Screen::new();
+    screen.says("go");
+    for (id, name) in [("c0", "bash_exec"), ("q", "ask_question"), ("c2", "bash_exec")] {
+        let arguments = format!(r#"{{"of":"{id}"}}"#);
+        screen.chunk(Chunk::Call(ToolCall { id: id.into(), name: name.into(), arguments }));
+    }
+    screen.chunk(Chunk::Done(Finish::Stop));
+    screen.planned("c0", command("echo 0"));
+    screen.waits(600);
+    screen.presses("l");
+    screen.planned("q", which());
+    screen.planned("c2", command("echo 2"));
+    screen.waits(600);
+    screen
+}
+
+fn which() -> Intent {
+    let question = Question {
+        keyword: "clock".into(),
+        text: "Which clock?".into(),
+        options: ["paused", "a trait"].map(Choice::new).to_vec(),
+        multi: false,
+        allow_text: true,
+        recommended: None,
+    };
+    Intent::Ask(Questions { list: vec![question], dropped: Dropped::default() })
+}
+
+/// Brings the question's card from the list.
+fn bring_question(screen: &mut Screen) {
+    screen.presses("down");
+    screen.presses("enter");
+    if screen.state.prompt.is_none() {
+        screen.planned("q", which());
+    }
+    screen.waits(600);
+}
+
+#[test]
+fn a_question_of_the_list_is_brought_and_answered_before_its_turn() {
+    let mut screen = question_between();
+    let shows = screen.shows();
+    assert!(
+        shows.contains("waits its turn: Which clock?") && shows.contains("waits its turn: echo 2"),
+        "{shows}"
+    );
+    bring_question(&mut screen);
+    let shows = screen.shows();
+    assert!(shows.contains("─ question · clock ") && shows.contains("a trait"), "{shows}");
+    screen.presses("2");
+    screen.presses("enter");
+    assert_eq!(screen.decided(), 1);
+    let shows = screen.shows();
+    assert!(shows.contains("1 of 3") && shows.contains("$ echo 0"), "the one whose turn it is: {shows}");
+    screen.waits(600);
+    screen.presses("n");
+    screen.planned("c2", command("echo 2"));
+    screen.waits(600);
+    screen.presses("n");
+    let settled = |id: &str| {
+        let of = |entry: &&Entry| matches!(entry, Entry::Settled { call, .. } if call.0 == id);
+        screen.state.agent.session.entries().iter().filter(of).count()
+    };
+    assert_eq!(["c0", "q", "c2"].map(settled), [1, 1, 1]);
+}
+
+#[test]
+fn a_question_that_was_brought_and_put_off_hides_no_card_and_keeps_what_was_chosen() {
+    for early in [false, true] {
+        let mut screen = question_between();
+        bring_question(&mut screen);
+        screen.presses("3");
+        screen.types("half a word");
+        screen.waits(1000);
+        screen.presses("esc");
+        if early {
+            // A key pressed elsewhere: the card does not listen, and esc puts it off all the same.
+            screen.presses("backspace");
+        }
+        screen.presses("esc");
+        let shows = screen.shows();
+        assert!(shows.contains("$ echo 0") && shows.contains("1 of 3"), "{shows}");
+        assert!(shows.contains("waits for your answer: Which clock?"), "{shows}");
+        screen.waits(1200);
+        screen.presses("l");
+        screen.waits(600);
+        assert!(screen.shows().contains("asks you"), "{}", screen.shows());
+        bring_question(&mut screen);
+        assert!(screen.shows().contains("half a word"), "{}", screen.shows());
+        assert_eq!(screen.decided(), 0);
+    }
+}
+
+#[test]
+fn what_was_chosen_on_a_question_that_was_put_back_is_kept_outside() {
+    let mut screen = question_between();
+    bring_question(&mut screen);
+    screen.presses("2");
+    screen.presses("esc");
+    screen.waits(1000);
+    assert!(screen.shows().contains("$ echo 0"), "{}", screen.shows());
+    let kept = screen.effects.iter().rev().find_map(|effect| match effect {
+        Effect::Ask(crate::tui::host::Wish::KeepCard(_, text)) => Some(text.clone()),
+        _ => None,
+    });
+    assert!(kept.is_some_and(|text| text.contains(r#""picks":[1]"#)));
 }

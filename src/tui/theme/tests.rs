@@ -2,6 +2,9 @@
 
 use super::ink::contrast;
 use super::*;
+use crate::tui::parts::frame::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
 /// The grounds the themes without one of their own are made for.
@@ -186,4 +189,40 @@ fn a_folder_of_themes_is_read_and_may_be_missing() {
     assert!(themes.get("mine").unwrap().light);
     assert_eq!((themes.all.len(), themes.warnings.len()), (6, 1));
     assert_eq!(Themes::with_folder(&folder.path().join("none")).all.len(), 5);
+}
+
+/// What is least to read in a row of a frame: its contrast, letter by letter.
+fn faintest(theme: &Theme, frame: &Frame<'_>, row: u16) -> f64 {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 5));
+    frame.view(buffer.area, &mut buffer, theme);
+    let ground = theme.ground.bg.map_or(if theme.light { LIGHT } else { DARK }, rgb);
+    let letters = (0..60).map(|x| &buffer[(x, row)]).filter(|cell| cell.symbol().is_ascii());
+    let letters = letters.filter(|cell| cell.symbol() != " ");
+    letters.map(|cell| contrast(rgb(cell.fg), ground)).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn the_keys_of_a_card_that_listens_can_be_read_in_every_theme() {
+    let hints = ["y yes · a always… · n no".to_owned()];
+    let frame = Frame { title: "run?", hints: &hints, listens: true, ..Frame::default() };
+    let danger = Frame { danger: true, ..frame.clone() };
+    let says = Frame { says: "too soon · press it again", ..frame.clone() };
+    for name in ["dark", "light", "colour-blind", "high-contrast"] {
+        for depth in [Depth::True, Depth::Palette] {
+            let theme = for_depth(Themes::bundled().choose(name, None), depth);
+            for (what, frame, row) in [("hints", &frame, 4), ("danger", &danger, 0), ("says", &says, 4)] {
+                let found = faintest(&theme, frame, row);
+                assert!(found >= 4.5, "{what} in {name}: {found:.2}:1");
+            }
+        }
+    }
+    let theme = Themes::bundled().choose("terminal", None);
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 5));
+    frame.view(buffer.area, &mut buffer, &theme);
+    let (key, label) = (&buffer[(3, 4)], &buffer[(5, 4)]);
+    assert!(key.symbol() == "y" && key.modifier == Modifier::BOLD, "{key:?}");
+    assert!(label.symbol() == "y" && label.modifier.is_empty(), "the terminal's own colour: {label:?}");
+    let waits = Frame { listens: false, ..frame };
+    waits.view(buffer.area, &mut buffer, &theme);
+    assert_eq!(buffer[(3, 4)].modifier, theme.dim.add_modifier, "until it listens they are dim");
 }

@@ -1,6 +1,6 @@
 //! A key for the card that waits. What the card does not take goes on to the composer, and no letter is lost.
 
-use super::{agent, waits};
+use super::{agent, unheard, waits};
 use crate::agent::{Event, Waiting};
 use crate::chat::By;
 use crate::tui::effect::Effect;
@@ -33,6 +33,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
             match card.key(&key, &state.keys, plan, listening, now) {
                 approval::Reply::Passed => return None,
                 approval::Reply::Nothing => return Some(Vec::new()),
+                approval::Reply::Says(words) => return Some(unheard::says(state, words)),
                 approval::Reply::Lists => return Some(waits::open(state, &key)),
                 approval::Reply::Edits => {
                     let tool = state.agent.tools.iter().find(|tool| tool.name == call.name);
@@ -52,6 +53,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
             let page = card.page();
             match card.key(&key, &state.keys, questions, listening) {
                 question::Reply::Passed => return None,
+                question::Reply::Says(words) => return Some(unheard::says(state, words)),
                 question::Reply::Nothing => {
                     // Held on, the key that answered one question must not answer the next.
                     if card.page() != page && !turns {
@@ -63,7 +65,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                     state.presses.answered(chord, now);
                     return Some(Vec::new());
                 }
-                question::Reply::Parked => return Some(Vec::new()),
+                question::Reply::Parked => return Some(put_off(state)),
                 question::Reply::Answered(answer) => {
                     let after = card.seen().map_or(Duration::ZERO, |seen| now.saturating_sub(seen));
                     Event::Answered { call: call.id.clone(), answer, by: By::with(chord.to_string(), after) }
@@ -80,6 +82,9 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
 
 /// Text was pasted: whether it went into a line of the open card. It is never an answer.
 pub fn pasted(state: &mut State, text: &str) -> bool {
+    if let Some(list) = &mut state.waits {
+        return list.pasted(text);
+    }
     match state.prompt.as_mut().map(|prompt| &mut prompt.card) {
         Some(Card::Approval(card)) => card.pasted(text),
         Some(Card::Question(card)) => card.pasted(text),
@@ -105,13 +110,23 @@ pub fn read_on(state: &mut State, event: &MouseEvent, lines: isize) -> bool {
     true
 }
 
-/// Puts off the question that is open; whether one was.
-pub fn park(state: &mut State) -> bool {
+/// Puts off the question that is open; `None` where none was.
+pub fn park(state: &mut State) -> Option<Vec<Effect>> {
     match state.prompt.as_mut().map(|prompt| &mut prompt.card) {
         Some(Card::Question(card)) if !card.is_parked() => card.park(),
-        Some(Card::Question(_) | Card::Approval(_)) | None => return false,
+        Some(Card::Question(_) | Card::Approval(_)) | None => return None,
     }
-    true
+    Some(put_off(state))
+}
+
+/// A question was put off. One that was brought before its turn goes back, so that it hides no card whose turn it is.
+fn put_off(state: &mut State) -> Vec<Effect> {
+    if !state.agent.is_brought() {
+        return Vec::new();
+    }
+    let list = state.keys.hint(Scope::Approval, Action::ListWaiting);
+    state.notice(&format!("the question waits on, with what you chose · {list} lists it"), Kind::Info);
+    agent::happened(state, Event::Brought(None))
 }
 
 /// Brings a question back that was put off.

@@ -46,6 +46,7 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             state.times.clear();
             state.overlays.clear();
             state.prompt = None;
+            state.aside.clear();
             state.keeping = Keeping::of(opened.card);
             state.held = None;
             state.presses.elsewhere(state.now);

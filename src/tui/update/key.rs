@@ -1,6 +1,6 @@
 //! A key: it goes to who has the keyboard, and what nobody takes there means what it means anywhere.
 
-use super::{agent, card, commands, connect, copy, links, overlay, search, writing};
+use super::{agent, card, commands, connect, copy, links, overlay, search, unheard, writing};
 use crate::chat::Entry;
 use crate::tui::effect::Effect;
 use crate::tui::focus::{Focus, focus};
@@ -9,7 +9,7 @@ use crate::tui::overlay::Picking;
 use crate::tui::parts::listening::Listening;
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::{cache::Cache, call, entry};
-use crate::tui::prompt::{Card, Prompt};
+use crate::tui::prompt::Card;
 use crate::tui::state::State;
 use crate::tui::view::layout;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
@@ -24,6 +24,9 @@ pub fn pressed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effec
         return Vec::new();
     }
     state.toasts.key(state.now);
+    if let Some(prompt) = &mut state.prompt {
+        prompt.says.clear();
+    }
     // Nothing may stand between a person and the way out.
     if state.keys.lookup(Scope::Anywhere, &key) == Some(Action::StopOrQuit) {
         state.held = None;
@@ -37,9 +40,10 @@ pub fn pressed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effec
         None => Vec::new(),
     };
     if state.presses.goes_on(Chord::from(&key), state.now) {
+        unheard::held_on(state, &key);
         return effects;
     }
-    let in_a_line = state.open_card().is_some_and(Prompt::is_writing);
+    let in_a_line = state.writes_in_card();
     if writes && !in_a_line && focus(state) == Focus::Prompt && state.listening() == Some(Listening::Yes) {
         state.held = Some((key, state.now));
         return effects;
@@ -94,7 +98,12 @@ fn routed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
         },
         Focus::Prompt | Focus::Composer => match card::key(state, key) {
             Some(effects) => effects,
-            None => beside_the_card(state, cache, key),
+            None => {
+                let before = unheard::meant(state, &key);
+                let effects = beside_the_card(state, cache, key);
+                unheard::say(state, &key, before);
+                effects
+            }
         },
     }
 }
@@ -238,8 +247,8 @@ fn stop(state: &mut State) -> Vec<Effect> {
         return Vec::new();
     }
     // Before a question listens, Esc does to it what it does later: it is put off, and nothing is lost.
-    if card::park(state) {
-        return Vec::new();
+    if let Some(effects) = card::park(state) {
+        return effects;
     }
     // A question that was put off is not thrown away by the key that put it off, pressed once too often.
     let open = state.prompt.is_some();

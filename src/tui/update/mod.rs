@@ -13,6 +13,7 @@ mod models;
 mod mouse;
 mod overlay;
 mod search;
+mod unheard;
 mod waits;
 mod writing;
 

@@ -1,12 +1,11 @@
 //! The list of what waits: opened over its card, and what is answered from it.
 
-use super::agent;
+use super::{agent, unheard};
 use crate::agent::{Event, Waiting};
 use crate::chat::{By, CallId, Decision};
 use crate::tui::effect::Effect;
 use crate::tui::keys::Chord;
 use crate::tui::parts::listening::Listening;
-use crate::tui::parts::toast::Kind;
 use crate::tui::parts::waits::{self, Reply, Waits};
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
@@ -31,7 +30,7 @@ pub fn key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Ve
     match list.key(key, &state.keys, &rows, listening) {
         Reply::Passed => return None,
         Reply::Nothing => {}
-        Reply::Says(words) => state.notice(words, Kind::Info),
+        Reply::Says(words) => drop(unheard::says(state, words.to_owned())),
         Reply::Closed => {
             close(state);
             state.presses.answered(Chord::from(key), state.now);
@@ -41,14 +40,14 @@ pub fn key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Ve
             state.presses.answered(Chord::from(key), state.now);
             return Some(agent::happened(state, Event::Brought(Some(call))));
         }
-        Reply::Refused(calls) => {
+        Reply::Refused(calls, words) => {
             state.presses.answered(Chord::from(key), state.now);
             let after = seen.map_or(0, |seen| state.now.saturating_sub(seen).as_millis());
             let after_ms = u64::try_from(after).unwrap_or(u64::MAX);
             // The last of them first, so that none of them is looked at in vain.
             let refuse = |call: CallId| {
                 let by = By::Person { key: Chord::from(key).to_string(), after_ms };
-                agent::happened(state, Event::Decided { call, decision: Decision::Deny(String::new()), by })
+                agent::happened(state, Event::Decided { call, decision: Decision::Deny(words.clone()), by })
             };
             return Some(calls.into_iter().rev().flat_map(refuse).collect());
         }

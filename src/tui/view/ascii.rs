@@ -27,12 +27,12 @@ pub fn plain(buffer: &mut Buffer) {
     }
 }
 
-/// Three dots where there is room behind, one before a blank, and otherwise a sign that something is left out: a dot
+/// Three dots where there is room behind or in a border, one before a blank, and otherwise a sign that something is left out: a dot
 /// would read as part of a path.
 fn dots(row: &mut [Cell], x: usize) {
-    let blank = |at: usize| row.get(at).is_none_or(|cell| cell.symbol() == " ");
-    let room = x + 2 < row.len() && (x + 1..x + 4).all(blank);
-    match (room, x + 1 < row.len() && blank(x + 1)) {
+    let blank = |row: &[Cell], at: usize| row.get(at).is_none_or(|cell| cell.symbol() == " ");
+    let room = x + 2 < row.len() && (x + 1..x + 4).all(|at| blank(row, at)) || make_room(row, x);
+    match (room, x + 1 < row.len() && blank(row, x + 1)) {
         (true, _) => row[x..x + 3].iter_mut().for_each(|cell| {
             cell.set_char('.');
         }),
@@ -43,6 +43,16 @@ fn dots(row: &mut [Cell], x: usize) {
             row[x].set_char('>');
         }
     }
+}
+
+/// In a border the words behind move on by two, over cells of the line that follows them.
+fn make_room(row: &mut [Cell], x: usize) -> bool {
+    let line = |cell: &Cell| matches!(cell.symbol(), "─" | "━");
+    let Some(from) = row.windows(3).skip(x + 1).position(|cells| cells.iter().all(line)) else {
+        return false;
+    };
+    row[x + 1..x + 1 + from + 2].rotate_right(2);
+    true
 }
 
 /// The letter that stands for a sign.
@@ -93,6 +103,8 @@ mod tests {
     fn what_is_left_out_is_said_in_the_room_there_is() {
         assert_eq!(plainly("writing…     "), "writing...   ");
         assert_eq!(plainly("always… · no"), "always. - no");
+        assert_eq!(plainly("─ a always… · n no ─────╯"), "- a always... - n no ---+");
+        assert_eq!(plainly("─ m because… · a always… ─────╯"), "- m because... - a always... -+");
         assert_eq!(plainly("…/main.rs"), ">/main.rs");
         assert_eq!(plainly("too lon…"), "too lon>");
     }

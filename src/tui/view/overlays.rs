@@ -91,7 +91,7 @@ fn enter_key(state: &State, line: &line::Line, area: Rect, buffer: &mut Buffer) 
     let height = area.height.min(u16::try_from(words.len()).unwrap_or(u16::MAX).saturating_add(4));
     let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
     let area = Rect { x, y, width, height };
-    let frame = Frame { title: "enter a key", right: "", hints: &hints, listens: true };
+    let frame = Frame { title: "enter a key", right: "", hints: &hints, listens: true, ..Frame::default() };
     let inside = frame.view(area, buffer, theme);
     let Some(row) = inside.rows().next() else { return Over { area, cursor: None } };
     let dots = "•".repeat(line.text().chars().count());
@@ -113,7 +113,7 @@ fn inset(all: Rect) -> Rect {
 
 fn read(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let hints = ["↑↓ page-up page-down move · esc back".to_owned(), "esc back".to_owned()];
-    let frame = Frame { title: &reader.title, right: "", hints: &hints, listens: true };
+    let frame = Frame { title: &reader.title, right: "", hints: &hints, listens: true, ..Frame::default() };
     let inside = frame.view(area, buffer, &state.theme);
     let lines = reader.lines(usize::from(inside.width).max(1), &state.theme);
     let top = reader.top.min(lines.len().saturating_sub(usize::from(inside.height)));
@@ -125,7 +125,8 @@ fn read(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
 /// A web address in full, before it is opened.
 fn asks(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
     let hints = ["enter opens it in the browser · y copies · esc back".to_owned(), "enter · esc".to_owned()];
-    let frame = Frame { title: "open an address?", right: "", hints: &hints, listens: true };
+    let frame =
+        Frame { title: "open an address?", right: "", hints: &hints, listens: true, ..Frame::default() };
     let shown: String = reveal(address)
         .into_iter()
         .map(|shown| match shown {

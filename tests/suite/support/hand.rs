@@ -162,7 +162,7 @@ impl Program {
 fn listens(screen: &vt100::Screen) -> bool {
     let first = |row: u16| screen.cell(row, 0).expect("a screen has cells");
     let look = |row: u16| (first(row).fgcolor(), first(row).dim());
-    let card = (0..screen.size().0.get()).rev().find(|row| first(*row).contents() == "╭");
+    let card = (0..screen.size().0.get()).rev().find(|row| ["╭", "┏"].contains(&first(*row).contents()));
     card.is_some_and(|card| {
         assert_eq!(first(1).contents(), "─", "there is no rule to compare the border with");
         look(card) != look(1)

@@ -4,8 +4,7 @@ use super::{Approval, Card, Seen, Step};
 use crate::chat::{Access, Basis, CommandLine, Held, Preview};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::audit;
-use crate::tui::parts::frame::Frame;
-use crate::tui::parts::listening::Listening;
+use crate::tui::parts::frame::{Frame, Sight};
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, reveal, width};
 use crate::tui::theme::Theme;
@@ -28,15 +27,8 @@ impl Approval {
     }
 
     /// Draws the card.
-    pub fn view(
-        &self,
-        card: &Card<'_>,
-        listening: Listening,
-        keys: &Keymap,
-        area: Rect,
-        buffer: &mut Buffer,
-        theme: &Theme,
-    ) -> Seen {
+    pub fn view(&self, card: &Card<'_>, sight: &Sight<'_>, area: Rect, buffer: &mut Buffer) -> Seen {
+        let Sight { listening, keys, theme, says } = *sight;
         let (at, of) = card.place;
         let right = if of > 1 { format!("{at} of {of}") } else { String::new() };
         // This frame may be the one that shows the end, and none follows by itself to say so.
@@ -45,8 +37,10 @@ impl Approval {
         let frame = Frame {
             title: &card.plan.title,
             right: &right,
-            hints: &self.hints(card, listening, keys, ends),
+            hints: &self.hints(card, keys, ends),
+            says,
             listens: listening.now() || self.is_writing(),
+            danger: card.plan.destroys.is_some(),
         };
         let mut inside = frame.view(area, buffer, theme);
         if inside.is_empty() {
@@ -133,11 +127,8 @@ impl Approval {
     }
 
     /// What the keys do, from the longest way to say it to the shortest.
-    fn hints(&self, card: &Card<'_>, listening: Listening, keys: &Keymap, ends: bool) -> Vec<String> {
+    fn hints(&self, card: &Card<'_>, keys: &Keymap, ends: bool) -> Vec<String> {
         let key = |action| keys.hint(Scope::Approval, action);
-        if listening == Listening::Unsent && !self.is_writing() {
-            return vec![format!("{} to answer", key(Action::SwitchKeyboard))];
-        }
         let (yes, always) = match (&card.plan.destroys, &card.plan.always) {
             (Some(_), _) => (Action::ApproveDestroying, false),
             (None, always) => (Action::ApproveOnce, always.is_some()),
@@ -172,7 +163,7 @@ impl Approval {
                         "{down} shows the end, then {yes} yes · {no} no · {because} no, because… · {details} details"
                     ),
                     format!("{down} shows the end, then {yes} yes · {no} no · {details} details"),
-                    format!("{down}, then {yes} · {no} no"),
+                    format!("{down} the end, then {yes} · {no} no"),
                 ]
             }
             Step::Plan => {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chat::{Access, Basis, CommandLine, Grant, Preview, Scope as Wide, Work};
+use crate::tui::parts::frame::Sight;
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
@@ -12,7 +13,7 @@ fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-fn plan(command: &str) -> Plan {
+pub(super) fn plan(command: &str) -> Plan {
     let line = CommandLine { command: command.into(), folder: "/home/ada/src/app".into(), seconds: 30 };
     let scope = Wide::Command { command: command.into(), folder: line.folder.clone() };
     Plan {
@@ -27,7 +28,7 @@ fn plan(command: &str) -> Plan {
     }
 }
 
-fn draw(
+pub(super) fn draw(
     card: &mut Approval,
     plan: &Plan,
     (width, height): (u16, u16),
@@ -45,30 +46,38 @@ fn draw(
         place: (1, 3),
         home: Some(Path::new("/home/ada")),
     };
-    let seen = card.view(&shown, listening, &Keymap::default(), area, &mut buffer, &Theme::plain());
+    let (keys, theme) = (Keymap::default(), Theme::plain());
+    let says = match listening {
+        Listening::Unsent => "keys go to your words below · tab to answer",
+        Listening::Yes | Listening::Unseen | Listening::Until(_) => "",
+    };
+    let sight = Sight { listening, keys: &keys, theme: &theme, says };
+    let seen = card.view(&shown, &sight, area, &mut buffer);
     card.drawn(ms(now), seen);
     buffer
 }
 
-fn text(buffer: &Buffer) -> String {
+pub(super) fn text(buffer: &Buffer) -> String {
     let rows = buffer.content.chunks(usize::from(buffer.area.width.max(1)));
     let rows = rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
     rows.collect::<Vec<_>>().join("\n")
 }
 
-fn press(card: &mut Approval, plan: &Plan, code: KeyCode, now: u64) -> Reply {
+pub(super) fn press(card: &mut Approval, plan: &Plan, code: KeyCode, now: u64) -> Reply {
     let key = KeyEvent::new(code, KeyModifiers::NONE);
     card.key(&key, &Keymap::default(), plan, Listening::Yes, ms(now))
 }
 
-fn decision(reply: Reply) -> Option<Decision> {
+pub(super) fn decision(reply: Reply) -> Option<Decision> {
     match reply {
         Reply::Decided { decision, .. } => Some(decision),
-        Reply::Nothing | Reply::Passed | Reply::Edits | Reply::Lists | Reply::Editor(_) => None,
+        Reply::Nothing | Reply::Says(_) | Reply::Passed | Reply::Edits | Reply::Lists | Reply::Editor(_) => {
+            None
+        }
     }
 }
 
-fn drawn(plan: &Plan, size: (u16, u16)) -> Approval {
+pub(super) fn drawn(plan: &Plan, size: (u16, u16)) -> Approval {
     let mut card = Approval::new("1".into());
     draw(&mut card, plan, size, Listening::Yes, 0);
     card
@@ -111,11 +120,12 @@ fn the_card_shows_command_folder_reason_and_keys() {
 fn r07_yes_is_armed_when_the_end_was_seen_at_60_by_15_too() {
     let plan = plan(&(1..40).map(|n| format!("echo {n}\n")).collect::<String>());
     let mut card = drawn(&plan, (60, 15));
-    assert_eq!(press(&mut card, &plan, KeyCode::Char('y'), 1_000), Reply::Nothing);
+    let says = |reply| matches!(reply, Reply::Says(words) if words.starts_with("not all of it was seen"));
+    assert!(says(press(&mut card, &plan, KeyCode::Char('y'), 1_000)));
     assert!(text(&draw(&mut card, &plan, (60, 15), Listening::Yes, 0)).contains("more lines"));
     press(&mut card, &plan, KeyCode::End, 1_000);
     // Pressed, and not yet drawn: nobody has seen the end.
-    assert_eq!(press(&mut card, &plan, KeyCode::Char('y'), 1_000), Reply::Nothing);
+    assert!(says(press(&mut card, &plan, KeyCode::Char('y'), 1_000)));
     assert!(!text(&draw(&mut card, &plan, (60, 15), Listening::Yes, 0)).contains("more lines"));
     assert_eq!(decision(press(&mut card, &plan, KeyCode::Char('y'), 1_001)), Some(Decision::Once));
 }
@@ -179,8 +189,10 @@ fn what_destroys_says_what_and_takes_a_capital_y() {
         text(&draw(&mut card, &plan, (60, 15), Listening::Yes, 0))
             .contains("careful: this deletes the folder build")
     );
-    assert_eq!(press(&mut card, &plan, KeyCode::Char('y'), 1_000), Reply::Nothing);
-    assert_eq!(press(&mut card, &plan, KeyCode::Char('a'), 1_000), Reply::Nothing);
+    for (key, why) in [('y', "is not enough"), ('a', "asked about each time")] {
+        let reply = press(&mut card, &plan, KeyCode::Char(key), 1_000);
+        assert!(matches!(&reply, Reply::Says(words) if words.contains(why)), "{reply:?}");
+    }
     assert_eq!(decision(press(&mut card, &plan, KeyCode::Char('Y'), 1_000)), Some(Decision::Once));
 }
 

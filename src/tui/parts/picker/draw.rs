@@ -30,7 +30,8 @@ impl Picker {
             format!("enter take{keeps} · esc back"),
             "enter take · esc back".to_owned(),
         ];
-        let frame = Frame { title: &self.title, right: &count, hints: &hints, listens: true };
+        let frame =
+            Frame { title: &self.title, right: &count, hints: &hints, listens: true, ..Frame::default() };
         let inside = frame.view(place, buffer, theme);
         let (line, list) = self.split(inside);
         let cursor = self.draw_filter(line, buffer, theme);

@@ -1,9 +1,8 @@
 //! What stands on the frame of a question card, and on its chip.
 
-use super::{QuestionCard, Writing};
+use super::{QuestionCard, Reply, Writing};
 use crate::chat::{Questions, Source};
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::listening::Listening;
 use crate::tui::text::{reveal, width};
 
 /// Cells of a question's name on the frame.
@@ -17,6 +16,19 @@ impl QuestionCard {
             if count == 1 { "1 question waits".to_owned() } else { format!("{count} questions wait") };
         let key = |action| keys.hint(Scope::Anywhere, action);
         format!("{words} · {} · {} decline", key(Action::BringQuestion), key(Action::DeclineQuestion))
+    }
+
+    /// What the card says to a digit for which there is no row or no question.
+    pub(super) fn no_such(&self, digit: usize, asked: &Questions) -> Reply {
+        let (what, last) = match self.at == self.pages.len() {
+            true => ("question", self.pages.len()),
+            false => ("answer", self.choices(asked)),
+        };
+        let last = match last.min(9) {
+            0 | 1 => "1".to_owned(),
+            last => format!("1-{last}"),
+        };
+        Reply::Says(format!("there is no {what} {digit} · {last} pick one"))
     }
 
     /// What stands at the left and at the right of the upper border.
@@ -44,13 +56,7 @@ impl QuestionCard {
     }
 
     /// What the keys do now, from the longest way to say it to the shortest.
-    pub(super) fn hints(
-        &self,
-        asked: &Questions,
-        listening: Listening,
-        keys: &Keymap,
-        more: bool,
-    ) -> Vec<String> {
+    pub(super) fn hints(&self, asked: &Questions, keys: &Keymap, more: bool) -> Vec<String> {
         let key = |action| keys.hint(Scope::Question, action);
         let line = |action| keys.hint(Scope::Line, action);
         if let Some((what, _)) = &self.writing {
@@ -75,9 +81,6 @@ impl QuestionCard {
                 format!("{enter} {take} · {back} back"),
             ]);
             return hints;
-        }
-        if listening == Listening::Unsent {
-            return vec![format!("{} to answer", keys.hint(Scope::Composer, Action::SwitchKeyboard))];
         }
         let (enter, later, next) = (key(Action::Accept), key(Action::Park), key(Action::NextQuestion));
         let no = key(Action::Decline);

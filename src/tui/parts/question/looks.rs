@@ -1,12 +1,10 @@
 //! How the question card looks: the question, its rows, and beside or below them what the open row would look like.
 
-use super::rows::{Rows, rows};
+use super::rows::{Rows, rows, rows_within};
 use super::{Draft, QuestionCard, Seen, Writing};
 use crate::chat::{Question, Questions, Source};
-use crate::tui::keys::Keymap;
-use crate::tui::parts::frame::Frame;
+use crate::tui::parts::frame::{Frame, Sight};
 use crate::tui::parts::line::Line;
-use crate::tui::parts::listening::Listening;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{markdown, reveal, width};
 use crate::tui::theme::Theme;
@@ -21,18 +19,12 @@ const READABLE: u16 = 16;
 const BESIDE: usize = 68;
 /// Rows of own words while they are written; more of them scroll.
 const WRITTEN: usize = 6;
+/// What stands above a preview below the rows.
+const PREVIEW_HEAD: &str = "preview";
+/// Rows below which a preview is not worth its place.
+const LEAST: usize = 3;
 /// Lines a preview asks for; more of it scrolls.
 const PREVIEW: usize = 14;
-
-/// What a frame of the card is drawn with.
-pub struct Sight<'a> {
-    /// Whether a key would answer.
-    pub listening: Listening,
-    /// The keys, for the hints.
-    pub keys: &'a Keymap,
-    /// The looks.
-    pub theme: &'a Theme,
-}
 
 impl QuestionCard {
     /// The rows it would like at this width; it scrolls in fewer.
@@ -61,7 +53,7 @@ impl QuestionCard {
         let theme = sight.theme;
         let (title, right) = self.heading(asked);
         let listens = sight.listening.now() || self.is_writing();
-        let frame = Frame { title: &title, right: &right, hints: &[], listens };
+        let frame = Frame { title: &title, right: &right, says: sight.says, listens, ..Frame::default() };
         let mut inside = frame.view(area, buffer, theme);
         let mut seen = Seen::default();
         if inside.is_empty() {
@@ -75,7 +67,7 @@ impl QuestionCard {
             seen.cells = usize::from(line.width - label(self.writing.as_ref(), line.width).1);
         }
         let more = self.body(asked, inside, buffer, theme, &mut seen);
-        let hints = self.hints(asked, sight.listening, sight.keys, more);
+        let hints = self.hints(asked, sight.keys, more);
         Frame { hints: &hints, ..frame }.hint(area, buffer, theme);
         seen.readable = seen.rows > 0 && inside.width >= READABLE && area == area.intersection(buffer.area);
         seen
@@ -123,7 +115,8 @@ impl QuestionCard {
         let text = revealed(&question.text, theme.strong, cells, theme);
         let wish = preview_wish(question, cells);
         let beside = wish > 0 && cells >= BESIDE;
-        let Rows { lines, open } = rows(question, page, list_cells(question, cells), theme);
+        let wide = list_cells(question, cells);
+        let lines = rows(question, page, wide, theme).lines;
         let want = match (wish, beside) {
             (0, _) => lines.len(),
             (_, true) => lines.len().max(wish),
@@ -135,8 +128,19 @@ impl QuestionCard {
         let blank = usize::from(text_rows > 0 && (text_rows + want < height || height >= 12));
         let [head, rest] = split(inside, text_rows);
         let [_, rest] = split(rest, blank);
+        // The rows come before the preview: where both do not fit, it is shown when it is read on to.
+        let tight = wish > 0 && !beside && lines.len() + 1 + wish.min(LEAST) > usize::from(rest.height);
+        let Rows { lines, open } = match tight || beside {
+            true => rows_within(question, page, wide, theme, usize::from(rest.height)),
+            false => rows(question, page, wide, theme),
+        };
+        let text_over = text.len() - text_rows;
+        // All of the rows' place, which they have until then.
+        let whole_over = open.len().saturating_sub(usize::from(rest.height));
+        let turned = tight && usize::from(rest.height) >= 2 * LEAST && self.read > text_over + whole_over;
         let (list, preview) = match (wish, beside) {
             (0, _) => (rest, None),
+            (_, false) if tight && !turned => (rest, None),
             (_, true) => {
                 let own = list_cells(question, cells) as u16;
                 let list = Rect { width: own, ..rest };
@@ -145,16 +149,20 @@ impl QuestionCard {
             }
             (_, false) => below(rest, lines.len(), buffer, theme),
         };
-        let (list_rows, text_over) = (usize::from(list.height), text.len() - text_rows);
-        let row_over = open.len().saturating_sub(list_rows);
+        let list_rows = usize::from(list.height);
+        let row_over = if tight { whole_over } else { open.len().saturating_sub(list_rows) };
+        // The step that turns to the preview.
+        let turn = usize::from(tight && usize::from(rest.height) >= 2 * LEAST);
         let page_of =
             preview.map(|area| (area, looks(question, page.cursor, usize::from(area.width), theme)));
         let preview_over =
             page_of.as_ref().map_or(0, |(area, lines)| lines.len().saturating_sub(usize::from(area.height)));
         // What does not fit is read in one go: the question to its end, then the open row, then its preview.
-        let read = self.read.min(text_over + row_over + preview_over);
+        let all = text_over + row_over + turn + preview_over;
+        let read = self.read.min(all);
         let (of_text, of_row) = (read.min(text_over), read.saturating_sub(text_over).min(row_over));
         draw(&text, of_text, head, buffer, theme);
+        let of_row = if turned { 0 } else { of_row };
         let from = open.end.saturating_sub(list_rows).min(open.start) + of_row;
         for (at, row) in (from..).zip(list.rows()) {
             if open.contains(&at) {
@@ -163,10 +171,10 @@ impl QuestionCard {
         }
         draw(&lines, from, list, buffer, theme);
         if let Some((area, lines)) = &page_of {
-            draw(lines, read - of_text - of_row, *area, buffer, theme);
+            draw(lines, read.saturating_sub(text_over + row_over + turn), *area, buffer, theme);
         }
         (seen.rows, seen.read, seen.text) = (list_rows, read, text_over);
-        text_over + row_over + preview_over > 0
+        all > 0
     }
 
     /// What is said below the rows: the note, and what limits cut off.
@@ -303,8 +311,10 @@ fn below(area: Rect, wanted: usize, buffer: &mut Buffer, theme: &Theme) -> (Rect
         return (list, None);
     }
     let [rule, preview] = split(rest, 1);
-    let words = format!("── preview {}", "─".repeat(usize::from(rule.width)));
-    buffer.set_stringn(rule.x, rule.y, words, usize::from(rule.width), theme.border_dim);
+    let words = format!("── {PREVIEW_HEAD} {}", "─".repeat(usize::from(rule.width)));
+    let cells = usize::from(rule.width);
+    buffer.set_stringn(rule.x, rule.y, words, cells, theme.border_dim);
+    buffer.set_stringn(rule.x + 3, rule.y, PREVIEW_HEAD, cells.saturating_sub(3), theme.dim);
     (list, Some(preview))
 }
 

@@ -11,6 +11,8 @@ use std::ops::Range;
 
 /// A row that is not open takes at most so many lines.
 const CLOSED: usize = 3;
+/// What stands beside the option that the model advises, where its words do not say so.
+const BEST: &str = "recommended";
 /// Where a list is narrower than this, what an option means stands below its label.
 const COLUMNS: usize = 60;
 
@@ -22,6 +24,29 @@ pub(super) struct Rows {
 
 /// Lays out every row of a question.
 pub(super) fn rows(question: &Question, page: &Draft, cells: usize, theme: &Theme) -> Rows {
+    rows_of(question, page, cells, theme, CLOSED)
+}
+
+/// The same for so many lines on the screen: where fewer of what is not open are enough to show every row, they are
+/// cut to that.
+pub(super) fn rows_within(
+    question: &Question,
+    page: &Draft,
+    cells: usize,
+    theme: &Theme,
+    room: usize,
+) -> Rows {
+    let whole = rows(question, page, cells, theme);
+    // What cannot be shown at once is not laid out again.
+    if whole.lines.len() <= room || question.options.len() > room {
+        return whole;
+    }
+    let fits = |rows: &Rows| rows.lines.len() <= room;
+    let shorter = (1..CLOSED).rev().map(|closed| rows_of(question, page, cells, theme, closed)).find(fits);
+    shorter.unwrap_or(whole)
+}
+
+fn rows_of(question: &Question, page: &Draft, cells: usize, theme: &Theme, closed: usize) -> Rows {
     let mut rows = Rows { lines: Vec::new(), open: 0..0 };
     let list = List { question, page, cells, column: column(question, cells), theme };
     for row in 0..question.options.len() + usize::from(takes_own(question)) {
@@ -29,8 +54,8 @@ pub(super) fn rows(question: &Question, page: &Draft, cells: usize, theme: &Them
         let mut lines = list.row(row);
         if row == page.cursor {
             rows.open = from..from + lines.len();
-        } else if lines.len() > CLOSED {
-            lines.truncate(CLOSED);
+        } else if lines.len() > closed {
+            lines.truncate(closed);
             if let Some(last) = lines.last_mut() {
                 *last = cut_off(last, cells);
             }
@@ -96,10 +121,12 @@ impl List<'_> {
         let mark = self.theme.mark;
         let mut label = reveal::line_pieces(self.shown(&choice.label, at), style, mark);
         let mut means = reveal::pieces(self.shown(&choice.description, at), dim, mark);
-        if best {
+        let says_so = |text: &str| text.to_lowercase().contains(BEST);
+        // Many models say it themselves.
+        if best && !says_so(&choice.label) && !says_so(width::cut(&choice.description, 400)) {
             let aside = self.column.is_some() && !means.is_empty();
             let pieces = if aside { &mut means } else { &mut label };
-            pieces.push(Piece::new("  recommended", accent));
+            pieces.push(Piece::new(format!("  {BEST}"), accent));
         }
         let indent = width::width(&lead.rest.first().map(|piece| piece.text.clone()).unwrap_or_default());
         let Some(column) = self.column.filter(|_| !means.is_empty()) else {

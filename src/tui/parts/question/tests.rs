@@ -6,6 +6,7 @@ mod words;
 
 use super::*;
 use crate::chat::{Choice, Dropped, Note, Question, Source};
+use crate::tui::parts::frame::Sight;
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
@@ -38,7 +39,7 @@ fn draw(card: &mut QuestionCard, asked: &Questions, (width, height): (u16, u16))
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
     let (keys, theme) = (Keymap::default(), Theme::plain());
-    let sight = Sight { listening: Listening::Yes, keys: &keys, theme: &theme };
+    let sight = Sight { listening: Listening::Yes, keys: &keys, theme: &theme, says: "" };
     let seen = card.view(asked, &sight, area, &mut buffer);
     card.drawn(Duration::ZERO, seen);
     let rows = buffer.content.chunks(usize::from(width.max(1)));
@@ -71,7 +72,7 @@ fn check(asked: &Questions, letters: &str, expected: Option<&[Source]>) {
         Reply::Answered(answer) => {
             Some(answer.given.into_iter().map(|given| given.source).collect::<Vec<_>>())
         }
-        Reply::Nothing | Reply::Took | Reply::Passed | Reply::Parked => None,
+        Reply::Nothing | Reply::Says(_) | Reply::Took | Reply::Passed | Reply::Parked => None,
     };
     assert_eq!(sources.as_deref(), expected, "{letters}");
 }

@@ -3,7 +3,7 @@
 use super::cache::{Laid, Outsides};
 use super::pieces::Pieces;
 use super::{Ground, call, entry, how_long};
-use crate::agent::{Draft, Pending, Phase, Step};
+use crate::agent::{Draft, Look, Pending, Phase, Step, Waiting};
 use crate::chat::{Ending, Entry, TurnId};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::pace::{self, Wait};
@@ -16,6 +16,8 @@ use std::time::Duration;
 
 /// Of a running call's output so many lines are shown.
 const OUTPUT: usize = 4;
+/// So much of a call that waits its turn is read for its row.
+const IN_LINE: usize = 400;
 /// The spinner's pictures, one for each time it moves.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -215,19 +217,28 @@ fn offer(ground: &Ground<'_>) -> Page {
 fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
     let theme = ground.theme;
     let mut page = Page::default();
-    // A question is its card, or its chip.
-    let shown = |step: &Step| !matches!(step, Step::Settled | Step::ForAnswer(_));
-    let open = calls.iter().filter(|pending| shown(&pending.step));
+    // A question is its card, or its chip; one that was put back behind a card is neither.
+    let asked = match ground.agent.waiting() {
+        Some(Waiting::Answer { call, .. }) => Some(&call.id),
+        Some(Waiting::Approval { .. }) | None => None,
+    };
+    let shown = |pending: &&Pending| match &pending.step {
+        Step::Settled => false,
+        Step::ForAnswer(_) => asked != Some(&pending.call.id),
+        Step::Waiting | Step::Planning | Step::ForApproval(..) | Step::Running(_) => true,
+    };
+    let open = calls.iter().filter(shown);
     for pending in open {
         let (mark, style, words) = match &pending.step {
-            Step::Waiting if pending.ahead.has_yes() => {
-                ("·", theme.dim, "has your yes, waits for the one before".to_owned())
-            }
-            Step::Waiting => ("·", theme.dim, "waits for the one before".to_owned()),
+            Step::Waiting => ("·", theme.dim, in_line(pending)),
             Step::Planning => (spinner(ground.now), theme.accent, "looks".to_owned()),
             Step::ForApproval(plan, _) => ("?", theme.prompt, plan.summary.clone()),
             Step::Running(plan) => (spinner(ground.now), theme.accent, plan.summary.clone()),
-            Step::ForAnswer(_) | Step::Settled => continue,
+            Step::ForAnswer(questions) => {
+                let text = questions.list.first().map_or("", |question| question.text.as_str());
+                ("?", theme.prompt, format!("waits for your answer: {}", width::cut(text, IN_LINE)))
+            }
+            Step::Settled => continue,
         };
         let right = match &pending.step {
             Step::Running(_) => how_long(ground.now.saturating_sub(ground.since)),
@@ -251,6 +262,32 @@ fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
         page.lines.insert(0, Line::default());
     }
     page
+}
+
+/// A call whose turn has not come: what it is, as far as that is known, and that it waits.
+fn in_line(pending: &Pending) -> String {
+    let what = match (pending.ahead.yes(), &pending.ahead.look) {
+        (Some(plan), _) => plan.summary.as_str(),
+        (None, Some(Look::Would { summary, .. })) => summary.as_str(),
+        (None, Some(Look::Question(text))) => text.as_str(),
+        (None, Some(Look::Fails(_)) | None) => &only_word(&pending.call.arguments),
+    };
+    let what = width::cut(what, IN_LINE);
+    match pending.ahead.has_yes() {
+        true => format!("has your yes, waits its turn: {what}"),
+        false => format!("waits its turn: {what}"),
+    }
+}
+
+/// The only text among the arguments, such as a command; all of them where there are more.
+fn only_word(arguments: &str) -> String {
+    let read = |text| serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).ok();
+    let map = Some(arguments).filter(|text| text.len() <= IN_LINE).and_then(read).unwrap_or_default();
+    let mut values = map.values();
+    match (values.next(), values.next()) {
+        (Some(serde_json::Value::String(text)), None) => text.clone(),
+        (Some(_) | None, _) => width::cut(arguments, IN_LINE).to_owned(),
+    }
 }
 
 /// A line of output, cut where it is too long.

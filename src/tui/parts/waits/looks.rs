@@ -2,12 +2,13 @@
 
 use super::{Row, Seen, Waits};
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::frame::Frame;
-use crate::tui::parts::listening::Listening;
+use crate::tui::parts::frame::{Frame, Sight};
+use crate::tui::parts::line::Line;
 use crate::tui::text::{reveal, width, wrap};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 
 /// A list narrower than this inside cannot be said to have been read.
 const READABLE: u16 = 16;
@@ -26,15 +27,8 @@ impl Waits {
     }
 
     /// Draws it.
-    pub fn view(
-        &self,
-        rows: &[Row],
-        listening: Listening,
-        keys: &Keymap,
-        area: Rect,
-        buffer: &mut Buffer,
-        theme: &Theme,
-    ) -> Seen {
+    pub fn view(&self, rows: &[Row], sight: &Sight<'_>, area: Rect, buffer: &mut Buffer) -> Seen {
+        let Sight { listening, keys, theme, says } = *sight;
         let at = self.at.min(rows.len().saturating_sub(1));
         let ticked = rows.iter().filter(|row| self.ticked.contains(&row.call)).count();
         let right = match ticked {
@@ -44,12 +38,20 @@ impl Waits {
         let frame = Frame {
             title: "what waits",
             right: &right,
-            hints: &hints(listening, keys, ticked),
-            listens: listening.now(),
+            hints: &self.hints(keys, ticked),
+            says,
+            listens: listening.now() || self.is_writing(),
+            danger: false,
         };
-        let inside = frame.view(area, buffer, theme);
+        let mut inside = frame.view(area, buffer, theme);
         if inside.is_empty() {
             return Seen::default();
+        }
+        let mut cursor = None;
+        if let Some((calls, line)) = &self.because {
+            inside.height -= 1;
+            let row = Rect { y: inside.bottom(), height: 1, ..inside };
+            cursor = Some(because(calls.len(), line, row, buffer, theme));
         }
         let height = usize::from(inside.height);
         let more = if height > MORE + 3 { MORE + 1 } else { 0 };
@@ -70,7 +72,7 @@ impl Waits {
             }
         }
         let readable = inside.width >= READABLE && area == area.intersection(buffer.area);
-        Seen { rows: shown, readable }
+        Seen { cursor, rows: shown, readable }
     }
 
     /// One row: cursor, tick, number, tool, summary, reach.
@@ -108,7 +110,13 @@ impl Waits {
         put(" ", 1, look(theme.text));
         put(&row.summary, left, look(theme.dim));
         put(" ", 1, look(theme.text));
-        put(&row.reach, reach, look(if row.careful { theme.warning } else { theme.dim }));
+        let style = match (row.destroys, row.careful) {
+            // On the ground of the card, where its colour can be read, also in the open row.
+            (true, _) => Style::reset().patch(theme.ground).patch(theme.text).patch(theme.danger),
+            (false, true) => look(theme.warning),
+            (false, false) => look(theme.dim),
+        };
+        put(&row.reach, reach, style);
     }
 }
 
@@ -118,24 +126,52 @@ fn columns(rows: &[Row], cells: usize) -> (usize, usize) {
     (widest(|row| &row.tool).min(TOOL).min(cells / 4), widest(|row| &row.reach).min(REACH).min(cells / 3))
 }
 
-/// What the keys do, from the longest way to say it to the shortest.
-fn hints(listening: Listening, keys: &Keymap, ticked: usize) -> Vec<String> {
-    let key = |action| keys.hint(Scope::Waits, action);
-    if listening == Listening::Unsent {
-        return vec![format!("{} to answer", keys.hint(Scope::Approval, Action::SwitchKeyboard))];
-    }
-    let no = match ticked {
-        0 => "no to it".to_owned(),
-        1 => "no to the ticked one".to_owned(),
-        count => format!("no to {count}"),
+/// Draws the words that go with a no, and says where its cursor is.
+fn because(calls: usize, line: &Line, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
+    let label = match calls {
+        1 => "no, because ".to_owned(),
+        calls => format!("no to {calls}, because "),
     };
-    let (open, tick, all) = (key(Action::Accept), key(Action::Tick), key(Action::TickAll));
-    let (refuse, back) = (key(Action::Refuse), key(Action::Close));
-    vec![
-        format!("↑↓ move · {open} its card · {tick} tick · {all} all · {refuse} {no} · {back} back"),
-        format!("{open} its card · {tick} tick · {all} all · {refuse} {no} · {back} back"),
-        format!("{open} card · {tick} tick · {refuse} {no} · {back} back"),
-        format!("{open} card · {refuse} {no} · {back} back"),
-        format!("{open} card · {back} back"),
-    ]
+    let label = width::cut(&label, usize::from(area.width / 2));
+    let taken = width::width(label) as u16;
+    let room = usize::from(area.width - taken);
+    let (text, cursor) = line.shown(room);
+    buffer.set_stringn(area.x, area.y, label, usize::from(taken), theme.prompt);
+    buffer.set_stringn(area.x + taken, area.y, text, room, theme.text);
+    let x = area.x + taken + u16::try_from(cursor).unwrap_or(0);
+    Position { x: x.min(area.right().saturating_sub(1)), y: area.y }
+}
+
+impl Waits {
+    /// What the keys do, from the longest way to say it to the shortest.
+    fn hints(&self, keys: &Keymap, ticked: usize) -> Vec<String> {
+        let key = |action| keys.hint(Scope::Waits, action);
+        if self.is_writing() {
+            let line = |action| keys.hint(Scope::Line, action);
+            let (enter, back) = (line(Action::Accept), line(Action::Close));
+            return vec![
+                format!("{enter} no, with these words · {back} back"),
+                format!("{enter} no · {back} back"),
+            ];
+        }
+        let no = match ticked {
+            0 => "no to it".to_owned(),
+            1 => "no to the ticked one".to_owned(),
+            count => format!("no to {count}"),
+        };
+        let (open, tick, all) = (key(Action::Accept), key(Action::Tick), key(Action::TickAll));
+        let (refuse, back) = (key(Action::Refuse), key(Action::Close));
+        let because = key(Action::RefuseBecause);
+        let long = format!("{refuse} {no} · {because} no, because…");
+        let short = format!("{refuse} {no} · {because} because");
+        vec![
+            format!("↑↓ move · {open} its card · {tick} tick · {all} all · {long} · {back} back"),
+            format!("{open} its card · {tick} tick · {all} all · {long} · {back} back"),
+            format!("{open} its card · {tick} tick · {all} all · {short} · {back} back"),
+            format!("{open} card · {tick} tick · {short} · {back} back"),
+            format!("{open} card · {short} · {back} back"),
+            format!("{open} card · {refuse} {no} · {back} back"),
+            format!("{open} card · {back} back"),
+        ]
+    }
 }

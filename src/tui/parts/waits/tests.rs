@@ -3,6 +3,7 @@
 use super::*;
 use crate::agent::Ahead;
 use crate::chat::{CommandLine, Plan, Preview, ToolCall, Work};
+use crate::tui::parts::frame::Sight;
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
@@ -12,7 +13,9 @@ use ratatui::layout::Rect;
 fn list(width: u16, height: u16, list: &mut Waits, rows: &[Row]) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
-    let seen = list.view(rows, Listening::Yes, &Keymap::default(), area, &mut buffer, &Theme::plain());
+    let (keys, theme) = (Keymap::default(), Theme::plain());
+    let sight = Sight { listening: Listening::Yes, keys: &keys, theme: &theme, says: "" };
+    let seen = list.view(rows, &sight, area, &mut buffer);
     list.drawn(Duration::ZERO, seen);
     let lines = buffer.content.chunks(usize::from(width.max(1)));
     lines.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>()).collect::<Vec<_>>().join("\n")
@@ -22,9 +25,13 @@ fn press(list: &mut Waits, rows: &[Row], code: KeyCode) -> Reply {
     list.key(&KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default(), rows, Listening::Yes)
 }
 
+/// Told no without a word.
+fn refused(calls: Vec<CallId>) -> Reply {
+    Reply::Refused(calls, String::new())
+}
+
 fn one(number: usize, tool: &str, summary: &str, reach: &str) -> Row {
-    let (opens, refusable) =
-        (!["needs no yes", "asks you", "has your yes"].contains(&reach), reach != "asks you");
+    let (opens, refusable) = (!["needs no yes", "has your yes"].contains(&reach), reach != "asks you");
     Row {
         call: CallId(format!("c{number}")),
         number,
@@ -32,6 +39,7 @@ fn one(number: usize, tool: &str, summary: &str, reach: &str) -> Row {
         summary: summary.into(),
         reach: reach.into(),
         careful: reach == "destroys",
+        destroys: reach == "destroys",
         opens,
         refusable,
         has_yes: reach == "has your yes",
@@ -77,14 +85,14 @@ fn the_list_shows_tool_summary_and_reach_of_each() {
 │ rm -rf target                                                                                    │
 │                                                                                                  │
 │                                                                                                  │
-╰─ ↑↓ move · enter its card · space tick · t all · n no to the ticked one · esc back ──────────────╯
+╰─ enter its card · space tick · t all · n no to the ticked one · m no, because… · esc back ───────╯
 "#);
 }
 
 #[test]
 fn r18_nothing_is_said_yes_to_from_the_list() {
     let rows = some();
-    for code in ['y', 'Y', 'a', 'e', 'm', 'd'].map(KeyCode::Char) {
+    for code in ['y', 'Y', 'a', 'e', 'd'].map(KeyCode::Char) {
         assert!(matches!(press(&mut Waits::default(), &rows, code), Reply::Says(_)), "{code:?}");
     }
     for code in ['q', '1', '?'].map(KeyCode::Char) {
@@ -93,28 +101,75 @@ fn r18_nothing_is_said_yes_to_from_the_list() {
     let mut waits = Waits::default();
     press(&mut waits, &rows, KeyCode::Down);
     assert_eq!(press(&mut waits, &rows, KeyCode::Enter), Reply::Brought("c2".into()));
-    for _ in 0..2 {
-        press(&mut waits, &rows, KeyCode::Down);
-        assert!(matches!(press(&mut waits, &rows, KeyCode::Enter), Reply::Says(_)));
+    press(&mut waits, &rows, KeyCode::Down);
+    assert!(matches!(press(&mut waits, &rows, KeyCode::Enter), Reply::Says(_)));
+    press(&mut waits, &rows, KeyCode::Down);
+    assert_eq!(press(&mut waits, &rows, KeyCode::Enter), Reply::Brought("c4".into()), "a question");
+}
+
+#[test]
+fn r15_no_takes_words_for_what_is_ticked_or_else_for_the_open_row() {
+    let (mut waits, rows) = (Waits::default(), some());
+    assert_eq!(press(&mut waits, &rows, KeyCode::Char('m')), Reply::Nothing);
+    assert!(waits.is_writing() && waits.pasted("n\no"));
+    for code in [KeyCode::Char('y'), KeyCode::Char(' '), KeyCode::Esc] {
+        assert_eq!(press(&mut waits, &rows, code), Reply::Nothing, "{code:?}");
+    }
+    assert!(!waits.is_writing(), "back in the list, and nothing was told");
+    press(&mut waits, &rows, KeyCode::Char(' '));
+    press(&mut waits, &rows, KeyCode::Char(' '));
+    press(&mut waits, &rows, KeyCode::Char('m'));
+    for letter in "not now".chars() {
+        press(&mut waits, &rows, KeyCode::Char(letter));
+    }
+    let shown = list(60, 12, &mut waits, &rows);
+    assert!(shown.contains("no to 2, because not now"), "{shown}");
+    let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
+    let pasted = waits.key(&enter, &Keymap::default(), &rows, Listening::Until(Duration::MAX));
+    assert_eq!(pasted, Reply::Nothing, "an enter that came with a paste ends nothing");
+    // The first of them began meanwhile.
+    let told = press(&mut waits, &rows[1..], KeyCode::Enter);
+    assert_eq!(told, Reply::Refused(vec!["c2".into()], "not now".into()));
+}
+
+#[test]
+fn what_destroys_keeps_its_colour_in_the_open_row() {
+    for name in ["dark", "light", "colour-blind", "high-contrast", "terminal"] {
+        let theme = crate::tui::theme::Themes::bundled().choose(name, None);
+        let (mut waits, rows, keys) = (Waits::default(), some(), Keymap::default());
+        let sight = Sight { listening: Listening::Yes, keys: &keys, theme: &theme, says: "" };
+        for _ in 0..2 {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 14));
+            waits.view(&rows, &sight, buffer.area, &mut buffer);
+            let row: String = (0..80).map(|x| buffer[(x, 2)].symbol()).collect();
+            let at = row[..row.find("destroys").unwrap()].chars().count() as u16;
+            let cell = &buffer[(at, 2)];
+            assert_eq!(
+                (Some(cell.fg), cell.modifier),
+                (theme.danger.fg, theme.danger.add_modifier),
+                "{name} {row}"
+            );
+            press(&mut waits, &rows, KeyCode::Down);
+        }
     }
 }
 
 #[test]
 fn no_is_for_what_is_ticked_or_else_for_the_open_row() {
     let (mut waits, rows) = (Waits::default(), some());
-    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), Reply::Refused(vec!["c1".into()]));
+    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), refused(vec!["c1".into()]));
     press(&mut waits, &rows, KeyCode::Char(' '));
     press(&mut waits, &rows, KeyCode::Down);
     press(&mut waits, &rows, KeyCode::Char(' '));
     assert!(matches!(press(&mut waits, &rows, KeyCode::Char(' ')), Reply::Says(_)), "a question");
-    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), Reply::Refused(vec!["c1".into(), "c3".into()]));
+    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), refused(vec!["c1".into(), "c3".into()]));
     assert!(matches!(press(&mut waits, &rows, KeyCode::Char('n')), Reply::Says(_)), "a question");
     press(&mut waits, &rows, KeyCode::Home);
     press(&mut waits, &rows, KeyCode::Char(' '));
     press(&mut waits, &rows, KeyCode::Home);
     press(&mut waits, &rows, KeyCode::Char(' '));
     press(&mut waits, &rows, KeyCode::End);
-    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), Reply::Refused(vec!["c5".into()]), "unticked");
+    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), refused(vec!["c5".into()]), "unticked");
 }
 
 #[test]
@@ -124,13 +179,13 @@ fn all_are_ticked_but_what_has_its_yes() {
     let mut waits = Waits::default();
     press(&mut waits, &rows, KeyCode::Char('t'));
     press(&mut waits, &rows, KeyCode::Char('t'));
-    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), Reply::Refused(vec!["c1".into()]), "none");
+    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), refused(vec!["c1".into()]), "none");
     press(&mut waits, &rows, KeyCode::Char('t'));
     let all = ["c1", "c2", "c3", "c5"].map(CallId::from).to_vec();
-    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), Reply::Refused(all));
+    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), refused(all));
     press(&mut waits, &rows, KeyCode::End);
     assert!(matches!(press(&mut waits, &rows, KeyCode::Enter), Reply::Says(_)));
-    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), Reply::Refused(vec!["c6".into()]), "taken back");
+    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), refused(vec!["c6".into()]), "taken back");
 }
 
 #[test]

@@ -202,3 +202,66 @@ fn where_several_may_be_picked_enter_ticks_before_it_sends() {
     let Reply::Answered(answer) = press(&mut card, &several, "!") else { panic!("not sent") };
     assert_eq!(answer.given[0].source, Source::Picked(vec![1]));
 }
+
+#[test]
+fn every_option_is_readable_at_60_by_15_and_the_preview_behind_them() {
+    let mut one = question("clock", false);
+    one.options.push(Choice {
+        description: "count the attempts, and look at no clock at all".into(),
+        ..Choice::new("none")
+    });
+    one.options[2].description =
+        "widen the window to 200 ms and hope that the machine is not too busy then".into();
+    for option in &mut one.options {
+        option.preview = format!("This is how it looks with {}.", option.label);
+    }
+    let asked = asked(vec![one.clone()]);
+    let mut card = QuestionCard::new("1".into(), &asked);
+    // What is left of 15 rows.
+    let size = (60, 12);
+    let shown = draw(&mut card, &asked, size);
+    insta::assert_snapshot!(shown, @r#"
+╭─ question · clock ───────────────────────────────────────╮
+│ Which clock should the test use?                         │
+│ ❯ 1   tokio::time::pause  recommended                    │
+│       virtual time; the test takes no time at all        │
+│   2   a Clock trait                                      │
+│       more code, but the library gets testable           │
+│   3   the real clock                                     │
+│       widen the window to 200 ms and hope that the …     │
+│   4   none                                               │
+│       count the attempts, and look at no clock at all    │
+│   5   in my own words…                                   │
+╰─ 1-5 pick · shift-down read on · enter send · esc later ─╯
+"#);
+    for (at, option) in one.options.iter().enumerate() {
+        let shown = draw(&mut card, &asked, size);
+        let words: String =
+            shown.lines().map(|row| row.trim_matches(['│', '┃', ' '])).collect::<Vec<_>>().join(" ");
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(&option.label) && words.contains(&option.description), "{at}: {shown}");
+        press(&mut card, &asked, "]");
+        let shown = draw(&mut card, &asked, size);
+        assert!(shown.contains(&format!("how it looks with {}", option.label)), "{shown}");
+        press(&mut card, &asked, "[");
+        assert!(!draw(&mut card, &asked, size).contains("how it looks"), "back to the rows");
+        press(&mut card, &asked, "v");
+    }
+    press(&mut card, &asked, "]4");
+    assert!(matches!(press(&mut card, &asked, "!"), Reply::Answered(_)));
+}
+
+#[test]
+fn recommended_is_said_once_an_option() {
+    let mut one = question("clock", false);
+    for (label, means) in
+        [("paused (recommended)", ""), ("paused", "Recommended: takes no time"), ("paused", "")]
+    {
+        one.options[0] = Choice { description: means.into(), ..Choice::new(label) };
+        let asked = asked(vec![one.clone()]);
+        for size in [(60, 15), (110, 20)] {
+            let shown = draw(&mut QuestionCard::new("1".into(), &asked), &asked, size).to_lowercase();
+            assert_eq!(shown.matches("recommended").count(), 1, "{shown}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! A key that a card did not take is not met with silence: the card says why, and what would work.
+
+use super::*;
+use crate::tui::parts::listening::QUIET;
+
+/// A command that waits for its yes, since so long.
+fn card(ms: u64) -> Screen {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.waits(1000);
+    screen.calls("a", "bash_exec", command("ls"));
+    screen.waits(10);
+    screen.waits(ms);
+    screen
+}
+
+/// The lower border of the card.
+fn border(screen: &mut Screen) -> String {
+    let shows = screen.shows();
+    let border = shows.lines().rfind(|row| row.starts_with(['╰', '┗'])).unwrap_or_default();
+    border.trim_matches(['╰', '┗', '╯', '┛', '─', '━']).trim().to_owned()
+}
+
+#[test]
+fn a_letter_that_came_too_soon_is_said_to_be_in_the_composer() {
+    let mut screen = card(100);
+    screen.presses("y");
+    assert_eq!(border(&mut screen), "too soon: y went to your words below · tab to answer");
+    assert_eq!((screen.decided(), screen.state.composer.text().as_str()), (0, "y"));
+    screen.types("es");
+    assert_eq!(border(&mut screen), "keys go to your words below · tab to answer");
+    screen.presses("tab");
+    screen.waits(600);
+    assert!(border(&mut screen).starts_with("y yes · "));
+    screen.presses("y");
+    assert_eq!((screen.decided(), screen.state.composer.text().as_str()), (1, "yes"));
+}
+
+#[test]
+fn enter_and_a_capital_and_the_key_of_the_last_answer_are_answered_in_words() {
+    let mut screen = card(600);
+    screen.presses("enter");
+    assert_eq!((border(&mut screen).as_str(), screen.decided()), ("enter says neither · y yes, n no", 0));
+    screen.waits(600);
+    screen.presses("Y");
+    assert_eq!(border(&mut screen), "Y is for what destroys · y says yes to this");
+    screen.presses("y");
+    assert_eq!(screen.decided(), 1, "what was said does not delay what is meant");
+    let mut screen = Screen::new();
+    screen.says("go");
+    for id in ["a", "b"] {
+        let arguments = format!(r#"{{"command":"echo {id}"}}"#);
+        screen.chunk(Chunk::Call(ToolCall { id: id.into(), name: "bash_exec".into(), arguments }));
+    }
+    screen.chunk(Chunk::Done(Finish::Stop));
+    screen.planned("a", command("echo a"));
+    screen.waits(600);
+    screen.presses("n");
+    screen.planned("b", command("echo b"));
+    screen.waits(100);
+    screen.presses("n");
+    assert_eq!(border(&mut screen), "n still counts as the last press · let it go, then press it");
+    screen.waits(600);
+    screen.presses("n");
+    assert_eq!(screen.decided(), 2);
+}
+
+#[test]
+fn what_is_said_wakes_nobody_and_goes_with_the_next_key() {
+    let mut screen = card(600);
+    screen.presses("Y");
+    screen.waits(5000);
+    let (before, wakes) = (screen.shows(), screen.state.wakes_at());
+    assert!(before.contains("Y is for what destroys"), "{before}");
+    assert_eq!(wakes, None);
+    screen.waits(60_000);
+    assert_eq!(screen.shows(), before, "it stays as it is");
+    screen.presses("d");
+    assert!(border(&mut screen).starts_with("d back to the card"));
+}
+
+#[test]
+fn r03_what_a_card_says_changes_nothing_of_what_answers_it() {
+    // The same keys at the same times, with and without keys before them that were not taken.
+    for refused in ["", "Y", "YY", "YdYd"] {
+        let mut screen = card(600);
+        for letter in refused.chars() {
+            screen.presses(&letter.to_string());
+            screen.waits(u64::try_from(QUIET.as_millis()).unwrap());
+        }
+        screen.presses("y");
+        assert_eq!(screen.decided(), 1, "{refused}");
+    }
+    let mut screen = card(100);
+    for _ in 0..20 {
+        screen.presses("enter");
+        screen.waits(100);
+    }
+    assert_eq!(screen.decided(), 0);
+}
+
+#[test]
+fn a_question_says_what_there_is_to_pick_and_that_nothing_was_answered() {
+    let choice = |label: &str| Choice::new(label);
+    let one = |keyword: &str| Question {
+        keyword: keyword.into(),
+        text: format!("{keyword}?"),
+        options: ["a", "b"].map(choice).to_vec(),
+        multi: false,
+        allow_text: false,
+        recommended: None,
+    };
+    let mut screen = Screen::new();
+    screen.says("go");
+    let list = vec![one("first"), one("second")];
+    screen.calls("q", "ask_question", Intent::Ask(Questions { list, dropped: Dropped::default() }));
+    screen.waits(100);
+    screen.presses("enter");
+    assert_eq!(border(&mut screen), "too soon, nothing was taken · press it again");
+    screen.waits(600);
+    screen.presses("7");
+    assert_eq!(border(&mut screen), "there is no answer 7 · 1-2 pick one");
+    screen.presses("tab");
+    screen.presses("tab");
+    screen.presses("enter");
+    assert_eq!(border(&mut screen), "nothing is answered yet · esc later, x declines");
+    screen.presses("8");
+    assert_eq!(border(&mut screen), "there is no question 8 · 1-2 pick one");
+    assert_eq!((screen.decided(), screen.state.composer.text().as_str()), (0, ""));
+}

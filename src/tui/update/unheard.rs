@@ -1,0 +1,80 @@
+//! A key that a card did not take: the card says why, and what would work. It is said only: nothing is decided here.
+
+use crate::tui::effect::Effect;
+use crate::tui::keys::{Action, Chord, Scope};
+use crate::tui::parts::listening::Listening;
+use crate::tui::prompt::Card;
+use crate::tui::state::State;
+use crossterm::event::{KeyCode, KeyEvent};
+
+/// What a key would have meant to the open card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meant {
+    /// Nothing that needs a word.
+    Nothing,
+    /// An answer, and the card did not listen yet.
+    TooSoon,
+    /// The key that says yes elsewhere, on a card where it never does.
+    Enter,
+}
+
+/// What a key that goes on past the card would have meant to it.
+pub fn meant(state: &State, key: &KeyEvent) -> Meant {
+    let Some(prompt) = state.open_card().filter(|_| state.composer.is_empty()) else { return Meant::Nothing };
+    let listening = state.listening();
+    let scope = match (&state.waits, &prompt.card) {
+        (Some(_), _) => Scope::Waits,
+        (None, Card::Approval(_)) => Scope::Approval,
+        (None, Card::Question(_)) => Scope::Question,
+    };
+    let digit = scope == Scope::Question && matches!(key.code, KeyCode::Char('1'..='9'));
+    match state.keys.lookup(scope, key) {
+        Some(Action::SwitchKeyboard | Action::Close | Action::Park) => Meant::Nothing,
+        Some(_) if matches!(listening, Some(Listening::Until(_))) => Meant::TooSoon,
+        None if digit && matches!(listening, Some(Listening::Until(_))) => Meant::TooSoon,
+        None if key.code == KeyCode::Enter && scope == Scope::Approval => Meant::Enter,
+        Some(_) | None => Meant::Nothing,
+    }
+}
+
+/// Says why the key did nothing, once it is clear where it went.
+pub fn say(state: &mut State, key: &KeyEvent, meant: Meant) {
+    let tab = state.keys.hint(Scope::Composer, Action::SwitchKeyboard);
+    let key_of = |action| state.keys.hint(Scope::Approval, action);
+    let words = match meant {
+        Meant::Nothing => return,
+        Meant::TooSoon if state.composer.is_empty() => {
+            "too soon, nothing was taken · press it again".to_owned()
+        }
+        Meant::TooSoon => {
+            format!("too soon: {} went to your words below · {tab} to answer", Chord::from(key))
+        }
+        Meant::Enter => {
+            let destroys = match state.agent.waiting() {
+                Some(crate::agent::Waiting::Approval { plan, .. }) => plan.destroys.is_some(),
+                Some(crate::agent::Waiting::Answer { .. }) | None => false,
+            };
+            let yes = if destroys { Action::ApproveDestroying } else { Action::ApproveOnce };
+            format!("enter says neither · {} yes, {} no", key_of(yes), key_of(Action::Refuse))
+        }
+    };
+    says(state, words);
+}
+
+/// The key of the last answer, held on or pressed again at once: it answers nothing until it was let go.
+pub fn held_on(state: &mut State, key: &KeyEvent) {
+    if state.open_card().is_some() && state.listening() != Some(Listening::Unseen) {
+        says(
+            state,
+            format!("{} still counts as the last press · let it go, then press it", Chord::from(key)),
+        );
+    }
+}
+
+/// The open card says this, until the next key.
+pub fn says(state: &mut State, words: String) -> Vec<Effect> {
+    if let Some(prompt) = &mut state.prompt {
+        prompt.says = words;
+    }
+    Vec::new()
+}

@@ -1,0 +1,163 @@
+//! Files of answers that are none: each is refused with what was expected, and the question waits on.
+
+use crate::support::program::Setup;
+use crate::support::service::{Answer, Service};
+use crate::support::talking::{calls_after, says};
+use serde_json::json;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+fn asks() -> Answer {
+    let questions = json!([{ "question": "Which clock?", "keyword": "clock", "options": ["paused", "real"], "allow_text": false }]);
+    calls_after(Duration::ZERO, &[("ask_question", json!({ "questions": questions }))])
+}
+
+async fn prints(service: &Service, setup: Setup) -> (String, String, i32) {
+    let setup = setup
+        .env("OPENAI_BASE_URL", &service.base_url)
+        .env("OPENAI_API_KEY", "sk-test-key-1234567890")
+        .env("AYE_MODEL", "m");
+    tokio::task::spawn_blocking(move || setup.print("")).await.unwrap()
+}
+
+/// Every byte of the only session.
+fn session(place: &Path) -> Vec<u8> {
+    let files = std::fs::read_dir(place.join("home/aye/data/sessions")).unwrap();
+    let mut files = files.map(|file| file.unwrap().path());
+    let file = files.find(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    std::fs::read(file.expect("a session is kept")).unwrap()
+}
+
+/// Puts a file of answers there that is none; what is said of it.
+fn makes(project: &Path) -> Vec<(&'static str, &'static str)> {
+    let write = |name: &str, bytes: &[u8]| std::fs::write(project.join(name), bytes).unwrap();
+    let mut all = Vec::new();
+    let mut one = |name: &'static str, bytes: &[u8], said: &'static str| {
+        write(name, bytes);
+        all.push((name, said));
+    };
+    one("empty", b"", "there is nothing in it; expected the JSON that -p printed");
+    one("blank", b" \n\t\n", "there is nothing in it; expected");
+    one("number", b"5", "it holds no answers; expected");
+    one("text", b"\"clock\"", "it holds no answers; expected");
+    one("null", b"null", "it holds no answers; expected");
+    one("nothing", b"{}", "it holds no answers; expected");
+    one("list", b"[1, 2]", "an answer in it has no \"keyword\"; expected");
+    one("deep", "[".repeat(100_000).as_bytes(), "it is not clear: they are nested more than 32 deep");
+    one(
+        "twice",
+        br#"{"clock": "paused", "clock": "real"}"#,
+        "it is not clear: the key “clock” is given twice",
+    );
+    one(
+        "listed twice",
+        br#"[{"keyword":"clock","answer":0},{"keyword":"clock","answer":1}]"#,
+        "it answers \"clock\" twice",
+    );
+    one("behind", br#"{"clock": "real"} {"clock": "paused"}"#, "it is not JSON: trailing characters");
+    one("half", br#"{"clock": "re"#, "it is not JSON: EOF while parsing a string");
+    one("nul", b"{\"clock\": \"real\0\"}", "it is not JSON: control character");
+    one("nuls", &[0; 4096], "it is not JSON");
+    one("latin", b"{\"clock\": \"r\xe9al\"}", "it is not text in UTF-8; expected");
+    one("sixteen", b"\xff\xfe{\0}\0", "it is not text in UTF-8; expected");
+    one("large", &vec![b' '; 50_000_000], "it holds more than 1048576 bytes, which is the limit");
+    one("shape", br#"{"clock": {"pick": {"deep": []}}}"#, "clock: ");
+    one("many", br#"{"clock": ["paused", "real"]}"#, "clock: 2 options are picked where one may be");
+    one("far", br#"{"clock": 7}"#, "clock: ");
+    one("other", br#"{"os": "Linux"}"#, "nothing called \"os\" is asked; what waits is \"clock\"");
+    one("hostile", "{\"clock\": \"\u{202e}\\u001b[2J\"}".as_bytes(), "clock: ");
+    std::fs::create_dir(project.join("folder")).unwrap();
+    all.push(("folder", "it is a folder; expected"));
+    assert!(Command::new("mkfifo").arg(project.join("pipe")).status().unwrap().success());
+    all.push(("pipe", "there is nothing in it; expected"));
+    all.push(("nowhere", "No such file or directory (os error 2); expected"));
+    write("closed", b"{}");
+    assert!(Command::new("chmod").arg("000").arg(project.join("closed")).status().unwrap().success());
+    // Nothing is closed to root.
+    if std::fs::read(project.join("closed")).is_err() {
+        all.push(("closed", "Permission denied (os error 13); expected"));
+    }
+    all
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r16_a_file_that_is_no_answer_is_refused_and_the_question_waits_on() {
+    let service = Service::start([asks(), says("Good.")]).await;
+    let setup = Setup::new(&["-p", "go"]);
+    let place = setup.place.clone();
+    assert_eq!(prints(&service, setup).await.2, 3);
+    let before = session(place.path());
+    let harmless = |text: &str| text.chars().all(|c| c == '\n' || !(c.is_control() || c == '\u{202e}'));
+    for (file, said) in makes(&place.path().join("project")) {
+        let (out, err, code) = prints(&service, Setup::again(&place, &["-p", "-c", "--answers", file])).await;
+        assert!(code == 2 && out.is_empty(), "{file}: {code} {out} {err}");
+        assert!(err.contains(said) && harmless(&err), "{file}: {err:?}");
+        assert!(err.len() < 2_000, "{file}: {} bytes are said", err.len());
+        assert!(session(place.path()) == before, "{file} changed the session");
+    }
+    // A mark of the byte order is no mistake.
+    let setup = Setup::again(&place, &["-p", "-c", "--answers", "marked"]);
+    let (out, err, code) = prints(&service, setup.has("marked", "\u{feff}{\"clock\": \"real\"}")).await;
+    assert_eq!((out.as_str(), code), ("Good.\n", 0), "{err}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r16_answers_known_before_that_are_none_are_refused_before_anything_is_said() {
+    let service = Service::start([]).await;
+    let setup = Setup::new(&["-p", "go"]);
+    let place = setup.place.clone();
+    for (file, said) in makes(&place.path().join("project")) {
+        // What cannot be known before the question is asked is found then.
+        if said.starts_with("clock") || said.starts_with("nothing called") {
+            continue;
+        }
+        let (out, err, code) = prints(&service, Setup::again(&place, &["-p", "go", "--answers", file])).await;
+        assert!(code == 2 && out.is_empty() && err.contains(said), "{file}: {code} {out} {err}");
+    }
+    assert_eq!(service.received().len(), 0, "nothing was said to a model");
+    let begun =
+        std::fs::read_dir(place.path().join("home/aye/data/sessions")).map_or(0, |folder| folder.count());
+    assert_eq!(begun, 0, "and no session was begun");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_may_come_from_a_pipe_that_somebody_writes_to_slowly() {
+    let service = Service::start([asks(), says("Good.")]).await;
+    let setup = Setup::new(&["-p", "go"]);
+    let place = setup.place.clone();
+    assert_eq!(prints(&service, setup).await.2, 3);
+    // As a shell does it for `<(…)`: both ends are open before the program starts, and the words come later.
+    let script =
+        "exec 3<>\"$0\"; (sleep 0.3; printf '{\"clock\": \"real\"}' >&3) & exec 4<\"$0\" 3>&-; \"$@\" 3>&-";
+    let project = place.path().join("project");
+    let pipe = project.join("slow");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let base = service.base_url.clone();
+    let home = place.path().join("home/aye");
+    let done = tokio::task::spawn_blocking(move || {
+        Command::new("sh")
+            .args(["-c", script])
+            .arg(&pipe)
+            .arg(crate::support::program::program())
+            .args(["-p", "-c", "--answers", "slow"])
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("AYE_HOME", home)
+            .env("OPENAI_BASE_URL", base)
+            .env("OPENAI_API_KEY", "k")
+            .env("AYE_MODEL", "m")
+            .current_dir(project)
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap()
+    })
+    .await
+    .unwrap();
+    let err = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(
+        (String::from_utf8_lossy(&done.stdout).as_ref(), done.status.code()),
+        ("Good.\n", Some(0)),
+        "{err}"
+    );
+}

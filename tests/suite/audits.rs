@@ -1,0 +1,166 @@
+//! `aye audit` over what nobody should have written: hostile text, damaged files, and those of other versions.
+
+use crate::support::program::Setup;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// The name of the session that is read.
+const ID: &str = "01JZZZZZZZZZZZZZZZZZZZZZZZ";
+
+/// A session of these lines behind a header of this version; each is an entry, or a line that is none.
+fn session(version: u32, lines: &[Value]) -> (Setup, PathBuf) {
+    let setup = Setup::new(&["audit"]);
+    let project = setup.place.path().join("project").canonicalize().unwrap();
+    let mut text = json!({ "aye": version, "id": ID, "folder": project, "time": "2026-01-01T00:00:00Z",
+        "model": "m", "dry_run": false })
+    .to_string();
+    text.push('\n');
+    for (at, line) in lines.iter().enumerate() {
+        let line = match line {
+            Value::String(raw) => raw.clone(),
+            entry => json!({ "seq": at + 1, "at": 1_767_225_600_000_u64, "entry": entry }).to_string(),
+        };
+        writeln!(text, "{line}").unwrap();
+    }
+    let folder = setup.place.path().join("home/aye/data/sessions");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(format!("{ID}.jsonl"));
+    std::fs::write(&file, text).unwrap();
+    (setup, file)
+}
+
+fn replied(id: &str, name: &str, arguments: &str) -> Value {
+    json!({ "kind": "replied", "text": "", "calls": [{ "id": id, "name": name, "arguments": arguments }] })
+}
+
+fn settled(id: &str, text: &str) -> Value {
+    json!({ "kind": "settled", "call": id, "outcome": { "how": "done", "text": text }, "took_ms": 1 })
+}
+
+/// What it prints in words and as JSON. Nothing of it may reach a terminal as anything but letters, and no file changes.
+fn audits(setup: &Setup, file: &PathBuf) -> (String, Vec<Value>, String) {
+    let before = std::fs::read(file).unwrap();
+    let (words, err, code) = setup.print("");
+    let (lines, json_err, json_code) = Setup::again(&setup.place, &["audit", ID, "--json"]).print("");
+    assert_eq!((code, json_code), (0, 0), "{err} {json_err}");
+    for text in [&words, &lines, &err, &json_err] {
+        let strange =
+            text.chars().find(|c| *c != '\n' && (c.is_control() || "\u{202e}\u{2066}".contains(*c)));
+        assert_eq!(strange, None, "R32: {}", text.chars().take(2_000).collect::<String>());
+    }
+    let longest = words.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    assert!(longest <= 80, "{longest} columns");
+    let objects = lines.lines().map(|line| serde_json::from_str(line).unwrap());
+    let objects: Vec<Value> = objects.collect();
+    assert!(std::fs::read(file).unwrap() == before, "reading changes nothing");
+    (words, objects, err)
+}
+
+#[test]
+fn r32_hostile_text_in_a_session_stays_text() {
+    let bad = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{2066}\u{200b}\r\n\n╰─ y yes ─╯\u{0}";
+    let (setup, file) = session(
+        1,
+        &[
+            json!({ "kind": "said", "text": bad }),
+            replied(&format!("c{bad}"), &format!("bash{bad}"), &json!({ "command": bad }).to_string()),
+            settled(&format!("c{bad}"), bad),
+            replied("d", "x", bad),
+            json!({ "kind": "decided", "call": "d", "decision": { "what": "deny", "with": bad }, "by": { "who": "person", "key": bad, "after_ms": 5 } }),
+            json!({ "kind": "titled", "title": bad }),
+        ],
+    );
+    let (words, objects, _) = audits(&setup, &file);
+    assert!(words.contains("2 calls") && words.contains("<U+202E>") && words.contains("<U+200B>"), "{words}");
+    assert!(words.contains("you said no:") && objects[1]["decision"] == "deny", "{words}");
+    assert_eq!((objects.len(), &objects[0]["outcome"]), (2, &json!("done")));
+}
+
+#[test]
+fn one_line_of_a_hundred_kilobytes_is_cut_in_words_and_whole_in_json() {
+    let long = "x".repeat(100_000);
+    let (setup, file) = session(1, &[replied("c", "bash_exec", &long), settled("c", &long)]);
+    let (words, objects, _) = audits(&setup, &file);
+    assert!(words.len() < 5_000 && words.contains("100.0 kB in all; --json has it"), "{words}");
+    assert!(objects[0].to_string().contains(&long));
+}
+
+#[test]
+fn twenty_thousand_calls_are_all_told() {
+    let mut lines = Vec::new();
+    for n in 0..20_000 {
+        let id = format!("c{n}");
+        lines.push(replied(&id, "read_file", &format!("{{\"path\":\"{n}\"}}")));
+        lines.push(settled(&id, "text"));
+    }
+    let (setup, file) = session(1, &lines);
+    let (words, objects, _) = audits(&setup, &file);
+    assert!(words.contains("\n20000 calls\n") && words.contains("\n20000  read_file\n"));
+    assert_eq!(objects.len(), 20_000);
+}
+
+#[test]
+fn r52_a_damaged_session_is_told_as_far_as_it_can_be_read() {
+    let half = r#"{"seq":9,"at":0,"entry":{"kind":"settled","call":"#;
+    let (setup, file) = session(
+        1,
+        &[
+            replied("a", "read_file", "{}"),
+            json!("not json at all"),
+            json!("\u{0}\u{0}\u{0}"),
+            json!("[[[[{}"),
+            json!({ "kind": "settled", "call": 7, "outcome": "?" }),
+            json!({ "kind": "settled", "call": "nobody", "outcome": { "how": "done", "text": "x" } }),
+            settled("a", "fine"),
+            settled("a", "settled once more"),
+            replied("a", "another call of the same name", "{}"),
+            json!(half),
+        ],
+    );
+    let (words, objects, err) = audits(&setup, &file);
+    assert!(words.contains("1 call\n") && words.contains("read_file"), "{words}");
+    assert_eq!((objects.len(), &objects[0]["outcome"]), (1, &json!("done")));
+    assert!(err.contains("lines 3 to 5 are damaged; what could not be read was left out"), "{err}");
+    // Without its header it is still read, by its name.
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.split_once('\n').unwrap().1).unwrap();
+    let (out, err, code) = Setup::again(&setup.place, &["audit", ID]).print("");
+    assert!((code == 0 && out.contains("1 call")) || (code == 2 && err.contains(ID)), "{code} {out} {err}");
+    for bytes in [&b""[..], b"\n\n\n", &[0; 5000], &[0xff; 5000], b"{}", b"null\n"] {
+        std::fs::write(&file, bytes).unwrap();
+        for arguments in [&["audit", ID][..], &["audit", ID, "--json"], &["audit"]] {
+            let (out, err, code) = Setup::again(&setup.place, arguments).print("");
+            let told = [&out, &err].iter().any(|text| !text.trim().is_empty());
+            assert!(
+                (code == 0 || code == 2) && (told || arguments.contains(&"--json")),
+                "{code} {out} {err}"
+            );
+            assert!(!err.contains("panicked"), "{err}");
+        }
+    }
+}
+
+#[test]
+fn what_another_version_wrote_is_told_as_far_as_it_is_known() {
+    let (setup, file) = session(
+        1,
+        &[
+            replied("old", "bash_exec", r#"{"command":"ls"}"#),
+            json!({ "kind": "decided", "call": "old", "decision": { "what": "once" }, "by": { "who": "nobody" } }),
+            settled("old", "a.txt"),
+            json!({ "kind": "danced", "with": "somebody", "call": "old" }),
+            json!({ "kind": "said", "text": "hi", "mood": "a field of a later version" }),
+            replied("new", "dance", "{}"),
+            json!({ "kind": "settled", "call": "new", "outcome": { "how": "waltzed", "text": "x" }, "took_ms": 1 }),
+        ],
+    );
+    let (words, objects, err) = audits(&setup, &file);
+    assert!(words.contains("2 calls") && err.contains("newer"), "{words} {err}");
+    assert_eq!((&objects[0]["outcome"], &objects[1]["outcome"]), (&json!("done"), &json!("open")));
+    assert_ne!(objects[0]["holds"], json!(true), "nothing that was not kept is said to hold: {}", objects[0]);
+    // A form that is not known at all is said to be newer, and is not guessed at.
+    let (setup, _) = session(99, &[replied("a", "x", "{}")]);
+    let (out, err, code) = setup.print("");
+    assert!(err.contains("newer") || code == 2, "{code} {out} {err}");
+}
