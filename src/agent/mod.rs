@@ -9,6 +9,7 @@ mod event;
 mod naming;
 mod request;
 mod resume;
+mod standing;
 mod state;
 mod summary;
 #[cfg(test)]
@@ -22,8 +23,11 @@ pub use effect::Effect;
 pub use event::Event;
 pub use request::standing_words;
 pub use resume::resume;
+pub use standing::{Allowed, Kept, Width, kept, widths};
 pub use state::{Draft, Pending, Phase, Purpose, Quiet, Retrying, State, Step, Waiting};
 pub use window::Gauge;
+
+pub use crate::policy::{Holds, Rule};
 
 use crate::chat::{CallId, Ending, Entry, Namer, TurnId};
 

@@ -7,6 +7,7 @@ mod connecting;
 mod facts;
 mod files;
 mod host;
+mod keeping;
 mod key_command;
 mod model;
 mod models;

@@ -144,6 +144,7 @@ mod tests {
             basis: Basis {
                 files: vec![Seen { path: "x.sh".into(), held, becomes: None, grows: false }],
                 environment: vec!["HOME".into(), "PATH".into()],
+                beyond: None,
                 partial: false,
             },
             work: Work::Command(line),

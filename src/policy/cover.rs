@@ -45,6 +45,8 @@ fn is_plain(path: &Path) -> bool {
 /// it or within its words, and nothing that it would run or reach beyond the project.
 pub(super) fn begins(words: &[String], of: &Subject<'_>) -> bool {
     let Some(simple) = of.reading().and_then(plain) else { return false };
+    // Its end would be told the other way round.
+    let turned = matches!(of.access, Access::Run(line) if line.command.trim_start().starts_with('!'));
     let all = simple.words.len() >= words.len()
         && words.iter().zip(&simple.words).all(|(a, b)| b.known() == Some(a));
     // What follows must not turn it into something else.
@@ -55,7 +57,13 @@ pub(super) fn begins(words: &[String], of: &Subject<'_>) -> bool {
             .skip(words.len())
             .all(|word| word.known().is_some_and(|word| !offers::runs_others(word)))
     };
-    !words.is_empty() && all && tame() && may_be_kept(of) && of.basis.beyond.is_none() && !of.basis.partial
+    !words.is_empty()
+        && !turned
+        && all
+        && tame()
+        && may_be_kept(of)
+        && of.basis.beyond.is_none()
+        && !of.basis.partial
 }
 
 /// The one command of a line, where it is nothing but this command and all its words are known as they stand.
@@ -74,32 +82,43 @@ pub fn plain(reading: &Reading) -> Option<&Simple> {
     (alone && known && !simple.words.is_empty()).then_some(simple)
 }
 
-/// Whether these words stand in any part of the call's command line that could be read: the first as a program, the
-/// others behind it in their order, with anything between them.
+/// Whether these words stand in any part of the call's command line that could be read: the first as a program, or as
+/// what another program is given to run, the others behind it in their order with nothing but options between them.
 pub(super) fn holds_words(words: &[String], of: &Subject<'_>) -> bool {
     let Some(reading) = of.reading() else { return false };
     let Some((program, rest)) = words.split_first() else { return false };
-    let within = |texts: &[&str]| {
-        let starts = texts.iter().enumerate().filter(|(_, text)| base(text) == base(program));
-        starts.into_iter().any(|(at, _)| in_order(rest, &texts[at + 1..]))
-    };
-    let said = |words: &[Word]| -> bool {
-        let texts: Vec<&str> = words.iter().map(Word::shown).collect();
-        texts.first().is_some_and(|first| base(first) == base(program)) && in_order(rest, &texts[1..])
+    let stands_in = |texts: &[&str], anywhere: bool| {
+        let mut starts = texts.iter().enumerate().take(if anywhere { texts.len() } else { 1 });
+        starts.any(|(at, text)| base(text) == base(program) && follow(rest, &texts[at + 1..]))
     };
     let parts = reading.commands.iter();
-    let read =
-        parts.flat_map(|simple| simple.wrappers.iter().chain([&simple.words])).any(|words| said(words));
+    let read = parts.flat_map(|simple| simple.wrappers.iter().chain([&simple.words])).any(|words| {
+        let texts: Vec<&str> = words.iter().map(Word::shown).collect();
+        // One word alone is said of many things that do not run it.
+        let anywhere =
+            !rest.is_empty() || texts.first().is_some_and(|first| offers::runs_what_it_is_given(base(first)));
+        stands_in(&texts, anywhere)
+    });
     // What was not followed may be run all the same.
     read || reading.unclear.is_some() && {
         let texts: Vec<&str> = reading.named.iter().map(|named| named.text.as_str()).collect();
-        within(&texts)
+        stands_in(&texts, true)
     }
 }
 
-fn in_order(wanted: &[String], texts: &[&str]) -> bool {
-    let mut texts = texts.iter();
-    wanted.iter().all(|word| texts.any(|text| text == word))
+/// Whether the texts begin with these words, with options between them that may each have a word of their own.
+fn follow(wanted: &[String], texts: &[&str]) -> bool {
+    let is_option = |text: &str| text.starts_with(['-', '+']);
+    let mut rest = texts;
+    wanted.iter().all(|word| {
+        let at = rest.iter().position(|text| text == word);
+        let Some(at) = at else { return false };
+        let between = &rest[..at];
+        rest = &rest[at + 1..];
+        between.iter().enumerate().all(|(index, text)| {
+            is_option(text) || index.checked_sub(1).is_some_and(|before| is_option(between[before]))
+        })
+    })
 }
 
 /// Whether the call reads, changes or names a file that fits the pattern.

@@ -76,7 +76,7 @@ fn rules_of(rules: &Rules, says: Says, of: &Subject<'_>) -> Vec<String> {
 }
 
 fn reaches(of: &Subject<'_>, plan: &Plan) -> Vec<String> {
-    let mut found = vec![format!("{} {}", of.tool, plan.summary)];
+    let mut found = vec![format!("{} {}", of.tool, plan.summary).trim_end().to_owned()];
     if let Some(destroys) = &plan.destroys {
         found.push(format!("it {destroys}; no rule covers that"));
     }

@@ -157,6 +157,8 @@ fn asked_by(rules: &Rules, of: &Subject<'_>) -> Option<String> {
 }
 
 #[cfg(test)]
+mod rules_tests;
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::chat::{Basis, By, CommandLine, Grant, Preview, Scope, Work};

@@ -62,7 +62,7 @@ pub fn too_wide(words: &[String]) -> Option<String> {
     let program = words.first().map(|word| base(word)).filter(|program| !program.is_empty());
     let Some(program) = program else { return Some("it names no program".to_owned()) };
     let sub = words.get(1).map(String::as_str);
-    if is_interpreter(program) || WRAPPERS.contains(&program) {
+    if runs_what_it_is_given(program) {
         return Some(format!("{program} runs whatever it is given"));
     }
     if words.iter().any(|word| word.starts_with('-')) {
@@ -84,6 +84,11 @@ pub fn too_wide(words: &[String]) -> Option<String> {
         }
         (Some(_) | None, _) => None,
     }
+}
+
+/// Whether a program runs what stands in its words.
+pub(super) fn runs_what_it_is_given(program: &str) -> bool {
+    is_interpreter(program) || WRAPPERS.contains(&program)
 }
 
 /// Whether a word behind those of a rule makes the program run another one, or work elsewhere.

@@ -1,8 +1,9 @@
 //! Writes a rule into the person's file, and takes one out again, leaving everything else in it as it is.
 
 use super::{read, text};
+use crate::chat::{Grant, Reach};
 use crate::config::file;
-use crate::policy::{About, Holds, Rule};
+use crate::policy::{About, At, Holds, Rule, Says};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -112,6 +113,24 @@ fn opened(path: &Path) -> io::Result<(String, DocumentMut)> {
         .parse()
         .map_err(|_| io::Error::other("the file is not TOML now, so nothing was changed in it"))?;
     Ok((bare, document))
+}
+
+/// The rule that keeps a grant: in this project alone where it does not reach further.
+pub fn rule(grant: &Grant, folder: &Path, key: &str) -> Rule {
+    let holds = match grant.reach {
+        Reach::Session | Reach::Project => Holds::Project(folder.to_owned()),
+        Reach::Everywhere => Holds::Everywhere,
+    };
+    Rule {
+        says: Says::Allow,
+        tool: Some(grant.tool.clone()),
+        about: Rule::about(&grant.scope),
+        holds,
+        created: String::new(),
+        expires: String::new(),
+        key: key.to_owned(),
+        at: At::default(),
+    }
 }
 
 /// The rule as it is written, for the file and for the card.

@@ -30,7 +30,7 @@ impl Approval {
             (Step::Details, _) if says => {
                 format!("a yes is said on the card · {} goes back to it", key(Action::Details))
             }
-            (Step::Plan | Step::Always(_) | Step::Because(_) | Step::Details | Step::Edit(_), _) => {
+            (Step::Plan | Step::Scope(_) | Step::Because(_) | Step::Details | Step::Edit(_), _) => {
                 format!("that key does nothing here · {} goes back to the card", key(Action::Close))
             }
         })
