@@ -1,7 +1,7 @@
 //! Everything that can happen to the agent.
 
 use crate::chat::{Answer, By, CallId, Chunk, Decision, Intent, Outcome, TurnId, Usage};
-use crate::policy::Rules;
+use crate::policy::{Mode, Rules};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -126,6 +126,6 @@ pub enum Event {
         /// Who took it back.
         by: By,
     },
-    /// The person went on to the next mode. Only a key of theirs makes this; no card and no model does.
-    ModeChanged,
+    /// The person chose how much runs without asking. Only a key of theirs makes this; no card and no model does.
+    ModeChanged(Mode),
 }

@@ -17,6 +17,7 @@ mod tests;
 mod thinking;
 mod window;
 
+pub use crate::policy::Mode;
 pub use ahead::{Ahead, Look};
 pub use compacting::Cut;
 pub use effect::Effect;
@@ -100,7 +101,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
                 desk.keep(Entry::TakenBack { given_on, what, by });
             }
         }
-        Event::ModeChanged => desk.state.policy.mode = desk.state.policy.mode.next(),
+        Event::ModeChanged(mode) => desk.state.policy.mode = mode,
     }
     desk.effects
 }

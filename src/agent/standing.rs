@@ -1,7 +1,7 @@
 //! What stands without being asked about: how wide a yes may be kept, and what each kept yes has covered.
 
 use super::state::{State, Waiting};
-use crate::chat::{CallId, Entry, Grant, Reach, Standing};
+use crate::chat::{CallId, Entry, Grant, Span, Standing};
 use crate::policy::{Rule, Says, Subject, covers, may_be_rule, offers};
 
 /// One width in which a yes for the call that waits may be kept.
@@ -89,9 +89,11 @@ struct Look<'a> {
 fn looks(state: &State, from: usize) -> Vec<Look<'_>> {
     let mut looks: Vec<Look<'_>> = Vec::new();
     for (index, entry) in state.session.entries().iter().enumerate().skip(from) {
-        let Entry::Planned { call, summary, access, destroys, basis, verdict, .. } = entry else { continue };
+        let Entry::Planned { call, summary, access, preview, destroys, basis, verdict, .. } = entry else {
+            continue;
+        };
         let Some(made) = state.session.call(call) else { continue };
-        let subject = Subject::new(&made.call.name, access, destroys.is_some(), basis);
+        let subject = Subject::new(&made.call.name, access, preview, destroys.is_some(), basis);
         looks.retain(|look| look.call != call);
         looks.push(Look { entry: index, call, summary, allowed: verdict == "allow", subject });
     }
@@ -118,7 +120,7 @@ impl Kept {
 
 impl Width {
     /// The same for longer.
-    pub fn reaching(&self, reach: Reach) -> Grant {
-        Grant { reach, ..self.grant.clone() }
+    pub fn spanning(&self, span: Span) -> Grant {
+        Grant { span, ..self.grant.clone() }
     }
 }

@@ -180,10 +180,10 @@ impl Start {
 }
 
 fn mode(word: &str) -> Result<Mode, Mistake> {
-    [Mode::Ask, Mode::Plan]
-        .into_iter()
-        .find(|mode| mode.word() == word)
-        .ok_or_else(|| Mistake(format!("--mode is {word:?}; it takes \"ask\" or \"plan\"")))
+    let found = Mode::ALL.into_iter().find(|mode| mode.word() == word);
+    found.ok_or_else(|| {
+        Mistake(format!("--mode is {word:?}; it takes \"plan\", \"ask\", \"auto\" or \"full\""))
+    })
 }
 
 /// The folder to work in, with its links resolved.

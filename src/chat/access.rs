@@ -18,7 +18,62 @@ pub enum Access {
     /// Changes something outside the project, or something that other programs obey (`.git`, start-up files).
     WriteOutside(#[serde(serialize_with = "as_unicode")] PathBuf),
     /// Runs a command.
-    Run(CommandLine),
+    Run(Run),
+}
+
+/// A command that does more than read inside the project, and what is known of that before it runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// What is run.
+    #[serde(flatten)]
+    pub line: CommandLine,
+    /// How far it reaches. Left out where that is unclear, as in what was kept before it was told.
+    #[serde(default, skip_serializing_if = "Reach::is_unclear")]
+    pub reach: Reach,
+    /// Why it reaches so far, in words that follow “because”.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
+/// How far a command reaches, from the least to the worst.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// It only reads, as far as its words say.
+    Reads,
+    /// It also writes files of the project that were not there, or at their end.
+    Writes,
+    /// It runs programs that can do more, inside the project as far as its words say.
+    Runs,
+    /// It reaches the network or others, or changes something outside the project: beyond taking back.
+    Outside,
+    /// It cannot be told before it runs.
+    #[default]
+    Unclear,
+    /// It is refused whoever allowed it.
+    Never,
+}
+
+impl Reach {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like that")]
+    fn is_unclear(&self) -> bool {
+        *self == Self::Unclear
+    }
+}
+
+impl From<CommandLine> for Run {
+    fn from(line: CommandLine) -> Self {
+        Self { line, reach: Reach::default(), why: String::new() }
+    }
+}
+
+/// Most of what is asked of it is asked of the command itself.
+impl std::ops::Deref for Run {
+    type Target = CommandLine;
+
+    fn deref(&self) -> &CommandLine {
+        &self.line
+    }
 }
 
 /// A command as it will be run: nothing else is added to it.
@@ -59,7 +114,7 @@ mod tests {
         let edit =
             Diff { path: strange(), created: false, added: 0, removed: 0, hunks: Vec::new(), note: None };
         for written in [
-            serde_json::to_string(&Access::Run(line.clone())),
+            serde_json::to_string(&Access::Run(line.clone().into())),
             serde_json::to_string(&Access::Read(vec![strange()])),
             serde_json::to_string(&Access::ReadSensitive(strange())),
             serde_json::to_string(&Access::Write(strange())),

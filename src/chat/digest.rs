@@ -137,7 +137,7 @@ mod tests {
         Plan {
             title: "run a command?".into(),
             summary: "sh x.sh".into(),
-            access: Access::Run(line.clone()),
+            access: Access::Run(line.clone().into()),
             preview: Preview::Command(line.clone()),
             always: None,
             destroys: None,

@@ -13,8 +13,8 @@ pub struct Grant {
     /// How wide it is.
     pub scope: Scope,
     /// Where and how long it holds.
-    #[serde(default, skip_serializing_if = "Reach::is_session")]
-    pub reach: Reach,
+    #[serde(default, skip_serializing_if = "Span::is_session")]
+    pub span: Span,
 }
 
 /// How wide a grant is.
@@ -46,7 +46,7 @@ pub enum Scope {
 /// Where a grant holds, and how long.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reach {
+pub enum Span {
     /// In the session that logged it.
     #[default]
     Session,
@@ -56,7 +56,7 @@ pub enum Reach {
     Everywhere,
 }
 
-impl Reach {
+impl Span {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like that")]
     fn is_session(&self) -> bool {
         *self == Self::Session
@@ -102,18 +102,18 @@ impl Standing {
 impl Grant {
     /// For the session that logs it.
     pub fn new(tool: &str, scope: Scope) -> Self {
-        Self { tool: tool.to_owned(), scope, reach: Reach::Session }
+        Self { tool: tool.to_owned(), scope, span: Span::Session }
     }
 
     /// What it covers, in words for the card.
     pub fn words(&self) -> String {
-        format!("{}, {}", self.what(), self.reach.words())
+        format!("{}, {}", self.what(), self.span.words())
     }
 
     /// What it covers, without where and how long.
     pub fn what(&self) -> String {
         match &self.scope {
-            Scope::Command { .. } if self.reach == Reach::Everywhere => "exactly this command".to_owned(),
+            Scope::Command { .. } if self.span == Span::Everywhere => "exactly this command".to_owned(),
             Scope::Command { .. } => "exactly this command, in this folder".to_owned(),
             Scope::Words { words, .. } => format!("every plain command that begins with {}", words.join(" ")),
             Scope::File(path) => format!("every {} of {}", self.tool, path.display()),

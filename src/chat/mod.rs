@@ -24,13 +24,13 @@ pub mod tokens;
 pub mod tool;
 pub mod usage;
 
-pub use access::{Access, CommandLine};
+pub use access::{Access, CommandLine, Reach, Run};
 pub use basis::{Basis, Beyond, Held, Seen};
 pub use chunk::{Chunk, Finish};
 pub use digest::{Digest, Told};
 pub use edit::{Diff, Edit, Hunk, Line};
 pub use entry::{By, Decision, Ending, Entry, Namer};
-pub use grant::{Grant, Reach, Scope, Standing};
+pub use grant::{Grant, Scope, Span, Standing};
 pub use id::{CallId, SessionId, TurnId};
 pub use message::{Echo, Message, Request};
 pub use picture::Picture;

@@ -3,7 +3,7 @@
 mod talk;
 
 use super::{
-    Access, CallId, Decision, Entry, Namer, Outcome, Preview, Questions, Reach, Standing, ToolCall, Usage,
+    Access, CallId, Decision, Entry, Namer, Outcome, Preview, Questions, Span, Standing, ToolCall, Usage,
     summary, tokens,
 };
 use serde_json::Value;
@@ -158,7 +158,7 @@ impl Session {
             Entry::Decided { call, decision, by, .. } => {
                 let number = self.order.iter().position(|id| id == call).map_or(0, |at| at + 1);
                 if let Decision::Always(grant) = decision
-                    && grant.reach == Reach::Session
+                    && grant.span == Span::Session
                 {
                     let (call, by) = (call.clone(), by.clone());
                     self.granted.push(Standing { grant: grant.clone(), entry: index, number, call, by });

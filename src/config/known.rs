@@ -37,7 +37,7 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
     ("profiles.*", "price_input", Takes::Price),
     ("profiles.*", "price_cached", Takes::Price),
     ("profiles.*", "price_output", Takes::Price),
-    ("approval", "mode", Takes::Word(&["ask", "plan"])),
+    ("approval", "mode", Takes::Word(&["plan", "ask", "auto", "full"])),
     ("shell", "timeout", Takes::Whole(1..=3600)),
     ("shell", "max_timeout", Takes::Whole(1..=3600)),
     ("screen", "theme", Takes::Text),

@@ -37,7 +37,7 @@ pub(super) fn may_be_kept(of: &Subject<'_>) -> bool {
 }
 
 /// A path with nothing in it but names.
-fn is_plain(path: &Path) -> bool {
+pub(super) fn is_plain(path: &Path) -> bool {
     path.components().all(|part| matches!(part, Component::Normal(_)))
 }
 
@@ -46,7 +46,7 @@ fn is_plain(path: &Path) -> bool {
 pub(super) fn begins(words: &[String], of: &Subject<'_>) -> bool {
     let Some(simple) = of.reading().and_then(plain) else { return false };
     // Its end would be told the other way round.
-    let turned = matches!(of.access, Access::Run(line) if line.command.trim_start().starts_with('!'));
+    let turned = of.line.is_some_and(|line| line.command.trim_start().starts_with('!'));
     let all = simple.words.len() >= words.len()
         && words.iter().zip(&simple.words).all(|(a, b)| b.known() == Some(a));
     // What follows must not turn it into something else.
@@ -124,17 +124,19 @@ fn follow(wanted: &[String], texts: &[&str]) -> bool {
 /// Whether the call reads, changes or names a file that fits the pattern.
 pub(super) fn holds_path(pattern: &str, of: &Subject<'_>) -> bool {
     let fits = |path: &Path| path.to_str().is_some_and(|path| fits_path(pattern, path));
-    match of.access {
+    let reached = match of.access {
         Access::Nothing => false,
         Access::Read(paths) => paths.iter().any(|path| fits(path)),
         Access::ReadSensitive(path) | Access::Write(path) | Access::WriteOutside(path) => fits(path),
-        Access::Run(line) => {
+        Access::Run(_) => false,
+    };
+    reached
+        || of.line.is_some_and(|line| {
             let named = of.reading().map(|reading| reading.named.as_slice()).unwrap_or_default();
             let seen = of.basis.files.iter().any(|seen| fits(&seen.path));
             let beyond = of.basis.beyond.as_ref().is_some_and(|beyond| fits(&beyond.path));
             seen || beyond || named.iter().any(|named| names(named, pattern, &line.folder))
-        }
-    }
+        })
 }
 
 fn fits_path(pattern: &str, path: &str) -> bool {

@@ -3,19 +3,21 @@
 mod cover;
 mod explain;
 pub mod glob;
+mod mode;
 mod offers;
+pub mod reach;
 pub mod rule;
 pub mod shell;
 mod subject;
 
 pub use cover::covers;
 pub use explain::{Step, explain};
+pub use mode::Mode;
 pub use offers::{may_be_rule, offers, too_wide};
 pub use rule::{About, At, Holds, Rule, Rules, Says};
 pub use subject::Subject;
 
-use crate::chat::{Access, Plan, Standing};
-use serde::{Deserialize, Serialize};
+use crate::chat::{Access, Plan, Reach, Standing};
 
 /// What may go ahead without asking, fixed by the person outside any card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,43 +26,6 @@ pub struct Policy {
     pub mode: Mode,
     /// Whether nothing real is touched. Fixed when the session is made.
     pub dry_run: bool,
-}
-
-/// How much runs without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Reading inside the project runs; everything else is refused.
-    Plan,
-    /// Reading inside the project runs; everything else asks.
-    #[default]
-    Ask,
-}
-
-impl Mode {
-    /// The one that a person's key changes to from here.
-    pub fn next(self) -> Self {
-        match self {
-            Self::Plan => Self::Ask,
-            Self::Ask => Self::Plan,
-        }
-    }
-
-    /// Its one word, as it is written in the settings and on the screen.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Plan => "plan",
-            Self::Ask => "ask",
-        }
-    }
-
-    /// What it means, in a few words for the person.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Plan => "the project is read, nothing is changed or run",
-            Self::Ask => "reading runs, everything else asks you",
-        }
-    }
 }
 
 /// What is to be done with a plan.
@@ -95,10 +60,15 @@ impl Verdict {
     }
 }
 
-/// Judges a plan. The order is the documentation: what a rule denies; what touches nothing; what reads inside the
+/// Judges a plan. The order is the documentation: what is never done; what a rule denies; what touches nothing; what reads inside the
 /// project, unless a rule asks; the plan mode's refusal; the dry run; what a rule asks about, or might if its file could be
-/// read; a standing yes of this session; a rule that allows; everything else is asked.
+/// read; a standing yes of this session; a rule that allows; what the mode lets through; everything else is asked.
 pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, plan: &Plan) -> Verdict {
+    if let Some(why) = never(&plan.access) {
+        return Verdict::Refuse(format!(
+            "Refused, in every mode and whatever was allowed: {why}. Do not try it another way; say what the person can do themselves."
+        ));
+    }
     let of = Subject::of(tool, plan);
     if let Some(rule) = rules.first(Says::Deny, &of) {
         return Verdict::Refuse(format!(
@@ -131,6 +101,9 @@ pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, p
     if let Some(rule) = rules.first(Says::Allow, &of) {
         return Verdict::Allow(format!("a rule of yours allows it: {}", rule.told()));
     }
+    if policy.mode.lets_through(plan) {
+        return Verdict::Allow(format!("the session is in {} mode", policy.mode.word()));
+    }
     Verdict::Ask(match &plan.access {
         Access::Nothing | Access::Read(_) => String::new(),
         Access::ReadSensitive(path) => {
@@ -143,7 +116,8 @@ pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, p
                 path.display()
             )
         }
-        Access::Run(_) => "it runs a command".to_owned(),
+        Access::Run(run) if run.why.is_empty() => "it runs a command".to_owned(),
+        Access::Run(run) => run.why.clone(),
     })
 }
 
@@ -156,6 +130,15 @@ fn asked_by(rules: &Rules, of: &Subject<'_>) -> Option<String> {
     })
 }
 
+/// Why this is never done, whoever allowed it; in words that follow “because”.
+fn never(access: &Access) -> Option<String> {
+    match access {
+        Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) => None,
+        Access::Write(path) | Access::WriteOutside(path) => reach::is_own(&path.to_string_lossy()),
+        Access::Run(run) => (run.reach == Reach::Never).then(|| run.why.clone()),
+    }
+}
+
 #[cfg(test)]
 mod rules_tests;
 #[cfg(test)]
@@ -164,7 +147,7 @@ mod tests {
     use crate::chat::{Basis, By, CommandLine, Grant, Preview, Scope, Work};
 
     fn run(command: &str) -> Access {
-        Access::Run(CommandLine { command: command.into(), folder: "/p".into(), seconds: 30 })
+        Access::Run(CommandLine { command: command.into(), folder: "/p".into(), seconds: 30 }.into())
     }
 
     fn standing(grant: &Grant) -> Standing {
@@ -225,7 +208,8 @@ mod tests {
         ] {
             assert_eq!(verdict(Policy::default(), granted, access.clone(), destroys), expected, "{access:?}");
         }
-        let elsewhere = Access::Run(CommandLine { command: "ls".into(), folder: "/q".into(), seconds: 30 });
+        let elsewhere =
+            Access::Run(CommandLine { command: "ls".into(), folder: "/q".into(), seconds: 30 }.into());
         assert_eq!(verdict(Policy::default(), &ls, elsewhere, false), "ask", "another folder");
         let other = [Grant::new("other", Scope::File("a".into()))];
         assert_eq!(

@@ -120,7 +120,9 @@ impl Rule {
             }
             (About::Words(words), _) => cover::begins(words, of),
             (About::Path(pattern), Access::Write(path)) => {
-                cover::may_be_kept(of) && path.to_str().is_some_and(|path| glob::path(pattern, path))
+                cover::may_be_kept(of)
+                    && cover::is_plain(path)
+                    && path.to_str().is_some_and(|path| glob::path(pattern, path))
             }
             // A tool alone is no narrow thing to allow: a command can be anything.
             (About::Anything, Access::Write(_)) => cover::may_be_kept(of),
@@ -132,9 +134,7 @@ impl Rule {
     fn touches(&self, of: &Subject<'_>) -> bool {
         match &self.about {
             About::Anything => !matches!(of.access, Access::Nothing),
-            About::Command(command) => {
-                matches!(of.access, Access::Run(line) if line.command.trim() == command.trim())
-            }
+            About::Command(command) => of.line.is_some_and(|line| line.command.trim() == command.trim()),
             About::Words(words) => cover::holds_words(words, of),
             About::Path(pattern) => cover::holds_path(pattern, of),
             About::Host(pattern) => cover::holds_host(pattern, of),

@@ -18,7 +18,7 @@ fn plan(access: Access) -> Plan {
 }
 
 fn run(command: &str) -> Plan {
-    plan(Access::Run(CommandLine { command: command.into(), folder: "/p".into(), seconds: 30 }))
+    plan(Access::Run(CommandLine { command: command.into(), folder: "/p".into(), seconds: 30 }.into()))
 }
 
 fn words(text: &str) -> About {

@@ -40,6 +40,20 @@ impl Reader for Disk {
         std::fs::symlink_metadata(&at.real).is_ok()
     }
 
+    fn names(&self, at: &Located) -> Result<Vec<String>, Error> {
+        let failed = |source| Error::Io { path: at.shown.clone(), source };
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&at.real).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name().into_string();
+            let odd = |name: std::ffi::OsString| {
+                Error::BadPath(format!("{} is no Unicode name", Path::new(&name).display()))
+            };
+            names.push(name.map_err(odd)?);
+        }
+        names.sort();
+        Ok(names)
+    }
+
     fn walk(
         &self,
         under: &Located,

@@ -56,6 +56,8 @@ pub trait Reader: Send + Sync {
     fn read(&self, at: &Located) -> Result<Vec<u8>, Error>;
     /// Whether there is a file or folder.
     fn exists(&self, at: &Located) -> bool;
+    /// The names of everything in a folder, hidden and ignored too, sorted. Refused where one of them is no Unicode.
+    fn names(&self, at: &Located) -> Result<Vec<String>, Error>;
     /// Every file and folder below, sorted by path, ignore files respected, `.git` left out. `hidden` takes dot
     /// files in. `visit` ends the walk with `Break`.
     fn walk(

@@ -127,6 +127,19 @@ impl Reader for Rehearsal {
         self.above(at).is_some_and(|path| path.symlink_metadata().is_ok()) || self.real.exists(at)
     }
 
+    fn names(&self, at: &Located) -> Result<Vec<String>, Error> {
+        let mut names =
+            self.real.names(at).or_else(|error| if self.exists(at) { Ok(Vec::new()) } else { Err(error) })?;
+        let base = if at.shown == Path::new(".") { Path::new("") } else { &at.shown };
+        let above = self.layered().into_keys().filter(|path| path.parent() == Some(base));
+        names.extend(
+            above.filter_map(|path| path.file_name().map(|name| name.to_string_lossy().into_owned())),
+        );
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+
     fn walk(
         &self,
         under: &Located,

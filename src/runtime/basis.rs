@@ -1,21 +1,21 @@
 //! What is shown is what runs: right before a plan is done, what it rests on is compared with what it was made from.
 
 use super::Means;
-use crate::chat::{Access, Plan};
+use crate::chat::{Plan, Work};
 use crate::project;
 use crate::tools::{Error, named};
 use std::path::PathBuf;
 
 /// Adds to a plan what only this floor knows: the variables that its command will find.
 pub(super) fn complete(means: &Means, plan: &mut Plan) {
-    if let (Access::Run(_), Some(shell)) = (&plan.access, &means.shell) {
+    if let (Work::Command(_), Some(shell)) = (&plan.work, &means.shell) {
         plan.basis.environment = shell.names();
     }
 }
 
 /// Whether there is anything to compare.
 pub(super) fn matters(plan: &Plan) -> bool {
-    matches!(plan.access, Access::Run(_)) || plan.basis.files.iter().any(|seen| seen.becomes.is_none())
+    matches!(plan.work, Work::Command(_)) || plan.basis.files.iter().any(|seen| seen.becomes.is_none())
 }
 
 /// Refuses a plan that rests on something which is not as it was shown. A file that the plan itself changes is compared
@@ -36,7 +36,7 @@ pub(super) fn holds(means: &Means, plan: &Plan) -> Result<(), Error> {
             return changed(format!("{} has changed", seen.path.display()));
         }
     }
-    if let Access::Run(line) = &plan.access {
+    if let Work::Command(line) = &plan.work {
         // The same words may name other files by now: a link leads elsewhere, or there is one where none was.
         if let Some(other) = other(plan, &line.command, means) {
             return changed(format!("The files that the command names have changed ({})", other.display()));

@@ -1,7 +1,7 @@
 //! Runs a command in the project's folder.
 
 use super::arguments::{Count, checked};
-use super::{Error, Hands, Settings, Tool, brief, destroys, scripts};
+use super::{Error, Hands, Settings, Stage, Tool, blocking, brief, destroys, reach, scripts};
 use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Scope, ToolSpec, Work};
 use crate::project::Reader;
 use crate::project::shell::Ran;
@@ -75,7 +75,7 @@ impl Tool for BashExec {
         Ok(Intent::Act(Box::new(Plan {
             title: "run a command?".to_owned(),
             summary: brief::line(&line.command, 120),
-            access: Access::Run(line.clone()),
+            access: reach::access(line.clone(), files),
             preview: Preview::Command(line.clone()),
             always: lasting.then(|| {
                 Grant::new(
@@ -93,8 +93,30 @@ impl Tool for BashExec {
         let Work::Command(line) = &plan.work else {
             return Err(Error::Broken("the plan holds no command".to_owned()));
         };
+        if matches!(plan.access, Access::Read(_)) {
+            // Nobody was asked about it: it must still be what it was when it was called reading.
+            let (again, access) = (line.clone(), plan.access.clone());
+            blocking(hands.project.clone(), move |files| match reach::access(again, files) == access {
+                true => Ok(String::new()),
+                false => Err(Error::Failed(
+                    "What the command reads has changed since it was looked at, so nothing was run. Call it again.".to_owned(),
+                )),
+            })
+            .await?;
+        }
         let ran = hands.shell.run(line, &*hands.progress).await?;
         Ok(self.told(&ran, line.seconds))
+    }
+
+    /// No command runs in a dry run, and none would see what was rehearsed.
+    async fn rehearse(&self, plan: &Plan, _: &Stage) -> Result<String, Error> {
+        let words = super::would_have("bash_exec", plan);
+        if matches!(plan.access, Access::Read(_)) {
+            return Ok(format!(
+                "{words} Commands do not run in a dry run, not even those that only read: they would not see what was rehearsed. read_file, list_files and search_text do."
+            ));
+        }
+        Ok(words)
     }
 }
 
@@ -122,6 +144,7 @@ impl BashExec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chat::{Reach, Run};
     use crate::policy::{Subject, covers};
     use crate::tools::memory::Memory;
     use crate::tools::tests::planned;
@@ -136,15 +159,17 @@ mod tests {
         let files = Memory::with(&[]);
         let check = |arguments: Value, seconds: u64| {
             let plan = planned(&tool(), arguments, &files).unwrap();
-            let line = CommandLine { command: " ls\n pwd".into(), folder: "/project".into(), seconds };
-            assert_eq!((plan.summary.as_str(), plan.title.as_str()), ("ls…", "run a command?"));
-            assert_eq!((&plan.access, &plan.work), (&Access::Run(line.clone()), &Work::Command(line)));
+            let line = CommandLine { command: " make\n pwd".into(), folder: "/project".into(), seconds };
+            let why = "make runs the project's own code".to_owned();
+            let run = Run { line: line.clone(), reach: Reach::Runs, why };
+            assert_eq!((plan.summary.as_str(), plan.title.as_str()), ("make…", "run a command?"));
+            assert_eq!((&plan.access, &plan.work), (&Access::Run(run), &Work::Command(line)));
             let grant = plan.always.as_ref().expect("a command may be allowed for good");
             assert!(covers(grant, &Subject::of("bash_exec", &plan)));
         };
-        check(json!({"command": " ls\n pwd"}), 30);
-        check(json!({"command": " ls\n pwd", "timeout": 120}), 120);
-        check(json!({"command": " ls\n pwd", "timeout": 121}), 120);
+        check(json!({"command": " make\n pwd"}), 30);
+        check(json!({"command": " make\n pwd", "timeout": 120}), 120);
+        check(json!({"command": " make\n pwd", "timeout": 121}), 120);
         for (arguments, part) in [
             (json!({"command": " \n"}), "is empty"),
             (json!({"command": "a\0"}), "NUL"),

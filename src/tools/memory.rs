@@ -70,6 +70,17 @@ impl Reader for Arc<Memory> {
         !matches!(self.read(at), Err(Error::Missing(_)))
     }
 
+    fn names(&self, at: &Located) -> Result<Vec<String>, Error> {
+        let files = self.files.lock().unwrap();
+        let below = files.keys().filter_map(|path| path.strip_prefix(&at.real).ok());
+        let names: std::collections::BTreeSet<String> =
+            below.filter_map(|path| Some(path.iter().next()?.to_str()?.to_owned())).collect();
+        if names.is_empty() {
+            return Err(Error::Missing(at.shown.clone()));
+        }
+        Ok(names.into_iter().collect())
+    }
+
     fn walk(
         &self,
         under: &Located,

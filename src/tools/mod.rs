@@ -14,6 +14,7 @@ pub mod list_files;
 pub(crate) mod memory;
 mod nearest;
 mod place;
+mod reach;
 pub mod read_file;
 mod scripts;
 pub mod search_text;

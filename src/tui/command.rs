@@ -29,7 +29,7 @@ pub enum Command {
     Rules,
     /// Search the transcript.
     Search,
-    /// Change between plan and ask mode.
+    /// Change how much runs without asking.
     Mode,
     /// Name the session.
     Title,
@@ -79,7 +79,12 @@ pub const COMMANDS: &[Row] = &[
     row(Command::Audit, &["audit", "calls"], "every call: who allowed it, when, and what became of it", None),
     row(Command::Grants, &["grants", "allowed"], "what goes ahead unasked, and how to take it back", None),
     row(Command::Rules, &["rules", "trust"], "the rules that hold, and trust in those of the project", None),
-    row(Command::Mode, &["mode"], "change between plan and ask mode", Some(Action::ChangeMode)),
+    row(
+        Command::Mode,
+        &["mode"],
+        "how much runs without asking: plan, ask, auto, full",
+        Some(Action::ChangeMode),
+    ),
     row(Command::Title, &["title", "rename"], "name the session: /title some words", None),
     row(Command::Compact, &["compact", "summarise"], "tell the model what was said by a summary", None),
     row(Command::Dry, &["dry"], "what a dry run does, and how to begin one", None),

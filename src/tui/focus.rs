@@ -60,6 +60,7 @@ pub fn scopes(state: &State) -> Vec<Scope> {
                 | Overlay::Connect(..)
                 | Overlay::Audit(..)
                 | Overlay::Grants(..)
+                | Overlay::Modes(..)
                 | Overlay::Copies(..),
             ) => vec![Scope::List],
             Some(Overlay::Key(_)) => vec![Scope::Line],

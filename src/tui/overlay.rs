@@ -6,7 +6,7 @@ use super::parts::line;
 use super::parts::picker::Picker;
 use super::text::{output, wrap};
 use super::theme::Theme;
-use crate::agent::Kept;
+use crate::agent::{Kept, Mode};
 use crate::chat::CallId;
 use crate::chat::link::Target;
 use ratatui::text::Line;
@@ -36,6 +36,8 @@ pub enum Overlay {
     Audit(Picker, Vec<CallId>),
     /// What stands without being asked about, or a question about it.
     Grants(Picker, Ledger),
+    /// How much runs without asking: each with whether it was confirmed.
+    Modes(Picker, Vec<(Mode, bool)>),
     /// A text that is only read.
     Reader(Reader),
     /// A letter on each link.

@@ -260,7 +260,7 @@ async fn r30_what_a_dry_run_rehearsed_and_plan_mode_refused_is_in_the_record() {
         );
     }
     let mut scene = Scene::new([write(), says("I would write it.")]);
-    scene.takes(aye::agent::Event::ModeChanged);
+    scene.takes(aye::agent::Event::ModeChanged(aye::policy::Mode::Plan));
     scene.say("go").await;
     let told = records(scene.state.session.entries())[0].json(&|_| None);
     assert_eq!(

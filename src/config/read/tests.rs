@@ -20,7 +20,10 @@ fn a_wrong_value_says_what_was_found_and_what_is_allowed() {
     check("[screen]\nlinks = 3", &[r#"2: screen.links is 3; it takes "auto", "on" or "off""#]);
     check("[screen]\ntheme = []", &["2: screen.theme is a list; it takes a text in quotes"]);
     check("screen.theme = \" \"", &["1: screen.theme is \" \"; it takes a text in quotes"]);
-    check("[approval]\nmode = \"yolo\"", &[r#"2: approval.mode is "yolo"; it takes "ask" or "plan""#]);
+    check(
+        "[approval]\nmode = \"yolo\"",
+        &[r#"2: approval.mode is "yolo"; it takes "plan", "ask", "auto" or "full""#],
+    );
     check("shell = { timeout = 0 }", &["1: shell.timeout is 0; it takes a whole number from 1 to 3600"]);
     check("[shell]\ntimeout = 1.5", &["2: shell.timeout is 1.5; it takes a whole number from 1 to 3600"]);
     check(

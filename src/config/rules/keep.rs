@@ -1,7 +1,7 @@
 //! Writes a rule into the person's file, and takes one out again, leaving everything else in it as it is.
 
 use super::{read, text};
-use crate::chat::{Grant, Reach};
+use crate::chat::{Grant, Span};
 use crate::config::file;
 use crate::policy::{About, At, Holds, Rule, Says};
 use std::fs::{self, File};
@@ -117,9 +117,9 @@ fn opened(path: &Path) -> io::Result<(String, DocumentMut)> {
 
 /// The rule that keeps a grant: in this project alone where it does not reach further.
 pub fn rule(grant: &Grant, folder: &Path, key: &str) -> Rule {
-    let holds = match grant.reach {
-        Reach::Session | Reach::Project => Holds::Project(folder.to_owned()),
-        Reach::Everywhere => Holds::Everywhere,
+    let holds = match grant.span {
+        Span::Session | Span::Project => Holds::Project(folder.to_owned()),
+        Span::Everywhere => Holds::Everywhere,
     };
     Rule {
         says: Says::Allow,

@@ -1,7 +1,7 @@
 //! Reads one rule, and tries the examples it carries.
 
 use super::read::Wrong;
-use crate::chat::{Access, Basis, CommandLine};
+use crate::chat::{Access, Basis, CommandLine, Preview};
 use crate::config::problem::nearest;
 use crate::policy::{About, At, Holds, Rule, Says, Subject, too_wide};
 use std::path::{Component, Path, PathBuf};
@@ -261,12 +261,13 @@ impl Reading<'_> {
 fn speaks(rule: &Rule, example: &str) -> bool {
     let access = match &rule.about {
         About::Path(_) => Access::Write(PathBuf::from(example)),
-        About::Anything | About::Command(_) | About::Words(_) | About::Host(_) => {
-            Access::Run(CommandLine { command: example.to_owned(), folder: PathBuf::from("/"), seconds: 0 })
-        }
+        About::Anything | About::Command(_) | About::Words(_) | About::Host(_) => Access::Run(
+            CommandLine { command: example.to_owned(), folder: PathBuf::from("/"), seconds: 0 }.into(),
+        ),
     };
     let tool = rule.tool.as_deref().unwrap_or_default();
-    rule.speaks(&Subject::new(tool, &access, false, &Basis::default()))
+    let preview = Preview::Text(String::new());
+    rule.speaks(&Subject::new(tool, &access, &preview, false, &Basis::default()))
 }
 
 fn is_day(text: &str) -> bool {

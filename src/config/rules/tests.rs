@@ -1,7 +1,7 @@
 //! Rules are read as they are written, a wrong one is said with its line, and what may have denied makes everything ask.
 
 use super::*;
-use crate::chat::{Access, Basis, CommandLine};
+use crate::chat::{Access, Basis, CommandLine, Preview};
 use crate::policy::{About, At, Says, Subject};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -35,8 +35,8 @@ impl Place {
 }
 
 fn speaks(rule: &Rule, command: &str) -> bool {
-    let access = Access::Run(CommandLine { command: command.into(), folder: "/p".into(), seconds: 1 });
-    rule.speaks(&Subject::new("bash_exec", &access, false, &Basis::default()))
+    let access = Access::Run(CommandLine { command: command.into(), folder: "/p".into(), seconds: 1 }.into());
+    rule.speaks(&Subject::new("bash_exec", &access, &Preview::Text(String::new()), false, &Basis::default()))
 }
 
 #[test]

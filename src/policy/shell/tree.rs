@@ -78,7 +78,20 @@ impl Walk<'_> {
     }
 
     fn blank(&mut self, from: usize, to: usize, lines: bool) {
-        let gap = self.text.get(from..to.max(from)).unwrap_or("?").replace("\\\n", "");
+        let gap = self.text.get(from..to.max(from)).unwrap_or("?");
+        // A line that goes on joins what stands before it with what stands behind it, unless a blank or the kind of either
+        // parts them.
+        if gap.replace("\\\n", "").is_empty() && !gap.is_empty() {
+            let before = self.text.get(..from).unwrap_or_default();
+            let behind = self.text.get(to..).unwrap_or_default();
+            let parted = before.ends_with(['&', '|', ';'])
+                && behind
+                    .starts_with(|letter: char| letter.is_ascii_alphanumeric() || "'\"./".contains(letter));
+            if !parted && !behind.is_empty() {
+                self.unclear("it is not plain how a shell reads a line that goes on in it");
+            }
+        }
+        let gap = gap.replace("\\\n", "");
         let skipped = gap.chars().find(|letter| !(matches!(letter, ' ' | '\t') || lines && *letter == '\n'));
         if let Some(skipped) = skipped {
             self.unclear(format!("it is not plain how a shell reads “{}” in it", skipped.escape_debug()));

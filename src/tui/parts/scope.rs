@@ -2,7 +2,7 @@
 
 use super::listening::QUIET;
 use crate::agent::Width;
-use crate::chat::{Grant, Reach, Scope};
+use crate::chat::{Grant, Scope, Span};
 use crate::config::rules::keep;
 use crate::tui::keys::{Action, Keymap, Scope as Keys};
 use crate::tui::theme::Theme;
@@ -19,7 +19,7 @@ pub struct Choosing {
     /// At least one.
     widths: Vec<Width>,
     at: usize,
-    reach: Reach,
+    span: Span,
     folder: PathBuf,
     opened: Duration,
     /// Whether all of what stands here now was on the screen.
@@ -31,7 +31,7 @@ pub struct Choosing {
 /// What a key did.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// Another width or reach, or a place further down.
+    /// Another width or span, or a place further down.
     Moved,
     /// Nothing; why, and what would work.
     Says(String),
@@ -48,7 +48,7 @@ impl Choosing {
             return None;
         }
         let folder = folder.to_owned();
-        Some(Self { widths, at: 0, reach: Reach::Session, folder, opened: now, seen: false, keeping: false })
+        Some(Self { widths, at: 0, span: Span::Session, folder, opened: now, seen: false, keeping: false })
     }
 
     /// Whether the rule is being written: no key means anything until it is.
@@ -71,10 +71,10 @@ impl Choosing {
     }
 
     /// Where it may hold: what cannot be written as a rule holds in this session alone.
-    fn reaches(&self) -> &'static [Reach] {
+    fn spans(&self) -> &'static [Span] {
         match self.width().lasts && self.folder.to_str().is_some() {
-            true => &[Reach::Session, Reach::Project, Reach::Everywhere],
-            false => &[Reach::Session],
+            true => &[Span::Session, Span::Project, Span::Everywhere],
+            false => &[Span::Session],
         }
     }
 
@@ -85,18 +85,18 @@ impl Choosing {
             Action::Close => Reply::Closed,
             Action::Narrower if self.at == 0 => Reply::Says("this is the narrowest there is".to_owned()),
             Action::Wider if self.at + 1 >= self.widths.len() => Reply::Says(self.no_wider()),
-            Action::Narrower => self.moved(self.at - 1, self.reach),
-            Action::Wider => self.moved(self.at + 1, self.reach),
+            Action::Narrower => self.moved(self.at - 1, self.span),
+            Action::Wider => self.moved(self.at + 1, self.span),
             Action::Up | Action::Down => {
-                let reaches = self.reaches();
-                if reaches.len() == 1 {
+                let spans = self.spans();
+                if spans.len() == 1 {
                     return Reply::Says(
                         "this cannot be written as a rule: it holds for this session".to_owned(),
                     );
                 }
-                let at = reaches.iter().position(|reach| *reach == self.reach).unwrap_or(0);
-                let to = if action == Action::Down { at + 1 } else { at + reaches.len() - 1 };
-                self.moved(self.at, reaches[to % reaches.len()])
+                let at = spans.iter().position(|span| *span == self.span).unwrap_or(0);
+                let to = if action == Action::Down { at + 1 } else { at + spans.len() - 1 };
+                self.moved(self.at, spans[to % spans.len()])
             }
             Action::Accept if !listens || self.is_fresh(now) => {
                 Reply::Says("too soon to have been read · press it again".to_owned())
@@ -106,8 +106,8 @@ impl Choosing {
                 Reply::Says(format!("not all of it was seen yet · {end} shows the end"))
             }
             Action::Accept => {
-                self.keeping = self.reach != Reach::Session;
-                Reply::Kept(self.width().reaching(self.reach))
+                self.keeping = self.span != Span::Session;
+                Reply::Kept(self.width().spanning(self.span))
             }
             Action::ApproveOnce | Action::ApproveAlways => {
                 let enter = keys.hint(Keys::Keep, Action::Accept);
@@ -117,9 +117,9 @@ impl Choosing {
         }
     }
 
-    fn moved(&mut self, at: usize, reach: Reach) -> Reply {
+    fn moved(&mut self, at: usize, span: Span) -> Reply {
         self.at = at;
-        self.reach = if self.reaches().contains(&reach) { reach } else { Reach::Session };
+        self.span = if self.spans().contains(&span) { span } else { Span::Session };
         self.seen = false;
         Reply::Moved
     }
@@ -140,18 +140,18 @@ impl Choosing {
     /// Everything that is read here, each line with its style.
     pub fn lines(&self, theme: &Theme) -> Vec<(String, Style)> {
         let width = self.width();
-        let grant = width.reaching(self.reach);
+        let grant = width.spanning(self.span);
         let mut lines = vec![("from now on, without asking:".to_owned(), theme.prompt)];
         lines.push((format!("‹ {} ›  {} of {}", grant.what(), self.at + 1, self.widths.len()), theme.strong));
         if let Scope::Command { command, .. } = &grant.scope {
             lines.push((format!("$ {command}"), theme.text));
         }
-        let reaches = self.reaches().iter().map(|reach| match *reach == self.reach {
-            true => format!("[{}]", reach.words()),
-            false => reach.words().to_owned(),
+        let spans = self.spans().iter().map(|span| match *span == self.span {
+            true => format!("[{}]", span.words()),
+            false => span.words().to_owned(),
         });
-        lines.push((reaches.collect::<Vec<_>>().join(" · "), theme.text));
-        if self.reach != Reach::Session {
+        lines.push((spans.collect::<Vec<_>>().join(" · "), theme.text));
+        if self.span != Span::Session {
             lines.push((String::new(), theme.text));
             let rule = keep::shown(&keep::rule(&grant, &self.folder, "a"));
             lines.extend(rule.lines().map(|line| (line.to_owned(), theme.accent)));

@@ -258,7 +258,7 @@ pub fn command(line: &str) -> Intent {
     Intent::Act(Box::new(Plan {
         title: "run a command?".into(),
         summary: line.command.clone(),
-        access: Access::Run(line.clone()),
+        access: Access::Run(line.clone().into()),
         preview: Preview::Command(line.clone()),
         always: None,
         destroys: None,

@@ -2,7 +2,7 @@
 
 use super::{agent, unheard, waits};
 use crate::agent::{Event, Waiting, widths};
-use crate::chat::{By, CallId, Decision, Grant, Reach};
+use crate::chat::{By, CallId, Decision, Grant, Span};
 use crate::tui::effect::Effect;
 use crate::tui::host::Wish;
 use crate::tui::keys::{Action, Chord, Scope};
@@ -57,7 +57,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                 }
                 approval::Reply::Editor(text) => return Some(vec![Effect::EditText(text)]),
                 approval::Reply::Decided { decision: Decision::Always(grant), by }
-                    if grant.reach != Reach::Session =>
+                    if grant.span != Span::Session =>
                 {
                     // It is decided when the rule is written.
                     let call = call.id.clone();

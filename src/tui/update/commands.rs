@@ -1,6 +1,6 @@
 //! What commands do, and the lists they open.
 
-use super::{agent, audit, connect, copy, grants, key, models, search};
+use super::{agent, audit, connect, copy, grants, key, models, modes, search};
 use crate::agent::Waiting;
 use crate::tui::command::{COMMANDS, Command};
 use crate::tui::effect::Effect;
@@ -34,7 +34,7 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
         Command::Audit => audit::open(state),
         Command::Grants => grants::open(state),
         Command::Rules => vec![Effect::Ask(Wish::Rules)],
-        Command::Mode => change_mode(state),
+        Command::Mode => modes::called(state, words),
         Command::Title if words.is_empty() => {
             state.notice("write the name behind it: /title the flaky test", Kind::Info);
             Vec::new()
@@ -139,16 +139,4 @@ pub fn themes(state: &mut State) -> Vec<Effect> {
     let before = Box::new(state.theme.clone());
     state.overlays.push(Overlay::Themes(Picker::new("themes", "", items), before));
     Vec::new()
-}
-
-/// Changes between plan and ask mode. Only a person's key comes here; no card and no model does.
-pub fn change_mode(state: &mut State) -> Vec<Effect> {
-    if state.prompt.is_some() {
-        state.notice("the mode is changed when nothing waits for you", Kind::Info);
-        return Vec::new();
-    }
-    let effects = agent::happened(state, crate::agent::Event::ModeChanged);
-    let mode = state.agent.policy.mode;
-    state.notice(&format!("{} mode: {}", mode.word(), mode.meaning()), Kind::Info);
-    effects
 }

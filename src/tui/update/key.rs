@@ -165,7 +165,7 @@ pub fn act(state: &mut State, cache: &mut Cache, action: Action) -> Vec<Effect> 
         Action::Stop => stop(state),
         Action::StopOrQuit => stop_or_quit(state),
         Action::OpenEditor => vec![Effect::EditText(state.composer.text())],
-        Action::ChangeMode => commands::change_mode(state),
+        Action::ChangeMode => super::modes::change(state),
         Action::TakeBack => writing::take_back(state),
         _ => Vec::new(),
     }

@@ -11,6 +11,7 @@ mod host;
 mod key;
 mod links;
 mod models;
+mod modes;
 mod mouse;
 mod overlay;
 mod search;

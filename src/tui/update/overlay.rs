@@ -1,6 +1,6 @@
 //! A key for what lies over the screen.
 
-use super::{audit, commands, connect, copy, grants, links, models};
+use super::{audit, commands, connect, copy, grants, links, models, modes};
 use crate::tui::command::COMMANDS;
 use crate::tui::effect::Effect;
 use crate::tui::host::{ModelRow, Wish};
@@ -45,6 +45,7 @@ pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
         | Overlay::Connect(picker, _)
         | Overlay::Audit(picker, _)
         | Overlay::Grants(picker, _)
+        | Overlay::Modes(picker, _)
         | Overlay::Copies(picker, _) => picker.key(&key, keys),
     };
     picked(state, cache, pick)
@@ -61,6 +62,7 @@ pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
             | Overlay::Connect(picker, _)
             | Overlay::Audit(picker, _)
             | Overlay::Grants(picker, _)
+            | Overlay::Modes(picker, _)
             | Overlay::Copies(picker, _),
         ) => picker.paste(text),
         Some(Overlay::Key(line)) => {
@@ -87,6 +89,7 @@ pub fn scroll(state: &mut State, cache: &mut Cache, by: isize) -> Vec<Effect> {
             | Overlay::Connect(picker, _)
             | Overlay::Audit(picker, _)
             | Overlay::Grants(picker, _)
+            | Overlay::Modes(picker, _)
             | Overlay::Copies(picker, _),
         ) => picker.scroll(by.signum()),
         Some(Overlay::Help(help)) => {
@@ -172,6 +175,11 @@ fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize, keep
         },
         Overlay::Grants(_, ledger) => grants::take(state, ledger, row),
         Overlay::Audit(picker, calls) => audit::read(state, picker, calls, row),
+        Overlay::Modes(_, modes) => match modes.into_iter().nth(row) {
+            Some((mode, true)) => modes::set(state, mode),
+            Some((mode, false)) => modes::confirm(state, mode),
+            None => Vec::new(),
+        },
         Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::Key(_) => Vec::new(),
     }
 }

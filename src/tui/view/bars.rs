@@ -1,6 +1,6 @@
 //! The head, the foot and the chip: what is always said.
 
-use crate::agent::{self, Phase, Step};
+use crate::agent::{self, Mode, Phase, Step};
 use crate::chat::Entry;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::pace::{self, Wait};
@@ -81,7 +81,13 @@ pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
     if wait.is_some() && !stop.is_empty() {
         bar.left(stop + " stops", theme.dim, 3);
     }
-    bar.left(format!("{} mode", state.agent.policy.mode.word()), theme.dim, 4);
+    let mode = state.agent.policy.mode;
+    match mode {
+        Mode::Plan | Mode::Ask => bar.left(format!("{} mode", mode.word()), theme.dim, 4),
+        // Whoever sits down here has to see it, however narrow the screen is and without colours.
+        Mode::Auto => bar.left("AUTO MODE", theme.warning, 0),
+        Mode::Full => bar.left("FULL MODE", theme.danger, 0),
+    };
     let gauge = state.agent.gauge();
     if let Some(share) = gauge.share() {
         let about = if gauge.estimated { "~" } else { "" };

@@ -37,6 +37,7 @@ pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Over> {
         | Overlay::Connect(picker, _)
         | Overlay::Audit(picker, _)
         | Overlay::Grants(picker, _)
+        | Overlay::Modes(picker, _)
         | Overlay::Copies(picker, _) => picker.view(area, buffer, theme),
         Overlay::Key(line) => return Some(enter_key(state, line, area, buffer)),
         Overlay::Reader(reader) => {
@@ -69,6 +70,7 @@ fn recede(state: &State, buffer: &mut Buffer) {
             | Overlay::Key(_)
             | Overlay::Audit(..)
             | Overlay::Grants(..)
+            | Overlay::Modes(..)
             | Overlay::Copies(..)
             | Overlay::Reader(_),
         ) => {

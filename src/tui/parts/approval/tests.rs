@@ -20,7 +20,7 @@ pub(super) fn plan(command: &str) -> Plan {
     Plan {
         title: "run a command?".into(),
         summary: command.into(),
-        access: Access::Run(line.clone()),
+        access: Access::Run(line.clone().into()),
         preview: Preview::Command(line.clone()),
         always: Some(Grant::new("bash_exec", scope)),
         destroys: None,
@@ -204,7 +204,7 @@ fn r11_always_shows_what_it_covers_and_is_confirmed_apart() {
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    let kept = Grant { reach: crate::chat::Reach::Project, ..grant };
+    let kept = Grant { span: crate::chat::Span::Project, ..grant };
     assert_eq!(
         decision(press(&mut card.clone(), &plan, KeyCode::Enter, 1_500)),
         Some(Decision::Always(kept))

@@ -222,7 +222,7 @@ fn a_row_says_what_is_known_of_its_call() {
     let plan = Plan {
         title: "run?".into(),
         summary: "ls".into(),
-        access: Access::Run(line.clone()),
+        access: Access::Run(line.clone().into()),
         preview: Preview::Command(line.clone()),
         always: None,
         destroys: Some("deletes".into()),

@@ -1,0 +1,245 @@
+//! How far a command line reaches: only reads, and what; or why it has to be asked about.
+
+mod danger;
+mod git;
+mod options;
+mod programs;
+mod refused;
+mod search;
+
+pub(super) use refused::is_own;
+
+use super::shell::{Joint, Reading, Redirect, Simple, Unclear, Within, Word};
+use crate::chat::Reach;
+
+/// What a command line does, as far as its words say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reaches {
+    /// The worst of its parts.
+    pub reach: Reach,
+    /// Why, in words that follow “because”; empty where it only reads.
+    pub why: String,
+    /// What it touches that whoever knows the folder has to look up. Where it only reads and writes these are all.
+    pub touches: Vec<Touch>,
+}
+
+/// Something a command touches by its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Touch {
+    /// As it is named: known, a pattern, or below the person's home.
+    pub word: Word,
+    /// Where relative names may begin, from the project's folder: more than one where a `cd` may have failed.
+    pub folders: Vec<String>,
+    /// What is done there.
+    pub how: How,
+}
+
+/// What a command does with what it names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum How {
+    /// Looks at names, sizes and times.
+    Names,
+    /// Reads the file.
+    Contents,
+    /// Reads the file, or every file below the folder; links in it are not followed.
+    Below {
+        /// Hidden files too.
+        hidden: bool,
+        /// Folders of these names are left out.
+        without: Vec<String>,
+    },
+    /// Asks git, which does what the repository's own settings say.
+    Repository,
+    /// Writes there, from the beginning.
+    Write,
+    /// Writes at its end.
+    Append,
+    /// Deletes it.
+    Delete,
+}
+
+/// Tells how far a line reaches.
+pub fn reaches(reading: &Reading) -> Reaches {
+    if let Some(why) = refused::refused(reading) {
+        return Reaches { reach: Reach::Never, why, touches: Vec::new() };
+    }
+    if let Some(Unclear(why)) = &reading.unclear {
+        return Reaches { reach: Reach::Unclear, why: why.clone(), touches: Vec::new() };
+    }
+    let mut all = Reaches { reach: Reach::Reads, why: String::new(), touches: Vec::new() };
+    let mut folders = Folders::default();
+    for simple in &reading.commands {
+        let at = folders.at(simple);
+        match part(simple, &at) {
+            Ok(part) => {
+                all.touches.extend(part.touches);
+                all.worsen(part.reach, part.why);
+            }
+            Err(why) => all.worsen(danger::of(simple), why),
+        }
+        folders.after(simple);
+    }
+    all
+}
+
+impl Reaches {
+    fn worsen(&mut self, reach: Reach, why: String) {
+        if reach > self.reach {
+            (self.reach, self.why) = (reach, why);
+        }
+    }
+}
+
+/// What one part does; why it is asked about where it does more than read and write.
+fn part(simple: &Simple, folders: &[String]) -> Result<Reaches, String> {
+    let mut all = Reaches { reach: Reach::Reads, why: String::new(), touches: Vec::new() };
+    if simple.background {
+        return Err("it goes on in the background".to_owned());
+    }
+    for wrapper in &simple.wrappers {
+        programs::wraps_only(wrapper)?;
+    }
+    for (name, value) in &simple.prefix {
+        let Some(value) = value.known() else { return Err(unknown(value)) };
+        if simple.words.is_empty() || !programs::is_harmless(name, value) {
+            return Err(format!("it sets {name}"));
+        }
+    }
+    for redirect in &simple.redirects {
+        let (word, how) = match redirect {
+            Redirect::Onto | Redirect::Text(Word::Known(_)) => continue,
+            Redirect::Text(word) => return Err(unknown(word)),
+            Redirect::Read(word) => (word, How::Contents),
+            Redirect::Write(word) => (word, How::Write),
+            Redirect::Append(word) => (word, How::Append),
+        };
+        if word.known().is_some_and(|name| matches!(name, "/dev/null" | "/dev/stdout" | "/dev/stderr")) {
+            continue;
+        }
+        if word.known().is_none() && !matches!(word, Word::Home(_)) {
+            // Nobody knows what is written over.
+            if how != How::Contents {
+                all.worsen(Reach::Outside, unknown(word));
+                continue;
+            }
+            return Err(unknown(word));
+        }
+        if how != How::Contents {
+            all.worsen(Reach::Writes, format!("it writes to {}", word.shown()));
+        }
+        all.touches.push(Touch { word: word.clone(), folders: folders.to_vec(), how });
+    }
+    if simple.words.is_empty() {
+        return Ok(all);
+    }
+    for (word, how) in programs::touched(simple)? {
+        if how == How::Delete {
+            all.worsen(Reach::Runs, format!("it deletes {}", word.shown()));
+        }
+        all.touches.push(Touch { word, folders: folders.to_vec(), how });
+    }
+    Ok(all)
+}
+
+/// Says that a word is not known.
+fn unknown(word: &Word) -> String {
+    let shown: String = word.shown().chars().take(60).collect();
+    match word {
+        Word::Pattern(_) => format!("which files “{shown}” stands for is not known before it runs"),
+        Word::Known(_) | Word::Home(_) | Word::Unknown(_) => {
+            format!("what “{}” stands for is not known before it runs", shown.escape_debug())
+        }
+    }
+}
+
+/// Where relative names begin, part by part: a `cd` holds for what follows it in the same shell.
+struct Folders {
+    /// The shells that are open, the outermost first.
+    shells: Vec<(Vec<Shell>, Places)>,
+}
+
+/// What sets one shell apart from another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Shell {
+    Within(Within),
+    Pipe(usize, usize),
+}
+
+/// Where a shell may be.
+#[derive(Debug, Clone, Default)]
+struct Places {
+    /// Wherever it may be.
+    all: Vec<String>,
+    /// Where it is for certain, as long as `&&` follows `&&` behind a `cd`.
+    sure: Option<Vec<String>>,
+}
+
+/// Places that are followed. More are not worth it.
+const PLACES: usize = 8;
+
+impl Places {
+    fn now(&self) -> &[String] {
+        self.sure.as_ref().unwrap_or(&self.all)
+    }
+}
+
+impl Default for Folders {
+    fn default() -> Self {
+        Self { shells: vec![(Vec::new(), Places { all: vec![String::new()], sure: None })] }
+    }
+}
+
+impl Folders {
+    /// Where this part may be when it runs.
+    fn at(&mut self, simple: &Simple) -> Vec<String> {
+        let own = shells(simple);
+        // `(a); (b)` are two shells, though they look the same.
+        let fresh = simple.joint == Joint::First && !own.is_empty();
+        while self
+            .shells
+            .last()
+            .is_some_and(|(shell, _)| !own.starts_with(shell) || (fresh && shell.len() == own.len()))
+        {
+            self.shells.pop();
+        }
+        let Some((shell, places)) = self.shells.last_mut() else { return vec![String::new()] };
+        // What stands first in a shell of its own does not tell how that follows what was before it.
+        if !matches!(simple.joint, Joint::And | Joint::Pipe | Joint::PipeBoth) {
+            places.sure = None;
+        }
+        let now = places.now().to_vec();
+        if shell.len() < own.len() {
+            self.shells.push((own, Places { all: now.clone(), sure: None }));
+        }
+        now
+    }
+
+    /// Takes up what a `cd` changed. Whoever stands behind it may be there or still be here.
+    fn after(&mut self, simple: &Simple) {
+        let (Some((_, places)), Some(to)) = (self.shells.last_mut(), programs::goes_to(simple)) else {
+            return;
+        };
+        let there: Vec<String> = places.now().iter().map(|from| below(from, to)).collect();
+        for place in &there {
+            if !places.all.contains(place) {
+                // Beyond what is followed it may be anywhere, which asks.
+                let place = if places.all.len() < PLACES { place.clone() } else { "..".to_owned() };
+                places.all.push(place);
+            }
+        }
+        places.sure = Some(there);
+    }
+}
+
+fn shells(simple: &Simple) -> Vec<Shell> {
+    let within = simple.within.iter().filter(|within| **within != Within::Group).cloned().map(Shell::Within);
+    within.chain(simple.pipes.iter().map(|(number, stage)| Shell::Pipe(*number, *stage))).collect()
+}
+
+/// A name as it is seen from `folder`.
+pub fn below(folder: &str, name: &str) -> String {
+    if folder.is_empty() || name.starts_with('/') || name == "~" || name.starts_with("~/") {
+        return name.to_owned();
+    }
+    format!("{folder}/{name}")
+}

@@ -1,0 +1,107 @@
+//! Why a program is asked about, and whether what it does may be beyond taking back.
+
+use crate::chat::Reach;
+use crate::policy::shell::{Simple, Word};
+
+/// They reach others, or what other programs and people rely on.
+#[rustfmt::skip]
+const OUTSIDE: &[&str] = &[
+    // The network
+    "curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "netcat", "socat", "telnet", "ftp", "http", "https",
+    "xh", "aria2c", "mail", "sendmail", "mutt", "rclone", "s3cmd", "mc", "lftp", "smbclient", "croc",
+    // Accounts elsewhere
+    "gh", "glab", "hub", "aws", "gcloud", "az", "kubectl", "helm", "oc", "terraform", "tofu", "pulumi", "ansible",
+    "ansible-playbook", "heroku", "vercel", "netlify", "flyctl", "fly", "doctl", "firebase", "wrangler", "twine",
+    // Databases
+    "psql", "mysql", "mariadb", "sqlite3", "redis-cli", "mongosh", "mongo", "dropdb", "createdb",
+    // The machine
+    "systemctl", "service", "launchctl", "kill", "pkill", "killall", "shutdown", "reboot", "halt", "poweroff", "mount",
+    "umount", "crontab", "at", "batch", "chown", "chgrp", "useradd", "userdel", "usermod", "passwd", "iptables", "nft",
+    "ip", "ifconfig", "sysctl", "modprobe", "insmod", "dd", "shred", "fdisk", "parted", "wipefs", "mkswap", "apt",
+    "apt-get", "dpkg", "dnf", "yum", "rpm", "pacman", "apk", "brew", "snap", "flatpak", "docker", "podman", "nerdctl",
+    "chroot", "unshare", "nsenter", "loginctl", "hostnamectl", "timedatectl", "defaults", "osascript",
+];
+
+/// With one of these words they do.
+const PUBLISHING: &[(&str, &[&str])] = &[
+    ("git", &["push", "send-email", "svn", "p4"]),
+    ("cargo", &["publish", "yank", "owner", "login", "install", "uninstall"]),
+    ("npm", &["publish", "unpublish", "deprecate", "login", "adduser", "owner", "token", "dist-tag"]),
+    ("yarn", &["publish", "npm"]),
+    ("pnpm", &["publish"]),
+    ("gem", &["push", "yank"]),
+    ("poetry", &["publish"]),
+    ("uv", &["publish"]),
+    ("mvn", &["deploy", "release:perform"]),
+    ("make", &["deploy", "publish", "release", "install"]),
+    ("just", &["deploy", "publish", "release"]),
+];
+
+/// They run what the project says.
+#[rustfmt::skip]
+const BUILDS: &[&str] = &[
+    "cargo", "npm", "npx", "yarn", "pnpm", "bun", "deno", "make", "gmake", "cmake", "ninja", "meson", "go", "pytest",
+    "tox", "nox", "poetry", "uv", "pip", "pip3", "gradle", "gradlew", "mvn", "sbt", "bazel", "just", "rake", "bundle",
+    "rails", "mix", "dotnet", "swift", "zig", "stack", "cabal", "composer", "phpunit", "jest", "vitest", "tsc", "eslint",
+    "prettier", "ruff", "mypy", "black", "pre-commit", "ctest", "rustc", "gcc", "cc", "clang", "g++",
+];
+
+/// Whether what it does may be beyond taking back.
+pub(super) fn of(simple: &Simple) -> Reach {
+    let Some(program) = simple.program() else { return Reach::Runs };
+    let publishes = PUBLISHING.iter().any(|(name, words)| {
+        *name == program
+            && simple.arguments().iter().any(|word| word.known().is_some_and(|text| words.contains(&text)))
+    });
+    let network = simple.redirects.iter().any(|redirect| format!("{redirect:?}").contains("/dev/tcp/"));
+    if OUTSIDE.contains(&program) || program.starts_with("mkfs") || publishes || network {
+        return Reach::Outside;
+    }
+    // Whoever is handed words that nobody knows may do it to anything.
+    let unknown = simple.arguments().iter().any(|word| matches!(word, Word::Unknown(_)));
+    let changes =
+        matches!(program, "rm" | "rmdir" | "mv" | "cp" | "chmod" | "ln" | "install" | "truncate" | "tee");
+    let far = |word: &Word| match word {
+        Word::Known(text) => text.starts_with('/') || text.split('/').any(|part| part == ".."),
+        Word::Home(_) => true,
+        Word::Pattern(_) | Word::Unknown(_) => false,
+    };
+    if changes && (unknown || simple.arguments().iter().any(far)) { Reach::Outside } else { Reach::Runs }
+}
+
+/// Why a program that is on no list is asked about.
+pub(super) fn why(simple: &Simple, name: &str) -> String {
+    let shown: String = name.chars().take(60).collect();
+    let shown = shown.escape_debug();
+    if matches!(name, "eval" | "source" | "." | "exec" | "trap") && simple.script.is_none() {
+        return format!("{shown} runs what it is given");
+    }
+    if simple.inline.is_some() {
+        return format!("{shown} runs code that stands in the line");
+    }
+    if let Some(script) = &simple.script {
+        let script: String = script.shown().chars().take(60).collect();
+        return format!("it runs {}, which can do anything", script.escape_debug());
+    }
+    if OUTSIDE.contains(&name) {
+        return format!("{shown} reaches beyond the project");
+    }
+    if BUILDS.contains(&name) {
+        return format!("{shown} runs the project's own code");
+    }
+    match name {
+        "awk" | "gawk" | "mawk" | "nawk" | "vi" | "vim" | "nvim" | "ex" | "ed" | "emacs" | "man" | "less"
+        | "more" => {
+            format!("{shown} can start other programs")
+        }
+        "export" | "declare" | "typeset" | "local" | "readonly" | "set" | "shopt" | "unset" | "alias"
+        | "enable" | "hash" | "read" | "mapfile" | "let" | "ulimit" | "umask" => {
+            format!("{shown} changes how the shell goes on")
+        }
+        "env" | "printenv" => format!("{shown} tells what every variable holds"),
+        "mkdir" | "touch" | "cp" | "mv" | "ln" | "chmod" | "tee" | "truncate" | "install" | "patch" => {
+            format!("{shown} changes files")
+        }
+        _ => format!("{shown} is not known to only read"),
+    }
+}

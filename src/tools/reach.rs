@@ -1,0 +1,223 @@
+//! How far a command reaches in this folder: what it names is looked up, links followed, before it is called reading.
+
+use crate::chat::{Access, CommandLine, Reach, Run};
+use crate::policy::reach::{How, Touch, below, reaches};
+use crate::policy::shell::{self, Word};
+use crate::project::{Located, Reader};
+use globset::GlobBuilder;
+use std::path::PathBuf;
+
+mod repository;
+
+/// Names that a pattern may stand for, and files that are looked at below a folder.
+const NAMES: usize = 20_000;
+/// How deep a folder is looked through.
+const DEPTH: usize = 64;
+
+/// How far it reaches.
+pub(super) fn access(line: CommandLine, files: &dyn Reader) -> Access {
+    let reading = shell::read(&line.command);
+    let mut all = reaches(&reading);
+    let mut found = Found { files, paths: Vec::new(), worst: None };
+    for touch in &all.touches {
+        found.touch(touch);
+    }
+    if let Some((reach, why)) = found.worst
+        && reach > all.reach
+    {
+        (all.reach, all.why) = (reach, why);
+    }
+    if all.reach > Reach::Reads {
+        return Access::Run(Run { line, reach: all.reach, why: all.why });
+    }
+    found.paths.dedup();
+    Access::Read(found.paths)
+}
+
+/// What was found of what a command touches.
+struct Found<'a> {
+    files: &'a dyn Reader,
+    paths: Vec<PathBuf>,
+    worst: Option<(Reach, String)>,
+}
+
+impl Found<'_> {
+    fn worsen(&mut self, reach: Reach, why: String) {
+        if self.worst.as_ref().is_none_or(|(worst, _)| reach > *worst) {
+            self.worst = Some((reach, why));
+        }
+    }
+
+    fn touch(&mut self, touch: &Touch) {
+        if touch.how == How::Repository {
+            let here = touch.folders.iter().all(String::is_empty);
+            let plain = if here {
+                repository::is_plain(self.files)
+            } else {
+                Err("git is asked in another folder, whose settings it obeys".to_owned())
+            };
+            if let Err(why) = plain {
+                self.worsen(Reach::Runs, why);
+            }
+            return;
+        }
+        for folder in &touch.folders {
+            if folder.split('/').any(|part| part == "..") {
+                // The shell takes a name back where the system would follow a link.
+                return self.worsen(Reach::Runs, "it goes up from a folder".to_owned());
+            }
+            match &touch.word {
+                Word::Known(name) if name.is_empty() => {}
+                Word::Known(name) if name.starts_with('~') => {
+                    self.path(&below(folder, &format!("./{name}")), &touch.how)
+                }
+                Word::Known(name) => self.path(&below(folder, name), &touch.how),
+                Word::Home(name) => self.path(name, &touch.how),
+                Word::Pattern(pattern) => self.pattern(folder, pattern, &touch.how),
+                Word::Unknown(_) => {
+                    self.worsen(Reach::Unclear, "what it touches is not known before it runs".to_owned())
+                }
+            }
+        }
+    }
+
+    fn path(&mut self, path: &str, how: &How) {
+        let shown = |path: &str| path.chars().take(120).collect::<String>().escape_debug().to_string();
+        let at = match self.files.locate(path) {
+            Ok(at) => at,
+            Err(error) => return self.worsen(Reach::Runs, format!("{}: {error}", shown(path))),
+        };
+        let changes = matches!(how, How::Write | How::Append | How::Delete);
+        let (verb, reach) = match how {
+            How::Names => ("looks at", Reach::Runs),
+            How::Contents | How::Below { .. } | How::Repository => ("reads", Reach::Runs),
+            How::Write | How::Append => ("writes to", Reach::Outside),
+            How::Delete => ("deletes", Reach::Outside),
+        };
+        if !at.inside {
+            return self.worsen(
+                reach,
+                format!("it {verb} {}, outside the project", shown(&at.real.to_string_lossy())),
+            );
+        }
+        if at.sensitive {
+            let why = if changes {
+                "which other programs obey or which may hold secrets"
+            } else {
+                "which may hold secrets"
+            };
+            return self.worsen(reach, format!("it {verb} {}, {why}", shown(path)));
+        }
+        match how {
+            How::Names | How::Contents | How::Append | How::Repository => {}
+            How::Delete if at.real == self.files.root() => {
+                self.worsen(Reach::Outside, "it deletes the project's folder".to_owned());
+            }
+            How::Delete => {}
+            How::Write if self.files.exists(&at) => {
+                self.worsen(Reach::Runs, format!("it writes over {}", shown(path)));
+            }
+            How::Write => {}
+            How::Below { hidden, without } => {
+                let mut left = NAMES;
+                if let Err(why) = self.below(&at, *hidden, without, DEPTH, &mut left) {
+                    self.worsen(Reach::Runs, why);
+                }
+            }
+        }
+        self.paths.push(at.shown);
+    }
+
+    /// Looks whether anything below may hold secrets. What is a link is not followed, here or there.
+    fn below(
+        &self,
+        at: &Located,
+        hidden: bool,
+        without: &[String],
+        deep: usize,
+        left: &mut usize,
+    ) -> Result<(), String> {
+        let Ok(names) = self.files.names(at) else { return Ok(()) };
+        for name in names.iter().filter(|name| hidden || !name.starts_with('.')) {
+            *left = left
+                .checked_sub(1)
+                .filter(|_| deep > 0)
+                .ok_or("it reads more files than can be looked at before")?;
+            if without.iter().any(|other| other == name) {
+                continue;
+            }
+            let path = at.real.join(name);
+            let Some(child) = path.to_str().and_then(|path| self.files.locate(path).ok()) else {
+                return Err(format!("it reads a file whose name is none: {}", name.escape_debug()));
+            };
+            if child.sensitive {
+                return Err(format!(
+                    "it reads {}, which may hold secrets",
+                    child.shown.display().to_string().escape_debug()
+                ));
+            }
+            if child.real == path {
+                self.below(&child, hidden, without, deep - 1, left)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every name that fits, and more where it is not sure: none of them may be what asks.
+    fn pattern(&mut self, folder: &str, pattern: &str, how: &How) {
+        let mut names = vec![if pattern.starts_with('/') { "/".to_owned() } else { String::new() }];
+        for part in pattern.split('/').filter(|part| !part.is_empty()) {
+            let mut next = Vec::new();
+            for before in &names {
+                let join = |name: &str| match before.as_str() {
+                    "" => name.to_owned(),
+                    "/" => format!("/{name}"),
+                    before => format!("{before}/{name}"),
+                };
+                if !part.contains(['*', '?', '[']) {
+                    next.push(join(part));
+                    continue;
+                }
+                let at = if before.is_empty() { below(folder, ".") } else { below(folder, before) };
+                let held = self.files.locate(&at).map_err(|error| error.to_string());
+                let held = held.and_then(|at| {
+                    if at.inside { Ok(at) } else { Err("it looks outside the project".to_owned()) }
+                });
+                match held.map(|at| self.files.names(&at)) {
+                    Ok(Ok(held)) => {
+                        next.extend(held.iter().filter(|name| fits(name, part)).map(|name| join(name)))
+                    }
+                    // No folder: nothing in it fits.
+                    Ok(Err(_)) => {}
+                    Err(why) => return self.worsen(Reach::Runs, why),
+                }
+            }
+            names = next;
+            if names.len() > NAMES {
+                return self
+                    .worsen(Reach::Runs, format!("“{}” stands for too many files", pattern.escape_debug()));
+            }
+        }
+        if pattern.starts_with('-') || names.iter().any(|name| name.starts_with('-')) {
+            return self.worsen(Reach::Runs, "a file's name would be taken for an option".to_owned());
+        }
+        for name in names {
+            self.path(&below(folder, &name), how);
+        }
+    }
+}
+
+/// Whether the shell may take this name for the pattern. Brackets are not followed: they fit everything.
+fn fits(name: &str, pattern: &str) -> bool {
+    if name.starts_with('.') && !pattern.starts_with(['.', '[']) {
+        return false;
+    }
+    if pattern.contains('[') {
+        return true;
+    }
+    let glob = GlobBuilder::new(pattern).backslash_escape(false).build();
+    glob.map_or(true, |glob| glob.compile_matcher().is_match(name))
+}
+
+#[cfg(test)]
+mod tests;

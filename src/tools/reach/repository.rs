@@ -1,0 +1,136 @@
+//! Whether the repository's own settings are plain: git obeys them, and some of them start programs.
+
+use crate::project::Reader;
+
+/// What stands in a repository that was made or cloned and not touched since. Whatever else is set may start a program:
+/// `core.fsmonitor`, `diff.external`, `filter.x.clean`, `gpg.program`, `include.path`, …
+const PLAIN: &[(&str, &[&str])] = &[
+    (
+        "core",
+        &[
+            "repositoryformatversion",
+            "filemode",
+            "bare",
+            "logallrefupdates",
+            "ignorecase",
+            "precomposeunicode",
+            "symlinks",
+            "autocrlf",
+            "eol",
+            "safecrlf",
+            "quotepath",
+            "abbrev",
+        ],
+    ),
+    ("remote", &["url", "fetch", "pushurl", "tagopt", "prune"]),
+    ("branch", &["remote", "merge", "rebase", "description", "autosetuprebase"]),
+    ("user", &["name", "email"]),
+    ("init", &["defaultbranch"]),
+    ("pull", &["rebase", "ff"]),
+    ("push", &["default", "autosetupremote"]),
+    ("color", &["ui"]),
+    ("advice", &["detachedhead"]),
+];
+
+/// Fails, with words that follow “because”, where git may do more than show.
+pub(super) fn is_plain(files: &dyn Reader) -> Result<(), String> {
+    let root = files.root().to_owned();
+    let at = |name: &str| files.locate(name).ok().filter(|at| at.real == root.join(name));
+    let read = |name: &str| at(name).and_then(|at| files.read(&at).ok());
+    let Some(held) = at(".git").and_then(|at| files.names(&at).ok()) else {
+        return Err("git would look for its settings outside the project's folder".to_owned());
+    };
+    let has = |name: &str| held.iter().any(|held| held == name);
+    if !["HEAD", "objects", "refs", "config"].iter().all(|name| has(name)) || has("commondir") {
+        return Err("git would look for its settings elsewhere".to_owned());
+    }
+    if held.iter().any(|name| name.starts_with("sharedindex"))
+        || files.locate(".gitmodules").is_ok_and(|at| files.exists(&at))
+    {
+        return Err("the repository holds others, whose settings git obeys".to_owned());
+    }
+    let hooks = at(".git/hooks").and_then(|at| files.names(&at).ok()).unwrap_or_default();
+    if (has("hooks") && at(".git/hooks").is_none()) || hooks.iter().any(|name| name == "post-index-change") {
+        return Err("git would run a hook of the repository".to_owned());
+    }
+    // A commit stands in the index where another repository is.
+    const COMMIT: [u8; 4] = [0, 0, 0xe0, 0];
+    if has("index") {
+        let index = read(".git/index").ok_or("git's index cannot be read")?;
+        if index.windows(COMMIT.len()).any(|bytes| bytes == COMMIT) {
+            return Err("the repository may hold others, whose settings git obeys".to_owned());
+        }
+    }
+    let config = read(".git/config").and_then(|bytes| String::from_utf8(bytes).ok());
+    settings(&config.ok_or("the repository's settings cannot be read")?)
+}
+
+/// Looks at every line of the settings.
+fn settings(config: &str) -> Result<(), String> {
+    let mut section = String::new();
+    for line in config.lines().map(str::trim) {
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        let odd = || {
+            let shown: String = line.chars().take(60).collect();
+            Err(format!(
+                "the repository's settings hold “{}”, which git may obey by running programs",
+                shown.escape_debug()
+            ))
+        };
+        if line.ends_with('\\') {
+            return odd();
+        }
+        if let Some(head) = line.strip_prefix('[') {
+            let Some(head) = head.strip_suffix(']') else { return odd() };
+            section = head.split([' ', '\t', '"']).next().unwrap_or_default().to_lowercase();
+            if !PLAIN.iter().any(|(name, _)| *name == section) {
+                return odd();
+            }
+            continue;
+        }
+        let key = line.split('=').next().unwrap_or_default().trim().to_lowercase();
+        let plain = PLAIN.iter().any(|(name, keys)| *name == section && keys.contains(&key.as_str()));
+        // A remote that is a program: `ext::sh -c …`. None of what is read here asks it, and none should be there.
+        if !plain || line.contains("ext::") {
+            return odd();
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r12_only_plain_settings_of_a_repository_are_obeyed_unasked() {
+        let plain = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n# x\n[remote \"origin\"]\n\turl = https://x/y\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n";
+        assert_eq!(settings(plain), Ok(()));
+        for odd in [
+            "[core]\n\tfsmonitor = ./x\n",
+            "[core]\n\tFSMonitor = ./x\n",
+            "[core] fsmonitor = ./x\n",
+            "[core]\n\thooksPath = x\n",
+            "[core]\n\tpager = x\n",
+            "[core]\n\tbare = false \\\nfsmonitor = x\n",
+            "[diff]\n\texternal = x\n",
+            "[diff \"x\"]\n\ttextconv = x\n",
+            "[filter \"x\"]\n\tclean = x\n",
+            "[gpg]\n\tprogram = x\n",
+            "[log]\n\tshowSignature = true\n",
+            "[include]\n\tpath = ../x\n",
+            "[includeIf \"gitdir:/\"]\n\tpath = ../x\n",
+            "[alias]\n\tstatus = !x\n",
+            "[pretty]\n\tx = %GG\n",
+            "[extensions]\n\tworktreeConfig = true\n",
+            "[remote \"x\"]\n\turl = ext::sh -c x\n",
+            "[remote \"x\"]\n\tpromisor = true\n",
+            "[core.x]\n",
+            "fsmonitor = x\n",
+        ] {
+            assert!(settings(odd).is_err(), "{odd}");
+        }
+    }
+}

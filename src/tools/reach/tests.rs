@@ -1,0 +1,230 @@
+//! How far commands reach in a folder: the table, line by line, and what the folder itself changes.
+
+use super::*;
+use crate::project::disk::Disk;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+/// A project with secrets, links and a repository in it.
+fn project() -> (tempfile::TempDir, Disk) {
+    let place = tempfile::tempdir().unwrap();
+    let base = place.path().canonicalize().unwrap();
+    let root = base.join("project");
+    for folder in ["src/a/b", "docs", "keys", "odd", ".git/objects", ".git/refs", ".git/hooks", "tools"] {
+        fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    for file in [
+        "README.md",
+        "a b.txt",
+        "app.log",
+        "data.csv",
+        "package.json",
+        "a.tar",
+        "a.zip",
+        "x.sh",
+        ".env",
+        "a",
+        "x",
+        "src/main.rs",
+        "src/lib.rs",
+        "docs/a.md",
+        "keys/server.pem",
+        "odd/-o",
+        "tools/y.py",
+        ".git/HEAD",
+        ".git/index",
+    ] {
+        fs::write(root.join(file), "x\n").unwrap();
+    }
+    fs::write(root.join(".git/config"), "[core]\n\tbare = false\n").unwrap();
+    fs::create_dir(base.join("elsewhere")).unwrap();
+    fs::write(base.join("other.txt"), "x").unwrap();
+    symlink("src/main.rs", root.join("link.rs")).unwrap();
+    symlink(".env", root.join("secret-link")).unwrap();
+    symlink(base.join("other.txt"), root.join("outside-link")).unwrap();
+    symlink(base.join("elsewhere"), root.join("out-link")).unwrap();
+    symlink("src/a/b", root.join("inner-link")).unwrap();
+    let disk = Disk::new(&root).unwrap();
+    (place, disk)
+}
+
+fn reach(command: &str, files: &dyn Reader) -> (Reach, String) {
+    let line = CommandLine { command: command.to_owned(), folder: files.root().to_owned(), seconds: 1 };
+    match access(line, files) {
+        Access::Read(_) => (Reach::Reads, String::new()),
+        Access::Run(run) => (run.reach, run.why),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn word(reach: Reach) -> &'static str {
+    match reach {
+        Reach::Reads => "read",
+        Reach::Writes => "writes",
+        Reach::Runs => "runs",
+        Reach::Outside => "outside",
+        Reach::Unclear => "unclear",
+        Reach::Never => "never",
+    }
+}
+
+/// The lines of a table: `verdict ¦ part of the reason ¦ command`.
+fn rows(table: &str) -> Vec<(&str, &str, String)> {
+    let lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let row = |line| {
+        let mut parts = str::splitn(line, 3, '¦');
+        let mut next = || parts.next().unwrap().trim_matches(' ');
+        let (verdict, why) = (next(), next());
+        let signs = [('␤', "\n"), ('␍', "\r"), ('␀', "\0"), ('␠', "\u{a0}"), ('␛', "\u{1b}")];
+        let command = signs.iter().fold(next().to_owned(), |text, (sign, real)| text.replace(*sign, real));
+        (verdict, why, command)
+    };
+    lines.map(row).collect()
+}
+
+fn check(table: &str) -> usize {
+    let (_place, files) = project();
+    let rows = rows(table);
+    let wrong: Vec<String> = rows
+        .iter()
+        .filter_map(|(verdict, part, command)| {
+            let (reach, why) = reach(command, &files);
+            let right = word(reach) == *verdict && why.contains(part);
+            (!right).then(|| format!("{command:?} is {} “{why}”, and not {verdict} “{part}”", word(reach)))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), rows.len());
+    rows.len()
+}
+
+const READING: &str = include_str!("lines/reading.txt");
+const ASKING: &str = include_str!("lines/asking.txt");
+const WALKED: &str = include_str!("lines/walked.txt");
+const REFUSED: &str = include_str!("lines/refused.txt");
+
+#[test]
+fn r12_plain_reading_goes_ahead() {
+    check(READING);
+}
+
+#[test]
+fn r13_what_leaves_the_project_or_may_hold_secrets_asks() {
+    check(ASKING);
+}
+
+#[test]
+fn r12_no_list_is_walked_around() {
+    check(WALKED);
+}
+
+#[test]
+fn r14_what_is_refused_in_every_mode() {
+    check(REFUSED);
+}
+
+#[test]
+fn r12_the_tables_are_as_long_as_they_should_be() {
+    let all = [READING, ASKING, WALKED, REFUSED].map(|table| rows(table).len());
+    assert!(all.iter().sum::<usize>() >= 300, "{all:?}");
+}
+
+/// Whatever is put behind or around a reading command, it is not called reading any more.
+#[test]
+fn r12_nothing_rides_along_with_a_reading_command() {
+    let (_place, files) = project();
+    let riders = [
+        "; evil",
+        "\nevil",
+        " && evil",
+        " || evil",
+        " | evil",
+        " |& evil",
+        " & evil",
+        " $(evil)",
+        " `evil`",
+        " <(evil)",
+        " > src/main.rs",
+        "\revil",
+        " ;evil",
+        "\n\n\tevil",
+        " | xargs evil",
+        " \"$(evil)\"",
+        " #\nevil",
+        " \\\n; evil",
+        " <<< $(evil)",
+        " <<E\n$(evil)\nE",
+        " <<'E'\nx\nE\nevil",
+        " 2>&1; evil",
+        " {a,b}",
+        " $x",
+        " > $x",
+        " >(evil)",
+        " ${x:=y}",
+        " $((x))",
+        " /etc/passwd;evil",
+        ";(evil)",
+        ";{ evil; }",
+    ];
+    for (_, _, command) in rows(READING) {
+        // Behind a comment or in a here-document everything is text.
+        if command.contains('#') || command.contains("<<") {
+            continue;
+        }
+        for rider in riders {
+            let (found, _) = reach(&format!("{command}{rider}"), &files);
+            assert!(found > Reach::Reads, "{command:?} with {rider:?}");
+        }
+    }
+}
+
+#[test]
+fn r25_what_became_a_link_to_elsewhere_is_no_reading_any_more() {
+    let (place, files) = project();
+    assert_eq!(reach("cat src/main.rs", &files).0, Reach::Reads);
+    let file = place.path().join("project/src/main.rs");
+    fs::remove_file(&file).unwrap();
+    symlink(place.path().join("other.txt"), &file).unwrap();
+    assert!(reach("cat src/main.rs", &files).1.contains("outside the project"));
+}
+
+#[test]
+fn r12_a_repository_that_may_start_programs_asks() {
+    type Change<'a> = (&'a str, &'a dyn Fn(&Path));
+    let odd: [Change<'_>; 8] = [
+        ("fsmonitor", &|git| fs::write(git.join("config"), "[core]\nfsmonitor = ./x\n").unwrap()),
+        ("hook", &|git| fs::write(git.join("hooks/post-index-change"), "x").unwrap()),
+        ("elsewhere", &|git| fs::write(git.join("commondir"), "..").unwrap()),
+        ("elsewhere", &|git| fs::remove_file(git.join("HEAD")).unwrap()),
+        ("holds others", &|git| fs::write(git.join("../.gitmodules"), "").unwrap()),
+        ("holds others", &|git| fs::write(git.join("sharedindex.1"), "").unwrap()),
+        ("hold others", &|git| fs::write(git.join("index"), [1, 0, 0, 0xe0, 0, 1]).unwrap()),
+        ("outside", &|git| {
+            fs::rename(git, git.with_file_name("x.git")).unwrap();
+            symlink("x.git", git).unwrap();
+        }),
+    ];
+    for (part, change) in odd {
+        let (place, files) = project();
+        assert_eq!(reach("git status", &files).0, Reach::Reads);
+        change(&place.path().canonicalize().unwrap().join("project/.git"));
+        let (found, why) = reach("git status", &files);
+        assert!(found == Reach::Runs && why.contains(part), "{part}: {why}");
+    }
+}
+
+#[test]
+fn r13_a_folder_is_looked_through_before_all_of_it_is_read() {
+    let (place, files) = project();
+    let root = place.path().join("project");
+    assert_eq!(reach("grep -r x src", &files).0, Reach::Reads);
+    fs::write(root.join("src/a/b/id_rsa"), "x").unwrap();
+    assert!(reach("grep -r x src", &files).1.contains("src/a/b/id_rsa"));
+    assert_eq!(reach("grep -r --exclude-dir=b x src", &files).0, Reach::Reads);
+    assert_eq!(reach("ls -R src", &files).0, Reach::Reads);
+    fs::create_dir(root.join("docs/.hidden")).unwrap();
+    fs::write(root.join("docs/.hidden/.env"), "x").unwrap();
+    assert_eq!(reach("rg x docs", &files).0, Reach::Reads);
+    assert_eq!(reach("rg --hidden x docs", &files).0, Reach::Runs);
+    assert_eq!(reach("grep -r x docs", &files).0, Reach::Runs);
+}

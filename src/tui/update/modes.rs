@@ -1,0 +1,70 @@
+//! Changing how much runs without asking. Only a person's key comes here: no card and no model does.
+
+use super::agent;
+use crate::agent::{Event, Mode};
+use crate::tui::effect::Effect;
+use crate::tui::overlay::Overlay;
+use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::toast::Kind;
+use crate::tui::state::State;
+
+/// `/mode`: the list of them; `/mode plan` goes there at once, where nothing has to be confirmed.
+pub fn called(state: &mut State, word: &str) -> Vec<Effect> {
+    if word.is_empty() {
+        return list(state);
+    }
+    match Mode::ALL.into_iter().find(|mode| mode.word() == word) {
+        Some(mode) if mode.is_wide() => confirm(state, mode),
+        Some(mode) => set(state, mode),
+        None => {
+            let words: Vec<&str> = Mode::ALL.into_iter().map(Mode::word).collect();
+            state.notice(&format!("/mode takes {}", words.join(", ")), Kind::Warning);
+            Vec::new()
+        }
+    }
+}
+
+/// The key: between plan and ask.
+pub fn change(state: &mut State) -> Vec<Effect> {
+    set(state, state.agent.policy.mode.next())
+}
+
+fn list(state: &mut State) -> Vec<Effect> {
+    let now = state.agent.policy.mode;
+    let row = |mode: Mode| {
+        let name = if mode == now {
+            format!("{} mode, as it is", mode.word())
+        } else {
+            format!("{} mode", mode.word())
+        };
+        Row::new(&name).more(mode.meaning())
+    };
+    let items = Mode::ALL.into_iter().map(row).collect();
+    let modes = Mode::ALL.into_iter().map(|mode| (mode, !mode.is_wide() || mode == now)).collect();
+    state.overlays.push(Overlay::Modes(Picker::new("how much runs without asking", "", items), modes));
+    Vec::new()
+}
+
+/// Says what a wide mode means and asks once more. To stay is the first choice.
+pub fn confirm(state: &mut State, mode: Mode) -> Vec<Effect> {
+    let now = state.agent.policy.mode;
+    let items = vec![
+        Row::new(&format!("no, stay in {} mode", now.word())).more(now.meaning()),
+        Row::new(&format!("yes, {} mode", mode.word())).more(mode.meaning()),
+    ];
+    let picker = Picker::new(&format!("{} mode?", mode.word()), "", items);
+    state.overlays.push(Overlay::Modes(picker, vec![(now, true), (mode, true)]));
+    Vec::new()
+}
+
+/// Changes to it.
+pub fn set(state: &mut State, mode: Mode) -> Vec<Effect> {
+    if state.prompt.is_some() {
+        state.notice("the mode is changed when nothing waits for you", Kind::Info);
+        return Vec::new();
+    }
+    let effects = agent::happened(state, Event::ModeChanged(mode));
+    let kind = if mode.is_wide() { Kind::Warning } else { Kind::Info };
+    state.notice(&format!("{} mode: {}", mode.word(), mode.meaning()), kind);
+    effects
+}
