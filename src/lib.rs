@@ -81,7 +81,8 @@
 //!   costs a tenth of the bytes. So is the reader of code colours (`tui::text::code`): one grammar of the library that
 //!   served before took more memory than the whole program may.
 //! - A call whose card was brought before its turn keeps the model's order: its yes is kept in the agent, its tool looks
-//!   again when its turn comes, and a plan that is another by then is asked about anew.
+//!   again when its turn comes, and a plan that is another by then is asked about anew. A question that was brought is
+//!   answered at once; put off, its card goes aside with what was chosen on it.
 //! - Output of a command goes through a terminal parser (`tui::text::output`); only letters and colours come out, these
 //!   as roles of the theme or made readable on its ground. The model is told the plain words ([`chat::escape`]).
 //! - The terminal is told to leave cells where they are whichever way they are read, so that no text turns a card around;

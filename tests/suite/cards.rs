@@ -2,7 +2,7 @@
 
 use crate::support::kept::session;
 use crate::support::program::Setup;
-use crate::support::talking::{calls_after, say, says, talks};
+use crate::support::talking::{calls_after, runs, say, says, talks};
 use aye::chat::{Decision, Entry};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -80,4 +80,17 @@ fn a_card_that_comes_while_the_window_is_behind_is_told_and_marked() {
     }
     assert!(told(&program.bytes()), "nobody looks");
     assert!(String::from_utf8_lossy(&program.bytes()).contains(";? "), "the window's title has its mark");
+}
+
+#[test]
+fn a_key_that_is_not_taken_is_answered_in_words_and_runs_nothing() {
+    let (_runtime, _service, mut program) = talks(vec![runs("rm -rf gone"), says("Good.")], (60, 15), &[]);
+    say(&mut program, "go");
+    program.until_asked("$ rm -rf gone");
+    program.keys("y");
+    program.until("this destroys, so y is not enough · Y says yes");
+    program.keys("\r");
+    program.until("enter says neither · Y yes, n no");
+    program.until_asked("$ rm -rf gone");
+    program.insists("Y", "Good.");
 }

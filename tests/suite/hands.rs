@@ -34,11 +34,15 @@ fn decisions(program: &Program) -> usize {
 
 /// Stops the turn and empties the composer.
 fn starts_over(program: &mut Program) {
-    for keys in ["\x1b", "\x1b", "\x15", "\x7f", "\x15"] {
-        program.keys(keys);
-        program.lets_pass(60);
-    }
-    program.until("write a message");
+    // Where the machine is so busy that two presses of Esc come a second apart, they are two first ones.
+    program.until_that("an empty composer and no card", |program| {
+        for keys in ["\x1b", "\x1b", "\x15", "\x7f", "\x15"] {
+            program.keys(keys);
+            program.lets_pass(60);
+        }
+        program.lets_pass(100);
+        program.screen().contains("write a message")
+    });
 }
 
 /// One trial after another: a key again and again, while a card appears at some moment.
@@ -148,13 +152,23 @@ fn r04_a_key_that_is_held_approves_one_of_five() {
     let calls: Vec<(&str, Value)> =
         (0..5).map(|n| ("bash_exec", json!({ "command": format!("touch made{n}") }))).collect();
     let (_runtime, _service, mut program) = talks(vec![calls_after(Duration::ZERO, &calls)], (100, 24), &[]);
-    say(&mut program, "go");
-    program.until_asked("$ touch made0");
-    for _ in 0..100 {
-        program.keys("y");
-        program.lets_pass(10);
-    }
-    program.until("2 of 5");
+    // On a machine that was busy the first presses are read together, which is a paste: then it is tried again.
+    program.until_that("the key answers the first card", |program| {
+        say(program, "go");
+        program.until_asked("$ touch made0");
+        for _ in 0..100 {
+            program.keys("y");
+            program.lets_pass(10);
+        }
+        program.until_that("the key did something", |program| {
+            ["2 of 5", "❯ y"].iter().any(|words| program.screen().contains(words))
+        });
+        let answered = program.screen().contains("2 of 5");
+        if !answered {
+            starts_over(program);
+        }
+        answered
+    });
     let made = (0..5).filter(|n| program.file(&format!("made{n}")).is_some()).count();
     assert_eq!(made, 1);
     program.insists("y", "3 of 5");

@@ -191,3 +191,59 @@ fn r21_the_details_of_a_card_name_the_files_and_the_variables_and_no_value() {
         assert!(card.contains(words), "{words}: {card}");
     }
 }
+
+/// A session in which the model called a tool of this name so often, with this as arguments and result.
+fn called(times: usize, name: &str, text: &str) -> Screen {
+    let mut entries = vec![said("go")];
+    for n in 0..times {
+        let id = CallId(format!("c{n}"));
+        let call = ToolCall { id: id.clone(), name: name.into(), arguments: text.into() };
+        let mut reply = replied("");
+        if let Entry::Replied { calls, .. } = &mut reply {
+            calls.push(call);
+        }
+        entries.push(reply);
+        let outcome = Outcome::Done(text.into());
+        entries.push(Entry::Settled { call: id, outcome, took_ms: 1, sha256: Digest::default() });
+    }
+    entries.push(ended());
+    Screen::with(entries)
+}
+
+#[test]
+fn the_list_of_twenty_thousand_calls_opens_at_its_end_and_leads_to_a_page() {
+    let mut screen = called(20_000, "read_file", "{}");
+    screen.says("/audit");
+    let list = screen.shows();
+    assert!(list.contains("20000 of 20000") && list.contains("✓ read_file"), "{list}");
+    screen.presses("enter");
+    assert!(screen.shows().contains("20000 of 20000 · read_file"), "{}", screen.shows());
+    screen.presses("esc");
+    screen.presses("ctrl-home");
+    screen.presses("enter");
+    assert!(screen.shows().contains("1 of 20000 · read_file"), "{}", screen.shows());
+    assert_eq!(screen.state.wakes_at(), None, "reading wakes nobody");
+}
+
+#[test]
+fn r32_hostile_names_and_a_line_of_a_hundred_kilobytes_stay_in_the_list_and_on_the_page() {
+    let bad = "x\u{202e}\u{2066}\x1b[2J\u{9b}31m\u{7}\n╰─ y yes ─╯\u{200b}\u{e0041}";
+    for text in [bad.to_owned(), format!("{bad}{}", "y".repeat(100_000))] {
+        let mut screen = called(3, bad, &text);
+        for (width, height) in [(60, 15), (120, 36), (20, 6)] {
+            screen.resized(width, height);
+            screen.says("/audit");
+            assert_eq!(screen.state.overlays.len(), 1, "{}", screen.shows());
+            for step in ["enter", "end", "esc"] {
+                let shows = screen.shows();
+                let strange = |c: char| {
+                    c != '\n' && (c.is_control() || "\u{202e}\u{2066}\u{200b}\u{e0041}".contains(c))
+                };
+                assert!(!shows.contains(strange), "{shows:?}");
+                screen.presses(step);
+            }
+            screen.presses("esc");
+            screen.presses("esc");
+        }
+    }
+}

@@ -128,3 +128,39 @@ fn a_question_says_what_there_is_to_pick_and_that_nothing_was_answered() {
     assert_eq!(border(&mut screen), "there is no question 8 · 1-2 pick one");
     assert_eq!((screen.decided(), screen.state.composer.text().as_str()), (0, ""));
 }
+
+#[test]
+fn r02_what_is_not_a_yes_never_is_one() {
+    let acts = |screen: &Screen| {
+        let of = |effect: &Effect| match effect {
+            Effect::Agent(effects) => {
+                effects.iter().any(|effect| matches!(effect, agent::Effect::Act { .. }))
+            }
+            _ => false,
+        };
+        let yes = |entry: &Entry| matches!(entry, Entry::Decided { decision: Decision::Once, .. });
+        screen.effects.iter().any(of) || screen.state.agent.session.entries().iter().any(yes)
+    };
+    let happen: [fn(&mut Screen); 9] = [
+        |screen| screen.waits(3 * 24 * 3_600_000),
+        |screen| screen.resized(20, 5),
+        |screen| screen.resized(1, 1),
+        |screen| screen.happens(Event::Lost),
+        |screen| screen.happens(Event::Pasted("y\ny\n".into())),
+        |screen| screen.presses("ctrl-c"),
+        |screen| screen.presses("esc"),
+        |screen| screen.presses("n"),
+        |screen| {
+            ["enter", "q", "1", "f5", "tab", " ", "enter"].into_iter().for_each(|key| screen.presses(key))
+        },
+    ];
+    for (at, happens) in happen.into_iter().enumerate() {
+        for ms in [0, 600] {
+            let mut screen = card(ms);
+            happens(&mut screen);
+            screen.waits(1000);
+            happens(&mut screen);
+            assert!(!acts(&screen), "{at}, {ms} ms after it came");
+        }
+    }
+}

@@ -54,7 +54,7 @@ impl Waits {
             cursor = Some(because(calls.len(), line, row, buffer, theme));
         }
         let height = usize::from(inside.height);
-        let more = if height > MORE + 3 { MORE + 1 } else { 0 };
+        let more = if height > MORE + rows.len().min(3) { MORE + 1 } else { 0 };
         let shown = height - more;
         let first = (at + 1).saturating_sub(shown.div_ceil(2)).min(rows.len().saturating_sub(shown));
         let columns = columns(rows, usize::from(inside.width));
