@@ -76,6 +76,13 @@ pub fn kept(state: &State) -> Vec<Kept> {
     here.chain(rules).collect()
 }
 
+impl State {
+    /// Every standing yes of this session.
+    pub fn granted(&self) -> &[Standing] {
+        self.session.granted()
+    }
+}
+
 /// A call that was looked at, as the session keeps it.
 struct Look<'a> {
     entry: usize,

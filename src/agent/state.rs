@@ -4,7 +4,7 @@ use super::ahead::Ahead;
 use super::compacting::{Cut, Tries};
 use super::window::Measure;
 use crate::chat::{
-    By, CallId, Echo, Ending, Entry, Plan, Questions, Session, Standing, ToolCall, ToolSpec, TurnId, Usage,
+    By, CallId, Echo, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Usage,
 };
 use crate::policy::{Policy, Rules};
 use serde_json::Value;
@@ -301,11 +301,6 @@ impl State {
             Phase::Thinking(draft) => Some(draft.turn),
             Phase::Acting { turn, .. } => Some(*turn),
         }
-    }
-
-    /// Every standing yes of this session.
-    pub fn granted(&self) -> &[Standing] {
-        self.session.granted()
     }
 
     /// Whether the model is summarising what was said before, rather than replying.

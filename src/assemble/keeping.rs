@@ -2,10 +2,12 @@
 
 use super::host::Around;
 use super::rules;
+use crate::agent::Event;
 use crate::chat::{By, CallId, Grant};
 use crate::config::rules::{Book, Loaded, OF_PROJECT, Own, keep, text, trust};
 use crate::policy::{Holds, Rule};
 use crate::tui::host::Reply;
+use std::sync::Arc;
 
 impl Around {
     fn book(&self) -> Book {
@@ -46,6 +48,15 @@ impl Around {
                     Reply::Notice(format!("The rule could not be taken back: {error}; it still holds."))
                 }
             })
+        });
+    }
+
+    /// Tells the agent the rules as they stand now. What is wrong with them is said before a call is looked at.
+    pub(super) fn learn_rules(&self) {
+        let book = self.book();
+        self.aside(move || {
+            let rules = Arc::new(book.load(&rules::today()).rules);
+            Some(Reply::Learnt(Event::RulesRead { rules, notices: Vec::new() }))
         });
     }
 

@@ -156,15 +156,16 @@ impl Rule {
 
     /// What it says, where it stands, and since and until when.
     pub fn told(&self) -> String {
-        let mut told = format!("{} ({}", self.words(), self.at);
-        if !self.created.is_empty() {
-            let key = if self.key.is_empty() { String::new() } else { format!(" with {}", self.key) };
-            told.push_str(&format!(", kept {}{key}", self.created));
-        }
-        if !self.expires.is_empty() {
-            told.push_str(&format!(", until {}", self.expires));
-        }
-        told + ")"
+        format!("{} ({})", self.words(), self.stands())
+    }
+
+    /// Where it stands, and since and until when.
+    pub fn stands(&self) -> String {
+        let key = if self.key.is_empty() { String::new() } else { format!(" with {}", self.key) };
+        let since =
+            if self.created.is_empty() { String::new() } else { format!(", kept {}{key}", self.created) };
+        let until = if self.expires.is_empty() { String::new() } else { format!(", until {}", self.expires) };
+        format!("{}{since}{until}", self.at)
     }
 
     /// The rule that keeps a grant of this scope.

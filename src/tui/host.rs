@@ -72,6 +72,8 @@ pub enum Wish {
         /// Who wants it, and how.
         by: By,
     },
+    /// The rules as they stand now: [`Reply::Learnt`].
+    LearnRules,
     /// Every rule that holds here, and the project's own: [`Reply::Rules`].
     Rules,
     /// The person read these rules of the project and trusts them.
@@ -110,6 +112,8 @@ pub enum Reply {
     Local(Vec<LocalServer>),
     /// Another service can be talked to now: [`Wish::TakeUp`] does.
     Reached(Box<Reached>),
+    /// Something that the agent has to know.
+    Learnt(agent::Event),
     /// A rule was kept, or not.
     RuleKept {
         /// The call that waits for it.

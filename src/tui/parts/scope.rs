@@ -21,6 +21,8 @@ pub struct Choosing {
     at: usize,
     span: Span,
     folder: PathBuf,
+    /// The key that keeps it, as it is written in the rule.
+    key: String,
     opened: Duration,
     /// Whether all of what stands here now was on the screen.
     seen: bool,
@@ -43,12 +45,21 @@ pub enum Reply {
 
 impl Choosing {
     /// Opens it at the narrowest, for this session. `None` where nothing may be kept.
-    pub fn open(widths: Vec<Width>, folder: &Path, now: Duration) -> Option<Self> {
+    pub fn open(widths: Vec<Width>, folder: &Path, keys: &Keymap, now: Duration) -> Option<Self> {
         if widths.is_empty() {
             return None;
         }
-        let folder = folder.to_owned();
-        Some(Self { widths, at: 0, span: Span::Session, folder, opened: now, seen: false, keeping: false })
+        let (folder, key) = (folder.to_owned(), keys.hint(Keys::Keep, Action::Accept));
+        Some(Self {
+            widths,
+            at: 0,
+            span: Span::Session,
+            folder,
+            key,
+            opened: now,
+            seen: false,
+            keeping: false,
+        })
     }
 
     /// Whether the rule is being written: no key means anything until it is.
@@ -153,7 +164,7 @@ impl Choosing {
         lines.push((spans.collect::<Vec<_>>().join(" · "), theme.text));
         if self.span != Span::Session {
             lines.push((String::new(), theme.text));
-            let rule = keep::shown(&keep::rule(&grant, &self.folder, "a"));
+            let rule = keep::shown(&keep::rule(&grant, &self.folder, &self.key));
             lines.extend(rule.lines().map(|line| (line.to_owned(), theme.accent)));
             lines.push(("kept in your rules.toml for 90 days".to_owned(), theme.dim));
         }

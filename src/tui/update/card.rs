@@ -38,7 +38,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                 approval::Reply::Says(words) => return Some(unheard::says(state, words)),
                 approval::Reply::Scopes => {
                     let widths = widths(&state.agent);
-                    match Choosing::open(widths, &state.settings.folder, now) {
+                    match Choosing::open(widths, &state.settings.folder, &state.keys, now) {
                         Some(choosing) => card.choose(choosing),
                         None => {
                             return Some(unheard::says(state, "this is asked about each time".to_owned()));

@@ -22,7 +22,18 @@ pub fn open(state: &mut State) -> Vec<Effect> {
     let picker =
         Picker::new("what goes ahead unasked · enter takes it back", nothing, rows(&kept, &state.times));
     state.overlays.push(Overlay::Grants(picker, Ledger::List(kept)));
-    vec![Effect::Ask(Wish::Times(state.session.clone()))]
+    vec![Effect::Ask(Wish::LearnRules), Effect::Ask(Wish::Times(state.session.clone()))]
+}
+
+/// The rules may be other ones.
+pub fn known(state: &mut State) {
+    let now = kept(&state.agent);
+    for overlay in &mut state.overlays {
+        if let Overlay::Grants(picker, Ledger::List(kept)) = overlay {
+            kept.clone_from(&now);
+            picker.set_rows(rows(kept, &state.times));
+        }
+    }
 }
 
 /// The times of the session's entries are known.
@@ -35,32 +46,36 @@ pub fn times(state: &mut State) {
 }
 
 fn rows(kept: &[Kept], times: &[String]) -> Vec<Row> {
-    let when = |entry: usize| times.get(entry).map_or("", String::as_str);
     let row = |(number, kept): (usize, &Kept)| {
-        let given = match &kept.what {
-            Allowed::Here(standing) => match &standing.by {
-                By::Person { key, .. } => format!("{key} on call {}", standing.number),
-                By::File | By::Nobody => format!("on call {}", standing.number),
-            },
-            Allowed::Rule(rule) => rule
-                .told()
-                .split_once(" (")
-                .map_or(String::new(), |(_, rest)| rest.trim_end_matches(')').to_owned()),
-        };
-        let covered = match kept.covered.as_slice() {
-            [] => "nothing went ahead by it here yet".to_owned(),
-            [(entry, one)] => format!("1 call here: {one} {}", when(*entry)),
-            [.., (entry, last)] => {
-                format!("{} calls here, the last: {last} {}", kept.covered.len(), when(*entry))
-            }
-        };
-        let detail = kept.entry().map(when).unwrap_or_default();
-        Row::new(&kept.words())
-            .more(&format!("{given} · {}", covered.trim_end()))
-            .detail(detail)
-            .key(number.to_string())
+        let detail = kept.entry().and_then(|entry| times.get(entry)).map_or("", String::as_str);
+        let more = format!("{} · {}", covered(kept, times), given(kept));
+        Row::new(&kept.words()).more(&more).detail(detail).key(number.to_string())
     };
     kept.iter().enumerate().map(row).collect()
+}
+
+/// How it came about, and until when it stands.
+fn given(kept: &Kept) -> String {
+    match &kept.what {
+        Allowed::Here(standing) => match &standing.by {
+            By::Person { key, .. } => format!("given with {key} on call {}", standing.number),
+            By::File | By::Nobody => format!("given on call {}", standing.number),
+        },
+        Allowed::Rule(rule) => rule.stands(),
+    }
+}
+
+/// What went ahead by it in this session.
+fn covered(kept: &Kept, times: &[String]) -> String {
+    let when =
+        |entry: &usize| times.get(*entry).filter(|time| !time.is_empty()).map(|time| format!(" ({time})"));
+    match kept.covered.as_slice() {
+        [] => "no call here yet".to_owned(),
+        [(entry, one)] => format!("1 call here: {one}{}", when(entry).unwrap_or_default()),
+        [.., (entry, last)] => {
+            format!("{} calls here, the last: {last}{}", kept.covered.len(), when(entry).unwrap_or_default())
+        }
+    }
 }
 
 /// A row of the list was taken: what follows is asked once more.
@@ -69,7 +84,9 @@ pub fn take(state: &mut State, ledger: Ledger, row: usize) -> Vec<Effect> {
         Ledger::List(kept) => {
             if let Some(kept) = kept.into_iter().nth(row) {
                 let what = kept.words();
-                let rows = vec![Row::new("leave it as it is"), Row::new("take it back").more(&what)];
+                let told = [what, given(&kept), covered(&kept, &state.times)];
+                let mut rows = vec![Row::new("leave it as it is"), Row::new("take it back")];
+                rows.extend(told.iter().map(|line| Row::new(line)));
                 let picker = Picker::new("take it back?", "", rows);
                 state.overlays.push(Overlay::Grants(picker, Ledger::Sure(Box::new(kept))));
             }

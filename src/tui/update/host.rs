@@ -1,6 +1,6 @@
 //! What the program around the screen has to say.
 
-use super::{audit, card, connect, grants, models};
+use super::{agent, audit, card, connect, grants, models};
 use crate::tui::effect::Effect;
 use crate::tui::host::{Gathered, Reply, SessionRow};
 use crate::tui::keeping::Keeping;
@@ -57,6 +57,11 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
         Reply::Times(session, times) => {
             audit::times(state, &session, times);
             grants::times(state);
+        }
+        Reply::Learnt(event) => {
+            let effects = agent::happened(state, event);
+            grants::known(state);
+            return effects;
         }
         Reply::RuleKept { call, grant, by, failed } => {
             return card::rule_kept(state, call, grant, by, failed);

@@ -72,7 +72,10 @@ pub(super) fn press(card: &mut Approval, plan: &Plan, code: KeyCode, now: u64) -
     }
     let grant = plan.always.clone().expect("only what may be kept opens this");
     let widths = vec![Width { grant, lasts: true, covered: vec!["cargo check".into()] }];
-    card.choose(Choosing::open(widths, Path::new("/home/ada/src/app"), ms(now)).expect("there is one"));
+    card.choose(
+        Choosing::open(widths, Path::new("/home/ada/src/app"), &Keymap::default(), ms(now))
+            .expect("there is one"),
+    );
     Reply::Nothing
 }
 
