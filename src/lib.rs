@@ -91,6 +91,11 @@
 //! - A command line is read once, by [`policy::shell`]: the policy, the files that are compared and the words on the card
 //!   rest on the same reading. The grammar's tree says where a word begins and ends; what stands in it, and that nothing
 //!   stands between, is looked at again, because bash and the grammar do not always agree.
+//! - A yes that lasts is a `chat::Grant` of the session's log, or a rule of the person's file and nowhere else: what is kept
+//!   for a project is read back from that file before every call that is looked at, so another program's rule counts, and
+//!   one that was taken out no longer does. What rules and grants cover is one question, asked of `policy::Subject`: an
+//!   allow is read as narrowly as it can be (`policy::cover`), a deny as widely.
+//! - A rules file that cannot be read whole may have denied something, so everything asks until it can ([`config::rules`]).
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use toml_edit::{Item, TableLike, Value};
 
 /// What may stand in a rule.
-const KEYS: &[&str] = &[
+pub(super) const KEYS: &[&str] = &[
     "says", "tool", "command", "words", "path", "host", "project", "matches", "not", "created", "expires",
     "key",
 ];

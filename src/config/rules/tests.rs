@@ -306,3 +306,14 @@ fn two_at_once_keep_both() {
     let loaded = book.load(TODAY);
     assert_eq!((loaded.rules.list.len(), loaded.problems.len()), (8, 0));
 }
+
+#[test]
+fn the_example_is_right_and_shows_every_key() {
+    let text = include_str!("../../../rules.example.toml");
+    let loaded = Place::new().says(text);
+    assert_eq!((loaded.notices(), loaded.rules.broken), (Vec::new(), None));
+    assert_eq!(text.matches("[[rule]]").count(), 5);
+    for key in one::KEYS {
+        assert!(text.lines().any(|line| line.starts_with(&format!("{key} = "))), "{key}");
+    }
+}
