@@ -17,7 +17,9 @@ const RULES: &[&str] = &["list", "check", "explain", "trust", "untrust"];
     max_term_width = 100,
     after_help = "aye models [--json] lists the models of the service instead of talking to one.\naye audit [ID] [--json] \
         tells of every call of a session who allowed it, when, and what became of it.\naye rules [list|check|explain 'COMMAND'|trust|untrust] \
-        [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why."
+        [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why.\n\
+        aye doctor [--json] looks at \
+        settings, keys, the model, the terminal and the sandbox, and says what is wrong and what to do about it."
 )]
 pub struct Cli {
     /// Say this at once. With -p it is the prompt; a pipe on standard input is added to it
@@ -29,7 +31,7 @@ pub struct Cli {
     pub print: bool,
 
     /// With -p: one JSON entry per line instead of text; with models: one model per line; with audit: one call per line;
-    /// with rules: one rule or step per line
+    /// with rules: one rule or step per line; with doctor: one finding per line
     #[arg(long)]
     pub json: bool,
 
@@ -104,6 +106,11 @@ impl Cli {
         let asks = !self.print && first == "rules";
         let known = rest.first().is_none_or(|word| RULES.contains(&word.as_str()));
         (asks && known).then(|| rest.iter().map(String::as_str).collect())
+    }
+
+    /// Whether the machine is looked at, and nothing is said to a model.
+    pub fn examines(&self) -> bool {
+        !self.print && self.words == ["doctor"]
     }
 
     /// What is said at once; empty where nothing is.

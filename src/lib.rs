@@ -56,6 +56,8 @@
 //!   another's.
 //! - A command is run by a second process of this program, the guard, that ends whatever the command started as soon
 //!   as the program is gone, however it went.
+//! - What a command may reach is part of its plan ([`chat::Walls`]): shown, hashed, and raised in the guard before the
+//!   command starts, or it does not start ([`project::sandbox`]). It never takes the place of a question.
 //!
 //! # What a reader would not guess
 //!
@@ -96,6 +98,13 @@
 //!   one that was taken out no longer does. What rules and grants cover is one question, asked of `policy::Subject`: an
 //!   allow is read as narrowly as it can be (`policy::cover`), a deny as widely.
 //! - A rules file that cannot be read whole may have denied something, so everything asks until it can ([`config::rules`]).
+//! - The walls are raised around one thread of the guard, which starts the command: what it starts is within, and the guard
+//!   stays outside, where no signal of the command reaches it.
+//! - Landlock's rules only open. To keep something closed in an open place, all that is beside it is named instead.
+//! - A sub-agent is the machine of the turn once more, in the pending call that handed it its task
+//!   (`agent::Step::Delegated`). Turns are counted by one counter, so an event finds the one it is for without a wrapper;
+//!   its entries are kept as `Entry::Beneath` in the one log, and its calls have ids that no other call of the session has.
+//!   `agent::State::waiting` shows what has waited longest, whoever asks.
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

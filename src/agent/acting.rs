@@ -1,12 +1,12 @@
 //! From a call to its outcome.
 
-use super::state::{Pending, Step, Waiting};
-use super::{Desk, Effect, Phase, ahead, editing, thinking};
+use super::state::{Pending, State, Step};
+use super::{Desk, Effect, Event, Phase, Waiting, ahead, editing, sub_agent, thinking};
 use crate::chat::{
     Access, Answer, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Questions, Status, ToolCall,
-    TurnId,
+    TurnId, Work,
 };
-use crate::policy::{Verdict, judge};
+use crate::policy::{Subject, Verdict, covers, judge};
 use std::time::Duration;
 
 /// After this many failures in a row, the same call with the same arguments is refused unseen.
@@ -27,10 +27,11 @@ pub(super) fn begin(desk: &mut Desk<'_>, turn: TurnId, calls: Vec<ToolCall>) {
     advance(desk);
 }
 
-/// Starts whatever can start. Calls are planned one after the other; reads then run side by side, and a call that
+/// Starts whatever can start. Calls are planned one after the other; reads and sub-agents then run side by side, and a call that
 /// may change something is planned once everything before it is settled, so that no plan is made against a folder
 /// which an earlier call is about to change.
 pub(super) fn advance(desk: &mut Desk<'_>) {
+    sub_agent::begin(desk);
     loop {
         let Phase::Acting { turn, calls } = &mut desk.state.phase else { return };
         let turn = *turn;
@@ -40,6 +41,7 @@ pub(super) fn advance(desk: &mut Desk<'_>) {
             match &pending.step {
                 Step::Settled => {}
                 Step::Running(plan) if is_read(plan) => settled = false,
+                Step::Delegated(_) => settled = false,
                 // A look that began before its turn does not count, and must not be taken for the one that does.
                 Step::Waiting if pending.ahead.looking => return,
                 Step::Waiting if settled || !pending.changes && !pending.ahead.has_yes() => {
@@ -136,8 +138,12 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
     }
     let again = std::mem::take(&mut pending.ahead.again);
     let call = pending.call.clone();
-    let verdict = match judge(&desk.state.policy, desk.state.granted(), &desk.state.rules, &call.name, &plan)
-    {
+    let verdict = match judge(&desk.state.policy, desk.granted(), &desk.state.rules, &call.name, &plan) {
+        Verdict::Allow(_) | Verdict::Rehearse(_)
+            if let Some(words) = sub_agent::refusal(desk.state, &plan) =>
+        {
+            Verdict::Refuse(words)
+        }
         // Whoever changed it sees what came of that before it runs.
         Verdict::Allow(_) if edited => Verdict::Ask("you changed its arguments".to_owned()),
         Verdict::Ask(reason) if again => {
@@ -171,6 +177,9 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
 /// Lets a call run: for real, or on the stage alone in a dry run, where `Act` is never made.
 pub(super) fn start(desk: &mut Desk<'_>, call: ToolCall, plan: Box<Plan>) {
     let Some(turn) = desk.state.turn() else { return };
+    if let Work::Task(task) = &plan.work {
+        return sub_agent::hand(desk, &call.id, task, digest(&call, &plan));
+    }
     if let Some(pending) = desk.state.pending_mut(&call.id) {
         pending.step = Step::Running(plan.clone());
     }
@@ -181,13 +190,16 @@ pub(super) fn start(desk: &mut Desk<'_>, call: ToolCall, plan: Box<Plan>) {
     });
 }
 
-/// A call was decided. Anything but the one that waits, and a no before its turn, changes nothing: a yes for one call
-/// is never a yes for another.
-pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: By) {
+/// Whether a decision may be taken: a yes or an edit is for the call whose card is there, and a yes for one call is
+/// never a yes for another. A no is taken for any. Other events are no decisions.
+pub(super) fn may_decide(state: &State, event: &Event) -> bool {
+    let Event::Decided { call: id, decision, .. } = event else { return true };
     let is_card = |waiting| matches!(waiting, Waiting::Approval { call, .. } if call.id == *id);
-    if !matches!(decision, Decision::Deny(_)) && !desk.state.waiting().is_some_and(is_card) {
-        return;
-    }
+    matches!(decision, Decision::Deny(_)) || state.waiting().is_some_and(is_card)
+}
+
+/// A call was decided. Anything but one that waits, and a no before its turn, changes nothing.
+pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: By) {
     let first = desk.state.pending().iter().find(|pending| pending.step != Step::Settled);
     let early =
         first.is_some_and(|pending| pending.call.id != *id) && desk.state.brought.as_ref() == Some(id);
@@ -197,7 +209,12 @@ pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: 
         Step::ForApproval(plan, _) => plan.clone(),
         // A no needs no look, so the list takes it for any call whose turn has not come.
         Step::Waiting if matches!(decision, Decision::Deny(_)) => return refused(desk, id, decision, by),
-        Step::Waiting | Step::Planning | Step::ForAnswer(_) | Step::Running(_) | Step::Settled => return,
+        Step::Waiting
+        | Step::Planning
+        | Step::ForAnswer(_)
+        | Step::Running(_)
+        | Step::Delegated(_)
+        | Step::Settled => return,
     };
     match decision {
         Decision::Edited(arguments) => return editing::begin(desk, id, arguments, by),
@@ -213,6 +230,35 @@ pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: 
     desk.keep(Entry::Decided { call: id.clone(), decision, by, sha256 });
     start(desk, call, plan);
     advance(desk);
+}
+
+/// A standing yes was given: what waits for a yes elsewhere and has it by that is looked at again, and starts.
+pub(super) fn covered(desk: &mut Desk<'_>) {
+    let Some(turn) = desk.state.turn() else { return };
+    let covers = |pending: &&Pending| match &pending.step {
+        Step::ForApproval(plan, _) => {
+            let of = Subject::of(&pending.call.name, plan);
+            desk.granted().iter().any(|standing| covers(&standing.grant, &of))
+                && desk.state.rules.lets_grants(&of)
+                && desk.state.session.call(&pending.call.id).is_some_and(|call| call.edited.is_none())
+                && desk.state.brought.as_ref() != Some(&pending.call.id)
+        }
+        Step::Waiting
+        | Step::Planning
+        | Step::ForAnswer(_)
+        | Step::Running(_)
+        | Step::Delegated(_)
+        | Step::Settled => false,
+    };
+    let calls: Vec<ToolCall> =
+        desk.state.pending().iter().filter(covers).map(|pending| pending.call.clone()).collect();
+    for call in calls {
+        if let Some(pending) = desk.state.pending_mut(&call.id) {
+            pending.step = Step::Planning;
+        }
+        desk.effects.push(Effect::Plan { turn, call });
+    }
+    sub_agent::each(desk, covered);
 }
 
 /// A no to a call that has not begun.
@@ -231,9 +277,12 @@ fn refused(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: By) {
     let seen = desk.state.pending().iter().find(|pending| pending.call.id == *id);
     let sha256 = seen.map_or_else(Digest::default, |pending| match &pending.step {
         Step::ForApproval(plan, _) => digest(&pending.call, plan),
-        Step::Waiting | Step::Planning | Step::ForAnswer(_) | Step::Running(_) | Step::Settled => {
-            Digest::default()
-        }
+        Step::Waiting
+        | Step::Planning
+        | Step::ForAnswer(_)
+        | Step::Running(_)
+        | Step::Delegated(_)
+        | Step::Settled => Digest::default(),
     });
     desk.keep(Entry::Decided { call: id.clone(), decision, by, sha256 });
     unstarted(desk, id, Outcome::Refused(told));
@@ -290,6 +339,7 @@ pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
         .filter_map(|pending| {
             let ran = match &pending.step {
                 Step::Running(plan) => digest(&pending.call, plan),
+                Step::Delegated(sub_agent) if sub_agent.has_begun() => sub_agent.sha256.clone(),
                 _ => Digest::default(),
             };
             let words = match &pending.step {
@@ -297,8 +347,11 @@ pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
                 Step::Running(_) => {
                     "The person stopped it in the middle. What it had done by then stays done.".to_owned()
                 }
+                Step::Delegated(sub_agent) if sub_agent.has_begun() => {
+                    "The person stopped the sub-agent in the middle. What its calls had done by then stays done.".to_owned()
+                }
                 Step::ForAnswer(questions) => Answer::without(Status::Deferred).result(questions),
-                Step::Waiting | Step::Planning | Step::ForApproval(..) => {
+                Step::Waiting | Step::Planning | Step::ForApproval(..) | Step::Delegated(_) => {
                     "Not done: the person stopped the turn before it began.".to_owned()
                 }
             };
@@ -321,7 +374,7 @@ pub(super) fn unstarted(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome) {
 }
 
 /// Ends one call, once.
-fn settle(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: Duration, sha256: Digest) {
+pub(super) fn settle(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: Duration, sha256: Digest) {
     let Some(pending) = desk.state.pending_mut(id) else { return };
     if pending.step == Step::Settled {
         return;

@@ -125,7 +125,7 @@ fn look(desk: &Desk<'_>, id: &CallId, intent: &Result<Intent, String>) -> Look {
 
 fn verdict(desk: &Desk<'_>, id: &CallId, plan: &Plan) -> Option<Verdict> {
     let pending = desk.state.pending().iter().find(|pending| pending.call.id == *id)?;
-    Some(judge(&desk.state.policy, desk.state.granted(), &desk.state.rules, &pending.call.name, plan))
+    Some(judge(&desk.state.policy, desk.granted(), &desk.state.rules, &pending.call.name, plan))
 }
 
 fn first(questions: &Questions) -> String {
@@ -170,7 +170,7 @@ fn put_back(desk: &mut Desk<'_>) {
             (pending.step, pending.ahead.looking) = (Step::Waiting, true);
         }
         // What was asked stays asked, and waits behind the card whose turn it is.
-        Step::Waiting | Step::ForAnswer(_) | Step::Running(_) | Step::Settled => {}
+        Step::Waiting | Step::ForAnswer(_) | Step::Running(_) | Step::Delegated(_) | Step::Settled => {}
     }
 }
 

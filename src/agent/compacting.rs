@@ -1,6 +1,6 @@
 //! What was said before, told by a summary from here on: when, and what follows from how it goes.
 
-use super::state::{Draft, Purpose};
+use super::draft::{Draft, Purpose};
 use super::{Desk, Effect, Phase, State, summary, thinking};
 use crate::chat::{Ending, Entry, TurnId, Usage, summary::told, tokens};
 
@@ -58,7 +58,8 @@ impl State {
                 | Entry::TakenBack { .. }
                 | Entry::Switched { .. }
                 | Entry::Compacted { .. }
-                | Entry::FellBack { .. } => {}
+                | Entry::FellBack { .. }
+                | Entry::Beneath { .. } => {}
                 Entry::Said { .. }
                 | Entry::Replied { .. }
                 | Entry::Planned { .. }

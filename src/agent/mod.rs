@@ -3,6 +3,7 @@
 mod acting;
 mod ahead;
 mod compacting;
+mod draft;
 mod editing;
 mod effect;
 mod event;
@@ -11,69 +12,88 @@ mod request;
 mod resume;
 mod standing;
 mod state;
+mod sub_agent;
 mod summary;
 #[cfg(test)]
 mod tests;
 mod thinking;
+mod waiting;
 mod window;
 
 pub use crate::policy::Mode;
 pub use ahead::{Ahead, Look};
 pub use compacting::Cut;
+pub use draft::{Draft, Purpose, Quiet, Retrying};
 pub use effect::Effect;
 pub use event::Event;
-pub use request::standing_words;
+pub use request::{standing_words, words_beneath};
 pub use resume::resume;
 pub use standing::{Allowed, Kept, Width, kept, widths};
-pub use state::{Draft, Pending, Phase, Purpose, Quiet, Retrying, State, Step, Waiting};
+pub use state::{Pending, Phase, State, Step};
+pub use sub_agent::{AT_ONCE, IN_A_TURN, Offer, SubAgent};
+pub use waiting::Waiting;
 pub use window::Gauge;
 
 pub use crate::policy::{Holds, Rule};
 
-use crate::chat::{CallId, Ending, Entry, Namer, TurnId};
+use crate::chat::{CallId, Decision, Ending, Entry, Namer, Session, Standing, TurnId};
 
 /// Takes one thing that happened into the state and tells what is to be done about it. Never waits, never fails; an
 /// event of a turn that is over changes nothing.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
-    let mut desk = Desk { state, effects: Vec::new() };
+    let mut desk = Desk { state, above: None, effects: Vec::new() };
+    let lasts = matches!(&event, Event::Decided { decision: Decision::Always(_), .. });
+    take(&mut desk, event);
+    if lasts {
+        acting::covered(&mut desk);
+    }
+    let effects = desk.effects;
+    state.line_up();
+    effects
+}
+
+/// What happened to the turn, or to a sub-agent beneath it.
+fn take(desk: &mut Desk<'_>, event: Event) {
+    let Some(event) = sub_agent::hand_down(desk, event) else { return };
     match event {
-        Event::Said(text) => thinking::said(&mut desk, text),
+        Event::Said(text) => thinking::said(desk, text),
         Event::TakenBack => desk.state.queue.clear(),
         Event::Chunk { turn, chunk, after } => {
             if desk.runs(turn) {
-                thinking::chunk(&mut desk, chunk, after);
+                thinking::chunk(desk, chunk, after);
             }
         }
         Event::Failed { turn, why, too_long } => {
             if desk.runs(turn) {
-                thinking::failed(&mut desk, why, too_long);
+                thinking::failed(desk, why, too_long);
             }
         }
         Event::Planned { turn, call, intent } => {
             if desk.runs(turn) {
-                acting::planned(&mut desk, &call, intent);
+                acting::planned(desk, &call, intent);
             }
         }
         Event::Progressed { turn, call, output } => {
             if desk.runs(turn) {
-                acting::progressed(&mut desk, &call, output);
+                acting::progressed(desk, &call, output);
             }
         }
         Event::Finished { turn, call, outcome, took } => {
             if desk.runs(turn) {
-                acting::finished(&mut desk, &call, outcome, took);
+                acting::finished(desk, &call, outcome, took);
             }
         }
-        Event::Listed => ahead::listed(&mut desk),
-        Event::Brought(call) => ahead::brought(&mut desk, call),
-        Event::Decided { call, decision, by } => acting::decided(&mut desk, &call, decision, by),
-        Event::Answered { call, answer, by } => acting::answered(&mut desk, &call, answer, by),
-        Event::Interrupted => interrupted(&mut desk),
+        Event::Listed => ahead::listed(desk),
+        Event::Brought(call) => ahead::brought(desk, call),
+        Event::Decided { .. } if !acting::may_decide(desk.state, &event) => {}
+        Event::Decided { call, decision, by } => acting::decided(desk, &call, decision, by),
+        Event::Answered { call, answer, by } => acting::answered(desk, &call, answer, by),
+        Event::Interrupted => interrupted(desk),
         Event::Titled(title) => {
             desk.keep(Entry::Titled { title, by: Namer::Person, usage: None });
         }
-        Event::Named { said, usage } => naming::named(&mut desk, &said, usage),
-        Event::CompactionWanted => compacting::wanted(&mut desk),
+        Event::Named { said, usage } => naming::named(desk, &said, usage),
+        Event::CompactionWanted => compacting::wanted(desk),
         Event::WindowKnown(window) => desk.state.window = window,
         Event::Hurried => {
             if matches!(&desk.state.phase, Phase::Thinking(draft) if draft.retrying.is_some()) {
@@ -82,7 +102,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         }
         Event::AskedAgain => {
             if desk.state.can_ask_again() {
-                thinking::begin(&mut desk);
+                thinking::begin(desk);
             }
         }
         Event::Switched { model, profile } => {
@@ -103,12 +123,13 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         }
         Event::ModeChanged(mode) => desk.state.policy.mode = mode,
     }
-    desk.effects
 }
 
 /// The state at work: what is kept goes to the session and to the log in one step.
 struct Desk<'a> {
     state: &'a mut State,
+    /// The session of the turn, where this is a sub-agent beneath it.
+    above: Option<&'a Session>,
     effects: Vec<Effect>,
 }
 
@@ -116,6 +137,11 @@ impl Desk<'_> {
     /// Whether this turn is the one that runs.
     fn runs(&self, turn: TurnId) -> bool {
         self.state.turn() == Some(turn)
+    }
+
+    /// Every standing yes: one that was given anywhere in the session holds everywhere in it.
+    fn granted(&self) -> &[Standing] {
+        self.above.unwrap_or(&self.state.session).granted()
     }
 
     /// Makes it a fact.
@@ -145,7 +171,10 @@ fn interrupted(desk: &mut Desk<'_>) {
     match desk.state.phase {
         Phase::Idle => {}
         Phase::Thinking(_) => thinking::keep_what_came(desk, "stopped"),
-        Phase::Acting { .. } => acting::settle_the_rest(desk),
+        Phase::Acting { .. } => {
+            sub_agent::stop(desk);
+            acting::settle_the_rest(desk);
+        }
     }
     desk.end(Ending::Interrupted);
 }

@@ -8,6 +8,9 @@ const WORDS: &str = include_str!("system.md");
 /// Added in a dry run.
 const DRY_RUN: &str = "This session is a dry run. File changes go to a layer that your later reads see; commands and everything else are not run, and you are told what would have been done. Work as you would for real, and do not claim that anything was really done.";
 
+/// Added for a sub-agent.
+const BENEATH: &str = "You are a sub-agent: the model that talks with the person has handed you one task, which is all you know of their talk. Do that task and nothing beyond it. Your last reply is its result: say what was found or done, with path:line, and what was not. The person sees your calls and answers them like any other; what they refuse stays refused.";
+
 /// The standing words with the facts of this session. `facts` are lines such as `Project: ~/src/app`.
 pub fn standing_words(facts: &[String], dry_run: bool) -> String {
     let mut words = WORDS.trim().to_owned();
@@ -20,6 +23,11 @@ pub fn standing_words(facts: &[String], dry_run: bool) -> String {
         words.push_str(DRY_RUN);
     }
     words
+}
+
+/// What a sub-agent is given of these words, with what it is.
+pub fn words_beneath(words: &str) -> String {
+    format!("{words}\n\n{BENEATH}")
 }
 
 /// The request for the next reply.

@@ -1,6 +1,7 @@
 //! What stands without being asked about: how wide a yes may be kept, and what each kept yes has covered.
 
-use super::state::{State, Waiting};
+use super::state::State;
+use super::waiting::Waiting;
 use crate::chat::{CallId, Entry, Grant, Span, Standing};
 use crate::policy::{Rule, Says, Subject, covers, may_be_rule, offers};
 

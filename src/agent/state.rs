@@ -1,15 +1,14 @@
 //! What the agent knows: the session, the turn that runs, and what it waits for.
 
 use super::ahead::Ahead;
-use super::compacting::{Cut, Tries};
+use super::compacting::Tries;
+use super::draft::Draft;
+use super::sub_agent::{Offer, SubAgent};
 use super::window::Measure;
-use crate::chat::{
-    By, CallId, Echo, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Usage,
-};
+use crate::chat::{By, CallId, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId};
 use crate::policy::{Policy, Rules};
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// All of the agent's state. Frontends read it; only `update` changes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,12 +37,18 @@ pub struct State {
     pub system: String,
     /// What may be called.
     pub tools: Vec<ToolSpec>,
+    /// What a sub-agent is given; `None` where no task can be handed to one, as beneath a turn.
+    pub offer: Option<Offer>,
     /// What the person said while a turn ran: it goes with the next request, and can be taken back until then.
     pub queue: Vec<String>,
     /// Turns begun in this process.
     pub(super) turns: u64,
     /// Requests made in the present turn.
     pub(super) rounds: u32,
+    /// Tasks handed to sub-agents in the present turn.
+    pub(super) handed: u32,
+    /// The calls that wait for a person, the sub-agents' among them: whose card was first stays first.
+    pub(super) line: Vec<CallId>,
     /// The call whose card the person brought before its turn.
     pub(super) brought: Option<CallId>,
     /// Whether calls are looked at for the list of what waits.
@@ -66,68 +71,6 @@ pub enum Phase {
         /// The calls of the reply, in its order.
         calls: Vec<Pending>,
     },
-}
-
-/// A reply while it comes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Draft {
-    /// Which turn.
-    pub turn: TurnId,
-    /// What is asked for.
-    pub purpose: Purpose,
-    /// The text so far.
-    pub text: String,
-    /// The reasoning so far.
-    pub reasoning: String,
-    /// The model that answers, where it said so itself.
-    pub model: Option<String>,
-    /// What the service wants to see again with the reply.
-    pub echo: Option<Box<Echo>>,
-    /// The calls that are whole.
-    pub calls: Vec<ToolCall>,
-    /// The call being written: its tool and the bytes of arguments so far.
-    pub writing: Option<(String, usize)>,
-    /// The request failed and will be sent again: what to show.
-    pub retrying: Option<Retrying>,
-    /// The service has been silent for long.
-    pub quiet: Option<Quiet>,
-    /// What the service counted.
-    pub usage: Option<Usage>,
-    /// From the request to the first text or call.
-    pub thought: Option<Duration>,
-    /// How often what was said turned out to be thought.
-    pub turned: u32,
-}
-
-/// What a model was asked for.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Purpose {
-    /// A reply to the person.
-    Reply,
-    /// A summary of what was said before this entry; its text is no reply and is not shown as one.
-    Summary(Cut),
-}
-
-/// A request that will be sent again.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Retrying {
-    /// The attempt that comes next.
-    pub attempt: u32,
-    /// How many there are at most.
-    pub of: u32,
-    /// How long until then, from when this was said.
-    pub wait: Duration,
-    /// Why, in the service's words.
-    pub why: String,
-}
-
-/// A silence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Quiet {
-    /// How long it was when this was said.
-    pub since: Duration,
-    /// When it is that long, the request is given up.
-    pub limit: Duration,
 }
 
 /// One call of the reply being carried out.
@@ -171,29 +114,10 @@ pub enum Step {
     ForAnswer(Questions),
     /// It runs, or is rehearsed.
     Running(Box<Plan>),
+    /// A sub-agent works on it, or waits for a place to.
+    Delegated(Box<SubAgent>),
     /// It came to its end; the session has its outcome.
     Settled,
-}
-
-/// What a person has to do before the turn goes on.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Waiting<'a> {
-    /// Say yes or no.
-    Approval {
-        /// The call.
-        call: &'a ToolCall,
-        /// What it would do.
-        plan: &'a Plan,
-        /// Why they are asked.
-        reason: &'a str,
-    },
-    /// Answer.
-    Answer {
-        /// The call.
-        call: &'a ToolCall,
-        /// What is asked.
-        questions: &'a Questions,
-    },
 }
 
 impl State {
@@ -212,45 +136,16 @@ impl State {
             asked_names: 0,
             system,
             tools,
+            offer: None,
             queue: Vec::new(),
             turns: 0,
             rounds: 0,
+            handed: 0,
+            line: Vec::new(),
             brought: None,
             listed: false,
             failures: Vec::new(),
         }
-    }
-
-    /// What a person has to do now, where they have to: the one seam for frontends. The oldest comes first, but for
-    /// one that the person brought before its turn.
-    pub fn waiting(&self) -> Option<Waiting<'_>> {
-        let brought = |pending: &&Pending| self.brought.as_ref() == Some(&pending.call.id);
-        let brought = self.pending().iter().find(brought);
-        if brought.is_some_and(|pending| matches!(pending.step, Step::Planning | Step::Waiting)) {
-            // Until its card is there, no other is: a key that is meant for it must not answer that.
-            return None;
-        }
-        brought.into_iter().chain(self.pending()).find_map(|pending| match &pending.step {
-            Step::ForApproval(plan, reason) => Some(Waiting::Approval { call: &pending.call, plan, reason }),
-            Step::ForAnswer(questions) => Some(Waiting::Answer { call: &pending.call, questions }),
-            Step::Waiting | Step::Planning | Step::Running(_) | Step::Settled => None,
-        })
-    }
-
-    /// Which of the calls of the reply the waiting one is, from 1, and how many there are; `(0, 0)` where none waits.
-    pub fn place(&self) -> (usize, usize) {
-        let Some(Waiting::Approval { call, .. } | Waiting::Answer { call, .. }) = self.waiting() else {
-            return (0, 0);
-        };
-        let before = self.pending().iter().take_while(|pending| pending.call.id != call.id).count();
-        (before + 1, self.pending().len())
-    }
-
-    /// Whether the waiting call was brought before its turn, and the card whose turn it is waits behind it.
-    pub fn is_brought(&self) -> bool {
-        let waits = |pending: &&Pending| matches!(pending.step, Step::ForApproval(..) | Step::ForAnswer(_));
-        let first = self.pending().iter().find(waits);
-        first.is_some_and(|first| self.brought.as_ref().is_some_and(|id| *id != first.call.id))
     }
 
     /// The calls being carried out; empty unless the agent is acting.
@@ -266,9 +161,10 @@ impl State {
         self.phase == Phase::Idle
     }
 
-    /// Whether something runs that needs nobody: the spinner turns.
+    /// Whether something runs that needs nobody: the spinner turns. A sub-agent may work while another one waits.
     pub fn is_busy(&self) -> bool {
-        !self.is_idle() && self.waiting().is_none()
+        let below = |pending: &Pending| pending.sub_agent().is_some_and(|it| it.state.is_busy());
+        !self.is_idle() && (self.waiting().is_none() || self.pending().iter().any(below))
     }
 
     /// Whether the last turn went wrong, or was stopped before anything came of it, so that the same can be asked
@@ -352,47 +248,6 @@ impl State {
         match self.failures.iter_mut().find(same) {
             Some((_, count)) => *count += 1,
             None => self.failures.push((call.clone(), 1)),
-        }
-    }
-}
-
-impl Draft {
-    /// A reply of which nothing has come.
-    pub(super) fn new(turn: TurnId, purpose: Purpose) -> Self {
-        Self {
-            turn,
-            purpose,
-            text: String::new(),
-            reasoning: String::new(),
-            model: None,
-            echo: None,
-            calls: Vec::new(),
-            writing: None,
-            retrying: None,
-            quiet: None,
-            usage: None,
-            thought: None,
-            turned: 0,
-        }
-    }
-
-    /// Whether this is a summary of what was said before, and no reply.
-    pub fn is_summary(&self) -> bool {
-        matches!(self.purpose, Purpose::Summary(_))
-    }
-
-    /// The reply as a fact.
-    pub(super) fn replied(self, model: &str, calls: Vec<ToolCall>, incomplete: Option<String>) -> Entry {
-        let thought = self.thought.unwrap_or_default().as_millis();
-        Entry::Replied {
-            text: self.text,
-            reasoning: self.reasoning,
-            calls,
-            incomplete,
-            model: self.model.unwrap_or_else(|| model.to_owned()),
-            usage: self.usage,
-            thought_ms: u64::try_from(thought).unwrap_or(u64::MAX),
-            echo: self.echo,
         }
     }
 }

@@ -127,6 +127,7 @@ fn told(
             | Entry::TakenBack { .. }
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
+            | Entry::Beneath { .. }
             | Entry::Switched { .. } => {}
         }
     }
@@ -154,6 +155,7 @@ pub(super) fn pinned(state: &State, upto: usize) -> String {
             | Entry::TakenBack { .. }
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
+            | Entry::Beneath { .. }
             | Entry::Switched { .. } => None,
         })
         .collect();
@@ -183,7 +185,7 @@ pub(super) fn pinned(state: &State, upto: usize) -> String {
 /// Questions without an answer, and calls that wait.
 fn open(state: &State) -> Vec<String> {
     let mut open = Vec::new();
-    for call in state.session.calls() {
+    for call in state.session.calls().filter(|call| call.beneath.is_none()) {
         let stopped = || match call.settled.and_then(|at| state.session.entries().get(at)) {
             Some(Entry::Settled { outcome, .. }) => {
                 matches!(outcome, Outcome::Interrupted(_)) || {
@@ -232,9 +234,8 @@ fn files(state: &State) -> (Vec<String>, Vec<String>) {
                 continue;
             }
         };
-        let Some(Entry::Settled { outcome, .. }) =
-            call.settled.and_then(|at| state.session.entries().get(at))
-        else {
+        let settled = call.settled.and_then(|at| state.session.entries().get(at));
+        let Some(Entry::Settled { outcome, .. }) = settled.map(Entry::bare) else {
             continue;
         };
         let list = match outcome {

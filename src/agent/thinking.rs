@@ -1,7 +1,7 @@
 //! From what the person said to a whole reply.
 
 use super::compacting::{self, Tries};
-use super::state::{Draft, Purpose, Quiet, Retrying};
+use super::draft::{Draft, Purpose, Quiet, Retrying};
 use super::{Desk, Effect, Phase, acting, request};
 use crate::chat::{CallId, Chunk, Ending, Entry, Finish, ToolCall, TurnId};
 use std::time::Duration;
@@ -24,6 +24,7 @@ pub(super) fn said(desk: &mut Desk<'_>, text: String) {
 pub(super) fn begin(desk: &mut Desk<'_>) {
     desk.state.turns += 1;
     desk.state.rounds = 0;
+    desk.state.handed = 0;
     desk.state.failures.clear();
     desk.state.tries = Tries::default();
     ask(desk, TurnId(desk.state.turns));
@@ -149,12 +150,15 @@ fn whole(desk: &mut Desk<'_>) {
     acting::begin(desk, turn, calls);
 }
 
-/// The calls under names that no other call of the session has: some services count from zero in each reply.
+/// The calls under names that no other call of the session has, sub-agents' included: some services count from zero
+/// in each reply.
 fn named_apart(desk: &Desk<'_>, calls: &[ToolCall]) -> Vec<ToolCall> {
     let mut apart: Vec<ToolCall> = Vec::new();
     for call in calls {
         let taken = |id: &CallId, apart: &[ToolCall]| {
-            desk.state.session.call(id).is_some() || apart.iter().any(|other| other.id == *id)
+            desk.above.is_some_and(|session| session.call(id).is_some())
+                || desk.state.session.call(id).is_some()
+                || apart.iter().any(|other| other.id == *id)
         };
         let mut id = call.id.clone();
         let mut count = 2;

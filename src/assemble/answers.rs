@@ -73,7 +73,7 @@ pub(super) fn fits(answers: &Answers, session: &Session, prompt: &str) -> Result
         return Ok(false);
     }
     match session.state.waiting() {
-        Some(Waiting::Answer { call, questions }) => {
+        Some(Waiting::Answer { call, questions, .. }) => {
             let fits = answers.clone().exactly(&call.id, questions);
             fits.map(|_| true).map_err(|why| Mistake(unfit(&why)))
         }
@@ -87,7 +87,7 @@ pub(super) fn fits(answers: &Answers, session: &Session, prompt: &str) -> Result
 /// Answers the question that waits, before the screen is shown.
 pub(super) fn give(answers: &mut Answers, session: &mut Session) -> Result<(), Mistake> {
     fits(answers, session, "")?;
-    if let Some(Waiting::Answer { call, questions }) = session.state.waiting() {
+    if let Some(Waiting::Answer { call, questions, .. }) = session.state.waiting() {
         let call = call.id.clone();
         let answer = answers.exactly(&call, questions).map_err(|why| Mistake(unfit(&why)))?;
         session

@@ -4,6 +4,7 @@ mod answers;
 mod audit;
 mod choosing;
 mod connecting;
+mod doctor;
 mod facts;
 mod files;
 mod host;
@@ -16,6 +17,7 @@ mod rules;
 mod rules_told;
 mod screen;
 mod there;
+mod walls;
 mod wiring;
 
 use crate::cli::Cli;
@@ -72,10 +74,14 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     if let Some(words) = cli.asks_rules() {
         return rules_told::run(&cli, &words);
     }
+    if cli.examines() {
+        return doctor::run(&cli).await;
+    }
     if cli.json && !print {
-        return Err(
-            Mistake("--json goes with -p, or with: aye models, aye audit, aye rules".to_owned()).into()
-        );
+        return Err(Mistake(
+            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules".to_owned(),
+        )
+        .into());
     }
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !print && !is_terminal {
@@ -136,14 +142,21 @@ fn prepare(cli: Cli) -> Result<Start> {
     let real_folder = folder(cli.folder.as_deref())?;
     let folder = if model.seen.tour { tour_folder(&places)? } else { real_folder.clone() };
     let shell = &connecting.settings.config.shell;
-    let tools = tools::toolbox::Settings { seconds: shell.timeout, seconds_at_most: shell.max_timeout };
+    let confined = walls::confined(shell, &places);
+    notices.extend(confined.notices);
+    let tools = tools::toolbox::Settings {
+        seconds: shell.timeout,
+        seconds_at_most: shell.max_timeout,
+        walls: confined.walls,
+        may_ask: shell.network != config::Network::Off,
+    };
     let profiles = connecting.settings.config.profiles.values();
     let keys = profiles.filter_map(|profile| profile.key_env.clone()).collect();
     let wiring = Wiring {
         places,
         folder,
         tools: Arc::new(Toolbox::builtin(tools)),
-        shell: Arc::new(Shell::new(myself()).without(keys)),
+        shell: Arc::new(Shell::new(myself()).without(keys).keeping(confined.keep, confined.hide)),
         mode: connecting.settings.config.approval.mode,
         model_flag: cli.model.clone(),
         titles: connecting.settings.config.model.titles && !cli.print,

@@ -26,6 +26,8 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let tools = Toolbox::builtin(tools::toolbox::Settings {
         seconds: shell.timeout,
         seconds_at_most: shell.max_timeout,
+        walls: crate::chat::Walls::default(),
+        may_ask: shell.network != config::Network::Off,
     });
     let book = rules::book(&places, &folder, &tools);
     let loaded = book.load(&rules::today());

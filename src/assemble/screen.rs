@@ -152,7 +152,7 @@ fn settings(screen: &Screen, folder: &Path) -> tui::Settings {
         folder: folder.to_owned(),
         place: facts::place(folder),
         home: std::env::var_os("HOME").map(PathBuf::from),
-        // The honest word until there is a sandbox.
+        // Of a plan that says nothing of walls.
         may: "no sandbox".to_owned(),
         machine: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         mouse: screen.mouse,

@@ -2,7 +2,7 @@
 
 use super::model::Model;
 use super::{Connecting, Mistake, facts, rules};
-use crate::agent::{self, Effect, Event, State};
+use crate::agent::{self, Effect, Event, Offer, State};
 use crate::chat::{self, Entry, SessionId};
 use crate::policy::{Mode, Policy};
 use crate::project::Writer;
@@ -206,7 +206,9 @@ impl Wiring {
             Runtime::new(model.llm.clone(), self.tools.clone(), project, shell, Box::new(log));
         let words = agent::standing_words(&facts::for_the_model(folder), dry_run);
         let policy = Policy { mode: self.mode, dry_run };
+        let offer = Offer { system: agent::words_beneath(&words), tools: self.tools.specs_beneath() };
         let mut state = State::new(policy, model.name.clone(), words, self.tools.specs());
+        state.offer = Some(offer);
         state.window = model.seen.window;
         state.titles = self.titles && !model.seen.tour;
         let watch = rules::Watch::new(rules::book(&self.places, folder, &self.tools));

@@ -1,5 +1,6 @@
 //! How far a call reaches: the one thing the policy reads.
 
+use super::Walls;
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
@@ -77,7 +78,7 @@ impl std::ops::Deref for Run {
 }
 
 /// A command as it will be run: nothing else is added to it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CommandLine {
     /// What the shell is given after `-c`.
     pub command: String,
@@ -86,6 +87,12 @@ pub struct CommandLine {
     pub folder: PathBuf,
     /// Seconds until it is stopped.
     pub seconds: u64,
+    /// What it wants the network for, in the model's words; `None` where it does not ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Box<str>>,
+    /// What holds it back while it runs.
+    #[serde(default, skip_serializing_if = "Walls::is_unsaid")]
+    pub walls: Walls,
 }
 
 /// Writes a path as the nearest that is Unicode: a fact with a strange name in it is kept all the same. Read back it
@@ -108,8 +115,9 @@ mod tests {
     #[test]
     fn a_name_that_is_not_unicode_is_kept_as_near_as_can_be() {
         let strange = || PathBuf::from(OsStr::from_bytes(b"/a\xff"));
-        let line = CommandLine { command: "ls".into(), folder: strange(), seconds: 1 };
-        let command = Scope::Command { command: "ls".into(), folder: strange() };
+        let line =
+            CommandLine { command: "ls".into(), folder: strange(), seconds: 1, ..CommandLine::default() };
+        let command = Scope::Command { command: "ls".into(), folder: strange(), network: false };
         let grant = |scope| serde_json::to_string(&Grant::new("t", scope));
         let edit =
             Diff { path: strange(), created: false, added: 0, removed: 0, hunks: Vec::new(), note: None };

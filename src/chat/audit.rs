@@ -4,7 +4,7 @@ mod json;
 #[cfg(test)]
 mod tests;
 
-use super::{By, Decision, Digest, Entry, Outcome, Told, ToolCall};
+use super::{By, CallId, Decision, Digest, Entry, Outcome, Told, ToolCall};
 pub use json::outcome_word;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,6 +14,8 @@ use std::collections::HashMap;
 pub struct Record<'a> {
     /// As the model made it.
     pub call: &'a ToolCall,
+    /// The name of the sub-agent that made it; `None` where the turn itself did.
+    pub sub_agent: Option<&'a str>,
     /// The reply that made it, by the index of its entry.
     pub made: usize,
     /// The entries about it, in order, each with its index.
@@ -36,11 +38,17 @@ pub fn records(entries: &[Entry]) -> Vec<Record<'_>> {
     let mut records: Vec<Record<'_>> = Vec::new();
     let mut at = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
+        let (above, entry) = match entry {
+            Entry::Beneath { call, entry } => (Some(call), &**entry),
+            entry => (None, entry),
+        };
         let id = match entry {
             Entry::Replied { calls, .. } => {
+                let name = |above: &CallId| at.get(above).map_or("", |at: &usize| records[*at].summary());
+                let sub_agent = above.map(name);
                 for call in calls {
                     at.entry(&call.id).or_insert_with(|| {
-                        records.push(Record { call, made: index, steps: Vec::new() });
+                        records.push(Record { call, sub_agent, made: index, steps: Vec::new() });
                         records.len() - 1
                     });
                 }
@@ -57,6 +65,7 @@ pub fn records(entries: &[Entry]) -> Vec<Record<'_>> {
             | Entry::TakenBack { .. }
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
+            | Entry::Beneath { .. }
             | Entry::Switched { .. } => continue,
         };
         if let Some(record) = at.get(id).and_then(|at| records.get_mut(*at)) {

@@ -132,7 +132,12 @@ mod tests {
     use crate::chat::{CommandLine, Held, Seen, Work};
 
     fn plan() -> Plan {
-        let line = CommandLine { command: "sh x.sh".into(), folder: "/p".into(), seconds: 30 };
+        let line = CommandLine {
+            command: "sh x.sh".into(),
+            folder: "/p".into(),
+            seconds: 30,
+            ..CommandLine::default()
+        };
         let held = Held::Read { bytes: 3, sha256: Digest::of(b"ls\n") };
         Plan {
             title: "run a command?".into(),

@@ -165,6 +165,13 @@ pub enum Entry {
         /// Who took it back, and how.
         by: By,
     },
+    /// A fact of the sub-agent that works on a call: of its own talk, in which the call's task was said first.
+    Beneath {
+        /// The call that handed it the task.
+        call: CallId,
+        /// The fact. One that is beneath another in turn is kept, and counts for nothing.
+        entry: Box<Entry>,
+    },
     /// Another model answers from here on.
     Switched {
         /// The model's name.
@@ -173,6 +180,13 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         profile: Option<String>,
     },
+}
+
+impl Entry {
+    /// The fact itself, whoever's it is: of the turn or of a sub-agent beneath it.
+    pub fn bare(&self) -> &Self {
+        if let Self::Beneath { entry, .. } = self { entry.bare() } else { self }
+    }
 }
 
 #[expect(clippy::borrowed_box, reason = "serde hands it over like that")]

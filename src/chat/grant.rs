@@ -28,6 +28,9 @@ pub enum Scope {
         /// Where it runs; absolute.
         #[serde(serialize_with = "as_unicode")]
         folder: PathBuf,
+        /// Whether with the network it asks for.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        network: bool,
     },
     /// One plain command that begins with these words, in this folder. Never one of a chain.
     Words {
@@ -113,6 +116,9 @@ impl Grant {
     /// What it covers, without where and how long.
     pub fn what(&self) -> String {
         match &self.scope {
+            Scope::Command { network: true, .. } => {
+                "exactly this command with the network, in this folder".to_owned()
+            }
             Scope::Command { .. } if self.span == Span::Everywhere => "exactly this command".to_owned(),
             Scope::Command { .. } => "exactly this command, in this folder".to_owned(),
             Scope::Words { words, .. } => format!("every plain command that begins with {}", words.join(" ")),

@@ -23,6 +23,7 @@ pub mod summary;
 pub mod tokens;
 pub mod tool;
 pub mod usage;
+pub mod walls;
 
 pub use access::{Access, CommandLine, Reach, Run};
 pub use basis::{Basis, Beyond, Held, Seen};
@@ -34,8 +35,9 @@ pub use grant::{Grant, Scope, Span, Standing};
 pub use id::{CallId, SessionId, TurnId};
 pub use message::{Echo, Message, Request};
 pub use picture::Picture;
-pub use plan::{Intent, Plan, Preview, Work};
+pub use plan::{Intent, Plan, Preview, Task, Work};
 pub use question::{Answer, Choice, Dropped, Given, Giver, Note, Question, Questions, Source, Status};
 pub use session::{Counted, Session};
 pub use tool::{Outcome, ToolCall, ToolSpec};
 pub use usage::Usage;
+pub use walls::{Openings, Walls};

@@ -47,6 +47,15 @@ pub enum Preview {
     Edit(Diff),
 }
 
+/// What a sub-agent is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// What the sub-agent goes by: a few letters on one line, harmless to any terminal.
+    pub name: String,
+    /// The whole task; the sub-agent knows nothing else of the talk.
+    pub words: String,
+}
+
 /// What a plan does when it is done. A closed set: a tool that needs another kind adds it here.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Work {
@@ -54,6 +63,8 @@ pub enum Work {
     Edit(Edit),
     /// Run a command.
     Command(CommandLine),
+    /// Hand a task to a sub-agent, whose calls are judged one by one.
+    Task(Task),
     /// The tool's own arguments, checked against its schema.
     Arguments(Value),
 }

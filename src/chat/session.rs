@@ -1,5 +1,6 @@
 //! A session: the fold of its entries.
 
+mod beneath;
 mod talk;
 
 use super::{
@@ -15,9 +16,12 @@ use std::collections::HashMap;
 pub struct Session {
     entries: Vec<Entry>,
     calls: HashMap<CallId, Call>,
-    /// Calls in the order they were made.
+    /// Calls in the order they were made, those of sub-agents among them.
     order: Vec<CallId>,
+    /// Calls that are not settled; not those of sub-agents.
     open: usize,
+    /// The entries of each sub-agent, by index.
+    beneath: HashMap<CallId, Vec<usize>>,
     granted: Vec<Standing>,
     title: Option<String>,
     /// Who named it; what the person chose no model changes.
@@ -67,6 +71,8 @@ pub struct Call {
     pub settled: Option<usize>,
     /// The entry that decided it, by index.
     pub decided: Option<usize>,
+    /// Whose it is, where it is a sub-agent's: the call that handed it the task.
+    pub beneath: Option<CallId>,
 }
 
 /// What the log keeps of a plan.
@@ -106,23 +112,7 @@ impl Session {
                 }
             }
             Entry::Replied { text, calls, usage, .. } => {
-                for call in calls {
-                    if self.calls.contains_key(&call.id) {
-                        continue;
-                    }
-                    self.order.push(call.id.clone());
-                    self.open += 1;
-                    let call = Call {
-                        call: call.clone(),
-                        shown: None,
-                        questions: None,
-                        edited: None,
-                        started: false,
-                        settled: None,
-                        decided: None,
-                    };
-                    self.calls.insert(call.call.id.clone(), call);
-                }
+                self.made(calls, None);
                 if let Some(usage) = usage {
                     self.usage += *usage;
                     if usage.input > 0 {
@@ -136,6 +126,65 @@ impl Session {
                     }
                 }
             }
+            Entry::Planned { .. } | Entry::Asked { .. } | Entry::Decided { .. } | Entry::Settled { .. } => {
+                self.became(index, &entry);
+            }
+            Entry::Beneath { call, entry } => self.below(index, call, entry),
+            Entry::TakenBack { given_on, .. } => {
+                if let Some(call) = given_on {
+                    self.granted.retain(|standing| standing.call != *call);
+                }
+            }
+            Entry::Titled { title, by, usage } => {
+                if *by == Namer::Person || self.namer != Some(Namer::Person) {
+                    self.title = Some(title.clone());
+                    self.namer = Some(*by);
+                }
+                self.usage += usage.unwrap_or_default();
+            }
+            Entry::Compacted { summary, pinned, usage, .. } => {
+                self.compacted = Some(index);
+                self.told = tokens::FRAME + tokens::estimate(&summary::told(summary, pinned));
+                self.usage += usage.unwrap_or_default();
+                if let Some(counted) = &mut self.counted {
+                    counted.outdated = true;
+                }
+            }
+            Entry::Switched { model, .. } => {
+                self.model = Some(model.clone());
+                // Another model counts otherwise.
+                self.counted = None;
+            }
+            Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
+        }
+        self.entries.push(entry);
+    }
+
+    /// The model made these calls.
+    fn made(&mut self, calls: &[ToolCall], beneath: Option<&CallId>) {
+        for call in calls {
+            if self.calls.contains_key(&call.id) {
+                continue;
+            }
+            self.order.push(call.id.clone());
+            self.open += usize::from(beneath.is_none());
+            let call = Call {
+                call: call.clone(),
+                shown: None,
+                questions: None,
+                edited: None,
+                started: false,
+                settled: None,
+                decided: None,
+                beneath: beneath.cloned(),
+            };
+            self.calls.insert(call.call.id.clone(), call);
+        }
+    }
+
+    /// What became of a call.
+    fn became(&mut self, index: usize, entry: &Entry) {
+        match entry {
             Entry::Planned { call, title, summary, access, preview, verdict, .. } => {
                 if let Some(call) = self.calls.get_mut(call) {
                     call.started |= verdict == "allow" || verdict == "rehearse";
@@ -176,38 +225,26 @@ impl Session {
                     && call.settled.is_none()
                 {
                     call.settled = Some(index);
-                    self.open -= 1;
+                    self.open -= usize::from(call.beneath.is_none());
                     self.rehearsed += usize::from(matches!(outcome, Outcome::Rehearsed(_)));
                 }
             }
-            Entry::TakenBack { given_on, .. } => {
-                if let Some(call) = given_on {
-                    self.granted.retain(|standing| standing.call != *call);
-                }
-            }
-            Entry::Titled { title, by, usage } => {
-                if *by == Namer::Person || self.namer != Some(Namer::Person) {
-                    self.title = Some(title.clone());
-                    self.namer = Some(*by);
-                }
-                self.usage += usage.unwrap_or_default();
-            }
-            Entry::Compacted { summary, pinned, usage, .. } => {
-                self.compacted = Some(index);
-                self.told = tokens::FRAME + tokens::estimate(&summary::told(summary, pinned));
-                self.usage += usage.unwrap_or_default();
-                if let Some(counted) = &mut self.counted {
-                    counted.outdated = true;
-                }
-            }
-            Entry::Switched { model, .. } => {
-                self.model = Some(model.clone());
-                // Another model counts otherwise.
-                self.counted = None;
-            }
-            Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
+            Entry::Said { .. }
+            | Entry::Replied { .. }
+            | Entry::Answered { .. }
+            | Entry::Ended { .. }
+            | Entry::Titled { .. }
+            | Entry::TakenBack { .. }
+            | Entry::Compacted { .. }
+            | Entry::FellBack { .. }
+            | Entry::Beneath { .. }
+            | Entry::Switched { .. } => {}
         }
-        self.entries.push(entry);
+    }
+
+    /// How many facts there are beside those of sub-agents.
+    pub fn own(&self) -> usize {
+        self.entries.len() - self.beneath.values().map(Vec::len).sum::<usize>()
     }
 
     /// Every fact, oldest first. An entry never changes once it is here.
@@ -220,12 +257,14 @@ impl Session {
         self.calls.get(id)
     }
 
-    /// Called, never settled; in the order they were made.
+    /// Called, never settled; in the order they were made. Not those of sub-agents.
     pub fn open_calls(&self) -> Vec<CallId> {
         if self.open == 0 {
             return Vec::new();
         }
-        let open = |id: &&CallId| self.calls.get(id).is_some_and(|call| call.settled.is_none());
+        let open = |id: &&CallId| {
+            self.calls.get(id).is_some_and(|call| call.settled.is_none() && call.beneath.is_none())
+        };
         self.order.iter().filter(open).cloned().collect()
     }
 
@@ -290,7 +329,7 @@ impl Session {
         }
     }
 
-    /// Every call, in the order they were made.
+    /// Every call, in the order they were made, those of sub-agents among them.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         self.order.iter().filter_map(|id| self.calls.get(id))
     }
@@ -334,6 +373,7 @@ fn weight(entry: &Entry) -> u64 {
         | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
+        | Entry::Beneath { .. }
         | Entry::Switched { .. } => 0,
     }
 }

@@ -40,6 +40,16 @@ impl Credentials {
         self.keys.get(origin).map(|entered| entered.key.clone())
     }
 
+    /// The origins there are keys for.
+    pub fn origins(&self) -> impl Iterator<Item = &str> {
+        self.keys.keys().map(String::as_str)
+    }
+
+    /// All of them, for who takes them out of a text.
+    pub fn all(&self) -> impl Iterator<Item = &Key> {
+        self.keys.values().map(|entered| &entered.key)
+    }
+
     /// An origin that a key was entered for when this profile was in use.
     pub fn of(&self, profile: &str) -> Option<String> {
         let of = |entered: &Entered| entered.profile.as_deref() == Some(profile);

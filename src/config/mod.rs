@@ -41,7 +41,7 @@ pub use origin::Origin;
 pub use problem::Problem;
 pub use screen::{Links, Screen};
 pub use settings::{Environment, Overrides, Settings};
-pub use shell::Shell;
+pub use shell::{Network, Shell};
 
 /// Everything that can be set. `config.example.toml` says what each is for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -87,6 +87,11 @@ impl Settings {
         self.origins.get(path).cloned().unwrap_or_default()
     }
 
+    /// Every setting that something sets, by its path, and what that is.
+    pub fn origins(&self) -> impl Iterator<Item = (&str, &Origin)> {
+        self.origins.iter().map(|(path, origin)| (path.as_str(), origin))
+    }
+
     fn environment(&mut self, environment: Environment<'_>) {
         let variable = |name: &str| environment(name).filter(|value| !value.trim().is_empty());
         if variable("NO_COLOR").is_some() {

@@ -13,8 +13,8 @@ pub fn covers(grant: &Grant, of: &Subject<'_>) -> bool {
         return false;
     }
     match (&grant.scope, of.access) {
-        (Scope::Command { command, folder }, Access::Run(line)) => {
-            *command == line.command && *folder == line.folder
+        (Scope::Command { command, folder, network }, Access::Run(line)) => {
+            *command == line.command && *folder == line.folder && *network == line.network.is_some()
         }
         (Scope::Words { words, folder }, Access::Run(line)) => *folder == line.folder && begins(words, of),
         (Scope::File(file), Access::Write(path)) => file == path,
@@ -57,7 +57,10 @@ pub(super) fn begins(words: &[String], of: &Subject<'_>) -> bool {
             .skip(words.len())
             .all(|word| word.known().is_some_and(|word| !offers::runs_others(word)))
     };
-    !words.is_empty()
+    // What asks for the network is asked about.
+    let offline = of.line.is_none_or(|line| line.network.is_none());
+    offline
+        && !words.is_empty()
         && !turned
         && all
         && tame()

@@ -147,7 +147,13 @@ mod tests {
     use crate::chat::{Basis, By, CommandLine, Grant, Preview, Scope, Work};
 
     fn run(command: &str) -> Access {
-        Access::Run(CommandLine { command: command.into(), folder: "/p".into(), seconds: 30 }.into())
+        let line = CommandLine {
+            command: command.into(),
+            folder: "/p".into(),
+            seconds: 30,
+            ..CommandLine::default()
+        };
+        Access::Run(line.into())
     }
 
     fn standing(grant: &Grant) -> Standing {
@@ -192,7 +198,7 @@ mod tests {
     #[test]
     fn r11_a_grant_covers_exactly_what_it_names() {
         let grant = |scope| [Grant::new("tool", scope)];
-        let ls = grant(Scope::Command { command: "ls".into(), folder: "/p".into() });
+        let ls = grant(Scope::Command { command: "ls".into(), folder: "/p".into(), network: false });
         let file = grant(Scope::File("a".into()));
         for (granted, access, destroys, expected) in [
             (&ls, run("ls"), false, "allow"),
@@ -208,8 +214,10 @@ mod tests {
         ] {
             assert_eq!(verdict(Policy::default(), granted, access.clone(), destroys), expected, "{access:?}");
         }
-        let elsewhere =
-            Access::Run(CommandLine { command: "ls".into(), folder: "/q".into(), seconds: 30 }.into());
+        let elsewhere = Access::Run(
+            CommandLine { command: "ls".into(), folder: "/q".into(), seconds: 30, ..CommandLine::default() }
+                .into(),
+        );
         assert_eq!(verdict(Policy::default(), &ls, elsewhere, false), "ask", "another folder");
         let other = [Grant::new("other", Scope::File("a".into()))];
         assert_eq!(

@@ -138,7 +138,8 @@ pub fn offers(tool: &str, plan: &Plan) -> Vec<Grant> {
 pub fn may_be_rule(grant: &Grant) -> bool {
     let plain = |path: &Path| path.to_str().is_some_and(|path| !path.contains(['*', '?']));
     match &grant.scope {
-        Scope::Command { .. } | Scope::Words { .. } => true,
+        Scope::Command { network, .. } => !network,
+        Scope::Words { .. } => true,
         Scope::File(path) | Scope::Under(path) => plain(path),
     }
 }

@@ -116,7 +116,7 @@ impl Rule {
     fn allows(&self, of: &Subject<'_>) -> bool {
         match (&self.about, of.access) {
             (About::Command(command), Access::Run(line)) => {
-                *command == line.command && cover::may_be_kept(of)
+                *command == line.command && line.network.is_none() && cover::may_be_kept(of)
             }
             (About::Words(words), _) => cover::begins(words, of),
             (About::Path(pattern), Access::Write(path)) => {
@@ -181,6 +181,11 @@ impl Rule {
 }
 
 impl Rules {
+    /// Whether a yes of the session may let the call go ahead: no rule asks or denies.
+    pub fn lets_grants(&self, of: &Subject<'_>) -> bool {
+        self.broken.is_none() && self.first(Says::Ask, of).is_none() && self.first(Says::Deny, of).is_none()
+    }
+
     /// The first rule that says this of the call.
     pub fn first(&self, says: Says, of: &Subject<'_>) -> Option<&Rule> {
         self.list.iter().find(|rule| rule.says == says && rule.speaks(of))

@@ -18,7 +18,10 @@ fn plan(access: Access) -> Plan {
 }
 
 fn run(command: &str) -> Plan {
-    plan(Access::Run(CommandLine { command: command.into(), folder: "/p".into(), seconds: 30 }.into()))
+    plan(Access::Run(
+        CommandLine { command: command.into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() }
+            .into(),
+    ))
 }
 
 fn words(text: &str) -> About {
@@ -133,7 +136,7 @@ fn r26_nothing_that_lasts_covers_what_is_sensitive_or_destroys() {
         let (grant, call) = (Grant::new("tool", scope), "c".into());
         [Standing { grant, entry: 0, number: 1, call, by: By::Nobody }]
     };
-    let exact = standing(Scope::Command { command: "cat x".into(), folder: "/p".into() });
+    let exact = standing(Scope::Command { command: "cat x".into(), folder: "/p".into(), network: false });
     let judged = |granted: &[Standing], plan: &Plan| {
         judge(&Policy::default(), granted, &Rules::default(), "tool", plan).word()
     };
@@ -206,7 +209,10 @@ fn r12_a_deny_beats_an_ask_and_an_ask_beats_an_allow_in_every_order() {
     let (allow, ask, deny) =
         [Says::Allow, Says::Ask, Says::Deny].map(|says| rule(says, words("cargo test"))).into();
     let standing = Standing {
-        grant: Grant::new("tool", Scope::Command { command: "cargo test".into(), folder: "/p".into() }),
+        grant: Grant::new(
+            "tool",
+            Scope::Command { command: "cargo test".into(), folder: "/p".into(), network: false },
+        ),
         entry: 0,
         number: 1,
         call: "c".into(),
@@ -270,7 +276,7 @@ fn the_verdict_names_the_rule_or_the_grant_behind_it() {
 #[test]
 fn r11_a_prefix_is_offered_only_where_its_words_say_what_happens() {
     let offered = |command: &str| -> Vec<String> {
-        let scope = Scope::Command { command: command.into(), folder: "/p".into() };
+        let scope = Scope::Command { command: command.into(), folder: "/p".into(), network: false };
         let plan = Plan { always: Some(Grant::new("tool", scope)), ..run(command) };
         let words = offers("tool", &plan).into_iter().filter_map(|grant| match grant.scope {
             Scope::Words { words, .. } => Some(words.join(" ")),

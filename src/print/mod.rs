@@ -115,7 +115,8 @@ pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
             effects = agent::update(&mut state, event);
             continue;
         }
-        if state.is_idle() || state.waiting().is_some() {
+        // Beneath the turn others may go on while one waits.
+        if state.is_idle() || state.waiting().is_some() && !state.is_busy() {
             break;
         }
         let event = tokio::select! {

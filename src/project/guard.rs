@@ -5,10 +5,14 @@
 //! reason, aye is gone or wants no more of the command, and the guard ends everything. Over the same socket aye may
 //! send [`STOP`], and the guard reports how the command ended.
 //!
+//! Between `guard` and `--` may stand the walls that hold the command back ([`super::sandbox`]). They are raised around
+//! the one thread that starts the command: the guard itself stays outside, where the command cannot reach it.
+//!
 //! On Linux the guard adopts what its descendants leave behind (it is their subreaper), so a process that made itself a
 //! session of its own is found too. Elsewhere only the command's process group is.
 
 use super::family::Family;
+use super::sandbox::{Confines, Refused, probe};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, setsid, wait};
 use std::ffi::OsString;
@@ -16,7 +20,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -43,6 +47,8 @@ pub enum Report {
     Signal(u8),
     /// It could not be started; the system's error number.
     Failed(u8),
+    /// It was not started, since its walls could not be raised; the byte of [`Refused`].
+    Unwalled(u8),
 }
 
 impl Report {
@@ -52,6 +58,7 @@ impl Report {
             Self::Exit(status) => [b'E', status],
             Self::Signal(signal) => [b'S', signal],
             Self::Failed(errno) => [b'F', errno],
+            Self::Unwalled(refused) => [b'W', refused],
         }
     }
 
@@ -61,6 +68,7 @@ impl Report {
             [b'E', status] => Some(Self::Exit(status)),
             [b'S', signal] => Some(Self::Signal(signal)),
             [b'F', errno] => Some(Self::Failed(errno)),
+            [b'W', refused] => Some(Self::Unwalled(refused)),
             _ => None,
         }
     }
@@ -80,6 +88,10 @@ enum News {
 
 /// The whole life of `aye guard`. Does not return before everything the command started is gone.
 pub fn run() -> ExitCode {
+    let mut words = std::env::args_os().skip(2).peekable();
+    if words.next_if(|word| word == probe::PROBE).is_some() {
+        return probe::run(words);
+    }
     let report = match watch() {
         Ok(report) => report,
         Err(error) => {
@@ -93,25 +105,46 @@ pub fn run() -> ExitCode {
     match report {
         Report::Exit(status) => status.into(),
         Report::Signal(signal) => signal.saturating_add(128).into(),
-        Report::Failed(_) => 127.into(),
+        Report::Failed(_) | Report::Unwalled(_) => 127.into(),
     }
 }
 
 /// Starts the command and waits until nothing of it is left.
 fn watch() -> io::Result<Report> {
+    let walls = std::env::args_os().skip(2).take_while(|word| word != "--");
+    let confines = match Confines::read(walls) {
+        Ok(confines) => confines,
+        Err(refused) => return Ok(Report::Unwalled(refused.byte())),
+    };
     let mut words = std::env::args_os().skip_while(|word| word != "--").skip(1);
     let program: OsString = words.next().ok_or(Errno::INVAL)?;
     setsid()?;
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(getpid()))?;
     let mut line = lifeline()?;
-    let child = Command::new(program).args(words).stdin(Stdio::null()).process_group(0).spawn()?;
+    let mut command = Command::new(program);
+    command.args(words).stdin(Stdio::null()).process_group(0);
+    let child = match start(command, confines)? {
+        Ok(child) => child,
+        Err(refused) => return Ok(Report::Unwalled(refused.byte())),
+    };
     let shell = Pid::from_child(&child);
     let (sender, news) = channel();
     let heard = sender.clone();
     thread::spawn(move || listen(&mut line, &heard));
     thread::spawn(move || reap(shell, &sender));
     Ok(Watch { shell, ended: None, next: None, grace: BRIEF, killing: None }.until_gone(&news))
+}
+
+/// Starts the command within its walls, or not at all.
+fn start(mut command: Command, confines: Option<Confines>) -> io::Result<Result<Child, Refused>> {
+    let Some(confines) = confines else { return command.spawn().map(Ok) };
+    let walled = thread::Builder::new().spawn(move || match confines.raise() {
+        Ok(()) => command.spawn().map(Ok),
+        Err(refused) => Ok(Err(refused)),
+    })?;
+    // A thread that broke down started nothing.
+    walled.join().unwrap_or(Ok(Err(Refused::Files)))
 }
 
 /// Stdin once more, to read from and to write to.
@@ -246,7 +279,9 @@ mod tests {
 
     #[test]
     fn a_report_reads_as_it_was_written_and_half_of_one_is_none() {
-        for report in [Report::Exit(0), Report::Exit(137), Report::Signal(9), Report::Failed(2)] {
+        for report in
+            [Report::Exit(0), Report::Exit(137), Report::Signal(9), Report::Failed(2), Report::Unwalled(b'f')]
+        {
             assert_eq!(Report::read(&report.bytes()), Some(report));
         }
         assert_eq!(Report::read(b""), None);

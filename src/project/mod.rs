@@ -10,6 +10,7 @@ mod index;
 mod output;
 mod path;
 pub mod rehearsal;
+pub mod sandbox;
 pub mod shell;
 mod whole;
 
@@ -101,6 +102,9 @@ pub enum Error {
     /// It is not what the plan was made from.
     #[error("{} has changed since the plan was made; nothing was written. Read it again", .0.display())]
     Changed(PathBuf),
+    /// The walls that a command's card promised could not be raised.
+    #[error("the command was not run: the sandbox that its card promised could not be raised ({0})")]
+    Unwalled(sandbox::Refused),
     /// The text is no path.
     #[error("{0}")]
     BadPath(String),

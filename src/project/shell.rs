@@ -5,7 +5,8 @@ use super::environment::environment;
 use super::family::Family;
 use super::guard::{self, Report};
 use super::output::Output;
-use crate::chat::CommandLine;
+use super::sandbox::{Confines, Refused};
+use crate::chat::{CommandLine, Walls};
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::io;
@@ -23,6 +24,8 @@ pub struct Shell {
     program: PathBuf,
     /// What every command finds: fixed when this is made, so that what is shown of it stays true.
     environment: Vec<(OsString, OsString)>,
+    /// Where no walled command writes, and what none reads.
+    closed: (Vec<PathBuf>, Vec<PathBuf>),
 }
 
 /// What came of a command. Not having ended well is no error: the model reads it like the rest.
@@ -62,7 +65,12 @@ const LINGER: Duration = Duration::from_millis(200);
 impl Shell {
     /// `program` is aye itself: every command is watched over by a second one, started as `PROGRAM guard`.
     pub fn new(program: PathBuf) -> Self {
-        Self { program, environment: environment(std::env::vars_os(), &[]) }
+        Self { program, environment: environment(std::env::vars_os(), &[]), closed: Default::default() }
+    }
+
+    /// Lets no walled command write into these folders, nor read these files: aye's own.
+    pub fn keeping(self, keep: Vec<PathBuf>, hide: Vec<PathBuf>) -> Self {
+        Self { closed: (keep, hide), ..self }
     }
 
     /// Keeps these variables from every command too: they hold keys, whatever they are called.
@@ -81,7 +89,7 @@ impl Shell {
     /// Runs a command to its end: `bash -c`, or `sh -c` where there is no bash. Its stdin is empty, it has no terminal,
     /// and secrets are not in its environment. `progress` gets the last 2 KB of the output so far, at most every
     /// 100 ms. To drop the future is to end the command and everything it started, at once. Fails only if the command
-    /// could not be started. Needs a tokio runtime with I/O and time.
+    /// could not be started, or not within the walls it was promised. Needs a tokio runtime with I/O and time.
     pub async fn run(
         &self,
         line: &CommandLine,
@@ -104,6 +112,9 @@ impl Shell {
         let (exit, signal) = match end.report {
             Some(Report::Exit(status)) => (Some(i32::from(status)), None),
             Some(Report::Signal(signal)) => (None, Some(i32::from(signal))),
+            Some(Report::Unwalled(byte)) => {
+                return Err(Error::Unwalled(Refused::of(byte).unwrap_or(Refused::Files)));
+            }
             Some(Report::Failed(errno)) => return Err(failed(io::Error::from_raw_os_error(errno.into()))),
             None => (None, Some(KILL)),
         };
@@ -126,7 +137,9 @@ impl Shell {
         ours.set_nonblocking(true)?;
         let mut command = Command::new(&self.program);
         command
-            .args(["guard", "--", shell(), "-c", &line.command])
+            .arg("guard")
+            .args(self.walls(line))
+            .args(["--", shell(), "-c", &line.command])
             .current_dir(&line.folder)
             .env_clear()
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
@@ -142,6 +155,15 @@ impl Shell {
             pipe: pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?,
             output: Output::default(),
         })
+    }
+}
+
+impl Shell {
+    /// What the guard is told of the walls that the card promised.
+    fn walls(&self, line: &CommandLine) -> Vec<OsString> {
+        let Walls::Raised(reach) = &line.walls else { return Vec::new() };
+        let (keep, hide) = self.closed.clone();
+        Confines { folder: line.folder.clone(), reach: (**reach).clone(), keep, hide }.arguments()
     }
 }
 

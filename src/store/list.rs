@@ -18,6 +18,9 @@ const HEAD: u64 = 64 << 10;
 /// both ends than this is not in the list; the session itself knows it.
 const TAIL: u64 = 64 << 10;
 
+/// Sessions that are looked at for whether they are open.
+const LATEST: usize = 50;
+
 /// The folder of sessions.
 #[derive(Debug, Clone)]
 pub struct Sessions {
@@ -51,6 +54,12 @@ pub struct Listed {
     pub broken: Option<String>,
 }
 
+/// Whether another process has this session open for adding to it.
+fn is_open(path: &Path) -> bool {
+    let locked = private::open_read(path).map(|file| file.try_lock_shared());
+    matches!(locked, Ok(Err(fs::TryLockError::WouldBlock)))
+}
+
 impl Sessions {
     /// The sessions in this folder, which need not exist.
     pub fn new(folder: PathBuf) -> Self {
@@ -60,6 +69,13 @@ impl Sessions {
     /// Every session, the one last added to first. A file that cannot be read is in the list as such.
     pub fn all(&self) -> Result<Vec<Listed>, Error> {
         Ok(self.files()?.into_iter().map(|file| look(&file)).collect())
+    }
+
+    /// Those of the fifty added to last that another process has open. Nothing is changed, and nobody is kept
+    /// waiting for longer than one look.
+    pub fn open_elsewhere(&self) -> Vec<SessionId> {
+        let files = self.files().unwrap_or_default().into_iter().take(LATEST);
+        files.filter(|file| is_open(&file.path)).map(|file| file.id).collect()
     }
 
     /// The sessions of one project, in the same order.
@@ -220,7 +236,7 @@ fn part(file: &mut File, bytes: u64, beginning: bool) -> io::Result<Read> {
 fn waits(entries: &[Entry]) -> bool {
     let mut open: HashSet<&CallId> = HashSet::new();
     for entry in entries {
-        match entry {
+        match entry.bare() {
             Entry::Asked { call, .. } => drop(open.insert(call)),
             Entry::Planned { call, verdict, .. } if verdict == "ask" => drop(open.insert(call)),
             Entry::Decided { call, .. } | Entry::Answered { call, .. } | Entry::Settled { call, .. } => {
@@ -234,6 +250,7 @@ fn waits(entries: &[Entry]) -> bool {
             | Entry::TakenBack { .. }
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
+            | Entry::Beneath { .. }
             | Entry::Switched { .. } => {}
         }
     }

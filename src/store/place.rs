@@ -49,6 +49,11 @@ impl Places {
         Ok(())
     }
 
+    /// What is aye's alone: the folder of settings and the folder of what is kept.
+    pub fn own(&self) -> [&Path; 2] {
+        [&self.config, &self.data]
+    }
+
     /// The person's settings; the file need not exist.
     pub fn settings(&self) -> PathBuf {
         self.config.join("config.toml")

@@ -1,7 +1,7 @@
 //! Runs a command in the project's folder.
 
 use super::arguments::{Count, checked};
-use super::{Error, Hands, Settings, Stage, Tool, blocking, brief, destroys, reach, scripts};
+use super::{Error, Hands, Settings, Stage, Tool, blocking, brief, destroys, reach, scripts, walled};
 use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Scope, ToolSpec, Work};
 use crate::project::Reader;
 use crate::project::shell::Ran;
@@ -22,6 +22,7 @@ pub struct BashExec {
 struct Arguments {
     command: String,
     timeout: Option<Count>,
+    network: Option<String>,
 }
 
 impl BashExec {
@@ -34,7 +35,7 @@ impl BashExec {
 #[async_trait]
 impl Tool for BashExec {
     fn spec(&self) -> ToolSpec {
-        let Settings { seconds, seconds_at_most } = self.settings;
+        let Settings { seconds, seconds_at_most, .. } = self.settings;
         let timeout =
             format!("Seconds, default {seconds}; more than {seconds_at_most} counts as {seconds_at_most}");
         ToolSpec {
@@ -45,6 +46,7 @@ impl Tool for BashExec {
                 "properties": {
                     "command": { "type": "string", "description": "For the shell's -c" },
                     "timeout": { "type": "integer", "minimum": 1, "description": timeout },
+                    "network": { "type": "string", "description": "What it needs the network for; without this it has none" },
                 },
                 "required": ["command"],
                 "additionalProperties": false,
@@ -53,7 +55,7 @@ impl Tool for BashExec {
     }
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
-        let Arguments { command, timeout } = checked(&self.spec(), arguments)?;
+        let Arguments { command, timeout, network } = checked(&self.spec(), arguments)?;
         let refused = |why: &str| Err(Error::Arguments(why.to_owned()));
         if command.trim().is_empty() {
             return refused("The command is empty.");
@@ -68,7 +70,9 @@ impl Tool for BashExec {
         }
         let seconds = timeout.map_or(self.settings.seconds, |timeout| timeout.0);
         let seconds = seconds.min(self.settings.seconds_at_most);
-        let line = CommandLine { command, folder: files.root().to_owned(), seconds };
+        let network = walled::asked(network, &self.settings).map_err(Error::Arguments)?;
+        let walls = self.settings.walls.with_network(network.is_some());
+        let line = CommandLine { command, folder: files.root().to_owned(), seconds, network, walls };
         let basis = scripts::named(&line.command, files);
         // What holds secrets or is obeyed by other programs is asked about every time.
         let lasting = basis.beyond.as_ref().is_none_or(|beyond| !beyond.sensitive);
@@ -80,7 +84,11 @@ impl Tool for BashExec {
             always: lasting.then(|| {
                 Grant::new(
                     "bash_exec",
-                    Scope::Command { command: line.command.clone(), folder: line.folder.clone() },
+                    Scope::Command {
+                        command: line.command.clone(),
+                        folder: line.folder.clone(),
+                        network: line.network.is_some(),
+                    },
                 )
             }),
             destroys: destroys::by(&line.command),
@@ -105,7 +113,7 @@ impl Tool for BashExec {
             .await?;
         }
         let ran = hands.shell.run(line, &*hands.progress).await?;
-        Ok(self.told(&ran, line.seconds))
+        Ok(self.told(&ran, line.seconds) + &walled::hint(line, &ran).unwrap_or_default())
     }
 
     /// No command runs in a dry run, and none would see what was rehearsed.
@@ -159,7 +167,12 @@ mod tests {
         let files = Memory::with(&[]);
         let check = |arguments: Value, seconds: u64| {
             let plan = planned(&tool(), arguments, &files).unwrap();
-            let line = CommandLine { command: " make\n pwd".into(), folder: "/project".into(), seconds };
+            let line = CommandLine {
+                command: " make\n pwd".into(),
+                folder: "/project".into(),
+                seconds,
+                ..CommandLine::default()
+            };
             let why = "make runs the project's own code".to_owned();
             let run = Run { line: line.clone(), reach: Reach::Runs, why };
             assert_eq!((plan.summary.as_str(), plan.title.as_str()), ("make…", "run a command?"));

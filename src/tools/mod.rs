@@ -18,9 +18,11 @@ mod reach;
 pub mod read_file;
 mod scripts;
 pub mod search_text;
+pub mod sub_agent;
 #[cfg(test)]
 mod tests;
 pub mod toolbox;
+mod walled;
 pub mod write_file;
 
 pub use scripts::named;
@@ -38,6 +40,10 @@ use std::sync::Arc;
 pub trait Tool: Send + Sync {
     /// What the model is told of it.
     fn spec(&self) -> ToolSpec;
+    /// Whether its plans hand a task to a sub-agent, which is offered no such tool itself.
+    fn hands_on(&self) -> bool {
+        false
+    }
     /// Tells what the call would do. It can only look. Runs on a thread where blocking is fine.
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error>;
     /// Does what was planned and allowed. Tools that only ask keep the default.
@@ -116,7 +122,9 @@ fn work<T: serde::de::DeserializeOwned>(plan: &Plan) -> Result<T, Error> {
     let broken = |why: String| Error::Broken(why);
     match &plan.work {
         Work::Arguments(value) => T::deserialize(value).map_err(|error| broken(error.to_string())),
-        Work::Edit(_) | Work::Command(_) => Err(broken("the plan is another tool's".to_owned())),
+        Work::Edit(_) | Work::Command(_) | Work::Task(_) => {
+            Err(broken("the plan is another tool's".to_owned()))
+        }
     }
 }
 

@@ -1,23 +1,27 @@
 //! What is offered to the model, found by name.
 
 use super::{Error, Tool, arguments};
-use super::{ask_question, bash_exec, edit_file, list_files, read_file, search_text, write_file};
-use crate::chat::{Intent, ToolCall, ToolSpec};
+use super::{ask_question, bash_exec, edit_file, list_files, read_file, search_text, sub_agent, write_file};
+use crate::chat::{Intent, ToolCall, ToolSpec, Walls};
 use crate::project::Reader;
 use std::sync::Arc;
 
 /// What a person may set about tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Seconds a command may run where the model does not say.
     pub seconds: u64,
     /// The most seconds the model may say.
     pub seconds_at_most: u64,
+    /// What holds commands back that do not ask for the network.
+    pub walls: Walls,
+    /// Whether a command may ask for the network.
+    pub may_ask: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { seconds: 30, seconds_at_most: 120 }
+        Self { seconds: 30, seconds_at_most: 120, walls: Walls::Unsaid, may_ask: true }
     }
 }
 
@@ -38,6 +42,7 @@ impl Toolbox {
             Arc::new(edit_file::EditFile),
             Arc::new(write_file::WriteFile),
             Arc::new(bash_exec::BashExec::new(settings)),
+            Arc::new(sub_agent::SubAgent),
         ])
     }
 
@@ -49,6 +54,11 @@ impl Toolbox {
     /// What the model is told of all of them, always in the same order.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|tool| tool.spec()).collect()
+    }
+
+    /// What a sub-agent is told of: all but what hands a task on in turn.
+    pub fn specs_beneath(&self) -> Vec<ToolSpec> {
+        self.tools.iter().filter(|tool| !tool.hands_on()).map(|tool| tool.spec()).collect()
     }
 
     /// The tool of that name, or an error that names the tools there are.

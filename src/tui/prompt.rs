@@ -5,7 +5,7 @@ use super::parts::frame::Sight;
 use super::parts::listening::{self, Listening};
 use super::parts::{approval, approval::Approval, question, question::QuestionCard, waits, waits::Waits};
 use super::state::State;
-use crate::agent::{Step, Waiting};
+use crate::agent::Waiting;
 use crate::chat::{CallId, Questions};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -138,7 +138,7 @@ impl State {
         let Some(waiting) = self.agent.waiting() else { return };
         let card = match waiting {
             Waiting::Approval { call, .. } => Card::Approval(Approval::new(call.id.clone())),
-            Waiting::Answer { call, questions } => {
+            Waiting::Answer { call, questions, .. } => {
                 let aside = self.aside.iter().position(|card| *card.call() == call.id);
                 let mut card = match aside {
                     Some(at) => self.aside.swap_remove(at),
@@ -157,9 +157,9 @@ impl State {
     /// on it.
     fn put_aside(&mut self, next: Option<&CallId>) {
         let before = self.prompt.take();
-        let asked = self.agent.pending().iter().filter_map(|pending| match &pending.step {
-            Step::ForAnswer(questions) => Some((&pending.call.id, questions)),
-            Step::Waiting | Step::Planning | Step::ForApproval(..) | Step::Running(_) | Step::Settled => None,
+        let asked = self.agent.all_waiting().filter_map(|waiting| match waiting {
+            Waiting::Answer { call, questions, .. } => Some((&call.id, questions)),
+            Waiting::Approval { .. } => None,
         });
         let asked: Vec<(&CallId, &Questions)> = asked.collect();
         if let Some(Prompt { card: Card::Question(card), .. }) = before {
@@ -178,7 +178,7 @@ impl State {
     /// The rows the open card would like; 0 where none is.
     pub fn card_height(&self, width: u16) -> u16 {
         if let Some(list) = &self.waits {
-            return list.height(waits::rows(self.agent.pending()).len());
+            return list.height(waits::rows(&self.agent).len());
         }
         match (self.open_card().map(|prompt| &prompt.card), self.agent.waiting()) {
             (Some(Card::Approval(card)), Some(waiting)) => {
@@ -203,7 +203,7 @@ impl State {
         let says = if prompt.says.is_empty() { &unsent } else { &prompt.says };
         let sight = Sight { listening, keys: &self.keys, theme: &self.theme, says };
         if let Some(list) = &self.waits {
-            let rows = waits::rows(self.agent.pending());
+            let rows = waits::rows(&self.agent);
             return Some(Seen::Waits(list.view(&rows, &sight, area, buffer)));
         }
         match (&prompt.card, waiting) {
@@ -212,8 +212,8 @@ impl State {
                 let seen = card.view(&shown, &sight, area, buffer);
                 Some(Seen::Approval(seen))
             }
-            (Card::Question(card), Waiting::Answer { questions, .. }) => {
-                let seen = card.view(questions, &sight, area, buffer);
+            (Card::Question(card), Waiting::Answer { questions, by, .. }) => {
+                let seen = card.view(questions, by, &sight, area, buffer);
                 Some(Seen::Question(seen))
             }
             (Card::Question(_), Waiting::Approval { .. }) => None,
@@ -240,8 +240,9 @@ impl State {
     /// What the card of an approval shows.
     fn approval<'a>(&'a self, waiting: Waiting<'a>) -> Option<approval::Card<'a>> {
         match waiting {
-            Waiting::Approval { call, plan, reason } => Some(approval::Card {
+            Waiting::Approval { call, plan, reason, by } => Some(approval::Card {
                 plan,
+                by,
                 call,
                 reason,
                 may: &self.settings.may,

@@ -16,7 +16,7 @@ use super::parts::waits::Waits;
 use super::prompt::Prompt;
 use super::theme::{Theme, Themes};
 use crate::agent;
-use crate::chat::SessionId;
+use crate::chat::{CallId, SessionId};
 use crossterm::event::KeyEvent;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -98,6 +98,8 @@ pub struct State {
     pub now: Duration,
     /// When what goes on now began.
     pub since: Duration,
+    /// When each sub-agent that works began.
+    pub begun: Vec<(CallId, Duration)>,
     /// How the reply comes.
     pub pace: Pace,
     /// Whether the terminal is in front, as far as it tells.
@@ -161,6 +163,7 @@ impl State {
             size: (80, 24),
             now: Duration::ZERO,
             since: Duration::ZERO,
+            begun: Vec::new(),
             pace: Pace::default(),
             front: true,
             pressed_stop: None,
@@ -191,6 +194,7 @@ impl State {
             width,
             now: self.now,
             since: self.since,
+            begun: &self.begun,
             pace: &self.pace,
             keys: &self.keys,
         }

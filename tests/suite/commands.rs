@@ -12,7 +12,12 @@ use std::time::{Duration, Instant};
 const AYE: &str = env!("CARGO_BIN_EXE_aye");
 
 fn line(command: &str, seconds: u64) -> CommandLine {
-    CommandLine { command: command.to_owned(), folder: std::env::temp_dir(), seconds }
+    CommandLine {
+        command: command.to_owned(),
+        folder: std::env::temp_dir(),
+        seconds,
+        ..CommandLine::default()
+    }
 }
 
 async fn ran(command: &str) -> Ran {
@@ -100,7 +105,12 @@ async fn both_outputs_come_in_the_order_they_were_written() {
 async fn it_runs_in_its_folder_and_gets_the_command_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let command = "pwd -P; printf '%s|' \"a  b\" '$HOME' -- \"quo'te\"";
-    let line = CommandLine { command: command.into(), folder: folder.path().into(), seconds: 20 };
+    let line = CommandLine {
+        command: command.into(),
+        folder: folder.path().into(),
+        seconds: 20,
+        ..CommandLine::default()
+    };
     let ran = Shell::new(AYE.into()).run(&line, &|_| {}).await.unwrap();
     let real = folder.path().canonicalize().unwrap();
     assert_eq!(ran.output, format!("{}\na  b|$HOME|--|quo'te|", real.display()));

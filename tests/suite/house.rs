@@ -174,7 +174,7 @@ fn what_the_readme_counts_is_there() {
     for tool in &tools {
         assert!(code.contains(&tool.name.as_str()), "the tool {}", tool.name);
     }
-    assert_eq!(tools.len(), 7);
+    assert_eq!(tools.len(), 8);
 }
 
 #[test]

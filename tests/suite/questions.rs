@@ -23,7 +23,9 @@ async fn a_question_waits_and_its_answer_is_the_result() {
         says("Good."),
     ]);
     scene.say("go").await;
-    let Some(Waiting::Answer { call, questions }) = scene.state.waiting() else { panic!("nothing waits") };
+    let Some(Waiting::Answer { call, questions, .. }) = scene.state.waiting() else {
+        panic!("nothing waits")
+    };
     assert_eq!(questions.list[0].options.len(), 3);
     let given = Given::new("clock", Source::Picked(vec![1]));
     let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };

@@ -130,7 +130,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
             }
             program.until_asked("run a command?");
             program.keys("y");
-            watches(&mut lines, "guard -- ");
+            watches(&mut lines, "guard --");
         }
         program.until(reply);
     }

@@ -111,7 +111,7 @@ fn only_after_a_yes(log: &[Entry], state: &State, id: &CallId) {
     assert!(yes || allowed, "{last:?}");
 }
 
-fn well_formed(messages: &[Message]) {
+pub(super) fn well_formed(messages: &[Message]) {
     let mut open: Vec<&CallId> = Vec::new();
     for message in messages {
         match message {

@@ -2,12 +2,14 @@
 
 mod again;
 mod ahead;
+mod beneath;
 mod compacting;
 mod editing;
 mod laws;
 mod naming;
 mod record;
 mod shown;
+mod sub_agents;
 mod turns;
 mod window;
 
@@ -92,9 +94,9 @@ fn decided(state: &mut State, id: &str, decision: Decision) -> Vec<Effect> {
     update(state, Event::Decided { call: id.into(), decision, by: By::Nobody })
 }
 
-/// Effects in a few letters, so that an order can be read.
-fn shape(effects: &[Effect]) -> Vec<String> {
-    let entry = |entry: &Entry| match entry {
+/// A fact in a few letters.
+fn fact(entry: &Entry) -> String {
+    match entry {
         Entry::Said { text } => format!("said {text}"),
         Entry::Replied { text, calls, incomplete, .. } => {
             format!("replied {text}/{}{}", calls.len(), if incomplete.is_some() { " cut" } else { "" })
@@ -120,11 +122,16 @@ fn shape(effects: &[Effect]) -> Vec<String> {
         Entry::Compacted { upto, .. } => format!("compacted to {upto}"),
         Entry::FellBack { model, .. } => format!("fell back to {model}"),
         Entry::Switched { .. } => "switched".to_owned(),
-    };
+        Entry::Beneath { call, entry } => format!("{call}: {}", fact(entry)),
+    }
+}
+
+/// Effects in a few letters, so that an order can be read.
+fn shape(effects: &[Effect]) -> Vec<String> {
     effects
         .iter()
         .map(|effect| match effect {
-            Effect::Append(fact) => entry(fact),
+            Effect::Append(entry) => fact(entry),
             Effect::Stream { .. } => "STREAM".to_owned(),
             Effect::Plan { call, .. } => format!("PLAN {}", call.id),
             Effect::Act { call, .. } => format!("ACT {}", call.id),

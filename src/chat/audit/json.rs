@@ -10,7 +10,8 @@ impl Record<'_> {
     ///
     /// `call`, `tool`, `arguments` (the text that the model sent), `asked_at`; `summary`, `access`, `destroys`, `verdict`, `why`,
     /// `files`, `environment` (as it was judged last); `decision`, `who`, `key`, `after_ms`, `words`, `grant`,
-    /// `decided_at`; `edits`; `outcome`, `result`, `took_ms`, `ended_at`; `sha256`, `holds`, `wrong`; `steps`.
+    /// `decided_at`; `edits`; `outcome`, `result`, `took_ms`, `ended_at`; `sha256`, `holds`, `wrong`; `steps`; `sub_agent`
+    /// (the name of the one whose call it is).
     pub fn json(&self, time: &dyn Fn(usize) -> Option<u64>) -> Value {
         let mut object = json!({
             "call": self.call.id.0, "tool": self.call.name, "arguments": self.call.arguments,
@@ -33,6 +34,7 @@ impl Record<'_> {
             ended(self, time),
             json!({ "sha256": self.sha256(), "holds": holds, "wrong": wrong }),
             json!({ "steps": self.steps.iter().map(|(at, entry)| step(entry, time(*at))).collect::<Vec<Value>>() }),
+            json!({ "sub_agent": self.sub_agent }),
         ];
         for part in parts {
             if let (Some(object), Value::Object(part)) = (object.as_object_mut(), part) {

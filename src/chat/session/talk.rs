@@ -65,6 +65,7 @@ impl Session {
                 | Entry::TakenBack { .. }
                 | Entry::Compacted { .. }
                 | Entry::FellBack { .. }
+                | Entry::Beneath { .. }
                 | Entry::Switched { .. } => {}
             }
         }

@@ -38,6 +38,8 @@ pub enum Takes {
     Parameters,
     /// A file by its whole path, or from `~`.
     File,
+    /// Folders or files, each by its whole path, or from `~`.
+    Places,
     /// The address of a proxy, or `none`. It may hold a password and is never shown.
     Proxy,
     /// One chord or several.
@@ -113,6 +115,10 @@ impl Takes {
             }
             Self::Parameters => value.is_table(),
             Self::File => text(|path| path.starts_with('/') || path.starts_with("~/")),
+            Self::Places => value.as_array().is_some_and(|list| {
+                let whole = |path: &str| path == "~" || path.starts_with("~/") || path.starts_with('/');
+                list.iter().all(|path| path.as_str().is_some_and(|path| whole(path) && !path.contains('\0')))
+            }),
             Self::Proxy => text(|text| text == "none" || is_proxy(text)),
             Self::Chords => match value {
                 Value::String(_) => true,
@@ -150,6 +156,7 @@ impl Takes {
             Self::Query => "names with a text each, such as { api-version = \"preview\" }".to_owned(),
             Self::Parameters => "names with values, such as { temperature = 0.2 }".to_owned(),
             Self::File => "the whole path of a file, such as \"~/certificates/company.pem\"".to_owned(),
+            Self::Places => "a list of whole paths, such as [\"~/.cargo\", \"/var/cache/build\"]".to_owned(),
             Self::Proxy => "an address such as \"http://127.0.0.1:3128\", or \"none\"".to_owned(),
             Self::Chords => "a chord such as \"ctrl-k\", or a list of them".to_owned(),
         }
@@ -174,6 +181,7 @@ impl Takes {
             | Self::Whole(_)
             | Self::Price
             | Self::File
+            | Self::Places
             | Self::Chords => true,
         }
     }

@@ -193,7 +193,9 @@ fn an_unknown_name_says_the_nearest_one() {
     check("[screen]\nmuose = true", &["2: screen.muose is no setting; did you mean screen.mouse?"]);
     check(
         "[shell]\nsomething_else = 1",
-        &["2: shell.something_else is no setting; there are timeout, max_timeout"],
+        &[
+            "2: shell.something_else is no setting; there are timeout, max_timeout, sandbox, network, write, sockets",
+        ],
     );
     check("[scren]\nmouse = true", &["1: scren is no section; did you mean screen?"]);
     check(

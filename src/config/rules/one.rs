@@ -262,7 +262,13 @@ fn speaks(rule: &Rule, example: &str) -> bool {
     let access = match &rule.about {
         About::Path(_) => Access::Write(PathBuf::from(example)),
         About::Anything | About::Command(_) | About::Words(_) | About::Host(_) => Access::Run(
-            CommandLine { command: example.to_owned(), folder: PathBuf::from("/"), seconds: 0 }.into(),
+            CommandLine {
+                command: example.to_owned(),
+                folder: PathBuf::from("/"),
+                seconds: 0,
+                ..CommandLine::default()
+            }
+            .into(),
         ),
     };
     let tool = rule.tool.as_deref().unwrap_or_default();

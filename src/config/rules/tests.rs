@@ -35,7 +35,10 @@ impl Place {
 }
 
 fn speaks(rule: &Rule, command: &str) -> bool {
-    let access = Access::Run(CommandLine { command: command.into(), folder: "/p".into(), seconds: 1 }.into());
+    let access = Access::Run(
+        CommandLine { command: command.into(), folder: "/p".into(), seconds: 1, ..CommandLine::default() }
+            .into(),
+    );
     rule.speaks(&Subject::new("bash_exec", &access, &Preview::Text(String::new()), false, &Basis::default()))
 }
 

@@ -50,7 +50,12 @@ fn project() -> (tempfile::TempDir, Disk) {
 }
 
 fn reach(command: &str, files: &dyn Reader) -> (Reach, String) {
-    let line = CommandLine { command: command.to_owned(), folder: files.root().to_owned(), seconds: 1 };
+    let line = CommandLine {
+        command: command.to_owned(),
+        folder: files.root().to_owned(),
+        seconds: 1,
+        ..CommandLine::default()
+    };
     match access(line, files) {
         Access::Read(_) => (Reach::Reads, String::new()),
         Access::Run(run) => (run.reach, run.why),

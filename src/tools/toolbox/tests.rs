@@ -68,7 +68,8 @@ fn every_least_value_of_a_schema_is_enforced() {
 #[test]
 fn an_unknown_tool_is_answered_with_those_there_are() {
     let error = all().find("bash").err().map(|error| error.to_string());
-    let names = "ask_question, read_file, list_files, search_text, edit_file, write_file, bash_exec";
+    let names =
+        "ask_question, read_file, list_files, search_text, edit_file, write_file, bash_exec, sub_agent";
     assert_eq!(error, Some(format!("There is no tool “bash”. The tools are: {names}.")));
 }
 

@@ -25,7 +25,9 @@ pub struct Card<'a> {
     pub call: &'a ToolCall,
     /// Why the person is asked.
     pub reason: &'a str,
-    /// What a command may reach, such as `network off`; the program's own words, may be empty.
+    /// The sub-agent whose call it is; `None` where it is the turn's own.
+    pub by: Option<&'a str>,
+    /// What is said of a command whose plan says nothing of walls; the program's own words, may be empty.
     pub may: &'a str,
     /// Which of the waiting calls it is, from 1, and of how many.
     pub place: (usize, usize),

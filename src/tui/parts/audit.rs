@@ -2,6 +2,7 @@
 
 use crate::chat::audit::{Holds, Record, outcome_word};
 use crate::chat::{Access, Basis, By, Decision, Entry, Grant, Held, Outcome, Seen, Status};
+use crate::tui::parts::transcript::sub_agent::named;
 use crate::tui::parts::transcript::{how_long, live};
 use crate::tui::text::wrap::{Shape, wrap};
 use crate::tui::text::{Piece, clean, reveal, width};
@@ -27,6 +28,7 @@ pub fn row(record: &Record<'_>) -> (String, String) {
         None => "…",
     };
     let mut parts = vec![brief(record)];
+    parts.extend(record.sub_agent.map(named));
     parts.extend(Some(record.summary()).filter(|summary| !summary.is_empty()).map(str::to_owned));
     if let Holds::No(why) = record.agrees() {
         parts.insert(0, format!("CAREFUL: {why}"));
@@ -86,7 +88,8 @@ pub fn page(record: &Record<'_>, when: When<'_>, width: usize, whole: bool) -> V
     let column = times.map(|at| width::width(&when(at)) + 2).max().unwrap_or(0).clamp(LABEL.0, LABEL.1);
     let most = if whole { usize::MAX } else { LINES };
     let mut page = Page { lines: Vec::new(), column, width: width.max(1), most };
-    page.say(&when(record.made), &format!("the model called {}", record.call.name));
+    let whose = record.sub_agent.map_or_else(|| "the model".to_owned(), named);
+    page.say(&when(record.made), &format!("{whose} called {}", record.call.name));
     page.say("", &record.call.arguments);
     for (at, entry) in &record.steps {
         page.step(&when(*at), entry);

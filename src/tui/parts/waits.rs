@@ -5,9 +5,10 @@ mod looks;
 
 use super::line::{self, Line};
 use super::listening::Listening;
-use crate::agent::{Look, Pending, Step};
+use crate::agent::{Look, Pending, State, Step};
 use crate::chat::{Access, CallId};
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::transcript::sub_agent::named;
 use crate::tui::text::width;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::layout::Position;
@@ -81,9 +82,10 @@ pub struct Seen {
     readable: bool,
 }
 
-/// The calls that have not begun, in the model's order.
-pub fn rows(pending: &[Pending]) -> Vec<Row> {
-    pending.iter().enumerate().filter_map(|(at, pending)| row(at + 1, pending)).collect()
+/// The calls that have not begun, in the model's order; those of a sub-agent say whose they are.
+pub fn rows(agent: &State) -> Vec<Row> {
+    let counted = agent.counted().enumerate();
+    counted.filter_map(|(at, (by, pending))| Some(row(at + 1, pending)?.of(by))).collect()
 }
 
 fn row(number: usize, pending: &Pending) -> Option<Row> {
@@ -101,7 +103,7 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
         has_yes: pending.ahead.has_yes(),
     };
     Some(match &pending.step {
-        Step::Settled | Step::Running(_) | Step::Planning => return None,
+        Step::Settled | Step::Running(_) | Step::Delegated(_) | Step::Planning => return None,
         Step::ForApproval(plan, _) => row.would(&plan.summary, &plan.access, plan.destroys.is_some()),
         // It was brought before its turn and put back.
         Step::ForAnswer(questions) => {
@@ -128,6 +130,14 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
 }
 
 impl Row {
+    /// The same for a call of this sub-agent.
+    fn of(self, by: Option<&str>) -> Self {
+        match by {
+            Some(name) => Row { summary: format!("{} · {}", named(name), self.summary), ..self },
+            None => self,
+        }
+    }
+
     fn would(self, summary: &str, access: &Access, destroys: bool) -> Self {
         let (reach, careful) = match access {
             _ if destroys => ("destroys", true),

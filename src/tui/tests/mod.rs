@@ -3,6 +3,7 @@
 mod ascii;
 mod audit;
 mod bar;
+mod beneath;
 mod big;
 mod cards;
 mod connect;
@@ -254,7 +255,12 @@ pub fn ended() -> Entry {
 }
 
 pub fn command(line: &str) -> Intent {
-    let line = CommandLine { command: line.into(), folder: "/project".into(), seconds: 30 };
+    let line = CommandLine {
+        command: line.into(),
+        folder: "/project".into(),
+        seconds: 30,
+        ..CommandLine::default()
+    };
     Intent::Act(Box::new(Plan {
         title: "run a command?".into(),
         summary: line.command.clone(),

@@ -18,7 +18,7 @@ pub mod wrap;
 pub use links::Link;
 pub use wrap::Piece;
 
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
 /// Text laid out for a width: its lines, and which of their cells are links.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,5 +39,22 @@ impl Page {
             ..link
         }));
         self.lines.extend(other.lines);
+    }
+
+    /// The same with so many blanks before each line.
+    pub fn indented(mut self, by: u16) -> Page {
+        for line in &mut self.lines {
+            line.spans.insert(0, Span::raw(" ".repeat(usize::from(by))));
+        }
+        for link in &mut self.links {
+            (link.start, link.end) = (link.start + by, link.end + by);
+        }
+        self
+    }
+
+    /// Leaves so many lines.
+    pub fn truncate(&mut self, lines: usize) {
+        self.lines.truncate(lines);
+        self.links.retain(|link| link.line < lines);
     }
 }

@@ -4,6 +4,7 @@ use crate::agent;
 use crate::chat::{Chunk, Entry};
 use crate::tui::effect::Effect;
 use crate::tui::parts::toast::Kind;
+use crate::tui::parts::transcript::sub_agent::asked_by;
 use crate::tui::prompt::Card;
 use crate::tui::state::State;
 
@@ -35,6 +36,7 @@ pub fn happened(state: &mut State, event: agent::Event) -> Vec<Effect> {
     if doing(state) != before {
         state.since = state.now;
     }
+    time_sub_agents(state);
     if effects.is_empty() { Vec::new() } else { vec![Effect::Agent(effects)] }
 }
 
@@ -50,11 +52,23 @@ pub fn ask_again(state: &mut State) -> Vec<Effect> {
     happened(state, agent::Event::AskedAgain)
 }
 
-/// What goes on, as far as the clock on the screen is concerned.
+/// What goes on, as far as the clock on the screen is concerned. What sub-agents do does not turn it back.
 fn doing(state: &State) -> (Option<crate::chat::TurnId>, usize, usize) {
     let steps = state.agent.pending();
     let settled = steps.iter().filter(|pending| pending.step == agent::Step::Settled).count();
-    (state.agent.turn(), state.agent.session.entries().len(), settled)
+    (state.agent.turn(), state.agent.session.own(), settled)
+}
+
+/// Each sub-agent has a clock of its own from when it begins.
+fn time_sub_agents(state: &mut State) {
+    let at_work = |pending: &agent::Pending| pending.sub_agent().is_some_and(agent::SubAgent::has_begun);
+    let begun: Vec<_> = state.agent.pending().iter().filter(|pending| at_work(pending)).collect();
+    state.begun.retain(|(id, _)| begun.iter().any(|pending| pending.call.id == *id));
+    for pending in begun {
+        if !state.begun.iter().any(|(id, _)| *id == pending.call.id) {
+            state.begun.push((pending.call.id.clone(), state.now));
+        }
+    }
 }
 
 /// What follows from any update: the prompt is that of the call that waits, the window says what it is.
@@ -82,7 +96,9 @@ pub fn settle(state: &mut State) -> Vec<Effect> {
             Card::Approval(_) => "aye waits for your yes or no",
             Card::Question(_) => "aye asks you something",
         };
-        effects.push(Effect::Alert(words.to_owned()));
+        let by = state.agent.session.sub_agent(prompt.call());
+        let by = by.map(|name| format!(" · {}", asked_by(name))).unwrap_or_default();
+        effects.push(Effect::Alert(format!("{words}{by}")));
     }
     effects
 }
@@ -103,6 +119,7 @@ pub fn last_reply(state: &State) -> Option<&str> {
         | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
+        | Entry::Beneath { .. }
         | Entry::Switched { .. } => None,
     })
 }

@@ -69,7 +69,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                 }
             }
         }
-        (Card::Question(card), Waiting::Answer { call, questions }) => {
+        (Card::Question(card), Waiting::Answer { call, questions, .. }) => {
             let page = card.page();
             match card.key(&key, &state.keys, questions, listening) {
                 question::Reply::Passed => return None,

@@ -80,11 +80,15 @@ pub fn leave_for(state: &mut State, wish: Wish) -> Vec<Effect> {
 
 /// Goes on with a copy, when the turn is over or while a question waits.
 fn fork(state: &mut State) -> Vec<Effect> {
+    let yes_wanted = |waiting| matches!(waiting, Waiting::Approval { .. });
     let why_not = match state.agent.waiting() {
-        Some(Waiting::Approval { .. }) => "answer the card first: a yes is for one session",
-        None if !state.agent.is_idle() => "this can be done when the turn is over, or while a question waits",
+        _ if state.agent.all_waiting().any(yes_wanted) => "answer the card first: a yes is for one session",
+        // Beside the question a sub-agent may be at work.
+        Some(_) | None if state.agent.is_busy() => {
+            "this can be done when the turn is over, or while a question waits"
+        }
         None if state.agent.session.entries().is_empty() => "nothing was said yet that could be copied",
-        Some(Waiting::Answer { .. }) | None => {
+        Some(_) | None => {
             return leave_for(state, Wish::Fork(state.session.clone()));
         }
     };

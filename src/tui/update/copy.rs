@@ -39,6 +39,7 @@ pub fn offer(state: &mut State) -> Vec<Effect> {
         | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
+        | Entry::Beneath { .. }
         | Entry::Switched { .. } => None,
     });
     if let Some(text) = output {

@@ -227,6 +227,7 @@ fn read_whole(state: &mut State) -> Vec<Effect> {
             | Entry::Titled { .. }
             | Entry::TakenBack { .. }
             | Entry::FellBack { .. }
+            | Entry::Beneath { .. }
             | Entry::Switched { .. },
         )
         | None => None,

@@ -24,7 +24,7 @@ pub fn open(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
 
 /// Hands a key to the list; `None` where it was not for it.
 pub fn key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Vec<Effect>> {
-    let rows = waits::rows(state.agent.pending());
+    let rows = waits::rows(&state.agent);
     let list = state.waits.as_mut()?;
     let seen = list.seen();
     match list.key(key, &state.keys, &rows, listening) {

@@ -6,6 +6,7 @@ use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::pace::{self, Wait};
 use crate::tui::parts::status::{Bar, dollars, tokens};
 use crate::tui::parts::transcript::cache::Cache;
+use crate::tui::parts::transcript::sub_agent::asked_by;
 use crate::tui::parts::transcript::{how_long, live};
 use crate::tui::prompt::Card;
 use crate::tui::state::State;
@@ -143,8 +144,13 @@ fn doing(state: &State) -> Option<String> {
         }),
         Phase::Acting { calls, .. } => {
             let runs = calls.iter().find(|pending| matches!(pending.step, Step::Running(_)));
-            let name = runs.map_or("looks", |pending| pending.call.name.as_str());
-            Some(format!("{spin} {name} · {elapsed}"))
+            let beneath = calls.iter().filter(|pending| pending.sub_agent().is_some()).count();
+            Some(match (runs, beneath) {
+                (Some(pending), _) => format!("{spin} {} · {elapsed}", pending.call.name),
+                (None, 0) => format!("{spin} looks · {elapsed}"),
+                (None, 1) => format!("{spin} 1 sub-agent works · {elapsed}"),
+                (None, count) => format!("{spin} {count} sub-agents work · {elapsed}"),
+            })
         }
     };
     waits.or_else(runs)
@@ -168,6 +174,8 @@ pub fn chip(state: &State, cache: &mut Cache, area: Rect, buffer: &mut Buffer) {
         && card.is_parked()
     {
         bar.left(card.chip(&state.keys), theme.prompt, 0);
+        let by = state.agent.session.sub_agent(card.call()).map(asked_by);
+        bar.left(by.unwrap_or_default(), theme.prompt, 5);
     }
     if !state.transcript.follows() {
         let words = match state.transcript.new_lines(&state.ground(), cache) {

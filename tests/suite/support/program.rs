@@ -43,6 +43,7 @@ impl Setup {
         let place = tempfile::tempdir().unwrap();
         std::fs::create_dir(place.path().join("project")).unwrap();
         std::fs::create_dir(place.path().join("home")).unwrap();
+        std::fs::create_dir(place.path().join("tmp")).unwrap();
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
         Self { arguments, rows: 24, columns: 80, environment: Vec::new(), place: Arc::new(place) }
     }
@@ -77,6 +78,8 @@ impl Setup {
         let mut variables = vec![
             ("HOME".to_owned(), text(&home)),
             ("AYE_HOME".to_owned(), text(&home.join("aye"))),
+            // Not the machine's own, which holds the home of this program: no command may write there then.
+            ("TMPDIR".to_owned(), text(&self.place.path().join("tmp"))),
             ("PATH".to_owned(), std::env::var("PATH").unwrap_or_default()),
             ("TERM".to_owned(), "xterm-256color".to_owned()),
             ("COLORTERM".to_owned(), "truecolor".to_owned()),

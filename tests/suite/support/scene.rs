@@ -1,6 +1,6 @@
 //! A project, a scripted model, and nobody or a person: everything real but the model and the screen.
 
-use aye::agent::{self, Effect, Event, State, Waiting};
+use aye::agent::{self, Effect, Event, Offer, State, Waiting};
 use aye::chat::*;
 use aye::llm::Llm;
 use aye::llm::scripted::{Reply, Scripted, says};
@@ -84,7 +84,8 @@ impl Scene {
         std::fs::create_dir(&project).unwrap();
         let tools = Arc::new(Toolbox::builtin(aye::tools::Settings::default()));
         let policy = Policy { dry_run, ..Policy::default() };
-        let state = State::new(policy, "scripted".into(), "words".into(), tools.specs());
+        let mut state = State::new(policy, "scripted".into(), "words".into(), tools.specs());
+        state.offer = Some(Offer { system: "words beneath".into(), tools: tools.specs_beneath() });
         let log = Memory::default();
         let disk = Arc::new(Disk::new(&project).unwrap());
         let (runtime, events) = if dry_run {

@@ -131,7 +131,8 @@ impl Received {
 /// What a service says where it is asked for a title.
 pub const TITLE: &str = "A title from the model";
 
-/// A service that gives each request the next answer, and the last one forever. What a program asks beside the talk it
+/// A service that gives each request the next answer, and the last one forever; or the next of the talk that the request
+/// belongs to, where several go on side by side. What a program asks beside the talk it
 /// answers aside: a title with a fixed one, and the list of models with none unless the next answer is one.
 pub struct Service {
     /// As settings want it.
@@ -149,12 +150,28 @@ impl Service {
 
     /// The same, but nothing is answered aside: every request, whatever it is, gets the next answer.
     pub async fn strict(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self::with(Answers { talk: answers.into_iter().collect(), title: None, list: None }).await
+        Self::with(Answers { talk: answers.into_iter().collect(), talks: vec![], title: None, list: None })
+            .await
     }
 
     /// The same as [`Self::start`], where a request for a title gets this answer.
     pub async fn naming(answers: impl IntoIterator<Item = Answer>, title: Answer) -> Self {
-        Self::with(Answers { talk: answers.into_iter().collect(), title: Some(title), list: None }).await
+        Self::with(Answers {
+            talk: answers.into_iter().collect(),
+            talks: vec![],
+            title: Some(title),
+            list: None,
+        })
+        .await
+    }
+
+    /// One for talks that go on side by side: a request gets the next answer of the talk whose words are in what was said
+    /// in it first.
+    pub async fn of_talks(talks: impl IntoIterator<Item = (&'static str, Vec<Answer>)>) -> Self {
+        let answers = |(first, answers): (&'static str, Vec<Answer>)| (first, answers.into_iter().collect());
+        let talks = talks.into_iter().map(answers).collect();
+        let title = Some(Answer::stream().says(TITLE).finish("stop").done());
+        Self::with(Answers { talk: VecDeque::new(), talks, title, list: None }).await
     }
 
     async fn with(answers: Answers) -> Self {
@@ -203,6 +220,8 @@ impl Drop for Service {
 /// The answers to come.
 struct Answers {
     talk: VecDeque<Answer>,
+    /// Those of talks beside it, by the words that they began with.
+    talks: Vec<(&'static str, VecDeque<Answer>)>,
     /// What a request for a title gets; `None` where nothing is answered aside.
     title: Option<Answer>,
     /// The list of models that was given out.
@@ -231,6 +250,9 @@ impl Answers {
             };
             return (title, For::Title);
         }
+        if let Some(talk) = self.beside(request) {
+            return (next(talk), For::Talk);
+        }
         if request.line.starts_with("GET") {
             let is_list = self.talk.front().is_some_and(Answer::is_list);
             return match (&self.list, is_list) {
@@ -250,9 +272,19 @@ impl Answers {
     }
 
     fn next(&mut self) -> Answer {
-        let next = if self.talk.len() > 1 { self.talk.pop_front() } else { self.talk.front().cloned() };
-        next.unwrap_or_default()
+        next(&mut self.talk)
     }
+
+    fn beside(&mut self, request: &Received) -> Option<&mut VecDeque<Answer>> {
+        let messages = request.body["messages"].as_array()?;
+        let first = messages.iter().find(|message| message["role"] == "user")?["content"].as_str()?;
+        self.talks.iter_mut().find(|(words, _)| first.contains(words)).map(|(_, talk)| talk)
+    }
+}
+
+fn next(talk: &mut VecDeque<Answer>) -> Answer {
+    let next = if talk.len() > 1 { talk.pop_front() } else { talk.front().cloned() };
+    next.unwrap_or_default()
 }
 
 impl Answer {

@@ -5,6 +5,7 @@ use crate::chat::{Access, Basis, CommandLine, Held, Preview};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::audit;
 use crate::tui::parts::frame::{Frame, Sight};
+use crate::tui::parts::transcript::sub_agent::asked_by;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, reveal, width};
 use crate::tui::theme::Theme;
@@ -110,6 +111,7 @@ impl Approval {
             // Drawn field by field.
             Step::Edit(form) => return vec![Line::default(); form.rows()],
             Step::Plan | Step::Because(_) => {
+                body.by(card);
                 body.preview(&card.plan.preview);
                 body.blank();
                 body.place(card);
@@ -258,11 +260,21 @@ impl Body<'_> {
             Some(rest) => format!("~/{}", rest.display()),
             None => line.folder.display().to_string(),
         };
-        let may = if card.may.is_empty() { String::new() } else { format!(" · {}", card.may) };
+        let walls = line.walls.words(line.network.as_deref(), card.home);
+        let may = if walls.is_empty() { card.may.to_owned() } else { walls };
+        let may = if may.is_empty() { may } else { format!(" · {may}") };
         self.say(&format!("in {folder} · {} s{may}", line.seconds), self.theme.dim);
     }
 
+    /// Who asks, where it is not the turn itself: one line, cut where it is too long.
+    fn by(&mut self, card: &Card<'_>) {
+        if let Some(name) = card.by {
+            self.say(&width::fit(&asked_by(name), self.width), self.theme.accent);
+        }
+    }
+
     fn details(&mut self, card: &Card<'_>) {
+        self.by(card);
         self.say(&format!("tool {}", card.call.name), self.theme.text);
         self.say(&format!("arguments {}", card.call.arguments), self.theme.text);
         self.place(card);

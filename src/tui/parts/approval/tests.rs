@@ -15,8 +15,13 @@ fn ms(n: u64) -> Duration {
 }
 
 pub(super) fn plan(command: &str) -> Plan {
-    let line = CommandLine { command: command.into(), folder: "/home/ada/src/app".into(), seconds: 30 };
-    let scope = Wide::Command { command: command.into(), folder: line.folder.clone() };
+    let line = CommandLine {
+        command: command.into(),
+        folder: "/home/ada/src/app".into(),
+        seconds: 30,
+        ..CommandLine::default()
+    };
+    let scope = Wide::Command { command: command.into(), folder: line.folder.clone(), network: false };
     Plan {
         title: "run a command?".into(),
         summary: command.into(),
@@ -40,6 +45,7 @@ pub(super) fn draw(
     let mut buffer = Buffer::empty(area);
     let call = ToolCall { id: "1".into(), name: "bash_exec".into(), arguments: "{\"command\":\"x\"}".into() };
     let shown = Card {
+        by: None,
         plan,
         call: &call,
         reason: "cargo runs the project's own code",

@@ -3,6 +3,7 @@
 use super::{QuestionCard, Reply, Writing};
 use crate::chat::{Questions, Source};
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::transcript::sub_agent::asked_by;
 use crate::tui::text::{reveal, width};
 
 /// Cells of a question's name on the frame.
@@ -32,7 +33,7 @@ impl QuestionCard {
     }
 
     /// What stands at the left and at the right of the upper border.
-    pub(super) fn heading(&self, asked: &Questions) -> (String, String) {
+    pub(super) fn heading(&self, asked: &Questions, by: Option<&str>) -> (String, String) {
         let count = self.pages.len();
         let answered = self.pages.iter().filter(|page| page.source() != Source::Skipped).count();
         let (left, mut right) = match asked.list.get(self.at) {
@@ -47,6 +48,7 @@ impl QuestionCard {
                 (format!("question · {name}"), format!("{} of {count}", self.at + 1))
             }
         };
+        let left = by.map(|name| format!("{} · {left}", asked_by(name))).unwrap_or(left);
         if count == 1 {
             right.clear();
         } else if answered > 0 && self.at < count {

@@ -48,10 +48,17 @@ impl QuestionCard {
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
-    /// Draws the card.
-    pub fn view(&self, asked: &Questions, sight: &Sight<'_>, area: Rect, buffer: &mut Buffer) -> Seen {
+    /// Draws the card. `by` is the sub-agent that asks, where it is not the turn itself.
+    pub fn view(
+        &self,
+        asked: &Questions,
+        by: Option<&str>,
+        sight: &Sight<'_>,
+        area: Rect,
+        buffer: &mut Buffer,
+    ) -> Seen {
         let theme = sight.theme;
-        let (title, right) = self.heading(asked);
+        let (title, right) = self.heading(asked, by);
         let listens = sight.listening.now() || self.is_writing();
         let frame = Frame { title: &title, right: &right, says: sight.says, listens, ..Frame::default() };
         let mut inside = frame.view(area, buffer, theme);

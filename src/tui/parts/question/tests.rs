@@ -40,7 +40,7 @@ fn draw(card: &mut QuestionCard, asked: &Questions, (width, height): (u16, u16))
     let mut buffer = Buffer::empty(area);
     let (keys, theme) = (Keymap::default(), Theme::plain());
     let sight = Sight { listening: Listening::Yes, keys: &keys, theme: &theme, says: "" };
-    let seen = card.view(asked, &sight, area, &mut buffer);
+    let seen = card.view(asked, None, &sight, area, &mut buffer);
     card.drawn(Duration::ZERO, seen);
     let rows = buffer.content.chunks(usize::from(width.max(1)));
     rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>()).collect::<Vec<_>>().join("\n")

@@ -1,6 +1,6 @@
 //! A call that came to its end: one line, or opened, with its arguments, its difference and its output.
 
-use super::{Ground, cache::Outsides, entry::plain, how_long};
+use super::{Ground, cache::Outsides, entry::plain, how_long, sub_agent};
 use crate::chat::session::Call;
 use crate::chat::{
     Answer, By, CallId, Decision, Diff, Entry, Giver, Outcome, Preview, Questions, Source, Status,
@@ -40,6 +40,9 @@ pub fn settled(
         match short {
             Some(diff) => {
                 page.lines.extend(indented(diff::layout(diff, inner(ground), ground.theme), 4).skip(1))
+            }
+            None if is_handed_on(ground, call) => {
+                page.append(sub_agent::talk(ground, call, outcome, outside))
             }
             None => page.append(details(ground, call, outcome, outside)),
         }
@@ -88,7 +91,7 @@ fn inner(ground: &Ground<'_>) -> usize {
 }
 
 /// `✓ read_file    tests/retry.rs:1-80      12 ms`.
-fn line(
+pub fn line(
     ground: &Ground<'_>,
     call: &Call,
     outcome: &Outcome,
@@ -124,6 +127,10 @@ fn line(
     let took = match took_ms {
         0 => String::new(),
         ms => how_long(Duration::from_millis(ms)),
+    };
+    let took = match is_handed_on(ground, call) {
+        true => sub_agent::summed_up(ground, &call.call.id, took_ms),
+        false => took,
     };
     let took = match ended {
         Some(ended) if took.is_empty() => ended.to_owned(),
@@ -243,14 +250,22 @@ pub fn pretty(arguments: &str) -> String {
 }
 
 /// With which words the person said no to this call, where it was the person who did.
-fn refused<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a str> {
-    ground.agent.session.entries()[..index].iter().rev().find_map(|entry| {
-        let Entry::Decided { call, decision: Decision::Deny(words), by: By::Person { .. }, .. } = entry
-        else {
-            return None;
-        };
-        (call == id).then_some(words.as_str())
-    })
+pub fn refused<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a str> {
+    let before = &ground.agent.session.entries()[..index];
+    before.iter().rev().find_map(|entry| refusal(entry.bare(), id))
+}
+
+/// The words of the person's no to this call, where the entry is that.
+pub fn refusal<'a>(entry: &'a Entry, id: &CallId) -> Option<&'a str> {
+    let Entry::Decided { call, decision: Decision::Deny(words), by: By::Person { .. }, .. } = entry else {
+        return None;
+    };
+    (call == id).then_some(words.as_str())
+}
+
+/// Whether a sub-agent worked on it.
+fn is_handed_on(ground: &Ground<'_>, call: &Call) -> bool {
+    ground.agent.session.is_above(&call.call.id)
 }
 
 /// The answer to this call, which stands shortly before its outcome.
@@ -269,6 +284,7 @@ fn answer<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a Answ
         | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
+        | Entry::Beneath { .. }
         | Entry::Switched { .. } => None,
     })
 }

@@ -102,7 +102,8 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
         | Entry::Answered { .. }
         | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
         | Entry::Titled { .. }
-        | Entry::TakenBack { .. } => Page::default(),
+        | Entry::TakenBack { .. }
+        | Entry::Beneath { .. } => Page::default(),
     };
     if page.lines.is_empty() { page } else { spaced(ground, index, page) }
 }
@@ -185,7 +186,8 @@ pub fn ends_in_row(ground: &Ground<'_>, entries: &[Entry]) -> bool {
         | Entry::Asked { .. }
         | Entry::Answered { .. }
         | Entry::Titled { .. }
-        | Entry::TakenBack { .. } => false,
+        | Entry::TakenBack { .. }
+        | Entry::Beneath { .. } => false,
         Entry::Decided { decision, .. } => matches!(decision, Decision::Always(_) | Decision::Edited(_)),
         Entry::Replied { text, reasoning, incomplete, .. } => {
             !text.trim().is_empty() || !reasoning.trim().is_empty() || incomplete.is_some()
@@ -222,6 +224,7 @@ fn is_row(ground: &Ground<'_>, entry: &Entry) -> bool {
         | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
+        | Entry::Beneath { .. }
         | Entry::Switched { .. } => false,
     }
 }

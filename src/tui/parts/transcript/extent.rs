@@ -76,6 +76,7 @@ fn measure(entry: &Entry) -> Measure {
         | Entry::Decided { .. }
         | Entry::Answered { .. }
         | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
+        | Entry::Beneath { .. }
         | Entry::Titled { .. }
         | Entry::TakenBack { .. } => Measure::default(),
     }

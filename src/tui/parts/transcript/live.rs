@@ -2,7 +2,7 @@
 
 use super::cache::{Laid, Outsides};
 use super::pieces::Pieces;
-use super::{Ground, call, entry, how_long};
+use super::{Ground, call, entry, how_long, sub_agent};
 use crate::agent::{Draft, Look, Pending, Phase, Step, Waiting};
 use crate::chat::{Ending, Entry, TurnId};
 use crate::tui::keys::{Action, Scope};
@@ -225,10 +225,16 @@ fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
     let shown = |pending: &&Pending| match &pending.step {
         Step::Settled => false,
         Step::ForAnswer(_) => asked != Some(&pending.call.id),
-        Step::Waiting | Step::Planning | Step::ForApproval(..) | Step::Running(_) => true,
+        Step::Waiting | Step::Planning | Step::ForApproval(..) | Step::Running(_) | Step::Delegated(_) => {
+            true
+        }
     };
     let open = calls.iter().filter(shown);
     for pending in open {
+        if let Some(sub_agent) = pending.sub_agent() {
+            page.lines.extend(sub_agent::at_work(ground, pending, sub_agent));
+            continue;
+        }
         let (mark, style, words) = match &pending.step {
             Step::Waiting => ("·", theme.dim, in_line(pending)),
             Step::Planning => (spinner(ground.now), theme.accent, "looks".to_owned()),
@@ -238,13 +244,16 @@ fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
                 let text = questions.list.first().map_or("", |question| question.text.as_str());
                 ("?", theme.prompt, format!("waits for your answer: {}", width::cut(text, IN_LINE)))
             }
-            Step::Settled => continue,
+            Step::Delegated(_) | Step::Settled => continue,
         };
         let right = match &pending.step {
             Step::Running(_) => how_long(ground.now.saturating_sub(ground.since)),
-            Step::Waiting | Step::Planning | Step::ForApproval(..) | Step::ForAnswer(_) | Step::Settled => {
-                String::new()
-            }
+            Step::Waiting
+            | Step::Planning
+            | Step::ForApproval(..)
+            | Step::ForAnswer(_)
+            | Step::Delegated(_)
+            | Step::Settled => String::new(),
         };
         let name = &pending.call.name;
         page.lines.push(call::row(

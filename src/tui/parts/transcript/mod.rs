@@ -8,9 +8,10 @@ pub mod live;
 pub mod picture;
 pub mod pieces;
 pub mod search;
+pub mod sub_agent;
 
 use crate::agent;
-use crate::chat::Entry;
+use crate::chat::{CallId, Entry};
 use crate::tui::keys::Keymap;
 use crate::tui::parts::pace::Pace;
 use crate::tui::theme::Theme;
@@ -32,6 +33,8 @@ pub struct Ground<'a> {
     pub now: Duration,
     /// When what goes on now began.
     pub since: Duration,
+    /// When each sub-agent that works began.
+    pub begun: &'a [(CallId, Duration)],
     /// How the reply comes.
     pub pace: &'a Pace,
     /// The keys that are named.

@@ -89,6 +89,7 @@ fn text(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
         | Entry::Ended { .. }
         | Entry::Titled { .. }
         | Entry::TakenBack { .. }
+        | Entry::Beneath { .. }
         | Entry::Switched { .. } => ("", ""),
     };
     // A word may have a colour in its middle.

@@ -218,7 +218,8 @@ fn r10_names_and_summaries_of_two_hundred_calls_stay_in_their_row() {
 
 #[test]
 fn a_row_says_what_is_known_of_its_call() {
-    let line = CommandLine { command: "ls".into(), folder: "/p".into(), seconds: 9 };
+    let line =
+        CommandLine { command: "ls".into(), folder: "/p".into(), seconds: 9, ..CommandLine::default() };
     let plan = Plan {
         title: "run?".into(),
         summary: "ls".into(),
@@ -241,7 +242,7 @@ fn a_row_says_what_is_known_of_its_call() {
     crate::agent::update(&mut state, crate::agent::Event::Chunk { turn, chunk: done, after: Duration::ZERO });
     let intent = Ok(crate::chat::Intent::Act(Box::new(plan)));
     crate::agent::update(&mut state, crate::agent::Event::Planned { turn, call: "a".into(), intent });
-    let rows = rows(state.pending());
+    let rows = rows(&state);
     assert_eq!((rows[0].reach.as_str(), rows[0].summary.as_str(), rows[0].careful), ("destroys", "ls", true));
     assert_eq!((rows[1].reach.as_str(), rows[1].summary.as_str()), ("not seen yet", "{\"x\": 1}"));
     assert_eq!(state.pending()[1].ahead, Ahead::default());

@@ -1,0 +1,374 @@
+//! Sub-agents beneath the turn: whose event it is, in which order cards come, how many there are, and how they end.
+
+use super::*;
+use crate::chat::audit::{Holds, records};
+
+/// An agent that may hand tasks on.
+fn idle() -> State {
+    let mut state = super::idle();
+    state.offer = Some(Offer { system: "beneath".into(), tools: vec![] });
+    state
+}
+
+fn task(name: &str) -> Intent {
+    let Intent::Act(mut plan) = plan(Access::Nothing) else { panic!("it is a plan") };
+    plan.summary = name.into();
+    plan.preview = Preview::Text(format!("do {name}"));
+    plan.work = Work::Task(Task { name: name.into(), words: format!("do {name}") });
+    Intent::Act(plan)
+}
+
+/// A turn that has handed a task to a sub-agent of each of these names; their calls go by the same names.
+fn handed(names: &[&str]) -> State {
+    let mut state = idle();
+    said(&mut state, "go");
+    let calls: Vec<(&str, &str)> = names.iter().map(|name| (*name, "sub_agent")).collect();
+    replies(&mut state, "", &calls);
+    for name in names {
+        planned(&mut state, name, task(name));
+    }
+    state
+}
+
+fn beneath<'a>(state: &'a State, call: &str) -> &'a State {
+    let of = |pending: &&Pending| pending.call.id.0 == call;
+    &state.pending().iter().find(of).and_then(Pending::sub_agent).expect("a sub-agent").state
+}
+
+/// The sub-agent of this call replies.
+fn says(state: &mut State, of: &str, text: &str, calls: &[(&str, &str)]) -> Vec<Effect> {
+    let turn = turn(beneath(state, of));
+    let mut effects = Vec::new();
+    let calls = calls.iter().map(|(id, name)| Chunk::Call(call(id, name)));
+    let usage = Usage { input: 100, cached: 0, output: 10 };
+    let chunks = [Chunk::Text(text.into()), Chunk::Usage(usage)].into_iter().chain(calls);
+    for chunk in chunks.chain([Chunk::Done(Finish::Stop)]) {
+        effects.extend(update(state, Event::Chunk { turn, chunk, after: Duration::from_millis(5) }));
+    }
+    effects
+}
+
+/// A tool has looked at a call of the sub-agent.
+fn looked(state: &mut State, of: &str, id: &str, intent: Intent) -> Vec<Effect> {
+    let turn = turn(beneath(state, of));
+    update(state, Event::Planned { turn, call: id.into(), intent: Ok(intent) })
+}
+
+fn ran(state: &mut State, of: &str, id: &str) -> Vec<Effect> {
+    let turn = turn(beneath(state, of));
+    let outcome = Outcome::Done(format!("did {id}"));
+    update(state, Event::Finished { turn, call: id.into(), outcome, took: Duration::from_millis(7) })
+}
+
+fn card(state: &State) -> Option<(String, Option<String>)> {
+    state.waiting().map(|waiting| match waiting {
+        Waiting::Approval { call, by, .. } | Waiting::Answer { call, by, .. } => {
+            (call.id.0.clone(), by.map(str::to_owned))
+        }
+    })
+}
+
+fn is(call: &str, by: Option<&str>) -> Option<(String, Option<String>)> {
+    Some((call.to_owned(), by.map(str::to_owned)))
+}
+
+fn outcome<'a>(state: &'a State, call: &str) -> &'a Outcome {
+    let settled = state.session.call(&call.into()).and_then(|call| call.settled).expect("it is settled");
+    let Entry::Settled { outcome, .. } = state.session.entries()[settled].bare() else { panic!("settled") };
+    outcome
+}
+
+#[test]
+fn r17_a_task_is_a_talk_of_its_own_and_its_last_words_are_the_outcome() {
+    let mut state = idle();
+    said(&mut state, "go");
+    replies(&mut state, "", &[("h", "sub_agent")]);
+    let effects = planned(&mut state, "h", task("one"));
+    assert_eq!(shape(&effects), ["allow h", "h: said do one", "STREAM"]);
+    let Some(Effect::Stream { request, turn: below }) = effects.last() else { panic!("it asks") };
+    let system = Message::System("beneath".into());
+    assert_eq!(request.messages, [system, Message::Person("do one".into())], "it knows nothing of the talk");
+    assert_ne!(Some(*below), state.turn());
+    assert_eq!(shape(&says(&mut state, "h", "", &[("r", "read")])), ["h: replied /1", "PLAN r"]);
+    assert_eq!(shape(&looked(&mut state, "h", "r", read())), ["h: allow r", "ACT r"]);
+    assert_eq!(shape(&ran(&mut state, "h", "r")), ["h: done r", "STREAM"]);
+    let effects = says(&mut state, "h", " Found it. ", &[]);
+    assert_eq!(shape(&effects), ["h: replied  Found it. /0", "h: ended", "done h", "STREAM"]);
+    assert_eq!(*outcome(&state, "h"), Outcome::Done("Found it.".into()));
+    let Some(Effect::Stream { request, .. }) = effects.last() else { panic!("the turn goes on") };
+    assert!(matches!(request.messages.last(), Some(Message::Tool { text, .. }) if text == "Found it."));
+    assert_eq!(request.messages.len(), 4, "and is told nothing else of it");
+    let Some(Entry::Settled { took_ms, sha256, .. }) = state.session.entries().last() else {
+        panic!("settled")
+    };
+    assert_eq!((*took_ms, sha256), (5 + 7 + 5, &state.session.allowed(&"h".into())));
+    assert_eq!(state.session.usage().total(), 220, "what it cost counts");
+}
+
+#[test]
+fn r17_the_calls_of_sub_agents_pass_the_same_gate_and_the_card_names_the_one() {
+    let mut state = handed(&["one", "two"]);
+    says(&mut state, "one", "", &[("a", "write")]);
+    assert_eq!(shape(&looked(&mut state, "one", "a", write())), ["one: ask a"]);
+    assert_eq!(card(&state), is("a", Some("one")));
+    says(&mut state, "two", "", &[("b", "ask")]);
+    assert_eq!(shape(&looked(&mut state, "two", "b", question())), ["two: asked b"]);
+    assert_eq!((card(&state), state.place()), (is("a", Some("one")), (1, 2)));
+    // A yes for what has no card now is none.
+    assert_eq!(shape(&decided(&mut state, "b", Decision::Once)), [""; 0]);
+    assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), ["one: decided a", "ACT a"]);
+    assert_eq!(card(&state), is("b", Some("two")));
+    let answer = Answer::without(Status::Declined);
+    let answered = Event::Answered { call: "b".into(), answer, by: By::Nobody };
+    assert_eq!(shape(&update(&mut state, answered)), ["two: answered b", "two: done b", "STREAM"]);
+    assert_eq!(card(&state), None);
+    for record in records(state.session.entries()) {
+        assert_ne!(record.holds(), Holds::No("it ran without a yes"), "{record:?}");
+        let by = match record.call.id.0.as_str() {
+            "a" => Some("one"),
+            "b" => Some("two"),
+            _ => None,
+        };
+        assert_eq!(record.sub_agent, by);
+    }
+}
+
+#[test]
+fn r17_modes_and_the_dry_run_hold_beneath_the_turn() {
+    for (policy, expected) in [
+        (Policy { dry_run: true, ..Policy::default() }, ["one: rehearse a", "REHEARSE a"]),
+        (Policy { mode: Mode::Plan, ..Policy::default() }, ["one: refuse a", "one: refused a"]),
+    ] {
+        let mut state = idle();
+        state.policy = policy;
+        said(&mut state, "go");
+        replies(&mut state, "", &[("one", "sub_agent")]);
+        planned(&mut state, "one", task("one"));
+        says(&mut state, "one", "", &[("a", "write")]);
+        let effects = looked(&mut state, "one", "a", write());
+        assert_eq!(shape(&effects)[..2], expected);
+    }
+    // What the person changes while it works holds from then on.
+    let mut state = handed(&["one"]);
+    says(&mut state, "one", "", &[("a", "write")]);
+    update(&mut state, Event::ModeChanged(Mode::Plan));
+    assert_eq!(shape(&looked(&mut state, "one", "a", write()))[0], "one: refuse a");
+}
+
+#[test]
+fn r17_a_standing_yes_holds_for_the_whole_session_wherever_it_was_given() {
+    let grant = || Grant::new("write", Scope::File("a".into()));
+    let mut state = handed(&["one", "two"]);
+    says(&mut state, "one", "", &[("a", "write")]);
+    looked(&mut state, "one", "a", write());
+    says(&mut state, "two", "", &[("b", "write")]);
+    looked(&mut state, "two", "b", write());
+    // The other one had asked already: it is looked at again and needs no card any more.
+    let effects = decided(&mut state, "a", Decision::Always(grant()));
+    assert_eq!(shape(&effects), ["one: decided a", "ACT a", "PLAN b"]);
+    assert_eq!(card(&state), None);
+    assert_eq!(shape(&looked(&mut state, "two", "b", write())), ["two: allow b", "ACT b"]);
+    ran(&mut state, "one", "a");
+    ran(&mut state, "two", "b");
+    says(&mut state, "one", "done", &[]);
+    says(&mut state, "two", "done", &[]);
+    replies(&mut state, "", &[("c", "write")]);
+    assert_eq!(shape(&planned(&mut state, "c", write())), ["allow c", "ACT c"], "and for the turn itself");
+    let replayed = Session::replay(state.session.entries().to_vec());
+    let granted: Vec<Grant> = replayed.granted().iter().map(|standing| standing.grant.clone()).collect();
+    assert_eq!(granted, [grant()]);
+}
+
+#[test]
+fn r17_depth_and_count_are_bounded() {
+    let mut state = handed(&["a", "b", "c", "d", "e", "f"]);
+    let begun = |state: &State| {
+        let has = |pending: &&Pending| pending.sub_agent().is_some_and(SubAgent::has_begun);
+        state.pending().iter().filter(has).count()
+    };
+    assert_eq!(begun(&state), AT_ONCE);
+    // One that is through makes a place for the next.
+    let effects = says(&mut state, "b", "done", &[]);
+    assert_eq!(shape(&effects), ["b: replied done/0", "b: ended", "done b", "e: said do e", "STREAM"]);
+    assert_eq!(begun(&state), AT_ONCE);
+    // None is beneath another, whatever it calls.
+    says(&mut state, "a", "", &[("x", "sub_agent")]);
+    let effects = looked(&mut state, "a", "x", task("x"));
+    assert_eq!(shape(&effects), ["a: refuse x", "a: refused x", "STREAM"]);
+    assert!(outcome(&state, "x").text().contains("no sub-agents of its own"));
+    let names: Vec<String> = (0..=IN_A_TURN).map(|at| format!("n{at}")).collect();
+    let mut state = handed(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let last = names.last().unwrap();
+    assert!(outcome(&state, last).text().contains("12 tasks were handed"), "{:?}", outcome(&state, last));
+    assert_eq!(state.session.calls().filter(|call| state.session.is_above(&call.call.id)).count(), AT_ONCE);
+    // The next turn counts anew.
+    update(&mut state, Event::Interrupted);
+    said(&mut state, "again");
+    replies(&mut state, "", &[("z", "sub_agent")]);
+    assert_eq!(shape(&planned(&mut state, "z", task("z"))), ["allow z", "z: said do z", "STREAM"]);
+}
+
+#[test]
+fn r65_the_rounds_of_a_sub_agent_are_bounded_and_the_turn_goes_on() {
+    let mut state = handed(&["one"]);
+    let mut effects = vec![];
+    for round in 0..50 {
+        let id = format!("r{round}");
+        says(&mut state, "one", "on", &[(&id, "read")]);
+        looked(&mut state, "one", &id, read());
+        effects = ran(&mut state, "one", &id);
+    }
+    assert_eq!(shape(&effects)[1..], ["one: ended badly", "failed one", "STREAM"]);
+    let words = outcome(&state, "one").text();
+    assert!(
+        words.starts_with("The sub-agent did not come to an end: The model called tools 50 times"),
+        "{words}"
+    );
+    assert!(words.ends_with("What it said last:\non"), "{words}");
+}
+
+#[test]
+fn r17_stopping_stops_all_and_nothing_late_is_taken() {
+    let mut state = handed(&["a", "b", "c", "d", "e"]);
+    says(&mut state, "a", "", &[("x", "write")]);
+    looked(&mut state, "a", "x", write());
+    says(&mut state, "b", "", &[("y", "read")]);
+    looked(&mut state, "b", "y", read());
+    let turns: Vec<TurnId> = ["a", "b", "c", "d"].map(|of| turn(beneath(&state, of))).into();
+    let effects = update(&mut state, Event::Interrupted);
+    let cancelled = effects.iter().filter_map(|effect| match effect {
+        Effect::Cancel { turn } => Some(*turn),
+        _ => None,
+    });
+    assert_eq!(cancelled.skip(1).collect::<Vec<_>>(), turns, "each of them, behind the turn's own");
+    assert!(state.is_idle() && state.session.open_calls().is_empty());
+    assert!(outcome(&state, "x").text().contains("before it began"));
+    assert!(outcome(&state, "y").text().contains("in the middle"));
+    assert!(outcome(&state, "a").text().contains("stopped the sub-agent in the middle"));
+    assert!(outcome(&state, "e").text().contains("before it began"), "it had no place yet");
+    let before = state.clone();
+    for turn in turns {
+        for event in [
+            Event::Chunk { turn, chunk: Chunk::Done(Finish::Stop), after: Duration::ZERO },
+            Event::Planned { turn, call: "x".into(), intent: Ok(write()) },
+            Event::Finished {
+                turn,
+                call: "y".into(),
+                outcome: Outcome::Done(String::new()),
+                took: Duration::ZERO,
+            },
+            Event::Failed { turn, why: "late".into(), too_long: false },
+        ] {
+            assert_eq!(update(&mut state, event), []);
+        }
+    }
+    assert_eq!(state, before);
+}
+
+#[test]
+fn r17_what_goes_wrong_beneath_is_an_outcome_and_breaks_nothing() {
+    let mut state = handed(&["one"]);
+    let below = turn(beneath(&state, "one"));
+    let effects =
+        update(&mut state, Event::Failed { turn: below, why: "the service is gone".into(), too_long: false });
+    assert_eq!(shape(&effects), ["one: ended badly", "failed one", "STREAM"]);
+    let words = "The sub-agent did not come to an end: the service is gone.";
+    assert_eq!(*outcome(&state, "one"), Outcome::Failed(words.into()));
+    // What it tells is bounded, and nothing of it is a message of its own.
+    let mut state = handed(&["one"]);
+    says(&mut state, "one", &"long ".repeat(20_000), &[]);
+    assert!(outcome(&state, "one").text().len() < 17_000);
+    assert!(outcome(&state, "one").text().contains("characters left out here"));
+}
+
+#[test]
+fn the_ids_of_calls_are_apart_whoever_makes_them() {
+    let mut state = handed(&["call_0", "call_1"]);
+    let ids = |effects: &[Effect]| -> Vec<String> {
+        let plan = |effect: &Effect| match effect {
+            Effect::Plan { call, .. } => Some(call.id.0.clone()),
+            _ => None,
+        };
+        effects.iter().filter_map(plan).collect()
+    };
+    let first = says(&mut state, "call_0", "", &[("call_0", "read")]);
+    let second = says(&mut state, "call_1", "", &[("call_0", "read")]);
+    assert_eq!(ids(&first), ["call_0-2"]);
+    assert_eq!(ids(&second), ["call_0-3"]);
+    // What is meant for one of them reaches no other.
+    looked(&mut state, "call_1", "call_0-3", write());
+    assert_eq!(card(&state), is("call_0-3", Some("call_1")));
+    assert_eq!(beneath(&state, "call_0").pending()[0].step, Step::Planning);
+}
+
+#[test]
+fn a_card_stays_until_it_is_answered_whoever_asks_meanwhile() {
+    let mut state = handed(&["one", "two"]);
+    says(&mut state, "two", "", &[("b", "write")]);
+    looked(&mut state, "two", "b", write());
+    says(&mut state, "one", "", &[("a", "write")]);
+    looked(&mut state, "one", "a", write());
+    assert_eq!(card(&state), is("b", Some("two")), "it was first, though its sub-agent is the second");
+    // An edit is looked at: no other card comes in its place.
+    decided(&mut state, "b", Decision::Edited(serde_json::json!({ "of": "mine" })));
+    assert_eq!(card(&state), None);
+    looked(&mut state, "two", "b", write());
+    assert_eq!(card(&state), is("b", Some("two")));
+    // The list brings another before it, and no yes goes to the one that was there.
+    update(&mut state, Event::Listed);
+    decided(&mut state, "b", Decision::Deny(String::new()));
+    assert_eq!(card(&state), is("a", Some("one")));
+}
+
+#[test]
+fn a_card_of_a_sub_agent_is_brought_from_the_list() {
+    let mut state = handed(&["one"]);
+    says(&mut state, "one", "", &[("a", "write"), ("b", "write"), ("c", "write")]);
+    looked(&mut state, "one", "a", write());
+    assert_eq!((card(&state), state.place()), (is("a", Some("one")), (1, 3)));
+    update(&mut state, Event::Brought(Some("c".into())));
+    assert_eq!(card(&state), None, "its tool looks first");
+    looked(&mut state, "one", "c", write());
+    assert_eq!((card(&state), state.place()), (is("c", Some("one")), (3, 3)));
+    assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), [""; 0], "that card is not there");
+    assert_eq!(shape(&decided(&mut state, "c", Decision::Once)), ["one: decided c"], "it waits for its turn");
+    assert_eq!(card(&state), is("a", Some("one")));
+    update(&mut state, Event::Brought(Some("b".into())));
+    looked(&mut state, "one", "b", write());
+    update(&mut state, Event::Brought(None));
+    assert_eq!(card(&state), is("a", Some("one")));
+}
+
+#[test]
+fn a_sub_agent_that_has_too_much_to_tell_is_summarised_as_a_turn_is() {
+    let mut state = handed(&["one"]);
+    let below = turn(beneath(&state, "one"));
+    let effects = update(&mut state, Event::Failed { turn: below, why: "too long".into(), too_long: true });
+    assert_eq!(shape(&effects), ["one: ended badly", "failed one", "STREAM"]);
+    assert!(outcome(&state, "one").text().contains("does not fit into the model's window"));
+}
+
+#[test]
+fn resuming_runs_nothing_again_and_brings_back_what_a_sub_agent_asked() {
+    let mut state = handed(&["one", "two"]);
+    says(&mut state, "one", "", &[("a", "ask")]);
+    looked(&mut state, "one", "a", question());
+    says(&mut state, "two", "", &[("b", "write")]);
+    looked(&mut state, "two", "b", write());
+    let (mut state, effects) = resume(state.session, idle());
+    assert_eq!(shape(&effects), ["two: interrupted b", "two: ended by the person", "interrupted two"]);
+    assert_eq!(card(&state), is("a", Some("one")));
+    let answer = Answer::without(Status::Declined);
+    let effects = update(&mut state, Event::Answered { call: "a".into(), answer, by: By::File });
+    assert_eq!(shape(&effects), ["one: answered a", "one: done a", "STREAM"], "and it goes on");
+    let effects = says(&mut state, "one", "through", &[]);
+    assert_eq!(shape(&effects), ["one: replied through/0", "one: ended", "done one", "STREAM"]);
+    for record in records(state.session.entries()) {
+        assert!(!matches!(record.holds(), Holds::No(_)), "{record:?}");
+    }
+    // A program without sub-agents settles what it finds.
+    let mut state = handed(&["one"]);
+    says(&mut state, "one", "", &[("a", "write")]);
+    let (state, _) = resume(state.session, super::idle());
+    assert!(state.is_idle() && state.session.open_calls().is_empty());
+}

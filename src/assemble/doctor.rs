@@ -1,0 +1,82 @@
+//! `aye doctor`: what is found on this machine, what of it is wrong, and what to do about that.
+//!
+//! It is run when something does not work, so nothing it looks at can make it fail: a broken file, a server that never
+//! answers and a missing terminal are findings. Everything is looked at at once and for two seconds and a half at most.
+
+mod finding;
+mod folders;
+mod machine;
+mod server;
+mod settings;
+mod terminal;
+
+use crate::cli::Cli;
+use crate::config::{self, Credentials, Overrides};
+use crate::store::Places;
+use anyhow::Result;
+use finding::{Finding, Redacted};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long one thing is waited for.
+const LIMIT: Duration = Duration::from_millis(2500);
+
+/// Looks at everything and prints it.
+pub(super) async fn run(cli: &Cli) -> Result<ExitCode> {
+    let mode = cli.mode.as_deref().map(super::mode).transpose()?;
+    let mut found = vec![machine::versions()];
+    let places = match Places::find(std::env::var_os("AYE_HOME")) {
+        Ok(places) => places,
+        Err(error) => {
+            let words = format!("there is no place for settings and sessions: {error}");
+            found.push(Finding::wrong("folders", words, "set HOME, or AYE_HOME to a folder of your own"));
+            return finding::print(cli.json, &found, &Redacted::default());
+        }
+    };
+    let flags = Overrides {
+        profile: cli.profile.clone(),
+        base_url: cli.base_url.clone(),
+        model: cli.model.clone(),
+        mode,
+        theme: cli.theme.clone(),
+    };
+    let environment = |name: &str| std::env::var(name).ok();
+    let loaded = config::Settings::load(&places.settings(), &environment, &flags);
+    let modes_before = folders::modes(&places);
+    let keys = Credentials::load(&places.credentials());
+    let credentials = keys.as_ref().cloned().unwrap_or_default();
+    let redacted = Redacted::new(&loaded.config, &credentials);
+
+    let shell = loaded.config.shell.clone();
+    let (sandbox_places, session_places) = (places.clone(), places.clone());
+    let folder = cli.folder.clone();
+    let (terminal, sandbox, sessions, tools, server) = tokio::join!(
+        aside("terminal", terminal::look),
+        aside("sandbox", move || machine::sandbox(&shell, &sandbox_places)),
+        aside("sessions", move || folders::sessions(&session_places)),
+        aside("project", move || machine::project(folder.as_deref())),
+        server::look(cli, &loaded, &credentials, &flags),
+    );
+    found.extend(terminal);
+    found.extend(sandbox);
+    found.extend(settings::look(&loaded, &places));
+    found.extend(folders::keys(&keys, &credentials, &modes_before));
+    found.extend(server);
+    found.extend(folders::look(&places, &modes_before));
+    found.extend(sessions);
+    found.extend(tools);
+    finding::print(cli.json, &found, &redacted)
+}
+
+/// Looks at something that may never answer, on a thread of its own.
+async fn aside(area: &'static str, look: impl FnOnce() -> Vec<Finding> + Send + 'static) -> Vec<Finding> {
+    let looking = tokio::task::spawn_blocking(look);
+    match tokio::time::timeout(LIMIT, looking).await {
+        Ok(Ok(found)) => found,
+        Ok(Err(_)) => vec![Finding::wrong(area, "looking at it broke down", "report this: it is a bug")],
+        Err(_) => {
+            let words = format!("no answer within {:.1} s", LIMIT.as_secs_f32());
+            vec![Finding::wrong(area, words, "something below it hangs: a network drive, or a busy machine")]
+        }
+    }
+}

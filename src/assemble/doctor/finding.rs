@@ -1,0 +1,176 @@
+//! One thing that was found, and how all of them are told without telling a secret.
+
+use crate::config::{Config, Credentials};
+use crate::print;
+use crate::tui::text::clean::one_line;
+use crate::tui::text::wrap;
+use anyhow::Result;
+use ratatui::style::Style;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+/// Lines are no longer than this, into a pipe too.
+const WIDEST: u16 = 100;
+/// What stands in front of the words: the mark and the area.
+const BEFORE: usize = 17;
+/// A secret shorter than this is a placeholder, as local servers take anything.
+const SHORTEST: usize = 4;
+
+/// How it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// As it should be.
+    Well,
+    /// Worth knowing; nothing is broken.
+    Note,
+    /// Something to be done.
+    Wrong,
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Well => "ok",
+            Self::Note => "note",
+            Self::Wrong => "wrong",
+        }
+    }
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Finding {
+    pub(super) area: &'static str,
+    pub(super) state: State,
+    pub(super) words: String,
+    /// What to do about it.
+    pub(super) advice: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn well(area: &'static str, words: impl Into<String>) -> Self {
+        Self { area, state: State::Well, words: words.into(), advice: None }
+    }
+
+    pub(super) fn note(area: &'static str, words: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { area, state: State::Note, words: words.into(), advice: Some(advice.into()) }
+    }
+
+    pub(super) fn wrong(area: &'static str, words: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { area, state: State::Wrong, words: words.into(), advice: Some(advice.into()) }
+    }
+}
+
+/// What is never told, wherever it turns up.
+#[derive(Default)]
+pub(super) struct Redacted {
+    secrets: BTreeSet<String>,
+    home: Option<String>,
+}
+
+impl Redacted {
+    /// Every key and everything that may be one: of the environment, of the key store, of headers, addresses' queries
+    /// and proxies.
+    pub(super) fn new(config: &Config, credentials: &Credentials) -> Self {
+        let mut secrets: Vec<String> = credentials.all().map(|key| key.expose().to_owned()).collect();
+        for profile in config.profiles.values() {
+            let named = profile.key_env.as_ref().and_then(|name| std::env::var(name).ok());
+            secrets.extend(named.map(|key| key.trim().to_owned()));
+            secrets.extend(profile.headers.values().chain(profile.query.values()).cloned());
+            secrets.extend(profile.proxy.clone().filter(|proxy| proxy != "none"));
+        }
+        secrets.retain(|secret| secret.len() >= SHORTEST);
+        let home = std::env::var("HOME").ok().filter(|home| home.len() > 1);
+        Self { secrets: secrets.into_iter().collect(), home }
+    }
+
+    /// A text without them, on one line, with `~` for the person's home.
+    pub(super) fn tell(&self, text: &str) -> String {
+        let mut text = one_line(text).into_owned();
+        // The longest first: one may be part of another.
+        let mut secrets: Vec<&String> = self.secrets.iter().collect();
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        for secret in secrets {
+            text = text.replace(secret.as_str(), "…");
+        }
+        match &self.home {
+            Some(home) => text.replace(home.trim_end_matches('/'), "~"),
+            None => text,
+        }
+    }
+}
+
+/// Prints them all: a line each, or an object a line. Whether all is well is the exit code.
+pub(super) fn print(as_json: bool, found: &[Finding], redacted: &Redacted) -> Result<ExitCode> {
+    let written = if as_json { in_json(found, redacted) } else { in_words(found, redacted) };
+    match written {
+        // Whoever read the pipe has enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        written => written?,
+    }
+    let wrong = found.iter().any(|finding| finding.state == State::Wrong);
+    Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn in_json(found: &[Finding], redacted: &Redacted) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for Finding { area, state, words, advice } in found {
+        let advice = advice.as_ref().map(|advice| redacted.tell(advice));
+        let object =
+            json!({ "area": area, "state": state.word(), "words": redacted.tell(words), "do": advice });
+        writeln!(out, "{}", print::harmless(&object.to_string()))?;
+    }
+    out.flush()
+}
+
+fn in_words(found: &[Finding], redacted: &Redacted) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let columns = crossterm::terminal::size().map_or(WIDEST, |(columns, _)| columns);
+    let columns = usize::from(if out.is_terminal() { columns.clamp(40, WIDEST) } else { WIDEST });
+    let room = columns - BEFORE;
+    for Finding { area, state, words, advice } in found {
+        let mark = match state {
+            State::Well => "ok",
+            State::Note => "--",
+            State::Wrong => "!!",
+        };
+        let lines = wrap::plain(&redacted.tell(words), Style::new(), room);
+        for (row, line) in lines.iter().enumerate() {
+            let (mark, area) = if row == 0 { (mark, *area) } else { ("", "") };
+            writeln!(out, " {mark:2}  {area:11} {line}")?;
+        }
+        for (row, line) in advice
+            .iter()
+            .flat_map(|advice| wrap::plain(&redacted.tell(advice), Style::new(), room - 3))
+            .enumerate()
+        {
+            let arrow = if row == 0 { "->" } else { "  " };
+            writeln!(out, "{:BEFORE$}{arrow} {line}", "")?;
+        }
+    }
+    let count = |state| found.iter().filter(|finding| finding.state == state).count();
+    let words = match count(State::Wrong) {
+        0 => "Nothing is wrong.".to_owned(),
+        1 => "One thing is wrong: see !! above.".to_owned(),
+        many => format!("{many} things are wrong: see !! above."),
+    };
+    writeln!(out, "\n{words}")?;
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r57_no_secret_is_told_and_the_home_is_a_tilde() {
+        let secrets = ["sk-1234", "sk-1234-longer"].map(str::to_owned).into();
+        let redacted = Redacted { secrets, home: Some("/home/ada".to_owned()) };
+        assert_eq!(
+            redacted.tell("sk-1234-longer and sk-1234 in /home/ada/x\n\u{1b}[31mred"),
+            "… and … in ~/x red"
+        );
+    }
+}

@@ -1,0 +1,114 @@
+//! The model: which one, where, whose key, and whether anybody answers there.
+
+use super::finding::Finding;
+use crate::assemble::model::Model;
+use crate::cli::Cli;
+use crate::config::{self, Connection, Credentials, Origin, Overrides, Settings};
+use crate::llm::local;
+use crate::tui::text::clean::one_line;
+use std::time::Duration;
+
+/// How long the service is waited for.
+const LIMIT: Duration = Duration::from_millis(2200);
+/// Models of a server on this machine that are named.
+const NAMED: usize = 3;
+
+pub(super) async fn look(
+    cli: &Cli,
+    settings: &Settings,
+    credentials: &Credentials,
+    flags: &Overrides,
+) -> Vec<Finding> {
+    let environment = |name: &str| std::env::var(name).ok();
+    let connection = match cli.tour {
+        true => Ok(None),
+        false => config::connect(settings, &environment, flags, credentials),
+    };
+    let (asked, servers) = match connection {
+        Ok(Some(connection)) => tokio::join!(configured(connection), local::find()),
+        Ok(None) => {
+            let advice = "set the variable of a key, such as OPENAI_API_KEY, or name a server with --base-url; until then aye \
+                plays the tour";
+            (vec![Finding::note("model", "none is configured", advice)], local::find().await)
+        }
+        Err(problem) => {
+            let advice = "correct it where it stands; --profile and --base-url name another";
+            (vec![Finding::wrong("model", problem.to_string(), advice)], local::find().await)
+        }
+    };
+    let found = servers.iter().map(|server| {
+        let models: Vec<_> = server.models.iter().take(NAMED).map(|model| one_line(&model.id)).collect();
+        let more = if server.models.len() > NAMED { ", …" } else { "" };
+        let models = if models.is_empty() { String::new() } else { format!(": {}{more}", models.join(", ")) };
+        Finding::well("local", format!("{} at {}{models}", server.name, server.base_url))
+    });
+    asked.into_iter().chain(found).collect()
+}
+
+/// The model that is configured.
+async fn configured(connection: Connection) -> Vec<Finding> {
+    let area = "model";
+    let mut found = vec![Finding::well(area, connection.words())];
+    found.push(key(&connection));
+    if let Some(origin) = &connection.key_elsewhere {
+        let words = format!("the key that was entered for {origin} is not sent to {}", connection.origin());
+        found.push(Finding::note("key", words, "enter one for this address, with /connect"));
+    }
+    if let Some(warning) = &connection.warning {
+        found.push(Finding::note(area, warning, "use an https address wherever there is one"));
+    }
+    if connection.key_by_command {
+        let advice = "aye models asks it, with the key";
+        found.push(Finding::note(area, "the service was not asked, since its key would have to be", advice));
+        return found;
+    }
+    let Some(service) = Model::configured(&connection, false).service else { return found };
+    let place = connection.origin();
+    found.push(match tokio::time::timeout(LIMIT, service.models()).await {
+        Err(_) => {
+            let words = format!("{place} did not answer within {:.1} s", LIMIT.as_secs_f32());
+            Finding::wrong(
+                area,
+                words,
+                "try again; a server that loads its model, or a proxy, may need longer",
+            )
+        }
+        Ok(Err(error)) => {
+            let advice =
+                "compare the address, the key and the proxy with what the service says; a server may not run";
+            Finding::wrong(area, format!("{place}: {}", one_line(&error.to_string())), advice)
+        }
+        Ok(Ok(models)) => match &connection.model {
+            Some(wanted) if !models.is_empty() && !models.iter().any(|model| same(&model.id, wanted)) => {
+                let words = format!("{place} answers, but {wanted} is not among its {} models", models.len());
+                Finding::note(area, words, "aye models lists them; some services do not list all they have")
+            }
+            Some(_) | None => Finding::well(area, format!("{place} answers, with {} models", models.len())),
+        },
+    });
+    found
+}
+
+/// Whether a list means this model: some put a folder before its name.
+fn same(listed: &str, wanted: &str) -> bool {
+    listed == wanted || listed.strip_prefix("models/") == Some(wanted)
+}
+
+/// Where the key comes from, and never the key.
+fn key(connection: &Connection) -> Finding {
+    let area = "key";
+    match (&connection.key_from, connection.has_key()) {
+        (Origin::Default, false) => Finding::well(area, "none is wanted"),
+        (Origin::Command(program), _) => {
+            Finding::well(area, format!("from the command {program}, which is run when it is needed"))
+        }
+        (from, true) => Finding::well(area, format!("from {from}")),
+        (from, false) if connection.lacks_key => {
+            let advice = "set the variable, or enter the key in the program with /connect";
+            Finding::wrong(area, format!("there is none: {from} is not set"), advice)
+        }
+        (from, false) => {
+            Finding::well(area, format!("none, and {from} is not set; a server on this machine needs none"))
+        }
+    }
+}

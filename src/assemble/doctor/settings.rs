@@ -1,0 +1,107 @@
+//! The settings: what is wrong with them, what is set, and where each value came from.
+
+use super::finding::Finding;
+use crate::config::known::{ANY, SETTINGS};
+use crate::config::{Origin, Settings};
+use crate::store::Places;
+use crate::tui::keys::Keymap;
+use crate::tui::theme::load::Themes;
+use toml::{Table, Value};
+
+/// Letters of a value that are shown.
+const SHOWN: usize = 60;
+
+pub(super) fn look(settings: &Settings, places: &Places) -> Vec<Finding> {
+    let area = "settings";
+    let mut found = Vec::new();
+    for problem in &settings.problems {
+        found.push(Finding::wrong(
+            area,
+            problem.to_string(),
+            "correct that line; what is right counts all the same",
+        ));
+    }
+    let (_, keys) = Keymap::with(&settings.config.keys);
+    found.extend(keys.into_iter().map(|words| Finding::wrong(area, words, "correct it under [keys]")));
+    let themes = Themes::with_folder(&places.themes());
+    for warning in &themes.warnings {
+        found.push(Finding::wrong("theme", warning.to_string(), "correct that line of the theme"));
+    }
+    let theme = &settings.config.screen.theme;
+    if theme != "auto" && themes.get(theme).is_none() {
+        let names: Vec<&str> = themes.all.iter().map(|theme| theme.name.as_str()).collect();
+        let advice = format!("there are auto, {}", names.join(", "));
+        found.push(Finding::wrong("theme", format!("there is no theme {theme:?}"), advice));
+    }
+    let file = places.settings();
+    let there = if file.exists() { "" } else { ", which does not exist" };
+    let set: Vec<(String, Origin)> =
+        settings.origins().map(|(path, origin)| (path.to_owned(), origin.clone())).collect();
+    let count = match set.len() {
+        0 => "nothing is set, everything is as it comes".to_owned(),
+        1 => "one setting is set".to_owned(),
+        count => format!("{count} settings are set"),
+    };
+    found.push(Finding::well(area, format!("{}{there}: {count}", file.display())));
+    let values = Table::try_from(&settings.config).unwrap_or_default();
+    found.extend(set.iter().map(|(path, origin)| {
+        Finding::well(area, format!("{path} = {} from {origin}", value(&values, path)))
+    }));
+    found
+}
+
+/// A setting's value as it is written, where it may be shown.
+fn value(values: &Table, path: &str) -> String {
+    let mut parts: Vec<&str> = path.split('.').collect();
+    // A profile's name may have dots in it.
+    let (section, name) = match (parts.first().copied(), parts.pop()) {
+        (Some("profiles"), Some(name)) => ("profiles.*", name),
+        (Some(section), Some(name)) => (section, name),
+        (None, _) | (_, None) => return "…".to_owned(),
+    };
+    let takes = SETTINGS.iter().find(|(of, named, _)| *of == section && (*named == name || *named == ANY));
+    // Names of variables and addresses hold no secrets once they are known to be right.
+    let plain = ["base_url", "key_env", "key_header"].contains(&name);
+    if !takes.is_some_and(|(_, _, takes)| takes.may_be_shown() || plain) {
+        return "(not shown)".to_owned();
+    }
+    let above = path.strip_suffix(name).unwrap_or_default().trim_end_matches('.');
+    let table = match above.strip_prefix("profiles.") {
+        Some(profile) => values.get("profiles").and_then(|profiles| profiles.get(profile)),
+        None => values.get(above),
+    };
+    let value =
+        table.and_then(|table| table.get(name)).map(Value::to_string).unwrap_or_else(|| "nothing".to_owned());
+    let short: String = value.chars().take(SHOWN).collect();
+    if short.len() < value.len() { format!("{short}…") } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r57_a_value_that_may_be_a_secret_is_not_shown() {
+        let text = "[screen]\ntheme = \"dark\"\n[profiles.\"a.b\"]\nbase_url = \"https://h/v1\"\nheaders = { X = \"sk-1\" }\n\
+            key_command = [\"pass\", \"sk-2\"]\nproxy = \"http://u:sk-3@p:1\"\nidle_seconds = 7\n[keys]\nquit = \"f10\"\n";
+        let settings = Settings::from_layers(
+            [crate::config::read::read(text, "f")],
+            &|_| None,
+            &crate::config::Overrides::default(),
+        );
+        assert_eq!(settings.problems, []);
+        let values = Table::try_from(&settings.config).unwrap();
+        for (path, expected) in [
+            ("screen.theme", "\"dark\""),
+            ("profiles.a.b.base_url", "\"https://h/v1\""),
+            ("profiles.a.b.headers", "(not shown)"),
+            ("profiles.a.b.key_command", "(not shown)"),
+            ("profiles.a.b.proxy", "(not shown)"),
+            ("profiles.a.b.idle_seconds", "7"),
+            ("keys.quit", "[\"f10\"]"),
+            ("nothing.at_all", "(not shown)"),
+        ] {
+            assert_eq!(value(&values, path), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The terminal: what it says of itself, and what it answers.
+
+use super::finding::Finding;
+use crate::tui::theme::depth::Depth;
+use std::io::IsTerminal;
+
+pub(super) fn look() -> Vec<Finding> {
+    let area = "terminal";
+    let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let term = variable("TERM").unwrap_or_else(|| "not set".to_owned());
+    if !is_terminal {
+        let advice = "the screen needs one; aye -p prints a reply without";
+        return vec![Finding::note(area, format!("this is not a terminal (TERM is {term})"), advice)];
+    }
+    let mut found = Vec::new();
+    let (columns, rows) = crossterm::terminal::size().unwrap_or_default();
+    let depth = match Depth::of(&|name| std::env::var(name).ok()) {
+        Depth::True => "16 million colours",
+        Depth::Palette => "256 colours",
+        Depth::Sixteen => "16 colours",
+        Depth::None => "no colours",
+    };
+    let program = variable("TERM_PROGRAM").map(|program| format!(" · {program}")).unwrap_or_default();
+    found.push(match term.as_str() {
+        "dumb" => {
+            let words = "TERM=dumb: it says that it can show no screen";
+            Finding::wrong(area, words, "where it can after all, start with: TERM=xterm aye")
+        }
+        _ => Finding::well(area, format!("TERM {term}{program} · {columns}x{rows} · {depth}")),
+    });
+    if columns > 0 && (columns < 40 || rows < 10) {
+        let words = format!("{columns}x{rows} is small");
+        found.push(Finding::note(area, words, "from 80x24 on a card can be read without scrolling"));
+    }
+    let keyboard = match crossterm::terminal::supports_keyboard_enhancement() {
+        Ok(true) => "the keyboard tells shift-enter from enter",
+        Ok(false) => "the keyboard does not tell shift-enter from enter (alt-enter makes a new line)",
+        Err(_) => "the terminal did not say what its keyboard can",
+    };
+    let links = match supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout) {
+        true => "links open",
+        false => "links are not known to open (screen.links = \"on\" tries)",
+    };
+    found.push(Finding::well(area, format!("{keyboard} · {links}")));
+    let between = [("TMUX", "tmux"), ("STY", "screen"), ("ZELLIJ", "zellij")];
+    let multiplexer = between.iter().find(|(name, _)| variable(name).is_some()).map(|(_, name)| *name);
+    let multiplexer = multiplexer.or_else(|| term.starts_with("screen").then_some("screen or tmux"));
+    found.push(match multiplexer {
+        Some("tmux") => {
+            let words = "inside tmux: what is copied goes through it";
+            Finding::note(area, words, "if copying does nothing: set -g set-clipboard on, in tmux.conf")
+        }
+        Some(name) => {
+            let words = format!("inside {name}: what is copied may not reach the clipboard");
+            Finding::note(area, words, "copy with the terminal's own selection: hold shift and drag")
+        }
+        None => Finding::well(
+            area,
+            "copying is left to the terminal (OSC 52), which does not say whether it does it",
+        ),
+    });
+    found
+}

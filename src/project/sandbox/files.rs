@@ -1,0 +1,109 @@
+//! The wall of Landlock: where a command writes, which devices it sees, and which processes it reaches.
+
+use super::places::{open_as_it_is, without};
+use super::{Confines, Kernel, Refused};
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+};
+use std::path::{Path, PathBuf};
+
+/// The oldest rules that hold what a card says: those before cannot keep a file from being emptied.
+const LEAST: ABI = ABI::V3;
+/// The newest this was made for and tried with.
+const NEWEST: ABI = ABI::V6;
+
+/// Devices that give and take nothing of anybody's. Terminals are not among them: whoever reads a terminal reads the
+/// keys, and whoever writes to it draws on the screen.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// What the kernel can do.
+pub fn kernel() -> Kernel {
+    let knows = |abi: ABI| {
+        let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        let files = ruleset.handle_access(AccessFs::from_all(abi));
+        let all = match abi {
+            ABI::V4 | ABI::V5 => files.and_then(|files| files.handle_access(AccessNet::from_all(abi))),
+            ABI::V6 => files.and_then(|files| files.scope(Scope::from_all(abi))),
+            _ => files,
+        };
+        all.and_then(Ruleset::create).is_ok()
+    };
+    let newest = [ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1].into_iter().find(|abi| knows(*abi));
+    match newest {
+        None => Kernel::Unable(format!("this kernel{} has no Landlock, or it is turned off", release())),
+        Some(abi) if abi < LEAST => {
+            Kernel::Unable(format!("this kernel{} is too old; it takes Linux 6.2 or newer", release()))
+        }
+        Some(abi) => Kernel::Able { landlock: abi as u8, signals: abi >= ABI::V6 },
+    }
+}
+
+/// The kernel's version, with a blank before it.
+fn release() -> String {
+    let known = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let plain = |c: &char| c.is_ascii_alphanumeric() || ".-_+".contains(*c);
+    let known: String = known.chars().take_while(plain).take(40).collect();
+    if known.is_empty() { known } else { format!(" ({known})") }
+}
+
+/// Writes of every kind, but for making devices.
+fn writing() -> BitFlags<AccessFs> {
+    AccessFs::from_write(LEAST) & !(AccessFs::MakeChar | AccessFs::MakeBlock)
+}
+
+/// Raises the wall around this thread.
+pub fn wall(confines: &Confines) -> Result<(), Refused> {
+    let Kernel::Able { .. } = kernel() else { return Err(Refused::Files) };
+    let mut rules = ruleset(confines).map_err(|_| Refused::Files)?;
+    for place in without(Path::new("/"), &unread(confines)) {
+        rules = named(rules, &place, AccessFs::ReadFile.into())?;
+    }
+    for device in DEVICES {
+        rules = named(rules, Path::new(device), writing() | AccessFs::ReadFile | AccessFs::IoctlDev)?;
+    }
+    let reads = writing() | AccessFs::ReadFile;
+    open_as_it_is(&confines.folder).map_err(|_| Refused::Place)?;
+    for place in &confines.reach.write {
+        open_as_it_is(place).map_err(|_| Refused::Place)?;
+    }
+    for place in without(&confines.folder, &confines.keep) {
+        rules = named(rules, &place, reads)?;
+    }
+    // What the person named may be a device.
+    for place in confines.reach.write.iter().flat_map(|place| without(place, &confines.keep)) {
+        rules = named(rules, &place, reads | AccessFs::IoctlDev)?;
+    }
+    let status = rules.restrict_self().map_err(|_| Refused::Files)?;
+    let holds = status.ruleset != RulesetStatus::NotEnforced && status.no_new_privs;
+    if holds { Ok(()) } else { Err(Refused::Files) }
+}
+
+/// What is not opened for reading with the rest of the disk: devices, and aye's keys.
+fn unread(confines: &Confines) -> Vec<PathBuf> {
+    let there = confines.hide.iter().filter(|file| file.exists()).cloned();
+    there.chain(["/dev".into()]).collect()
+}
+
+/// What is asked of the kernel: what a card says is demanded, what only newer kernels know is taken where it is known.
+fn ruleset(confines: &Confines) -> Result<RulesetCreated, landlock::RulesetError> {
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_write(LEAST) | AccessFs::ReadFile)?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::IoctlDev)?
+        .scope(Scope::Signal)?;
+    if !confines.reach.sockets {
+        rules = rules.scope(Scope::AbstractUnixSocket)?;
+    }
+    if !confines.reach.network {
+        rules = rules.handle_access(AccessNet::from_all(NEWEST))?;
+    }
+    rules.create()
+}
+
+/// Names one path in the rules. One that went away, or that a link took the place of, stays closed.
+fn named(rules: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> Result<RulesetCreated, Refused> {
+    let Ok((opened, folder)) = open_as_it_is(path) else { return Ok(rules) };
+    let access = if folder { access } else { access & AccessFs::from_file(ABI::V5) };
+    rules.add_rule(PathBeneath::new(opened, access)).map_err(|_| Refused::Files)
+}

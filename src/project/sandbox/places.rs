@@ -1,0 +1,94 @@
+//! Which paths a rule has to name so that a place is open and what must stay closed in it is not.
+//!
+//! Landlock's rules only ever open, and always a folder with everything below it. So a folder that holds something
+//! closed is not named itself; what else is in it is, one by one. In such a folder itself nothing new can be made.
+
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
+use rustix::io::Errno;
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// Entries of a folder that are named one by one; of a fuller one none is.
+const MOST: usize = 20_000;
+
+/// What to name so that `place` is open but for `closed`. What is there cannot be relied on to stay, so it is opened
+/// with [`open_as_it_is`].
+pub fn without(place: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
+    let mut named = Vec::new();
+    gather(place, closed, &mut named);
+    named
+}
+
+fn gather(place: &Path, closed: &[PathBuf], named: &mut Vec<PathBuf>) {
+    if closed.iter().any(|closed| place.starts_with(closed)) {
+        return;
+    }
+    if !closed.iter().any(|closed| closed.starts_with(place)) {
+        named.push(place.to_owned());
+        return;
+    }
+    let Ok(entries) = fs::read_dir(place) else { return };
+    for entry in entries.flatten().take(MOST) {
+        // A link opens nothing: where it leads is open by itself or is not.
+        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+            gather(&entry.path(), closed, named);
+        }
+    }
+}
+
+/// Opens a path for naming it, and never another one that a link in its way leads to; with whether it is a folder.
+pub fn open_as_it_is(path: &Path) -> io::Result<(OwnedFd, bool)> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = match openat2(rustix::fs::CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        // Some containers keep this call from programs; then only the last part is sure.
+        Err(Errno::NOSYS | Errno::PERM) => open(path, flags, Mode::empty())?,
+        opened => opened?,
+    };
+    match FileType::from_raw_mode(fstat(&opened)?.st_mode) {
+        FileType::Symlink => Err(Errno::LOOP.into()),
+        kind => Ok((opened, kind == FileType::Directory)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r25_a_place_is_named_whole_unless_something_in_it_is_closed() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        for folder in ["a/b/keep/in", "a/b/beside", "a/c", "d"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        fs::write(at("a/file"), "").unwrap();
+        std::os::unix::fs::symlink(at("a/b/keep"), at("a/link")).unwrap();
+        let keep = [at("a/b/keep")];
+        let names = |place: &str| {
+            let mut names = without(&at(place), &keep);
+            names.sort();
+            names
+        };
+        assert_eq!(names("d"), [at("d")]);
+        assert_eq!(names("a"), [at("a/b/beside"), at("a/c"), at("a/file")]);
+        assert!(names("a/b/keep").is_empty());
+        assert!(names("a/b/keep/in").is_empty());
+        assert_eq!(names("a/b/beside"), [at("a/b/beside")]);
+    }
+
+    #[test]
+    fn r25_a_link_that_took_a_places_place_is_not_followed() {
+        let root = tempfile::tempdir().unwrap();
+        let real = root.path().canonicalize().unwrap();
+        fs::create_dir_all(real.join("outside/in")).unwrap();
+        fs::create_dir_all(real.join("place/in")).unwrap();
+        assert!(open_as_it_is(&real.join("place/in")).is_ok_and(|(_, folder)| folder));
+        fs::remove_dir_all(real.join("place")).unwrap();
+        std::os::unix::fs::symlink(real.join("outside"), real.join("place")).unwrap();
+        assert!(open_as_it_is(&real.join("place")).is_err());
+        assert!(open_as_it_is(&real.join("place/in")).is_err());
+        assert!(open_as_it_is(&real.join("none")).is_err());
+    }
+}

@@ -1,0 +1,142 @@
+//! `aye doctor`: what it finds, what it says to do, and what it never tells.
+
+use crate::support::program::Setup;
+use crate::support::service::{Answer, Service, Step};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+
+const KEY: &str = "sk-doctor-1234567890";
+const HEADER: &str = "header-0987654321";
+
+/// Puts these settings in place.
+fn set(setup: &Setup, text: &str) {
+    let config = setup.place.path().join("home/aye/config");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("config.toml"), text).unwrap();
+}
+
+fn models(names: &[&str]) -> Answer {
+    let data: Vec<Value> =
+        names.iter().map(|name| serde_json::json!({ "id": name, "object": "model" })).collect();
+    let body = serde_json::json!({ "object": "list", "data": data }).to_string();
+    Answer::body(200, "application/json", &[], &body)
+}
+
+/// What it finds, and its exit code.
+async fn finds(setup: Setup) -> (Vec<Value>, i32) {
+    let (out, err, code) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
+    assert_eq!(err, "");
+    (out.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), code)
+}
+
+/// The findings of an area that are so, in words.
+fn of(found: &[Value], area: &str, state: &str) -> Vec<String> {
+    let is = |value: &&Value| value["area"] == area && value["state"] == state;
+    found.iter().filter(is).map(|value| value["words"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_all_is_well_it_says_so_and_tells_no_secret() {
+    let service = Service::strict([models(&["m", "other"])]).await;
+    let setup = Setup::new(&["doctor", "--json"]).env("MY_KEY", KEY);
+    set(
+        &setup,
+        &format!(
+            "[model]\nprofile = \"mine\"\n[profiles.mine]\nbase_url = \"{}\"\nmodel = \"m\"\nkey_env = \"MY_KEY\"\nheaders = {{ X-Team = \"{HEADER}\" }}\n",
+            service.base_url
+        ),
+    );
+    let home = setup.place.path().join("home").to_str().unwrap().to_owned();
+    let (found, code) = finds(setup).await;
+    assert_eq!(code, 0, "{found:#?}");
+    let all = serde_json::to_string(&found).unwrap();
+    for secret in [KEY, HEADER, home.as_str()] {
+        assert!(!all.contains(secret), "{all}");
+    }
+    assert_eq!(service.received()[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    assert_eq!(of(&found, "key", "ok"), ["from MY_KEY"]);
+    assert!(of(&found, "model", "ok").iter().any(|words| words.contains("answers, with 2 models")), "{all}");
+    let settings = of(&found, "settings", "ok");
+    assert!(
+        settings.contains(&"profiles.mine.model = \"m\" from ~/aye/config/config.toml:5".to_owned()),
+        "{all}"
+    );
+    for area in ["version", "terminal", "sandbox", "folders", "sessions", "shell", "git", "project"] {
+        assert!(found.iter().any(|value| value["area"] == area), "{area}: {all}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_wrong_comes_with_what_to_do_and_the_exit_code() {
+    let service = Service::strict([Answer::body(
+        401,
+        "application/json",
+        &[],
+        &format!("{{\"error\":{{\"message\":\"bad {KEY}\"}}}}"),
+    )])
+    .await;
+    let setup = Setup::new(&["doctor", "--json", "--base-url", &service.base_url, "--model", "m"])
+        .env("OPENAI_API_KEY", KEY);
+    set(&setup, "[screen]\ntheme = \"nope\"\nmuose = true\n[keys]\nno_such = \"f2\"\n");
+    let keys = setup.place.path().join("home/aye/config/credentials.toml");
+    std::fs::write(&keys, "\"https://a.example\" = \"sk-entered-123456\"\n").unwrap();
+    std::fs::set_permissions(&keys, PermissionsExt::from_mode(0o644)).unwrap();
+    let sessions = setup.place.path().join("home/aye/data/sessions");
+    std::fs::create_dir_all(&sessions).unwrap();
+    std::fs::write(sessions.join("01JAAAAAAAAAAAAAAAAAAAAAAA.jsonl"), "no line of a session\n").unwrap();
+    let (found, code) = finds(setup).await;
+    let all = serde_json::to_string(&found).unwrap();
+    assert_eq!(code, 1, "{all}");
+    assert!(!all.contains(KEY) && !all.contains("sk-entered"), "{all}");
+    for (area, part) in [
+        ("settings", "config.toml:3: screen.muose is no setting; did you mean screen.mouse?"),
+        ("settings", "no_such"),
+        ("theme", "there is no theme \"nope\""),
+        ("keys", "was open to others (644)"),
+        ("model", "401"),
+        ("sessions", "01JAAAAAAAAAAAAAAAAAAAAAAA"),
+    ] {
+        let wrong = of(&found, area, "wrong");
+        assert!(wrong.iter().any(|words| words.contains(part)), "{area}: {part}: {all}");
+    }
+    assert!(
+        found.iter().filter(|value| value["state"] == "wrong").all(|value| value["do"].is_string()),
+        "{all}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_never_answers_is_said_to_be_silent() {
+    let service = Service::strict([Answer::default().then(Step::Stall)]).await;
+    let setup = Setup::new(&["doctor", "--json", "--base-url", &service.base_url, "--model", "m"]);
+    let (found, code) = finds(setup).await;
+    assert_eq!(code, 1);
+    let wrong = of(&found, "model", "wrong");
+    assert!(wrong.iter().any(|words| words.contains("did not answer within 2.2 s")), "{found:#?}");
+}
+
+#[test]
+fn it_works_where_nothing_else_does() {
+    for text in ["[screen\n", "\u{0}", "[model]\nprofile = \"none\"\n", "[[[[\n", "= = =\n"] {
+        let setup = Setup::new(&["doctor"]);
+        set(&setup, text);
+        let (out, err, code) = setup.print("");
+        assert_eq!((err.as_str(), code), ("", 1), "{text:?}: {out}");
+        assert!(out.contains("config.toml:") && out.contains("wrong: see !! above."), "{text:?}: {out}");
+        assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
+    }
+    let (out, _, code) = Setup::new(&["doctor", "-C", "/no/such/folder"]).print("");
+    assert!(code == 1 && out.contains("/no/such/folder"), "{out}");
+    let (out, _, _) = Setup::new(&["doctor"]).env("TERM", "x\u{1b}[2J\u{202e}\nfake").print("");
+    assert!(!out.contains('\u{1b}') && !out.contains('\u{202e}') && !out.contains("\nfake"), "{out:?}");
+}
+
+#[test]
+fn in_a_terminal_it_says_what_the_terminal_can() {
+    let mut program = Setup::new(&["doctor"]).size(100, 60).env("TMUX", "x").start();
+    assert_eq!(program.ends(), 0, "{}", program.screen());
+    let screen = program.screen();
+    assert!(screen.contains("TERM xterm-256color · 100x60 · 16 million colours"), "{screen}");
+    assert!(screen.contains("set-clipboard on") && screen.contains("Nothing is wrong."), "{screen}");
+    assert!(program.is_restored());
+}

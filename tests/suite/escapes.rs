@@ -1,0 +1,386 @@
+//! Commands that try to get out of the sandbox, by the real program: nothing outside changes, nobody is reached.
+
+use crate::support::program::{nobody_elses_sleep, none_sleeps};
+use aye::chat::{CommandLine, Openings, Walls};
+use aye::project::sandbox::{Kernel, kernel, probe};
+use aye::project::shell::{Ran, Shell};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, socketpair};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+const AYE: &str = env!("CARGO_BIN_EXE_aye");
+
+/// Whether there is a sandbox to try; a machine without one says so. That its cards say so too is tested with them.
+pub fn is_there() -> bool {
+    match kernel() {
+        Kernel::Able { .. } => true,
+        Kernel::Unable(why) => {
+            let _ = writeln!(std::io::stdout(), "no sandbox to try on this machine: {why}");
+            false
+        }
+    }
+}
+
+/// Whether signals are held back here too.
+fn holds_signals() -> bool {
+    matches!(kernel(), Kernel::Able { signals: true, .. })
+}
+
+/// A project, a folder for temporary files with aye's own in it, and everything else.
+struct Place {
+    root: tempfile::TempDir,
+    shell: Shell,
+}
+
+impl Place {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().canonicalize().unwrap().join(path);
+        for folder in ["project", "tmp/own/config", "outside/empty", "outside/deep/er"] {
+            std::fs::create_dir_all(at(folder)).unwrap();
+        }
+        for file in ["outside/file", "outside/deep/er/file", "tmp/own/config/config.toml", "project/mine"] {
+            std::fs::write(at(file), "before").unwrap();
+        }
+        std::fs::write(at("tmp/own/config/credentials.toml"), "hunter2").unwrap();
+        let keep = vec![at("tmp/own")];
+        let shell = Shell::new(AYE.into()).keeping(keep, vec![at("tmp/own/config/credentials.toml")]);
+        Self { root, shell }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join(path)
+    }
+
+    /// Runs a command in the project; `@` stands for the folder that everything is in.
+    async fn runs(&self, command: &str, network: bool) -> Ran {
+        self.runs_with(command, Openings { write: vec![self.at("tmp")], network, sockets: false })
+            .await
+            .unwrap()
+    }
+
+    async fn runs_with(&self, command: &str, reach: Openings) -> Result<Ran, aye::project::Error> {
+        let root = self.at("");
+        let command = command.replace('@', root.to_str().unwrap().trim_end_matches('/'));
+        let walls = Walls::raised(reach);
+        let line =
+            CommandLine { command, folder: self.at("project"), seconds: 60, walls, ..CommandLine::default() };
+        self.shell.run(&line, &|_| {}).await
+    }
+
+    /// Everything that must stay as it is: every path with what it is, how large it is and what it holds.
+    fn closed(&self) -> BTreeMap<PathBuf, String> {
+        let mut all = BTreeMap::new();
+        let mut folders = vec![self.at("outside"), self.at("tmp/own")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                let about = path.symlink_metadata().unwrap();
+                let held = std::fs::read_to_string(&path).unwrap_or_default();
+                all.insert(path.clone(), format!("{:o} {} {held}", about.mode(), about.nlink()));
+                if about.is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
+        all
+    }
+}
+
+/// Each tries to change something outside, or in aye's own folders, which lie in a place that may be written.
+#[rustfmt::skip]
+const WRITES: &[&str] = &[
+    // Plainly
+    "echo x > @/outside/new", "echo x > @/outside/file", "echo x >> @/outside/file", ": > @/outside/file",
+    "echo x > ../outside/new", "cd ../outside && echo x > new", "echo x > '@/project/../outside/new'",
+    "echo x | tee @/outside/file", "dd if=/dev/zero of=@/outside/file count=1", "cp mine @/outside/", "cp mine @/outside/file",
+    "touch @/outside/new", "truncate -s 0 @/outside/file", "truncate -s 99 @/outside/deep/er/file",
+    "sed -i s/before/after/ @/outside/file", "install mine @/outside/new", "tar -cf t mine; tar -xf t -C @/outside",
+    "git init -q @/outside/repository", "bash -c 'exec 5<>@/outside/file; echo x >&5'", "rm -f @/outside/file",
+    "rm -rf @/outside/deep", "rmdir @/outside/empty", "mkdir @/outside/folder", "mkfifo @/outside/pipe",
+    "mknod @/outside/null c 1 3", "mknod null c 1 3; mknod disk b 7 0; echo x > null", "unlink @/outside/file",
+    // By links and other names
+    "ln -s ../outside out; echo x > out/new", "ln -s @/outside/file l; echo x > l", "ln -s @/outside/none n; echo x > n",
+    "ln @/outside/file hard; echo x > hard", "ln mine @/outside/hard", "cp -l @/outside/file hard2; echo x > hard2",
+    "ln -s @/outside/empty @/outside/link", "ln -sfn @/outside ../tmp/t; TMPDIR=@/tmp/t mktemp",
+    "echo x > /proc/self/cwd/../outside/new", "echo x > /proc/self/root@/outside/new", "echo x > /proc/$PPID/root@/outside/new",
+    "echo x > /proc/$PPID/cwd/../outside/new", "exec 3< @/outside/file; echo x > /proc/self/fd/3",
+    "exec 3< ../outside; echo x > /proc/self/fd/3/new", "exec 3< @/outside/file; echo x > /dev/fd/3",
+    // By moving
+    "mv mine @/outside/", "mv @/outside/file .", "mv @/outside/file @/outside/renamed", "mv @/outside/deep .",
+    "mv -f mine @/outside/file", "mv ../outside ../gone", "mkdir e; mv -T e @/outside/empty", "mv ../project ../outside/",
+    // By another view of the disk
+    "mkdir b; mount --bind ../outside b; echo x > b/new", "mount -t tmpfs none @/outside", "umount -l /proc; umount -l /",
+    "unshare -m sh -c 'mount --bind ../outside . && echo x > ../outside/new'",
+    "unshare -Ur sh -c 'mkdir -p u; mount --bind ../outside u; echo x > u/new; echo x > @/outside/new'",
+    "unshare -Urm --map-root-user sh -c 'echo x > @/outside/new'", "chroot / sh -c 'echo x > @/outside/new'",
+    "nsenter -t 1 -m sh -c 'echo x > @/outside/new'", "nsenter -t $PPID -a sh -c 'echo x > @/outside/new'",
+    // By somebody else
+    "(setsid sh -c 'sleep 0.2; echo x > @/outside/new' &); sleep 0.6", "nohup sh -c 'echo x > @/outside/new' &  wait",
+    "sudo -n sh -c 'echo x > @/outside/new'", "su -c 'echo x > @/outside/new'", "echo 'touch @/outside/new' | at now",
+    "systemd-run --user touch @/outside/new", "crontab -l > c; echo '* * * * * touch @/outside/new' | crontab -",
+    "env -i /bin/sh -c 'echo x > @/outside/new'", "xargs -I{} sh -c 'echo x > {}' <<< @/outside/new",
+    "find . -maxdepth 0 -exec sh -c 'echo x > @/outside/new' ';'", "awk 'BEGIN { print \"x\" > \"@/outside/new\" }'",
+    // aye's own, within what may be written
+    "echo x > @/tmp/own/config/config.toml", "echo x > @/tmp/own/config/rules.toml", "rm -rf @/tmp/own",
+    "mv @/tmp/own @/tmp/other", "ln @/tmp/own/config/config.toml s; echo x > s", "mkdir @/tmp/own/data",
+    "ln -s @/tmp/own o; echo x > o/config/new", "cd @/tmp; rm -rf *", "mv -f mine @/tmp/own/config/config.toml",
+];
+
+#[tokio::test]
+async fn r25_no_command_changes_anything_outside() {
+    if !is_there() {
+        return;
+    }
+    let place = Place::new();
+    let before = place.closed();
+    for command in WRITES {
+        let ran = place.runs(command, false).await;
+        assert_eq!(place.closed(), before, "{command}\n{}", ran.output);
+        assert!(place.at("project").is_dir(), "{command}");
+    }
+    assert!(WRITES.len() > 70, "{}", WRITES.len());
+}
+
+#[tokio::test]
+async fn r25_the_same_with_the_network_on() {
+    if !is_there() {
+        return;
+    }
+    let place = Place::new();
+    let before = place.closed();
+    for command in WRITES.iter().step_by(5) {
+        let ran = place.runs(command, true).await;
+        assert_eq!(place.closed(), before, "{command}\n{}", ran.output);
+    }
+}
+
+#[tokio::test]
+async fn what_a_command_needs_goes_on_as_ever() {
+    if !is_there() {
+        return;
+    }
+    let place = Place::new();
+    for (command, output) in [
+        (
+            "echo a > a; echo b >> a; mkdir -p d/e; mv a d/e/; ln d/e/a h; ln -s h s; cat s; rm s; truncate -s 1 h; cat h",
+            "a\nb\na",
+        ),
+        ("mkdir x; for n in 1 2 3; do echo $n > x/$n; done; cp -r x y; rm -r x; cat y/*", "1\n2\n3\n"),
+        ("echo t > @/project/t; cat ../project/t ../outside/file", "t\nbefore"),
+        ("echo x > /dev/null; echo y > /dev/stdout; head -c 1 /dev/urandom | wc -c", "y\n1\n"),
+        ("mkfifo p; (echo through > p &); cat p", "through\n"),
+        ("cat <<< here | tr a-z A-Z", "HERE\n"),
+        (
+            "git init -q . && git -c user.name=a -c user.email=b commit -q --allow-empty -m x && git log --format=%s",
+            "x\n",
+        ),
+        ("sleep 5 & kill $!; wait $!; echo $?", "143\n"),
+        ("timeout 5 sh -c 'exit 3'; echo $?", "3\n"),
+        ("ulimit -n 64; ulimit -n", "64\n"),
+    ] {
+        let ran = place.runs(command, false).await;
+        assert_eq!((ran.output.as_str(), ran.exit), (output, Some(0)), "{command}");
+    }
+    let reach = Openings { write: vec![place.at("outside")], ..Openings::default() };
+    let ran = place.runs_with("echo x > @/outside/new && cat @/outside/new", reach).await.unwrap();
+    assert_eq!(ran.output, "x\n", "what the settings name may be written");
+}
+
+#[tokio::test]
+async fn r57_ayes_keys_are_not_read() {
+    if !is_there() {
+        return;
+    }
+    let place = Place::new();
+    let file = "@/tmp/own/config/credentials.toml";
+    for command in [
+        format!("cat {file}"),
+        format!("ln -s {file} k; cat k"),
+        format!("cp {file} k2; cat k2"),
+        format!("ln {file} k3; cat k3"),
+        format!("cat /proc/self/root{file}"),
+        "cat < /proc/self/cwd/../tmp/own/config/credentials.toml".to_owned(),
+        "grep -r . @/tmp @/tmp/own".to_owned(),
+        "tar -cf - @ 2>/dev/null | strings".to_owned(),
+    ] {
+        for network in [false, true] {
+            let ran = place.runs(&command, network).await;
+            assert!(!ran.output.contains("hunter2"), "{command}\n{}", ran.output);
+        }
+    }
+}
+
+/// Each has to fail, and to say nothing of what it wanted to know.
+#[tokio::test]
+async fn r22_nothing_outside_is_signalled_traced_or_read_in_its_memory() {
+    if !is_there() {
+        return;
+    }
+    let place = Place::new();
+    let own = std::process::id();
+    let mut commands = vec![
+        format!("head -c 1 /proc/{own}/environ"),
+        format!("head -c 1 /proc/{own}/mem"),
+        format!("echo x > /proc/{own}/mem"),
+        format!("ls -l /proc/{own}/fd/0"),
+        format!("cat /proc/{own}/fd/0 < /dev/null"),
+        format!("echo 1 > /proc/{own}/oom_score_adj"),
+        "head -c 1 /proc/$PPID/environ".to_owned(),
+        "echo x > /proc/$PPID/mem".to_owned(),
+        "cat /proc/sys/vm/overcommit_memory > /proc/sys/vm/overcommit_memory".to_owned(),
+        "echo core > /proc/sys/kernel/core_pattern".to_owned(),
+        "echo x > /sys/kernel/uevent_helper".to_owned(),
+        "echo $$ > /sys/fs/cgroup/cgroup.procs".to_owned(),
+        "date -s 2001-01-01".to_owned(),
+        "hostname changed-by-a-command".to_owned(),
+        "echo x > /dev/shm/aye-was-here".to_owned(),
+        "echo x > /dev/kmsg".to_owned(),
+        "dmesg -c".to_owned(),
+        "swapoff -a && false".to_owned(),
+        ": < /dev/tty".to_owned(),
+        ": > /dev/tty".to_owned(),
+        ": < /dev/ptmx".to_owned(),
+        "for t in /dev/pts/[0-9]* /dev/tty[0-9]* /dev/console; do (: < $t) && exit; (: > $t) && exit; done; false".to_owned(),
+    ];
+    if holds_signals() {
+        commands.push(format!("kill -0 {own}"));
+        commands.push("kill -0 $PPID".to_owned());
+        commands.push("kill -9 $PPID".to_owned());
+        commands.push("kill -STOP $PPID".to_owned());
+        commands.push("kill -0 1".to_owned());
+    }
+    for command in commands {
+        let ran = place.runs(&command, false).await;
+        assert_ne!(ran.exit, Some(0), "{command}\n{}", ran.output);
+        assert!(!Path::new("/dev/shm/aye-was-here").exists(), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn r22_what_a_walled_command_leaves_ends_with_it() {
+    if !is_there() {
+        return;
+    }
+    let (place, seconds) = (Place::new(), nobody_elses_sleep(3));
+    let command = format!(
+        "sleep {seconds} & nohup sleep {seconds} > /dev/null 2>&1 & setsid sleep {seconds} & (setsid sh -c 'sleep {seconds}' &); \
+         kill -9 $PPID; echo done; exit 4"
+    );
+    let ran = place.runs(&command, false).await;
+    if holds_signals() {
+        assert!(ran.output.ends_with("done\n"), "{}", ran.output);
+        assert_eq!(ran.exit, Some(4));
+    }
+    none_sleeps(seconds);
+}
+
+/// What is tried inside the walls, by this suite as a command of itself: each line says what went wrong.
+#[test]
+fn inside() {
+    let Some(asked) = std::env::var_os("AYE_TEST_INSIDE") else { return };
+    let asked = asked.into_string().unwrap();
+    let (network, rest) = asked.split_once(' ').unwrap();
+    let (port, path) = rest.split_once(' ').unwrap();
+    let network = network == "on";
+    let port: u16 = port.parse().unwrap();
+    let mut wrong = Vec::new();
+    let mut check = |what: String, is: bool, should: bool| {
+        if is != should {
+            wrong.push(what);
+        }
+    };
+    for family in 0..48u16 {
+        let kinds = [SocketType::STREAM, SocketType::DGRAM, SocketType::RAW, SocketType::SEQPACKET];
+        for (kind, name) in kinds.into_iter().zip(["stream", "datagram", "raw", "packets"]) {
+            let family = AddressFamily::from_raw(family);
+            let made = socket_with(family, kind, SocketFlags::empty(), None).is_ok();
+            let internet = family == AddressFamily::INET || family == AddressFamily::INET6;
+            let asks = family == AddressFamily::NETLINK;
+            let plain = kind == SocketType::STREAM || kind == SocketType::DGRAM;
+            if !(network && ((internet && plain) || asks)) {
+                check(format!("a socket of {family:?}, {name}"), made, false);
+            }
+        }
+    }
+    for protocol in 1..25 {
+        let protocol = rustix::net::Protocol::from_raw(std::num::NonZeroU32::new(protocol).unwrap());
+        let made = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::empty(), Some(protocol));
+        check(format!("netlink {protocol:?}"), made.is_ok(), false);
+    }
+    for (kind, should) in
+        [(SocketType::STREAM, true), (SocketType::SEQPACKET, true), (SocketType::DGRAM, false)]
+    {
+        let made = socketpair(AddressFamily::UNIX, kind, SocketFlags::empty(), None).is_ok();
+        check(format!("a pair of {kind:?}"), made, should);
+    }
+    check("TCP to a port".into(), TcpStream::connect(("127.0.0.1", port)).is_ok(), network);
+    check("a port of its own".into(), TcpListener::bind("127.0.0.1:0").is_ok(), network);
+    let sent = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.send_to(b"x", ("127.0.0.1", port)));
+    check("a datagram".into(), sent.is_ok(), network);
+    check("a program's socket".into(), UnixStream::connect(path).is_ok(), false);
+    let hidden = SocketAddr::from_abstract_name(path.as_bytes()).unwrap();
+    check("a program's nameless socket".into(), UnixStream::connect_addr(&hidden).is_ok(), false);
+    let threads: Vec<_> = (0..4).map(|n| std::thread::spawn(move || n)).collect();
+    check("threads".into(), threads.into_iter().map(|thread| thread.join().unwrap()).sum::<i32>() == 6, true);
+    writeln!(std::io::stdout(), "inside: {wrong:?}").unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r21_no_socket_leads_out_and_with_the_network_on_only_the_internets() {
+    if !is_there() {
+        return;
+    }
+    let place = Place::new();
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = tcp.local_addr().unwrap().port();
+    // In a place that may be written, so that nothing but the socket itself is in the way.
+    let path = place.at("tmp/socket");
+    let _named = UnixListener::bind(&path).unwrap();
+    let hidden = SocketAddr::from_abstract_name(path.to_str().unwrap().as_bytes()).unwrap();
+    let _hidden = UnixListener::bind_addr(&hidden).unwrap();
+    let suite = std::env::current_exe().unwrap();
+    for network in ["off", "on"] {
+        let asked = format!("{network} {port} {}", path.display());
+        let command =
+            format!("AYE_TEST_INSIDE='{asked}' '{}' --exact escapes::inside --nocapture", suite.display());
+        let ran = place.runs(&command, network == "on").await;
+        assert!(ran.output.contains("inside: []"), "network {network}: {}", ran.output);
+    }
+    assert!(UnixStream::connect(&path).is_ok(), "outside it is there");
+}
+
+#[tokio::test]
+async fn a_command_whose_walls_cannot_be_raised_is_not_run() {
+    let place = Place::new();
+    let swapped = place.at("swapped");
+    std::os::unix::fs::symlink(place.at("outside"), &swapped).unwrap();
+    for write in [place.at("gone"), swapped, "not/absolute".into()] {
+        let reach = Openings { write: vec![write], ..Openings::default() };
+        let error = place.runs_with("echo ran > ran", reach).await.unwrap_err().to_string();
+        assert!(error.starts_with("the command was not run: the sandbox that its card promised"), "{error}");
+        assert!(!place.at("project/ran").exists());
+    }
+    if !is_there() {
+        let error = place.runs_with("echo ran > ran", Openings::default()).await.unwrap_err().to_string();
+        assert!(error.starts_with("the command was not run"), "{error}");
+        assert!(!place.at("project/ran").exists());
+    }
+}
+
+#[test]
+fn the_probe_says_what_holds() {
+    let place = Place::new();
+    let found = probe::try_walls(Path::new(AYE), &place.at("project"), &place.at("outside"));
+    let expected = match kernel() {
+        Kernel::Able { signals: true, .. } => Some(vec![]),
+        Kernel::Able { signals: false, .. } => Some(vec![probe::Tried::Signals]),
+        Kernel::Unable(_) => None,
+    };
+    assert_eq!(found, expected);
+}
