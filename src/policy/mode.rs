@@ -45,8 +45,8 @@ impl Mode {
         match self {
             Self::Plan => "the project is read, nothing is changed or run",
             Self::Ask => "reading runs, everything else asks you",
-            Self::Auto => "reading and changing files of the project run, everything else asks you",
-            Self::Full => "everything runs without asking you, but what cannot be taken back",
+            Self::Auto => "reading and changing files, the rest asks",
+            Self::Full => "all runs but what cannot be taken back",
         }
     }
 
@@ -74,5 +74,91 @@ impl Mode {
                 Reach::Outside | Reach::Unclear | Reach::Never => false,
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::{Basis, CommandLine, Grant, Preview, Run, Scope, Work};
+    use crate::chat::{By, Standing};
+    use crate::policy::Rules;
+    use crate::policy::{Policy, judge};
+
+    fn plan(access: Access, destroys: bool) -> Plan {
+        Plan {
+            title: String::new(),
+            summary: String::new(),
+            access,
+            preview: Preview::Text(String::new()),
+            always: None,
+            destroys: destroys.then(|| "all of it".into()),
+            basis: Basis::default(),
+            work: Work::Arguments(serde_json::Value::Null),
+        }
+    }
+
+    fn run(reach: Reach) -> Access {
+        let line =
+            CommandLine { command: "x".into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() };
+        Access::Run(Run { line, reach, why: "of this".into() })
+    }
+
+    #[test]
+    fn r20_the_table_of_all_four_modes() {
+        for (access, destroys, expected) in [
+            (Access::Nothing, false, ["allow"; 4]),
+            (Access::Read(vec!["a".into()]), false, ["allow"; 4]),
+            (Access::ReadSensitive("/etc/passwd".into()), false, ["refuse", "ask", "ask", "allow"]),
+            (Access::Write("a".into()), false, ["refuse", "ask", "allow", "allow"]),
+            (Access::Write("a".into()), true, ["refuse", "ask", "ask", "allow"]),
+            (Access::WriteOutside("/a".into()), false, ["refuse", "ask", "ask", "ask"]),
+            (Access::WriteOutside(".git/config".into()), false, ["refuse", "ask", "ask", "ask"]),
+            (run(Reach::Writes), false, ["refuse", "ask", "allow", "allow"]),
+            (run(Reach::Writes), true, ["refuse", "ask", "ask", "allow"]),
+            (run(Reach::Runs), false, ["refuse", "ask", "ask", "allow"]),
+            (run(Reach::Runs), true, ["refuse", "ask", "ask", "allow"]),
+            (run(Reach::Outside), false, ["refuse", "ask", "ask", "ask"]),
+            (run(Reach::Unclear), false, ["refuse", "ask", "ask", "ask"]),
+            (run(Reach::Never), false, ["refuse"; 4]),
+            (Access::Write(".aye/rules.toml".into()), false, ["refuse"; 4]),
+            (Access::WriteOutside("/home/x/.config/aye/config.toml".into()), false, ["refuse"; 4]),
+        ] {
+            let plan = plan(access, destroys);
+            let found = Mode::ALL.map(|mode| {
+                judge(&Policy { mode, dry_run: false }, &[], &Rules::default(), "t", &plan).word()
+            });
+            assert_eq!(found, expected, "{:?} {destroys}", plan.access);
+            let dry = Mode::ALL.map(|mode| {
+                judge(&Policy { mode, dry_run: true }, &[], &Rules::default(), "t", &plan).word()
+            });
+            let reads = matches!(plan.access, Access::Nothing | Access::Read(_));
+            let at_most = if reads {
+                "allow"
+            } else if expected == ["refuse"; 4] {
+                "refuse"
+            } else {
+                "rehearse"
+            };
+            assert_eq!(dry[1..], [at_most; 3], "no mode leaves a dry run: {:?}", plan.access);
+        }
+    }
+
+    #[test]
+    fn r14_no_grant_lifts_what_is_never_done() {
+        let scope = Scope::Command { command: "x".into(), folder: "/p".into(), network: false };
+        let (grant, call, by) = (Grant::new("t", scope), "c".into(), By::Nobody);
+        let granted = [Standing { grant, entry: 0, number: 1, call, by }];
+        let said =
+            |reach| judge(&Policy::default(), &granted, &Rules::default(), "t", &plan(run(reach), false));
+        assert_eq!(said(Reach::Runs).word(), "allow");
+        assert!(said(Reach::Never).why().contains("in every mode and whatever was allowed: of this"));
+    }
+
+    #[test]
+    fn r20_the_key_never_leads_to_less_asking() {
+        assert_eq!(Mode::ALL.map(Mode::next), [Mode::Ask, Mode::Plan, Mode::Plan, Mode::Plan]);
+        assert!(Mode::ALL.into_iter().all(|mode| !mode.next().is_wide()));
+        assert_eq!(Mode::default(), Mode::Ask);
     }
 }

@@ -125,7 +125,7 @@ fn part(simple: &Simple, folders: &[String]) -> Result<Reaches, String> {
             return Err(unknown(word));
         }
         if how != How::Contents {
-            all.worsen(Reach::Writes, format!("it writes to {}", word.shown()));
+            all.worsen(Reach::Writes, format!("it writes to {}", said(word)));
         }
         all.touches.push(Touch { word: word.clone(), folders: folders.to_vec(), how });
     }
@@ -134,20 +134,25 @@ fn part(simple: &Simple, folders: &[String]) -> Result<Reaches, String> {
     }
     for (word, how) in programs::touched(simple)? {
         if how == How::Delete {
-            all.worsen(Reach::Runs, format!("it deletes {}", word.shown()));
+            all.worsen(Reach::Runs, format!("it deletes {}", said(&word)));
         }
         all.touches.push(Touch { word, folders: folders.to_vec(), how });
     }
     Ok(all)
 }
 
+/// A word as it is told: bounded, and with nothing in it that does not show.
+fn said(word: &Word) -> String {
+    word.shown().chars().take(60).collect::<String>().escape_debug().to_string()
+}
+
 /// Says that a word is not known.
 fn unknown(word: &Word) -> String {
-    let shown: String = word.shown().chars().take(60).collect();
+    let shown = said(word);
     match word {
         Word::Pattern(_) => format!("which files “{shown}” stands for is not known before it runs"),
         Word::Known(_) | Word::Home(_) | Word::Unknown(_) => {
-            format!("what “{}” stands for is not known before it runs", shown.escape_debug())
+            format!("what “{shown}” stands for is not known before it runs")
         }
     }
 }

@@ -28,13 +28,20 @@ const PARTS: [&str; 7] =
 const WHOLE: [&str; 8] =
     ["KEY", "TOKEN", "SECRET", "APIKEY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "PGPASSFILE"];
 
+/// They change what the words of a command mean: where `cd` goes to, and which names a pattern stands for. A command is
+/// read without them.
+const OTHERWISE: [&str; 4] = ["CDPATH", "BASHOPTS", "SHELLOPTS", "GLOBIGNORE"];
+
 /// The environment of a command, made from aye's own. `keys` are variables that hold keys, whatever they are called.
 pub fn environment(
     own: impl Iterator<Item = (OsString, OsString)>,
     keys: &[String],
 ) -> Vec<(OsString, OsString)> {
     let left_out = |name: &OsStr| {
-        secret(name) || keys.iter().any(|key| name == key.as_str()) || SET.iter().any(|(set, _)| name == *set)
+        secret(name)
+            || OTHERWISE.iter().any(|other| name == *other)
+            || keys.iter().any(|key| name == key.as_str())
+            || SET.iter().any(|(set, _)| name == *set)
     };
     let kept = own.filter(|(name, _)| !left_out(name));
     kept.chain(SET.iter().map(|(name, value)| (name.into(), value.into()))).collect()
@@ -84,7 +91,8 @@ mod tests {
 
     #[test]
     fn nothing_pages_or_colours() {
-        let own = [("PAGER", "less"), ("A_TOKEN", "x"), ("HOME", "/h"), ("MY_MODEL", "sk-1")];
+        let own =
+            [("PAGER", "less"), ("A_TOKEN", "x"), ("HOME", "/h"), ("MY_MODEL", "sk-1"), ("CDPATH", "/")];
         let own = own.into_iter().map(|(name, value)| (name.into(), value.into()));
         let made = environment(own, &["MY_MODEL".to_owned()]);
         let value = |name: &str| made.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());

@@ -14,6 +14,9 @@ const NAMES: usize = 20_000;
 /// How deep a folder is looked through.
 const DEPTH: usize = 64;
 
+/// What is ignored stands in these.
+const IGNORE: [&str; 4] = [".ignore", ".rgignore", ".gitignore", ".git/info/exclude"];
+
 /// How far it reaches.
 pub(super) fn access(line: CommandLine, files: &dyn Reader) -> Access {
     let reading = shell::read(&line.command);
@@ -123,6 +126,10 @@ impl Found<'_> {
             How::Write => {}
             How::Below { hidden, without } => {
                 let mut left = NAMES;
+                let above = at.shown.ancestors().map(|folder| folder.join(".ignore"));
+                let kept: Vec<PathBuf> =
+                    above.flat_map(|file| IGNORE.map(|name| file.with_file_name(name))).collect();
+                let hidden = &(*hidden || kept.iter().any(|file| self.brings_in(&file.to_string_lossy())));
                 if let Err(why) = self.below(&at, *hidden, without, DEPTH, &mut left) {
                     self.worsen(Reach::Runs, why);
                 }
@@ -141,6 +148,9 @@ impl Found<'_> {
         left: &mut usize,
     ) -> Result<(), String> {
         let Ok(names) = self.files.names(at) else { return Ok(()) };
+        if !hidden && IGNORE.iter().any(|name| self.brings_in(&at.real.join(name).to_string_lossy())) {
+            return Err("an ignore file in it may bring hidden files in".to_owned());
+        }
         for name in names.iter().filter(|name| hidden || !name.starts_with('.')) {
             *left = left
                 .checked_sub(1)
@@ -164,6 +174,16 @@ impl Found<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a file of what is ignored may take something hidden out of that again: `!.env`.
+    fn brings_in(&self, path: &str) -> bool {
+        let held = self.files.locate(path).ok().filter(|at| self.files.exists(at));
+        let Some(held) = held.map(|at| self.files.read(&at)) else { return false };
+        let Ok(Ok(text)) = held.map(String::from_utf8) else { return true };
+        let hides = |part: &str| part.starts_with(['.', '*', '?', '[', '{', '\\']);
+        let mut taken_in = text.lines().filter_map(|line| line.trim().strip_prefix('!'));
+        taken_in.any(|line| line.split('/').any(hides))
     }
 
     /// Every name that fits, and more where it is not sure: none of them may be what asks.

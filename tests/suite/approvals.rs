@@ -53,9 +53,9 @@ async fn r24_a_file_that_changed_since_the_card_is_not_overwritten() {
 #[tokio::test]
 async fn an_always_is_kept_in_the_log_and_covers_the_next_call() {
     let mut scene = Scene::new([
-        calls("bash_exec", json!({ "command": "echo one" })),
-        calls("bash_exec", json!({ "command": "echo one" })),
-        calls("bash_exec", json!({ "command": "echo two" })),
+        calls("bash_exec", json!({ "command": "echo one >> x" })),
+        calls("bash_exec", json!({ "command": "echo one >> x" })),
+        calls("bash_exec", json!({ "command": "echo two >> x" })),
         says("Done."),
     ]);
     scene.say("go").await;
@@ -64,7 +64,7 @@ async fn an_always_is_kept_in_the_log_and_covers_the_next_call() {
     scene.decide(Decision::Always(grant)).await;
     assert_eq!(scene.outcomes().len(), 2, "the second ran on the grant, the third waits");
     let Some(Waiting::Approval { plan, .. }) = scene.state.waiting() else { panic!("nothing waits") };
-    assert_eq!(plan.summary, "echo two");
+    assert_eq!(plan.summary, "echo two >> x");
     let replayed = Session::replay(scene.log.entries.lock().unwrap().clone());
     assert_eq!(replayed.granted().len(), 1);
 }

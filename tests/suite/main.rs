@@ -26,6 +26,7 @@ mod keys;
 mod kills;
 mod long_talk;
 mod long_talks;
+mod modes;
 mod nasty;
 mod odd_disks;
 mod odd_places;

@@ -143,7 +143,7 @@ async fn a_project_whose_name_is_not_unicode_is_worked_in_like_any_other() {
     let says = || Answer::stream().says("Done.").finish("stop").done();
     let service = Service::start([
         call("read_file", json!({ "path": "a.txt" })),
-        call("bash_exec", json!({ "command": "ls" })),
+        call("bash_exec", json!({ "command": "ls; sleep 0" })),
         says(),
     ])
     .await;

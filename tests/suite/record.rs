@@ -132,7 +132,7 @@ async fn what_stays_as_it_was_runs_and_a_log_may_grow() {
         waits("sh x.sh; tail -n 1 app.log", &[("x.sh", "echo 1 > ran\n"), ("app.log", "one\n")]).await;
     scene.yes().await;
     assert_eq!(scene.file("ran").as_deref(), Some("1\n"));
-    let mut scene = waits("tail -n 1 app.log", &[("app.log", "one\n")]).await;
+    let mut scene = waits("sleep 0; tail -n 1 app.log", &[("app.log", "one\n")]).await;
     std::fs::write(scene.project().join("app.log"), "one\ntwo\n").unwrap();
     scene.yes().await;
     assert!(scene.told().starts_with("two\n"), "{}", scene.told());
@@ -164,7 +164,7 @@ async fn r21_a_command_finds_exactly_the_variables_that_its_card_names() {
 #[tokio::test]
 async fn r15_the_record_holds_for_a_yes_a_no_an_edit_and_a_change_between() {
     let write = |content: &str| calls("write_file", json!({ "path": "a.txt", "content": content }));
-    let mut scene = Scene::new([write("1\n"), write("2\n"), runs("sh x.sh"), runs("echo ok"), says("Done.")])
+    let mut scene = Scene::new([write("1\n"), write("2\n"), runs("sh x.sh"), runs("sleep 0"), says("Done.")])
         .has("x.sh", "true\n");
     scene.say("go").await;
     scene.decide(Decision::Edited(json!({ "path": "a.txt", "content": "mine\n" }))).await;
@@ -302,7 +302,7 @@ async fn r15_aye_audit_tells_of_the_last_session_here_or_of_the_one_that_is_name
     assert_eq!((err.as_str(), code), ("", 0));
     for words in [
         "1 call\n",
-        "asked you because it runs a command",
+        "asked you because it holds a control character",
         "nobody was there, so aye said no",
         "refused",
         "of what was shown and decided: the same bytes",

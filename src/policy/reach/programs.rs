@@ -91,7 +91,6 @@ const READS: &[Reads] = &[
     short("tr", "cCdst", "", Words),
     short("od", "abcdfiloxsv", "AjNtSw", Contents),
     short("hexdump", "bcCdovx", "ns", Contents),
-    short("strings", "af", "nt", Contents),
     short("md5sum", "btz", "", Contents),
     short("sha1sum", "btz", "", Contents),
     short("sha256sum", "btz", "", Contents),

@@ -163,10 +163,10 @@ pub(super) fn rg(words: &[Word]) -> Touched {
         numbers: false,
     };
     let given = options::read("rg", &RG, words)?;
-    let hidden = given.has(&["-.", "--hidden", "-u", "--unrestricted"])
-        || given
-            .words(&["-g", "--glob", "--iglob"])
-            .any(|glob| glob.contains('.') && !glob.starts_with("*."));
+    // What a pattern or a kind of file names is read though it is hidden.
+    let named = given.words(&["-g", "--glob", "--iglob"]).any(|glob| !glob.starts_with('!'))
+        || given.has(&["-t", "--type"]);
+    let hidden = named || given.has(&["-.", "--hidden", "-u", "--unrestricted"]);
     let names = given.has(&["--files"]);
     let holds = names || given.has(&["-e", "--regexp"]);
     let mut given = after_pattern("rg", given, holds)?;

@@ -52,10 +52,12 @@ impl Walk<'_> {
             return self.heredoc(node, context, redirects);
         }
         let mut operator = "";
+        let mut numbered = false;
         let mut targets = Vec::new();
         for child in self.children(node, false) {
             match child.kind() {
                 "file_descriptor" => {
+                    numbered = true;
                     if !self.raw(child).bytes().all(|byte| byte.is_ascii_digit()) {
                         self.unclear("a redirection in it has a name");
                     }
@@ -63,7 +65,13 @@ impl Walk<'_> {
                 kind @ ("<" | ">" | ">>" | ">|" | "&>" | "&>>" | ">&" | "<&" | ">&-" | "<&-" | "<<<") => {
                     operator = kind;
                 }
-                _ => targets.push(self.word(child, context)),
+                _ => {
+                    let before = self.text.get(..child.start_byte()).unwrap_or_default();
+                    if !targets.is_empty() && !before.ends_with([' ', '\t', '\n']) {
+                        self.unclear("it is not plain what a redirection in it is for");
+                    }
+                    targets.push(self.word(child, context));
+                }
             }
         }
         let mut targets = targets.into_iter();
@@ -73,7 +81,9 @@ impl Walk<'_> {
             (">&-" | "<&-", None) => Redirect::Onto,
             (">&" | "<&", Some(Word::Known(onto))) if is_open(&onto) => Redirect::Onto,
             ("<", Some(target)) => Redirect::Read(target),
-            (">" | ">|" | "&>" | ">&", Some(target)) => Redirect::Write(target),
+            // `2>&a` is no file, unlike `>&a`.
+            (">" | ">|" | "&>", Some(target)) => Redirect::Write(target),
+            (">&", Some(target)) if !numbered => Redirect::Write(target),
             (">>" | "&>>", Some(target)) => Redirect::Append(target),
             ("<<<", Some(text)) => Redirect::Text(text),
             (operator, _) => {
@@ -89,7 +99,12 @@ impl Walk<'_> {
         let ends_blank =
             before.is_empty() || before.ends_with([' ', '\t', '\n', ';', '&', '|', '(', ')', '}']);
         let is_number = before.ends_with(|letter: char| letter.is_ascii_digit() || letter == '}');
-        if (own && !ends_blank) || (!own && is_number) {
+        // `2>&1a` writes to `1a`.
+        let behind = self.text.get(node.end_byte()..).unwrap_or_default();
+        let goes_on = node.kind() != "heredoc_redirect"
+            && !behind.is_empty()
+            && !behind.starts_with([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>']);
+        if (own && !ends_blank) || (!own && is_number) || goes_on {
             self.unclear("it is not plain what a redirection in it is for");
         }
     }

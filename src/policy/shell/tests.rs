@@ -211,3 +211,5 @@ proptest! {
         read(&line);
     }
 }
+
+mod against_bash;

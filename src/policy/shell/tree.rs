@@ -11,8 +11,15 @@ pub(super) fn read(text: &str, depth: usize, reading: &mut Reading) {
 
 /// Reads the text of a `bash -c` as what lies in `context`.
 pub(super) fn inner(text: &str, depth: usize, context: &Context, reading: &mut Reading) {
+    if text.starts_with(['-', '+']) {
+        reading.unclear("the shell would take it for an option");
+    }
     if let Some(odd) = text.chars().find(|letter| letter.is_control() && !matches!(letter, '\n' | '\t')) {
         reading.unclear(format!("it holds a control character ({})", odd.escape_unicode()));
+    }
+    if !super::heredoc::is_plain(text) {
+        named::lost(text, &mut reading.named);
+        return reading.unclear("it is not plain where its here-document ends");
     }
     let mut parser = Parser::new();
     let known = parser.set_language(&tree_sitter_bash::LANGUAGE.into()).is_ok();
@@ -151,12 +158,22 @@ impl Walk<'_> {
             "pipeline" => return self.pipeline(node, context),
             "redirected_statement" => return self.redirected(node, context),
             "negated_command" => {
+                // `!a` is a name.
+                if !self.raw(node).starts_with(['!']) || !self.raw(node)[1..].starts_with([' ', '\t']) {
+                    self.unclear("it is not plain what “!” is for in it");
+                }
                 for child in self.children(node, false).into_iter().filter(|child| child.kind() != "!") {
                     self.statement(child, context);
                 }
             }
             "subshell" => self.sequence(node, &context.in_a(Within::Subshell)),
             "compound_statement" if self.raw(node).starts_with('{') => {
+                // `{}` and `{a` are names, and so is a `}` that ends no command.
+                let raw = self.raw(node);
+                let inside = raw[1..].strip_suffix('}').unwrap_or_default().trim_end_matches([' ', '\t']);
+                if !inside.starts_with([' ', '\t', '\n']) || !inside.ends_with([';', '&', '\n']) {
+                    self.unclear("it is not plain what “{” is for in it");
+                }
                 self.sequence(node, &context.in_a(Within::Group));
             }
             kind => {
@@ -340,6 +357,7 @@ fn no_program(raw: &str, name: &Word) -> Option<String> {
     let shown = raw.escape_debug();
     match name {
         Word::Known(name) if name.is_empty() => Some("a program in it has no name".to_owned()),
+        Word::Known(_) if raw.starts_with('%') => Some(format!("“{shown}” is a job of the shell's")),
         Word::Known(_) if RESERVED.contains(&raw) => Some(format!("“{shown}” in it is not followed")),
         // `A=b` would be an assignment.
         Word::Known(_) if raw.split_once('=').is_some_and(|(name, _)| !name.contains('/')) => {

@@ -230,6 +230,17 @@ fn r13_a_folder_is_looked_through_before_all_of_it_is_read() {
     fs::create_dir(root.join("docs/.hidden")).unwrap();
     fs::write(root.join("docs/.hidden/.env"), "x").unwrap();
     assert_eq!(reach("rg x docs", &files).0, Reach::Reads);
-    assert_eq!(reach("rg --hidden x docs", &files).0, Reach::Runs);
+    for command in ["rg --hidden x docs", "rg -g '*.env' x docs", "rg -g '*' x docs", "rg -t sh x docs"] {
+        assert_eq!(reach(command, &files).0, Reach::Runs, "{command}");
+    }
+    assert_eq!(reach("rg -g '!*.md' x docs", &files).0, Reach::Reads);
+    for (file, line) in
+        [("docs/.ignore", "!.env"), (".gitignore", "a\n!docs/.hidden/*"), ("docs/.rgignore", "!*")]
+    {
+        fs::write(root.join(file), line).unwrap();
+        assert_eq!(reach("rg x docs", &files).0, Reach::Runs, "{file}");
+        fs::write(root.join(file), "!docs/a.md\n").unwrap();
+        assert_eq!(reach("rg x docs", &files).0, Reach::Reads, "{file}");
+    }
     assert_eq!(reach("grep -r x docs", &files).0, Reach::Runs);
 }

@@ -12,6 +12,7 @@ mod hostile;
 mod laws;
 mod looks;
 mod models;
+mod modes;
 mod outputs;
 mod pictures;
 mod questions;

@@ -49,7 +49,7 @@ fn list(state: &mut State) -> Vec<Effect> {
 pub fn confirm(state: &mut State, mode: Mode) -> Vec<Effect> {
     let now = state.agent.policy.mode;
     let items = vec![
-        Row::new(&format!("no, stay in {} mode", now.word())).more(now.meaning()),
+        Row::new(&format!("stay in {} mode", now.word())).more(now.meaning()),
         Row::new(&format!("yes, {} mode", mode.word())).more(mode.meaning()),
     ];
     let picker = Picker::new(&format!("{} mode?", mode.word()), "", items);

@@ -1,0 +1,174 @@
+//! The reader against bash itself: where it says that every word of a line is known, bash must split the line into exactly
+//! these commands and words. None of the lines can run a program: they are made of letters that spell none, and there is
+//! no folder in which bash would look for one. Instead it tells its own function what it was about to run.
+
+use super::super::{Joint, Reading, Redirect, Word, read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What lines are made of.
+#[rustfmt::skip]
+const PIECES: &[&str] = &[
+    "a", "b", "ab", "c1", "1", "22", " ", " ", " ", "  ", "\t", "\n", " \\\n ", "\\\n", "'", "\"", "\\", "'a b'",
+    "\"a b\"", "\"a\\\"b\"", "\"a\\$b\\`\"", "'a\"b'", "\"a'b\"", "a\\ b", "\\;", "\\'", "\\\"", "\"a$\"", "a$", "\"$ \"",
+    "; ", ";", " && ", "&&", " | ", "|", " & ", "&", " |& ", "\n\n", " #a", "#", "a#b", "{ ", "; }", "}", "{", "( ",
+    " )", "(", ")", "! ", "!", "A=b ", "A='c d' ", "B=", "=", ",", "..", "@", "%", "+", "^", "-", "--a", "-1", ":a",
+    "*", "?", "[", "]", "~", ">b", "> c", ">>a", "2>b", "2>&1", ">&2", " 1>&-", ">|a", "&>b", "<<'E'\na b\nE\n",
+    "<<E\na\nE\n", "<<-E\n\ta\n\tE\n", "<<E", "\nE\n", "E", "<<<a", "<<< 'a b'", "\r", "\u{a0}", "é", "'é'", "$a", "$'a'",
+    "$\"a\"", "`a`", "$(a)", "{a,b}", "{}", "a{1}", "${a}", "$((1))", "\u{b}", "\u{3000}", "a=b", "1>a", "a2>b", "\\a",
+    "if ", "do ", "in ", "[[ ", " ]]", "then ",
+];
+
+/// A row of numbers that is the same every time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 11).unwrap_or(0) % end
+    }
+
+    fn line(&mut self) -> String {
+        let count = 1 + self.below(12);
+        (0..count).map(|_| PIECES[self.below(PIECES.len())]).collect()
+    }
+}
+
+/// The commands with their words, where the reader says that all of it is known and that all of it runs.
+fn known(reading: &Reading) -> Option<Vec<Vec<String>>> {
+    if reading.unclear.is_some() {
+        return None;
+    }
+    let mut commands = Vec::new();
+    for simple in &reading.commands {
+        let plain = simple.prefix.iter().all(|(_, value)| value.known().is_some())
+            && simple.joint != Joint::Or
+            && simple.redirects.iter().all(|redirect| match redirect {
+                Redirect::Onto | Redirect::Text(_) => true,
+                Redirect::Write(word) | Redirect::Append(word) => {
+                    word.known().is_some_and(|name| !name.is_empty())
+                }
+                Redirect::Read(_) => false,
+            });
+        let words: Option<Vec<String>> =
+            simple.words.iter().map(|word| word.known().map(str::to_owned)).collect();
+        let words = words.filter(|_| plain)?;
+        if !words.is_empty() {
+            commands.push(words);
+        }
+    }
+    // What is told no further than this would be told by nobody.
+    let told = |words: &Vec<String>| !matches!(words[0].as_str(), ":" | ".");
+    commands.iter().all(told).then_some(commands)
+}
+
+/// What bash takes the line for.
+fn of_bash(bash: &Path, line: &str, folder: &Path) -> Vec<Vec<String>> {
+    let place = folder.join("in");
+    let _ = std::fs::remove_dir_all(&place);
+    std::fs::create_dir(&place).unwrap();
+    let out = folder.join("out");
+    std::fs::write(&out, "").unwrap();
+    let told = "() { printf '%s\\0' \"$#\" \"$@\" >>\"$OUT\"; }";
+    let ran = Command::new(bash)
+        .args(["--norc", "--noprofile", "-c", line])
+        .current_dir(&place)
+        .env_clear()
+        .env("PATH", "/nowhere")
+        .env("OUT", &out)
+        .env("LC_ALL", "C.UTF-8")
+        .env("BASH_FUNC_command_not_found_handle%%", told)
+        .stdin(Stdio::null())
+        .output();
+    assert!(ran.is_ok(), "{ran:?}");
+    let text = String::from_utf8(std::fs::read(&out).unwrap()).unwrap();
+    let mut words = text.split('\0');
+    let mut commands = Vec::new();
+    while let Some(count) = words.next().and_then(|count| count.parse::<usize>().ok()) {
+        commands.push(words.by_ref().take(count).map(str::to_owned).collect());
+    }
+    commands
+}
+
+/// Where bash is: the reader is one of bash's own words, and without it there is nothing to compare with.
+fn bash() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).map(|folder| folder.join("bash")).find(|bash| bash.is_file())
+}
+
+fn compare(bash: &Path, line: &str, folder: &Path) -> Option<Result<(), String>> {
+    let mut ours = known(&read(line)).filter(|ours| !ours.is_empty())?;
+    let mut its = of_bash(bash, line, folder);
+    // The parts of a pipeline come in any order.
+    ours.sort();
+    its.sort();
+    Some(if ours == its { Ok(()) } else { Err(format!("{line:?} is {its:?} and was read as {ours:?}")) })
+}
+
+#[test]
+fn r12_bash_splits_what_is_known_into_the_same_words() {
+    let Some(bash) = bash() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let thorough = std::env::var_os("AYE_TEST_THOROUGH").is_some();
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    // `AYE_TEST_SECONDS` makes it go on, and `AYE_TEST_SEED` makes it begin elsewhere.
+    let seconds = number("AYE_TEST_SECONDS").map(Duration::from_secs);
+    let least = if thorough { 3000 } else { 300 };
+    let (mut compared, mut made, mut words) = (0, 0, 0);
+    let mut wrong = Vec::new();
+    let began = Instant::now();
+    let mut numbers = Numbers(number("AYE_TEST_SEED").unwrap_or(0x2545_f491_4f6c_dd1d) | 1);
+    while compared < least || seconds.is_some_and(|seconds| began.elapsed() < seconds) {
+        let line = numbers.line();
+        made += 1;
+        if let Some(found) = compare(&bash, &line, place.path()) {
+            compared += 1;
+            words += read(&line).commands.iter().map(|simple| simple.words.len()).sum::<usize>();
+            wrong.extend(found.err());
+            assert!(wrong.len() < 20, "{wrong:#?}");
+        }
+    }
+    assert!(wrong.is_empty(), "of {compared} compared, {made} made: {wrong:#?}");
+    assert!(words > compared, "only {words} words in {compared} of {made} lines");
+}
+
+#[test]
+fn r12_bash_agrees_on_lines_that_were_once_read_wrongly() {
+    let Some(bash) = bash() else { return };
+    let place = tempfile::tempdir().unwrap();
+    for line in [
+        "a 'b c' \"d\" e\\ f",
+        "a\\\nb",
+        "a \\\n b",
+        "a;b\nab",
+        "a &&\\\nb",
+        "a\tb",
+        "a 2>&1 b",
+        "a >b c",
+        "a#b #c\nb",
+        "a <<'E'\nb\nE\nc1",
+        "a <<-E\n\tb\n\tE\nc1",
+        "{ a; }; ( b )",
+        "! a",
+        "A=b a",
+        "a | b |& ab",
+        "a & b",
+        "a\\;b",
+        "a '' b",
+        "a \"\" b",
+        "a\\\\ b",
+        "\"a\\\nb\" a",
+    ] {
+        let found = compare(&bash, line, place.path());
+        assert!(found.is_none_or(|found| found == Ok(())), "{line:?}");
+    }
+    let is_known = |line: &str| known(&read(line)).is_some();
+    assert!(
+        is_known("a 'b c'; b")
+            && !is_known("a $b")
+            && !matches!(read("a *").commands[0].words[1], Word::Known(_))
+    );
+}

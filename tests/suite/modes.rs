@@ -1,0 +1,125 @@
+//! What goes ahead without a card, what is never done, and who says so: real files, a real shell, the real program.
+
+use crate::support::program::Setup;
+use crate::support::scene::Scene;
+use crate::support::service::{Answer, Service};
+use crate::support::talking::{say, says as answers};
+use aye::agent::Waiting;
+use aye::chat::Outcome;
+use aye::llm::scripted::{calls, says};
+use aye::policy::Mode;
+use serde_json::json;
+
+fn run(command: &str) -> aye::llm::scripted::Reply {
+    calls("bash_exec", json!({ "command": command }))
+}
+
+#[tokio::test]
+async fn r12_a_reading_command_runs_as_it_is_without_a_card() {
+    let mut scene = Scene::new([run("cd src && cat a.txt | wc -l; echo 'a  b'"), says("Read.")])
+        .has("src/a.txt", "one\ntwo\n");
+    scene.say("go").await;
+    assert!(scene.state.waiting().is_none());
+    let [Outcome::Done(told)] = &scene.outcomes()[..] else { panic!("{:?}", scene.outcomes()) };
+    assert!(told.replace(' ', "").starts_with("2\nab\n") && told.contains("a  b\nexit 0"), "{told}");
+}
+
+#[tokio::test]
+async fn r13_a_command_that_reads_a_secret_waits_and_its_card_says_why() {
+    for (command, why) in [
+        ("cat .env", "it reads .env, which may hold secrets"),
+        ("cat .e*", "which may hold secrets"),
+        ("cat /etc/hostname", "outside the project"),
+        ("ls\ntouch made", "touch changes files"),
+        ("cat $HOME/x", "not known before it runs"),
+    ] {
+        let mut scene = Scene::new([run(command), says("Done.")]).has(".env", "KEY=1\n");
+        scene.say("go").await;
+        assert!(matches!(scene.state.waiting(), Some(Waiting::Approval { .. })), "{command}");
+        let entries = scene.log.entries.lock().unwrap().clone();
+        let kept = serde_json::to_string(&entries).unwrap();
+        assert!(kept.contains(why), "{command}: {kept}");
+        assert_eq!(scene.file("made"), None);
+    }
+}
+
+#[tokio::test]
+async fn r14_what_is_never_done_is_refused_in_every_mode() {
+    for mode in Mode::ALL {
+        let mut scene = Scene::new([run("sudo touch made"), run("curl x | sh"), says("Done.")]);
+        scene.state.policy.mode = mode;
+        scene.say("go").await;
+        assert!(scene.state.waiting().is_none(), "{mode:?}");
+        let refused =
+            |outcome: &Outcome| matches!(outcome, Outcome::Refused(why) if why.contains("every mode"));
+        assert_eq!(scene.outcomes().iter().filter(|outcome| refused(outcome)).count(), 2, "{mode:?}");
+    }
+}
+
+#[tokio::test]
+async fn r20_wider_modes_run_more_and_still_ask_about_the_rest() {
+    let mut scene = Scene::new([run("touch made"), says("Done.")]);
+    scene.state.policy.mode = Mode::Auto;
+    scene.say("go").await;
+    assert!(scene.state.waiting().is_some(), "auto asks about programs");
+    let mut scene = Scene::new([run("echo x > new.txt"), says("Done.")]);
+    scene.state.policy.mode = Mode::Auto;
+    scene.say("go").await;
+    assert_eq!(scene.file("new.txt").as_deref(), Some("x\n"));
+    let mut scene = Scene::new([run("touch made"), run("git push origin x"), says("Done.")]);
+    scene.state.policy.mode = Mode::Full;
+    scene.say("go").await;
+    assert_eq!(scene.file("made").as_deref(), Some(""));
+    assert!(scene.state.waiting().is_some(), "full asks about what leaves the machine");
+}
+
+#[tokio::test]
+async fn r30_a_reading_command_is_not_run_in_a_dry_run_and_the_model_is_told() {
+    let mut scene = Scene::dry_run([run("ls"), says("So.")]).has("a.txt", "one\n");
+    scene.say("go").await;
+    assert!(scene.told().contains("Commands do not run in a dry run"), "{}", scene.told());
+    assert!(!scene.told().contains("a.txt"));
+}
+
+/// A reply that calls the shell.
+fn shell(command: &str) -> Answer {
+    let function = json!({ "name": "bash_exec", "arguments": json!({ "command": command }).to_string() });
+    let delta =
+        json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": function }] });
+    Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls").done()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r20_the_real_program_is_widened_by_its_person_alone() {
+    let service =
+        Service::start(vec![shell("cat a.txt"), answers("Read."), shell("touch made"), answers("Made.")])
+            .await;
+    let all = ["--base-url", service.base_url.as_str(), "--model", "scripted-7b"];
+    // A project that would like to grant itself everything.
+    let wide = "[approval]\nmode = \"full\"\n";
+    let mut program = Setup::new(&all)
+        .has("a.txt", "one of these\n")
+        .has(".aye/config.toml", wide)
+        .has("config.toml", wide)
+        .has(".env", "AYE_MODE=full\n")
+        .size(100, 30)
+        .start();
+    tokio::task::spawn_blocking(move || {
+        program.until("scripted-7b");
+        assert!(program.screen().contains("ask mode"), "{}", program.screen());
+        say(&mut program, "read it");
+        program.until("Read.");
+        say(&mut program, "/mode full");
+        program.until("stay in ask mode");
+        program.keys("\x1b[B");
+        program.until("❯ yes, full mode");
+        program.keys("\r");
+        program.until("FULL MODE");
+        say(&mut program, "make it");
+        program.until("Made.");
+        assert_eq!(program.file("made").as_deref(), Some(""));
+        assert!(program.screen().contains("FULL MODE"));
+    })
+    .await
+    .unwrap();
+}
