@@ -44,7 +44,7 @@ pub(super) struct Watch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Stamp {
     today: String,
-    files: Vec<Option<(u64, u64, i64, i64, u64)>>,
+    files: Vec<Option<[i128; 5]>>,
 }
 
 impl Watch {
@@ -71,7 +71,11 @@ impl Watch {
         let own = self.book.folder.join(OF_PROJECT);
         let of = |path: &Path| {
             let found = fs::metadata(path).ok()?;
-            Some((found.dev(), found.ino(), found.mtime(), found.mtime_nsec(), found.len()))
+            let (place, time) = (
+                [found.dev(), found.ino(), found.len()].map(i128::from),
+                [found.mtime(), found.mtime_nsec()].map(i128::from),
+            );
+            Some([place[0], place[1], place[2], time[0], time[1]])
         };
         let files = [&self.book.file, &self.book.trusted, &own].map(|path| of(path)).to_vec();
         Stamp { today: today(), files }

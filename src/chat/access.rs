@@ -27,7 +27,7 @@ pub enum Access {
 pub struct Run {
     /// What is run.
     #[serde(flatten)]
-    pub line: CommandLine,
+    pub line: Box<CommandLine>,
     /// How far it reaches. Left out where that is unclear, as in what was kept before it was told.
     #[serde(default, skip_serializing_if = "Reach::is_unclear")]
     pub reach: Reach,
@@ -64,7 +64,7 @@ impl Reach {
 
 impl From<CommandLine> for Run {
     fn from(line: CommandLine) -> Self {
-        Self { line, reach: Reach::default(), why: String::new() }
+        Self { line: Box::new(line), reach: Reach::default(), why: String::new() }
     }
 }
 

@@ -30,7 +30,7 @@ impl<'a> Subject<'a> {
         basis: &'a Basis,
     ) -> Self {
         let line = match (access, preview) {
-            (Access::Run(run), _) => Some(&run.line),
+            (Access::Run(run), _) => Some(&*run.line),
             (_, Preview::Command(line)) => Some(line),
             (_, Preview::Text(_) | Preview::Edit(_)) => None,
         };
