@@ -3,6 +3,9 @@
 use clap::{ArgAction, Parser};
 use std::path::PathBuf;
 
+/// What may follow `rules`.
+const RULES: &[&str] = &["list", "check", "explain", "trust", "untrust"];
+
 /// The terminal copilot that asks first.
 ///
 /// With nothing configured it opens the tour: a scripted model that plays a short session against real tools, so that
@@ -13,7 +16,9 @@ use std::path::PathBuf;
     version,
     max_term_width = 100,
     after_help = "aye models [--json] lists the models of the service instead of talking to one.\naye audit [ID] [--json] \
-        tells of every call of a session who allowed it, when, and what became of it.\naye doctor [--json] looks at \
+        tells of every call of a session who allowed it, when, and what became of it.\naye rules [list|check|explain 'COMMAND'|trust|untrust] \
+        [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why.\n\
+        aye doctor [--json] looks at \
         settings, keys, the model, the terminal and the sandbox, and says what is wrong and what to do about it."
 )]
 pub struct Cli {
@@ -25,8 +30,8 @@ pub struct Cli {
     #[arg(short, long)]
     pub print: bool,
 
-    /// With -p: one JSON entry per line instead of text; with models: one model per line; with audit: one call per line; with
-    /// doctor: one finding per line
+    /// With -p: one JSON entry per line instead of text; with models: one model per line; with audit: one call per line;
+    /// with rules: one rule or step per line; with doctor: one finding per line
     #[arg(long)]
     pub json: bool,
 
@@ -93,6 +98,14 @@ impl Cli {
             [audit, id] if audit == "audit" && !self.print => Some(Some(id)),
             _ => None,
         }
+    }
+
+    /// Whether the rules are asked for, and what of them: the words behind `rules`.
+    pub fn asks_rules(&self) -> Option<Vec<&str>> {
+        let (first, rest) = self.words.split_first()?;
+        let asks = !self.print && first == "rules";
+        let known = rest.first().is_none_or(|word| RULES.contains(&word.as_str()));
+        (asks && known).then(|| rest.iter().map(String::as_str).collect())
     }
 
     /// Whether the machine is looked at, and nothing is said to a model.

@@ -90,6 +90,14 @@
 //! - The terminal is told to leave cells where they are whichever way they are read, so that no text turns a card around;
 //!   the transcript puts Hebrew and Arabic in order itself (`tui::text::bidi`).
 //! - The bar measures what is far by its words and not by its rows (`extent`), so that nothing is laid out for it.
+//! - A command line is read once, by [`policy::shell`]: the policy, the files that are compared and the words on the card
+//!   rest on the same reading. The grammar's tree says where a word begins and ends; what stands in it, and that nothing
+//!   stands between, is looked at again, because bash and the grammar do not always agree.
+//! - A yes that lasts is a `chat::Grant` of the session's log, or a rule of the person's file and nowhere else: what is kept
+//!   for a project is read back from that file before every call that is looked at, so another program's rule counts, and
+//!   one that was taken out no longer does. What rules and grants cover is one question, asked of `policy::Subject`: an
+//!   allow is read as narrowly as it can be (`policy::cover`), a deny as widely.
+//! - A rules file that cannot be read whole may have denied something, so everything asks until it can ([`config::rules`]).
 //! - The walls are raised around one thread of the guard, which starts the command: what it starts is within, and the guard
 //!   stays outside, where no signal of the command reaches it.
 //! - Landlock's rules only open. To keep something closed in an open place, all that is beside it is named instead.
@@ -97,9 +105,6 @@
 //!   (`agent::Step::Delegated`). Turns are counted by one counter, so an event finds the one it is for without a wrapper;
 //!   its entries are kept as `Entry::Beneath` in the one log, and its calls have ids that no other call of the session has.
 //!   `agent::State::waiting` shows what has waited longest, whoever asks.
-//! - A command line is read once, by [`policy::shell`]: the policy, the files that are compared and the words on the card
-//!   rest on the same reading. The grammar's tree says where a word begins and ends; what stands in it, and that nothing
-//!   stands between, is looked at again, because bash and the grammar do not always agree.
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

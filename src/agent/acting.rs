@@ -6,7 +6,7 @@ use crate::chat::{
     Access, Answer, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Questions, Status, ToolCall,
     TurnId, Work,
 };
-use crate::policy::{Verdict, judge};
+use crate::policy::{Subject, Verdict, covers, judge};
 use std::time::Duration;
 
 /// After this many failures in a row, the same call with the same arguments is refused unseen.
@@ -138,7 +138,7 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
     }
     let again = std::mem::take(&mut pending.ahead.again);
     let call = pending.call.clone();
-    let verdict = match judge(&desk.state.policy, desk.granted(), &call.name, &plan) {
+    let verdict = match judge(&desk.state.policy, desk.granted(), &desk.state.rules, &call.name, &plan) {
         Verdict::Allow(_) | Verdict::Rehearse(_)
             if let Some(words) = sub_agent::refusal(desk.state, &plan) =>
         {
@@ -237,7 +237,9 @@ pub(super) fn covered(desk: &mut Desk<'_>) {
     let Some(turn) = desk.state.turn() else { return };
     let covers = |pending: &&Pending| match &pending.step {
         Step::ForApproval(plan, _) => {
-            desk.granted().iter().any(|grant| grant.covers(&pending.call.name, plan))
+            let of = Subject::of(&pending.call.name, plan);
+            desk.granted().iter().any(|standing| covers(&standing.grant, &of))
+                && desk.state.rules.lets_grants(&of)
                 && desk.state.session.call(&pending.call.id).is_some_and(|call| call.edited.is_none())
                 && desk.state.brought.as_ref() != Some(&pending.call.id)
         }

@@ -125,7 +125,7 @@ fn look(desk: &Desk<'_>, id: &CallId, intent: &Result<Intent, String>) -> Look {
 
 fn verdict(desk: &Desk<'_>, id: &CallId, plan: &Plan) -> Option<Verdict> {
     let pending = desk.state.pending().iter().find(|pending| pending.call.id == *id)?;
-    Some(judge(&desk.state.policy, desk.granted(), &pending.call.name, plan))
+    Some(judge(&desk.state.policy, desk.granted(), &desk.state.rules, &pending.call.name, plan))
 }
 
 fn first(questions: &Questions) -> String {

@@ -55,6 +55,7 @@ impl State {
                 }
                 Entry::Ended { .. } => over = true,
                 Entry::Titled { .. }
+                | Entry::TakenBack { .. }
                 | Entry::Switched { .. }
                 | Entry::Compacted { .. }
                 | Entry::FellBack { .. }

@@ -1,7 +1,8 @@
 //! Everything that can happen to the agent.
 
 use crate::chat::{Answer, By, CallId, Chunk, Decision, Intent, Outcome, TurnId, Usage};
-use crate::policy::Mode;
+use crate::policy::{Mode, Rules};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Something that happened. Those that carry a turn are dropped when that turn is over.
@@ -107,6 +108,23 @@ pub enum Event {
         model: String,
         /// The profile of the settings that leads to it, where that is another one too.
         profile: Option<String>,
+    },
+    /// The rules are these now: read when the session began, and again before a call is looked at where a file of them
+    /// changed.
+    RulesRead {
+        /// What holds.
+        rules: Arc<Rules>,
+        /// What the person should know of them: one sentence each.
+        notices: Vec<String>,
+    },
+    /// The person took a standing yes back. What was a rule is out of its file by now.
+    TookBack {
+        /// The call on whose card it was given in this session; none for a rule.
+        given_on: Option<CallId>,
+        /// What it was.
+        what: String,
+        /// Who took it back.
+        by: By,
     },
     /// The person chose how much runs without asking. Only a key of theirs makes this; no card and no model does.
     ModeChanged(Mode),

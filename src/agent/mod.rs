@@ -10,6 +10,7 @@ mod event;
 mod naming;
 mod request;
 mod resume;
+mod standing;
 mod state;
 mod sub_agent;
 mod summary;
@@ -27,12 +28,15 @@ pub use effect::Effect;
 pub use event::Event;
 pub use request::{standing_words, words_beneath};
 pub use resume::resume;
+pub use standing::{Allowed, Kept, Width, kept, widths};
 pub use state::{Pending, Phase, State, Step};
 pub use sub_agent::{AT_ONCE, IN_A_TURN, Offer, SubAgent};
 pub use waiting::Waiting;
 pub use window::Gauge;
 
-use crate::chat::{Decision, Ending, Entry, Grant, Namer, Session, TurnId};
+pub use crate::policy::{Holds, Rule};
+
+use crate::chat::{CallId, Decision, Ending, Entry, Namer, Session, Standing, TurnId};
 
 /// Takes one thing that happened into the state and tells what is to be done about it. Never waits, never fails; an
 /// event of a turn that is over changes nothing.
@@ -110,6 +114,13 @@ fn take(desk: &mut Desk<'_>, event: Event) {
                 desk.keep(Entry::Switched { model, profile });
             }
         }
+        Event::RulesRead { rules, notices: _ } => desk.state.rules = rules,
+        Event::TookBack { given_on, what, by } => {
+            let stands = |call: &CallId| desk.state.granted().iter().any(|standing| standing.call == *call);
+            if given_on.as_ref().is_none_or(stands) {
+                desk.keep(Entry::TakenBack { given_on, what, by });
+            }
+        }
         Event::ModeChanged(mode) => desk.state.policy.mode = mode,
     }
 }
@@ -129,7 +140,7 @@ impl Desk<'_> {
     }
 
     /// Every standing yes: one that was given anywhere in the session holds everywhere in it.
-    fn granted(&self) -> &[Grant] {
+    fn granted(&self) -> &[Standing] {
         self.above.unwrap_or(&self.state.session).granted()
     }
 

@@ -5,9 +5,10 @@ use super::compacting::Tries;
 use super::draft::Draft;
 use super::sub_agent::{Offer, SubAgent};
 use super::window::Measure;
-use crate::chat::{By, CallId, Ending, Entry, Grant, Plan, Questions, Session, ToolCall, ToolSpec, TurnId};
-use crate::policy::Policy;
+use crate::chat::{By, CallId, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId};
+use crate::policy::{Policy, Rules};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// All of the agent's state. Frontends read it; only `update` changes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +19,8 @@ pub struct State {
     pub phase: Phase,
     /// What may go ahead, and whether this is a dry run.
     pub policy: Policy,
+    /// The rules of the person, and of the project where they trust it, as they stand now.
+    pub rules: Arc<Rules>,
     /// The model that is asked, by its service's name.
     pub model: String,
     /// Tokens that fit into a request to it, where that is known.
@@ -124,6 +127,7 @@ impl State {
             session: Session::default(),
             phase: Phase::Idle,
             policy,
+            rules: Arc::default(),
             model,
             window: None,
             titles: false,
@@ -167,7 +171,13 @@ impl State {
     /// again.
     pub fn can_ask_again(&self) -> bool {
         let beside = |entry: &&Entry| {
-            !matches!(entry, Entry::Titled { .. } | Entry::Switched { .. } | Entry::Compacted { .. })
+            !matches!(
+                entry,
+                Entry::Titled { .. }
+                    | Entry::TakenBack { .. }
+                    | Entry::Switched { .. }
+                    | Entry::Compacted { .. }
+            )
         };
         let mut last = self.session.entries().iter().rev().filter(beside);
         self.is_idle()
@@ -187,11 +197,6 @@ impl State {
             Phase::Thinking(draft) => Some(draft.turn),
             Phase::Acting { turn, .. } => Some(*turn),
         }
-    }
-
-    /// Every standing yes of this session.
-    pub fn granted(&self) -> &[Grant] {
-        self.session.granted()
     }
 
     /// Whether the model is summarising what was said before, rather than replying.

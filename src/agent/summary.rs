@@ -124,6 +124,7 @@ fn told(
             | Entry::Decided { .. }
             | Entry::Answered { .. }
             | Entry::Titled { .. }
+            | Entry::TakenBack { .. }
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
             | Entry::Beneath { .. }
@@ -151,6 +152,7 @@ pub(super) fn pinned(state: &State, upto: usize) -> String {
             | Entry::Settled { .. }
             | Entry::Ended { .. }
             | Entry::Titled { .. }
+            | Entry::TakenBack { .. }
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
             | Entry::Beneath { .. }

@@ -236,6 +236,11 @@ impl Host for Around {
                     })
                 });
             }
+            Wish::KeepRule { call, grant, by } => self.keep_rule(call, grant, by),
+            Wish::TakeBack { rule, by } => self.take_rule_back(*rule, by),
+            Wish::LearnRules => self.learn_rules(),
+            Wish::Rules => self.tell_rules(),
+            Wish::TrustRules(text) => self.trust_rules(text),
             Wish::LookForLocal => self.look_for_local(),
             Wish::UseLocal(server) => self.use_local(&server),
             Wish::KeepKey(key) => self.keep_key(&key),

@@ -8,10 +8,13 @@ mod doctor;
 mod facts;
 mod files;
 mod host;
+mod keeping;
 mod key_command;
 mod model;
 mod models;
 mod print;
+mod rules;
+mod rules_told;
 mod screen;
 mod there;
 mod walls;
@@ -68,13 +71,17 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         let resumed = cli.resume.as_deref().filter(|id| !id.is_empty());
         return audit::run(&cli, named.or(resumed));
     }
+    if let Some(words) = cli.asks_rules() {
+        return rules_told::run(&cli, &words);
+    }
     if cli.examines() {
         return doctor::run(&cli).await;
     }
     if cli.json && !print {
-        return Err(
-            Mistake("--json goes with -p, or with: aye models, aye audit, aye doctor".to_owned()).into()
-        );
+        return Err(Mistake(
+            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules".to_owned(),
+        )
+        .into());
     }
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !print && !is_terminal {

@@ -1,6 +1,6 @@
 //! Which walls commands get on this machine, by the person's settings.
 
-use crate::chat::{Opening, Walls};
+use crate::chat::{Openings, Walls};
 use crate::config::{Network, Shell};
 use crate::project::sandbox::{self, Kernel};
 use crate::store::Places;
@@ -43,7 +43,7 @@ pub(super) fn confined(shell: &Shell, places: &Places) -> Confined {
                 }
             }
             write.dedup();
-            Walls::raised(Opening { write, network: shell.network == Network::On, sockets: shell.sockets })
+            Walls::raised(Openings { write, network: shell.network == Network::On, sockets: shell.sockets })
         }
     };
     Confined { walls, keep, hide, notices }

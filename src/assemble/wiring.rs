@@ -1,7 +1,7 @@
 //! Puts a session together: its log, its project, its tools and the runtime that drives them.
 
 use super::model::Model;
-use super::{Connecting, Mistake, facts};
+use super::{Connecting, Mistake, facts, rules};
 use crate::agent::{self, Effect, Event, Offer, State};
 use crate::chat::{self, Entry, SessionId};
 use crate::policy::{Mode, Policy};
@@ -86,10 +86,10 @@ impl Wiring {
             ..Header::new(id.clone(), &self.folder, &model.name, dry_run)
         };
         let log = self.sessions().begin(&header);
-        let (state, mut runtime, events) = self.wire(&id, &self.folder, model, dry_run, log)?;
+        let (state, mut runtime, events, notices) = self.wire(&id, &self.folder, model, dry_run, log)?;
         self.learn_window(&mut runtime, model, &state);
         let folder = self.folder.clone();
-        let (effects, notices, model) = (Vec::new(), Vec::new(), model.clone());
+        let (effects, model) = (Vec::new(), model.clone());
         Ok(Session { id, state, runtime, events, effects, notices, folder, model, copy: None })
     }
 
@@ -137,7 +137,8 @@ impl Wiring {
                 }
             }
         }
-        let (blank, mut runtime, events) = self.wire(id, &folder, &model, dry_run, log)?;
+        let (blank, mut runtime, events, told) = self.wire(id, &folder, &model, dry_run, log)?;
+        notices.extend(told);
         let (mut state, mut effects) = agent::resume(chat::Session::replay(read.entries), blank);
         // The model of a session that never changed it stands in no entry of its own.
         if !profile.is_empty()
@@ -192,7 +193,7 @@ impl Wiring {
         model: &Model,
         dry_run: bool,
         log: Lines,
-    ) -> Result<(State, Runtime, Events)> {
+    ) -> Result<(State, Runtime, Events, Vec<String>)> {
         let disk =
             Arc::new(Disk::new(folder).with_context(|| format!("cannot work in {}", folder.display()))?);
         let (project, shell): (Arc<dyn Writer>, _) = if dry_run {
@@ -201,7 +202,7 @@ impl Wiring {
         } else {
             (disk, Some(self.shell.clone()))
         };
-        let (runtime, events) =
+        let (mut runtime, events) =
             Runtime::new(model.llm.clone(), self.tools.clone(), project, shell, Box::new(log));
         let words = agent::standing_words(&facts::for_the_model(folder), dry_run);
         let policy = Policy { mode: self.mode, dry_run };
@@ -210,7 +211,11 @@ impl Wiring {
         state.offer = Some(offer);
         state.window = model.seen.window;
         state.titles = self.titles && !model.seen.tour;
-        Ok((state, runtime, events))
+        let watch = rules::Watch::new(rules::book(&self.places, folder, &self.tools));
+        let (found, notices) = watch.anew().unwrap_or_default();
+        state.rules = found;
+        runtime.looks_first(move || watch.anew().map(|(rules, notices)| Event::RulesRead { rules, notices }));
+        Ok((state, runtime, events, notices))
     }
 }
 

@@ -27,7 +27,7 @@ pub enum Access {
 pub struct Run {
     /// What is run.
     #[serde(flatten)]
-    pub line: CommandLine,
+    pub line: Box<CommandLine>,
     /// How far it reaches. Left out where that is unclear, as in what was kept before it was told.
     #[serde(default, skip_serializing_if = "Reach::is_unclear")]
     pub reach: Reach,
@@ -64,7 +64,7 @@ impl Reach {
 
 impl From<CommandLine> for Run {
     fn from(line: CommandLine) -> Self {
-        Self { line, reach: Reach::default(), why: String::new() }
+        Self { line: Box::new(line), reach: Reach::default(), why: String::new() }
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
         let line =
             CommandLine { command: "ls".into(), folder: strange(), seconds: 1, ..CommandLine::default() };
         let command = Scope::Command { command: "ls".into(), folder: strange(), network: false };
-        let grant = |scope| serde_json::to_string(&Grant { tool: "t".into(), scope });
+        let grant = |scope| serde_json::to_string(&Grant::new("t", scope));
         let edit =
             Diff { path: strange(), created: false, added: 0, removed: 0, hunks: Vec::new(), note: None };
         for written in [

@@ -62,6 +62,7 @@ pub fn records(entries: &[Entry]) -> Vec<Record<'_>> {
             Entry::Said { .. }
             | Entry::Ended { .. }
             | Entry::Titled { .. }
+            | Entry::TakenBack { .. }
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
             | Entry::Beneath { .. }

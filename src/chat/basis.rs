@@ -15,9 +15,24 @@ pub struct Basis {
     /// The names of the variables that a command finds, sorted; never what they hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
+    /// The first thing a command names that lies outside of the project, holds secrets or is obeyed by other programs,
+    /// as it is shown. No lasting yes covers such a command but the one for exactly it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<Beyond>,
     /// Whether there may be more files than were looked at.
     #[serde(default, skip_serializing_if = "is_false")]
     pub partial: bool,
+}
+
+/// What a command names that no rule of some width may cover.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beyond {
+    /// As it is shown: relative to the project where it is inside.
+    #[serde(serialize_with = "as_unicode")]
+    pub path: PathBuf,
+    /// Whether it holds secrets or is obeyed by other programs: then not even a rule for exactly this command covers it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub sensitive: bool,
 }
 
 /// A file, and what it held when the plan was made.

@@ -149,6 +149,7 @@ mod tests {
             basis: Basis {
                 files: vec![Seen { path: "x.sh".into(), held, becomes: None, grows: false }],
                 environment: vec!["HOME".into(), "PATH".into()],
+                beyond: None,
                 partial: false,
             },
             work: Work::Command(line),

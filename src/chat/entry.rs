@@ -155,6 +155,16 @@ pub enum Entry {
         /// What went wrong with the first, in one sentence.
         why: String,
     },
+    /// The person took a standing yes back.
+    TakenBack {
+        /// The call on whose card it was given in this session; none for a rule of the person's file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        given_on: Option<CallId>,
+        /// What it was, in words.
+        what: String,
+        /// Who took it back, and how.
+        by: By,
+    },
     /// A fact of the sub-agent that works on a call: of its own talk, in which the call's task was said first.
     Beneath {
         /// The call that handed it the task.

@@ -16,6 +16,7 @@ pub mod once;
 pub mod picture;
 pub mod plan;
 pub mod question;
+pub mod sensitive;
 pub mod session;
 pub mod shorten;
 pub mod summary;
@@ -25,12 +26,12 @@ pub mod usage;
 pub mod walls;
 
 pub use access::{Access, CommandLine, Reach, Run};
-pub use basis::{Basis, Held, Seen};
+pub use basis::{Basis, Beyond, Held, Seen};
 pub use chunk::{Chunk, Finish};
 pub use digest::{Digest, Told};
 pub use edit::{Diff, Edit, Hunk, Line};
 pub use entry::{By, Decision, Ending, Entry, Namer};
-pub use grant::{Grant, Scope};
+pub use grant::{Grant, Scope, Span, Standing};
 pub use id::{CallId, SessionId, TurnId};
 pub use message::{Echo, Message, Request};
 pub use picture::Picture;
@@ -39,4 +40,4 @@ pub use question::{Answer, Choice, Dropped, Given, Giver, Note, Question, Questi
 pub use session::{Counted, Session};
 pub use tool::{Outcome, ToolCall, ToolSpec};
 pub use usage::Usage;
-pub use walls::{Opening, Walls};
+pub use walls::{Openings, Walls};

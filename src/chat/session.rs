@@ -4,8 +4,8 @@ mod beneath;
 mod talk;
 
 use super::{
-    Access, CallId, Decision, Entry, Grant, Namer, Outcome, Preview, Questions, ToolCall, Usage, summary,
-    tokens,
+    Access, CallId, Decision, Entry, Namer, Outcome, Preview, Questions, Span, Standing, ToolCall, Usage,
+    summary, tokens,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ pub struct Session {
     open: usize,
     /// The entries of each sub-agent, by index.
     beneath: HashMap<CallId, Vec<usize>>,
-    granted: Vec<Grant>,
+    granted: Vec<Standing>,
     title: Option<String>,
     /// Who named it; what the person chose no model changes.
     namer: Option<Namer>,
@@ -130,6 +130,11 @@ impl Session {
                 self.became(index, &entry);
             }
             Entry::Beneath { call, entry } => self.below(index, call, entry),
+            Entry::TakenBack { given_on, .. } => {
+                if let Some(call) = given_on {
+                    self.granted.retain(|standing| standing.call != *call);
+                }
+            }
             Entry::Titled { title, by, usage } => {
                 if *by == Namer::Person || self.namer != Some(Namer::Person) {
                     self.title = Some(title.clone());
@@ -199,16 +204,20 @@ impl Session {
                     call.questions = Some(questions.clone());
                 }
             }
-            Entry::Decided { call, decision, .. } => {
+            Entry::Decided { call, decision, by, .. } => {
+                let number = self.order.iter().position(|id| id == call).map_or(0, |at| at + 1);
+                if let Decision::Always(grant) = decision
+                    && grant.span == Span::Session
+                {
+                    let (call, by) = (call.clone(), by.clone());
+                    self.granted.push(Standing { grant: grant.clone(), entry: index, number, call, by });
+                }
                 if let Some(call) = self.calls.get_mut(call) {
                     call.decided = Some(index);
                     call.started |= matches!(decision, Decision::Once | Decision::Always(_));
                     if let Decision::Edited(arguments) = decision {
                         call.edited = Some(arguments.clone());
                     }
-                }
-                if let Decision::Always(grant) = decision {
-                    self.granted.push(grant.clone());
                 }
             }
             Entry::Settled { call, outcome, .. } => {
@@ -225,6 +234,7 @@ impl Session {
             | Entry::Answered { .. }
             | Entry::Ended { .. }
             | Entry::Titled { .. }
+            | Entry::TakenBack { .. }
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
             | Entry::Beneath { .. }
@@ -258,8 +268,8 @@ impl Session {
         self.order.iter().filter(open).cloned().collect()
     }
 
-    /// Every standing yes, oldest first.
-    pub fn granted(&self) -> &[Grant] {
+    /// Every standing yes of this session that was not taken back, oldest first.
+    pub fn granted(&self) -> &[Standing] {
         &self.granted
     }
 
@@ -332,7 +342,13 @@ impl Session {
     /// Whether the last turn has not ended.
     pub fn is_mid_turn(&self) -> bool {
         let turn = |entry: &&Entry| {
-            !matches!(entry, Entry::Titled { .. } | Entry::Switched { .. } | Entry::Compacted { .. })
+            !matches!(
+                entry,
+                Entry::Titled { .. }
+                    | Entry::TakenBack { .. }
+                    | Entry::Switched { .. }
+                    | Entry::Compacted { .. }
+            )
         };
         let last = self.entries.iter().rev().find(turn);
         last.is_some_and(|entry| !matches!(entry, Entry::Ended { .. }))
@@ -354,6 +370,7 @@ fn weight(entry: &Entry) -> u64 {
         | Entry::Answered { .. }
         | Entry::Ended { .. }
         | Entry::Titled { .. }
+        | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
         | Entry::Beneath { .. }

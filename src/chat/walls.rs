@@ -13,12 +13,12 @@ pub enum Walls {
     /// Nothing does; with why, in words that follow “no sandbox here: ”.
     Absent(Box<str>),
     /// It reaches this and no more.
-    Raised(Box<Opening>),
+    Raised(Box<Openings>),
 }
 
 /// How far a walled command reaches.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Opening {
+pub struct Openings {
     /// The places it may write in beside its folder; absolute, links resolved.
     #[serde(serialize_with = "as_unicode")]
     pub write: Vec<PathBuf>,
@@ -31,7 +31,7 @@ pub struct Opening {
 
 impl Walls {
     /// Walls that let a command reach this and no more.
-    pub fn raised(reach: Opening) -> Self {
+    pub fn raised(reach: Openings) -> Self {
         Self::Raised(Box::new(reach))
     }
 
@@ -46,7 +46,7 @@ impl Walls {
             Self::Unsaid => Self::Unsaid,
             Self::Absent(why) => Self::Absent(why.clone()),
             Self::Raised(reach) => {
-                Self::raised(Opening { network: reach.network || network, ..(**reach).clone() })
+                Self::raised(Openings { network: reach.network || network, ..(**reach).clone() })
             }
         }
     }
@@ -103,7 +103,7 @@ mod tests {
     fn r21_the_card_says_how_far_a_command_reaches() {
         let walls = |write: &[&str], network, sockets| {
             let write = write.iter().map(PathBuf::from).collect();
-            Walls::raised(Opening { write, network, sockets })
+            Walls::raised(Openings { write, network, sockets })
         };
         let home = Some(Path::new("/home/ada"));
         for (walls, asked, expected) in [
@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn the_network_is_on_for_the_call_that_asks_and_stays_on_where_it_always_is() {
-        let off = Walls::raised(Opening::default());
-        let on = Walls::raised(Opening { network: true, ..Opening::default() });
+        let off = Walls::raised(Openings::default());
+        let on = Walls::raised(Openings { network: true, ..Openings::default() });
         assert_eq!(off.with_network(false), off);
         assert_eq!(off.with_network(true), on);
         assert_eq!(on.with_network(false), on);

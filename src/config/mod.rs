@@ -21,6 +21,7 @@ pub mod origin;
 pub mod problem;
 pub mod read;
 pub mod ready;
+pub mod rules;
 pub mod screen;
 pub mod settings;
 pub mod shell;

@@ -1,12 +1,23 @@
 //! May this plan go ahead? One pure function, called in one place.
 
+mod cover;
+mod explain;
+pub mod glob;
 mod mode;
+mod offers;
 pub mod reach;
+pub mod rule;
 pub mod shell;
+mod subject;
 
+pub use cover::covers;
+pub use explain::{Step, explain};
 pub use mode::Mode;
+pub use offers::{may_be_rule, offers, too_wide};
+pub use rule::{About, At, Holds, Rule, Rules, Says};
+pub use subject::Subject;
 
-use crate::chat::{Access, Grant, Plan, Reach};
+use crate::chat::{Access, Plan, Reach, Standing};
 
 /// What may go ahead without asking, fixed by the person outside any card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,18 +60,28 @@ impl Verdict {
     }
 }
 
-/// Judges a plan. The order is the documentation: what is never done; what touches nothing and what reads inside the
-/// project; the plan mode's refusal; the dry run; a standing yes; what the mode lets through; everything else is asked.
-pub fn judge(policy: &Policy, granted: &[Grant], tool: &str, plan: &Plan) -> Verdict {
+/// Judges a plan. The order is the documentation: what is never done; what a rule denies; what touches nothing; what reads inside the
+/// project, unless a rule asks; the plan mode's refusal; the dry run; what a rule asks about, or might if its file could be
+/// read; a standing yes of this session; a rule that allows; what the mode lets through; everything else is asked.
+pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, plan: &Plan) -> Verdict {
     if let Some(why) = never(&plan.access) {
         return Verdict::Refuse(format!(
             "Refused, in every mode and whatever was allowed: {why}. Do not try it another way; say what the person can do themselves."
         ));
     }
-    match &plan.access {
-        Access::Nothing => return Verdict::Allow("it touches nothing".to_owned()),
-        Access::Read(_) => return Verdict::Allow("it only reads inside the project".to_owned()),
-        Access::ReadSensitive(_) | Access::Write(_) | Access::WriteOutside(_) | Access::Run(_) => {}
+    let of = Subject::of(tool, plan);
+    if let Some(rule) = rules.first(Says::Deny, &of) {
+        return Verdict::Refuse(format!(
+            "Refused by a rule of the person: {}. Do not try the same thing another way; say what you would have done.",
+            rule.told()
+        ));
+    }
+    let asks = asked_by(rules, &of);
+    match (&plan.access, &asks) {
+        (Access::Nothing, _) => return Verdict::Allow("it touches nothing".to_owned()),
+        (Access::Read(_), None) => return Verdict::Allow("it only reads inside the project".to_owned()),
+        (Access::Read(_), Some(why)) => return Verdict::Ask(why.clone()),
+        (Access::ReadSensitive(_) | Access::Write(_) | Access::WriteOutside(_) | Access::Run(_), _) => {}
     }
     if policy.mode == Mode::Plan {
         return Verdict::Refuse(
@@ -71,8 +92,14 @@ pub fn judge(policy: &Policy, granted: &[Grant], tool: &str, plan: &Plan) -> Ver
     if policy.dry_run {
         return Verdict::Rehearse("this is a dry run".to_owned());
     }
-    if let Some(grant) = granted.iter().find(|grant| grant.covers(tool, plan)) {
-        return Verdict::Allow(format!("you allowed it before: {}", grant.words()));
+    if let Some(why) = asks {
+        return Verdict::Ask(why);
+    }
+    if let Some(standing) = granted.iter().find(|standing| covers(&standing.grant, &of)) {
+        return Verdict::Allow(format!("you allowed it {}", standing.words()));
+    }
+    if let Some(rule) = rules.first(Says::Allow, &of) {
+        return Verdict::Allow(format!("a rule of yours allows it: {}", rule.told()));
     }
     if policy.mode.lets_through(plan) {
         return Verdict::Allow(format!("the session is in {} mode", policy.mode.word()));
@@ -94,6 +121,15 @@ pub fn judge(policy: &Policy, granted: &[Grant], tool: &str, plan: &Plan) -> Ver
     })
 }
 
+/// Why the person is asked whatever else would allow it, where they are.
+fn asked_by(rules: &Rules, of: &Subject<'_>) -> Option<String> {
+    let rule = rules.first(Says::Ask, of);
+    let asks = rule.map(|rule| format!("a rule of yours asks every time: {}", rule.told()));
+    asks.or_else(|| {
+        rules.broken.as_ref().map(|why| format!("your rules cannot all be read, so everything asks: {why}"))
+    })
+}
+
 /// Why this is never done, whoever allowed it; in words that follow “because”.
 fn never(access: &Access) -> Option<String> {
     match access {
@@ -104,20 +140,25 @@ fn never(access: &Access) -> Option<String> {
 }
 
 #[cfg(test)]
+mod rules_tests;
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Basis, CommandLine, Preview, Scope, Work};
+    use crate::chat::{Basis, By, CommandLine, Grant, Preview, Scope, Work};
 
     fn run(command: &str) -> Access {
-        Access::Run(
-            CommandLine {
-                command: command.into(),
-                folder: "/p".into(),
-                seconds: 30,
-                ..CommandLine::default()
-            }
-            .into(),
-        )
+        let line = CommandLine {
+            command: command.into(),
+            folder: "/p".into(),
+            seconds: 30,
+            ..CommandLine::default()
+        };
+        Access::Run(line.into())
+    }
+
+    fn standing(grant: &Grant) -> Standing {
+        let by = By::Nobody;
+        Standing { grant: grant.clone(), entry: 0, number: 1, call: "c".into(), by }
     }
 
     fn verdict(policy: Policy, granted: &[Grant], access: Access, destroys: bool) -> &'static str {
@@ -131,7 +172,8 @@ mod tests {
             basis: Basis::default(),
             work: Work::Arguments(serde_json::Value::Null),
         };
-        judge(&policy, granted, "tool", &plan).word()
+        let granted: Vec<Standing> = granted.iter().map(standing).collect();
+        judge(&policy, &granted, &Rules::default(), "tool", &plan).word()
     }
 
     #[test]
@@ -155,7 +197,7 @@ mod tests {
 
     #[test]
     fn r11_a_grant_covers_exactly_what_it_names() {
-        let grant = |scope| [Grant { tool: "tool".into(), scope }];
+        let grant = |scope| [Grant::new("tool", scope)];
         let ls = grant(Scope::Command { command: "ls".into(), folder: "/p".into(), network: false });
         let file = grant(Scope::File("a".into()));
         for (granted, access, destroys, expected) in [
@@ -177,7 +219,7 @@ mod tests {
                 .into(),
         );
         assert_eq!(verdict(Policy::default(), &ls, elsewhere, false), "ask", "another folder");
-        let other = [Grant { tool: "other".into(), scope: Scope::File("a".into()) }];
+        let other = [Grant::new("other", Scope::File("a".into()))];
         assert_eq!(
             verdict(Policy::default(), &other, Access::Write("a".into()), false),
             "ask",

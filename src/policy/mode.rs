@@ -81,6 +81,8 @@ impl Mode {
 mod tests {
     use super::*;
     use crate::chat::{Basis, CommandLine, Grant, Preview, Run, Scope, Work};
+    use crate::chat::{By, Standing};
+    use crate::policy::Rules;
     use crate::policy::{Policy, judge};
 
     fn plan(access: Access, destroys: bool) -> Plan {
@@ -99,7 +101,7 @@ mod tests {
     fn run(reach: Reach) -> Access {
         let line =
             CommandLine { command: "x".into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() };
-        Access::Run(Run { line, reach, why: "of this".into() })
+        Access::Run(Run { line: Box::new(line), reach, why: "of this".into() })
     }
 
     #[test]
@@ -123,9 +125,13 @@ mod tests {
             (Access::WriteOutside("/home/x/.config/aye/config.toml".into()), false, ["refuse"; 4]),
         ] {
             let plan = plan(access, destroys);
-            let found = Mode::ALL.map(|mode| judge(&Policy { mode, dry_run: false }, &[], "t", &plan).word());
+            let found = Mode::ALL.map(|mode| {
+                judge(&Policy { mode, dry_run: false }, &[], &Rules::default(), "t", &plan).word()
+            });
             assert_eq!(found, expected, "{:?} {destroys}", plan.access);
-            let dry = Mode::ALL.map(|mode| judge(&Policy { mode, dry_run: true }, &[], "t", &plan).word());
+            let dry = Mode::ALL.map(|mode| {
+                judge(&Policy { mode, dry_run: true }, &[], &Rules::default(), "t", &plan).word()
+            });
             let reads = matches!(plan.access, Access::Nothing | Access::Read(_));
             let at_most = if reads {
                 "allow"
@@ -141,8 +147,10 @@ mod tests {
     #[test]
     fn r14_no_grant_lifts_what_is_never_done() {
         let scope = Scope::Command { command: "x".into(), folder: "/p".into(), network: false };
-        let granted = [Grant { tool: "t".into(), scope }];
-        let said = |reach| judge(&Policy::default(), &granted, "t", &plan(run(reach), false));
+        let (grant, call, by) = (Grant::new("t", scope), "c".into(), By::Nobody);
+        let granted = [Standing { grant, entry: 0, number: 1, call, by }];
+        let said =
+            |reach| judge(&Policy::default(), &granted, &Rules::default(), "t", &plan(run(reach), false));
         assert_eq!(said(Reach::Runs).word(), "allow");
         assert!(said(Reach::Never).why().contains("in every mode and whatever was allowed: of this"));
     }

@@ -11,7 +11,6 @@ mod output;
 mod path;
 pub mod rehearsal;
 pub mod sandbox;
-mod sensitive;
 pub mod shell;
 mod whole;
 

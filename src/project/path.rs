@@ -1,7 +1,7 @@
 //! Looks paths up: what a path really names once every link is followed, and whether that is inside the project.
 
-use super::sensitive::sensitive;
 use super::{Error, Located};
+use crate::chat::sensitive::sensitive;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 

@@ -22,7 +22,7 @@ mod places;
 mod powers;
 pub mod probe;
 
-use crate::chat::Opening;
+use crate::chat::Openings;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -46,7 +46,7 @@ pub struct Confines {
     /// The folder it works in; absolute, links resolved.
     pub folder: PathBuf,
     /// What its card says it reaches.
-    pub reach: Opening,
+    pub reach: Openings,
     /// What it never writes in, wherever that lies: aye's own folders.
     pub keep: Vec<PathBuf>,
     /// Files it never reads: aye's keys.
@@ -172,7 +172,7 @@ mod tests {
     fn r21_confines_are_read_as_they_were_written_and_never_as_less() {
         let confines = Confines {
             folder: "/p".into(),
-            reach: Opening {
+            reach: Openings {
                 write: vec!["/tmp".into(), "/--network".into()],
                 network: false,
                 sockets: false,
@@ -182,7 +182,7 @@ mod tests {
         };
         assert_eq!(Confines::read(confines.arguments()), Ok(Some(confines.clone())));
         let mut open = confines;
-        open.reach = Opening { write: Vec::new(), network: true, sockets: true };
+        open.reach = Openings { write: Vec::new(), network: true, sockets: true };
         assert_eq!(Confines::read(open.arguments()), Ok(Some(open)));
         assert_eq!(Confines::read([]), Ok(None));
         for words in [

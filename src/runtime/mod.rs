@@ -50,6 +50,8 @@ pub struct Means {
     pub project: Arc<dyn Writer>,
     /// Runs commands. `None` in a dry run: there is nothing to run them with.
     pub shell: Option<Arc<Shell>>,
+    /// What the agent has to know before a call is judged, where it is not what it was told last.
+    anew: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
     events: mpsc::Sender<Event>,
 }
 
@@ -66,9 +68,14 @@ impl Runtime {
         log: Box<dyn Log>,
     ) -> (Self, Events) {
         let (events, receiver) = mpsc::channel(WAITING);
-        let means = Means { llm, tools, project, shell, events };
+        let means = Means { llm, tools, project, shell, anew: Arc::new(|| None), events };
         let (naming, asking) = (JoinSet::new(), JoinSet::new());
         (Self { means, log, running: Running::default(), naming, asking, unasked: None }, receiver)
+    }
+
+    /// Looks, before a tool does, whether there is something the agent has to know before it judges; blocks meanwhile.
+    pub fn looks_first(&mut self, anew: impl Fn() -> Option<Event> + Send + Sync + 'static) {
+        self.means.anew = Arc::new(anew);
     }
 
     /// Asks this model from the next request on. A reply that is under way goes on with the one that was asked.

@@ -15,10 +15,15 @@ pub(super) async fn plan(means: Means, turn: TurnId, call: ToolCall) {
     let looking = {
         let means = means.clone();
         tokio::task::spawn_blocking(move || {
-            contain(|| look(&means, &call)).unwrap_or_else(|| Err(broken(&call.name)))
+            // What is judged by must not be older than what is judged.
+            let anew = contain(|| (means.anew)()).flatten();
+            (anew, contain(|| look(&means, &call)).unwrap_or_else(|| Err(broken(&call.name))))
         })
     };
-    let intent = looking.await.unwrap_or_else(|_| Err(broken(&name)));
+    let (anew, intent) = looking.await.unwrap_or_else(|_| (None, Err(broken(&name))));
+    if let Some(anew) = anew {
+        means.tell(anew).await;
+    }
     means.tell(Event::Planned { turn, call: id, intent }).await;
 }
 

@@ -247,6 +247,7 @@ fn waits(entries: &[Entry]) -> bool {
             | Entry::Planned { .. }
             | Entry::Ended { .. }
             | Entry::Titled { .. }
+            | Entry::TakenBack { .. }
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
             | Entry::Beneath { .. }

@@ -59,6 +59,16 @@ impl Places {
         self.config.join("config.toml")
     }
 
+    /// The person's rules; the file need not exist.
+    pub fn rules(&self) -> PathBuf {
+        self.config.join("rules.toml")
+    }
+
+    /// Which projects' own rules the person trusts; the file need not exist.
+    pub fn trusted(&self) -> PathBuf {
+        self.config.join("trusted.toml")
+    }
+
     /// The person's own themes.
     pub fn themes(&self) -> PathBuf {
         self.config.join("themes")

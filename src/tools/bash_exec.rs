@@ -73,21 +73,26 @@ impl Tool for BashExec {
         let network = walled::asked(network, &self.settings).map_err(Error::Arguments)?;
         let walls = self.settings.walls.with_network(network.is_some());
         let line = CommandLine { command, folder: files.root().to_owned(), seconds, network, walls };
+        let basis = scripts::named(&line.command, files);
+        // What holds secrets or is obeyed by other programs is asked about every time.
+        let lasting = basis.beyond.as_ref().is_none_or(|beyond| !beyond.sensitive);
         Ok(Intent::Act(Box::new(Plan {
             title: "run a command?".to_owned(),
             summary: brief::line(&line.command, 120),
             access: reach::access(line.clone(), files),
             preview: Preview::Command(line.clone()),
-            always: Some(Grant {
-                tool: "bash_exec".to_owned(),
-                scope: Scope::Command {
-                    command: line.command.clone(),
-                    folder: line.folder.clone(),
-                    network: line.network.is_some(),
-                },
+            always: lasting.then(|| {
+                Grant::new(
+                    "bash_exec",
+                    Scope::Command {
+                        command: line.command.clone(),
+                        folder: line.folder.clone(),
+                        network: line.network.is_some(),
+                    },
+                )
             }),
             destroys: destroys::by(&line.command),
-            basis: scripts::named(&line.command, files),
+            basis,
             work: Work::Command(line),
         })))
     }
@@ -148,6 +153,7 @@ impl BashExec {
 mod tests {
     use super::*;
     use crate::chat::{Reach, Run};
+    use crate::policy::{Subject, covers};
     use crate::tools::memory::Memory;
     use crate::tools::tests::planned;
     use std::time::Duration;
@@ -168,10 +174,11 @@ mod tests {
                 ..CommandLine::default()
             };
             let why = "make runs the project's own code".to_owned();
-            let run = Run { line: line.clone(), reach: Reach::Runs, why };
+            let run = Run { line: Box::new(line.clone()), reach: Reach::Runs, why };
             assert_eq!((plan.summary.as_str(), plan.title.as_str()), ("make…", "run a command?"));
             assert_eq!((&plan.access, &plan.work), (&Access::Run(run), &Work::Command(line)));
-            assert!(plan.always.as_ref().is_some_and(|grant| grant.covers("bash_exec", &plan)));
+            let grant = plan.always.as_ref().expect("a command may be allowed for good");
+            assert!(covers(grant, &Subject::of("bash_exec", &plan)));
         };
         check(json!({"command": " make\n pwd"}), 30);
         check(json!({"command": " make\n pwd", "timeout": 120}), 120);

@@ -107,7 +107,7 @@ pub fn plan(
         summary: brief::line(&shown, 120),
         access: if safe { Access::Write(at.shown.clone()) } else { Access::WriteOutside(at.shown.clone()) },
         preview: Preview::Edit(diff),
-        always: safe.then(|| Grant { tool: tool.to_owned(), scope: Scope::File(at.shown.clone()) }),
+        always: safe.then(|| Grant::new(tool, Scope::File(at.shown.clone()))),
         destroys,
         basis: Basis { files: vec![seen], ..Basis::default() },
         work: Work::Edit(edit),

@@ -30,8 +30,11 @@ pub(super) fn access(line: CommandLine, files: &dyn Reader) -> Access {
     {
         (all.reach, all.why) = (reach, why);
     }
+    if line.network.is_some() && all.reach < Reach::Outside {
+        (all.reach, all.why) = (Reach::Outside, "it asks for the network".to_owned());
+    }
     if all.reach > Reach::Reads {
-        return Access::Run(Run { line, reach: all.reach, why: all.why });
+        return Access::Run(Run { line: Box::new(line), reach: all.reach, why: all.why });
     }
     found.paths.dedup();
     Access::Read(found.paths)

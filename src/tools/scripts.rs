@@ -1,7 +1,7 @@
 //! The files of the project that a command line names: what they hold when the card is shown is what may run. A file
 //! that is named by a pattern or by a variable is not found.
 
-use crate::chat::{Basis, Held, Seen};
+use crate::chat::{Basis, Beyond, Held, Seen};
 use crate::policy::shell::{self, Place};
 use crate::project::{self, Located, Reader};
 
@@ -33,6 +33,16 @@ pub fn named(command: &str, files: &dyn Reader) -> Basis {
             folders.push(below(folders.last().map_or("", String::as_str), &word.text));
         }
         goes = word.place == Place::First && word.text == "cd";
+        if basis.beyond.as_ref().is_none_or(|beyond| !beyond.sensitive) && word.place != Place::First {
+            let found = spellings(&word.text)
+                .into_iter()
+                .flat_map(|name| folders.iter().map(move |folder| below(folder, name)));
+            let found: Vec<Beyond> = found.filter_map(|name| beyond(&name, files)).collect();
+            let worst = found.into_iter().max_by_key(|beyond| beyond.sensitive);
+            if let Some(worst) = worst.filter(|worst| worst.sensitive || basis.beyond.is_none()) {
+                basis.beyond = Some(worst);
+            }
+        }
         if word.place == Place::Written {
             continue;
         }
@@ -53,6 +63,12 @@ pub fn named(command: &str, files: &dyn Reader) -> Basis {
         }
     }
     basis
+}
+
+/// The place, where it is outside of the project or one that no rule covers.
+fn beyond(path: &str, files: &dyn Reader) -> Option<Beyond> {
+    let at = files.locate(path).ok().filter(|at| !at.inside || at.sensitive)?;
+    Some(Beyond { path: at.shown, sensitive: at.sensitive })
 }
 
 /// The file, where it is one of the project's.

@@ -87,7 +87,7 @@ pub fn hint(line: &CommandLine, ran: &Ran) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::Opening;
+    use crate::chat::Openings;
     use std::time::Duration;
 
     fn ran(exit: Option<i32>, signal: Option<i32>, output: &str) -> Ran {
@@ -111,10 +111,10 @@ mod tests {
 
     #[test]
     fn who_runs_into_a_wall_is_told_so_and_nobody_else() {
-        let reach = Opening { write: vec!["/tmp".into()], ..Opening::default() };
+        let reach = Openings { write: vec!["/tmp".into()], ..Openings::default() };
         let line = |walls| CommandLine { walls, ..CommandLine::default() };
         let walled = line(Walls::raised(reach.clone()));
-        let open = line(Walls::raised(Opening { network: true, ..reach }));
+        let open = line(Walls::raised(Openings { network: true, ..reach }));
         let check = |line: &CommandLine, ran: Ran, parts: &[&str]| {
             let hint = hint(line, &ran).unwrap_or_default();
             assert_eq!(hint.is_empty(), parts.is_empty(), "{hint}");

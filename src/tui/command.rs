@@ -23,6 +23,10 @@ pub enum Command {
     Copy,
     /// What was asked, and what became of it.
     Audit,
+    /// What stands without being asked about.
+    Grants,
+    /// The rules, and trust in a project's own.
+    Rules,
     /// Search the transcript.
     Search,
     /// Change how much runs without asking.
@@ -73,6 +77,8 @@ pub const COMMANDS: &[Row] = &[
     row(Command::Copy, &["copy"], "copy a reply, a code block or an output", Some(Action::Copy)),
     row(Command::Search, &["search", "find"], "search the transcript", Some(Action::SearchTranscript)),
     row(Command::Audit, &["audit", "calls"], "every call: who allowed it, when, and what became of it", None),
+    row(Command::Grants, &["grants", "allowed"], "what goes ahead unasked, and how to take it back", None),
+    row(Command::Rules, &["rules", "trust"], "the rules that hold, and trust in those of the project", None),
     row(
         Command::Mode,
         &["mode"],

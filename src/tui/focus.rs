@@ -42,6 +42,7 @@ fn card_scope(state: &State) -> Option<Scope> {
         return Some(Scope::Waits);
     }
     state.open_card().map(|prompt| match prompt.card {
+        Card::Approval(ref card) if card.is_choosing() => Scope::Keep,
         Card::Approval(_) => Scope::Approval,
         Card::Question(_) => Scope::Question,
     })
@@ -58,6 +59,7 @@ pub fn scopes(state: &State) -> Vec<Scope> {
                 | Overlay::Models(..)
                 | Overlay::Connect(..)
                 | Overlay::Audit(..)
+                | Overlay::Grants(..)
                 | Overlay::Modes(..)
                 | Overlay::Copies(..),
             ) => vec![Scope::List],

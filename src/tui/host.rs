@@ -1,8 +1,8 @@
 //! What the program around the screen does for it: sessions, models, files, and what is kept between starts.
 
-use crate::agent;
+use crate::agent::{self, Rule};
 use crate::chat::link::Target;
-use crate::chat::{SessionId, picture};
+use crate::chat::{By, CallId, Grant, SessionId, picture};
 use tokio::sync::mpsc;
 
 /// The program around the screen.
@@ -56,6 +56,28 @@ pub enum Wish {
     KeepKey(String),
     /// Talk to what was reached under this number, from the next request on. The session's entry is already on its way.
     TakeUp(u64),
+    /// Write the rule that keeps this grant into the person's file: [`Reply::RuleKept`].
+    KeepRule {
+        /// The call on whose card it was given: it is decided when the answer is there.
+        call: CallId,
+        /// What is kept.
+        grant: Grant,
+        /// Who gave it, and how.
+        by: By,
+    },
+    /// Take this rule out of its file: [`Reply::TookBack`].
+    TakeBack {
+        /// Which.
+        rule: Box<Rule>,
+        /// Who wants it, and how.
+        by: By,
+    },
+    /// The rules as they stand now: [`Reply::Learnt`].
+    LearnRules,
+    /// Every rule that holds here, and the project's own: [`Reply::Rules`].
+    Rules,
+    /// The person read these rules of the project and trusts them.
+    TrustRules(String),
     /// Begin with this model from the next start on.
     KeepModel {
         /// The profile; empty: the one in use.
@@ -90,6 +112,33 @@ pub enum Reply {
     Local(Vec<LocalServer>),
     /// Another service can be talked to now: [`Wish::TakeUp`] does.
     Reached(Box<Reached>),
+    /// Something that the agent has to know.
+    Learnt(agent::Event),
+    /// A rule was kept, or not.
+    RuleKept {
+        /// The call that waits for it.
+        call: CallId,
+        /// What was to be kept.
+        grant: Grant,
+        /// Who gave it.
+        by: By,
+        /// Why it is not kept, where it is not.
+        failed: Option<String>,
+    },
+    /// A rule is out of its file.
+    TookBack {
+        /// What it was, in words.
+        what: String,
+        /// Who wanted it.
+        by: By,
+    },
+    /// The rules.
+    Rules {
+        /// Everything that holds, in words.
+        text: String,
+        /// The project's own, where they are not trusted: what they say, and how many there are.
+        own: Option<(String, String)>,
+    },
     /// Something did not work, or is worth knowing: one sentence for the person.
     Notice(String),
     /// Something was done as it was wanted: one sentence for the person.

@@ -6,7 +6,7 @@ use super::parts::line;
 use super::parts::picker::Picker;
 use super::text::{output, wrap};
 use super::theme::Theme;
-use crate::agent::Mode;
+use crate::agent::{Kept, Mode};
 use crate::chat::CallId;
 use crate::chat::link::Target;
 use ratatui::text::Line;
@@ -34,12 +34,25 @@ pub enum Overlay {
     Copies(Picker, Vec<String>),
     /// Every call of the session, each by its name there.
     Audit(Picker, Vec<CallId>),
+    /// What stands without being asked about, or a question about it.
+    Grants(Picker, Ledger),
     /// How much runs without asking: each with whether it was confirmed.
     Modes(Picker, Vec<(Mode, bool)>),
     /// A text that is only read.
     Reader(Reader),
     /// A letter on each link.
     Links(Links),
+}
+
+/// What stands, and what may be done about it.
+#[derive(Debug, Clone)]
+pub enum Ledger {
+    /// All of it.
+    List(Vec<Kept>),
+    /// Whether this is really taken back.
+    Sure(Box<Kept>),
+    /// Whether these rules of the project are trusted.
+    Trust(String),
 }
 
 /// What is done with a session that is picked from the list.

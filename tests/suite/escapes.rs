@@ -1,7 +1,7 @@
 //! Commands that try to get out of the sandbox, by the real program: nothing outside changes, nobody is reached.
 
 use crate::support::program::{nobody_elses_sleep, none_sleeps};
-use aye::chat::{CommandLine, Opening, Walls};
+use aye::chat::{CommandLine, Openings, Walls};
 use aye::project::sandbox::{Kernel, kernel, probe};
 use aye::project::shell::{Ran, Shell};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, socketpair};
@@ -59,12 +59,12 @@ impl Place {
 
     /// Runs a command in the project; `@` stands for the folder that everything is in.
     async fn runs(&self, command: &str, network: bool) -> Ran {
-        self.runs_with(command, Opening { write: vec![self.at("tmp")], network, sockets: false })
+        self.runs_with(command, Openings { write: vec![self.at("tmp")], network, sockets: false })
             .await
             .unwrap()
     }
 
-    async fn runs_with(&self, command: &str, reach: Opening) -> Result<Ran, aye::project::Error> {
+    async fn runs_with(&self, command: &str, reach: Openings) -> Result<Ran, aye::project::Error> {
         let root = self.at("");
         let command = command.replace('@', root.to_str().unwrap().trim_end_matches('/'));
         let walls = Walls::raised(reach);
@@ -187,7 +187,7 @@ async fn what_a_command_needs_goes_on_as_ever() {
         let ran = place.runs(command, false).await;
         assert_eq!((ran.output.as_str(), ran.exit), (output, Some(0)), "{command}");
     }
-    let reach = Opening { write: vec![place.at("outside")], ..Opening::default() };
+    let reach = Openings { write: vec![place.at("outside")], ..Openings::default() };
     let ran = place.runs_with("echo x > @/outside/new && cat @/outside/new", reach).await.unwrap();
     assert_eq!(ran.output, "x\n", "what the settings name may be written");
 }
@@ -361,13 +361,13 @@ async fn a_command_whose_walls_cannot_be_raised_is_not_run() {
     let swapped = place.at("swapped");
     std::os::unix::fs::symlink(place.at("outside"), &swapped).unwrap();
     for write in [place.at("gone"), swapped, "not/absolute".into()] {
-        let reach = Opening { write: vec![write], ..Opening::default() };
+        let reach = Openings { write: vec![write], ..Openings::default() };
         let error = place.runs_with("echo ran > ran", reach).await.unwrap_err().to_string();
         assert!(error.starts_with("the command was not run: the sandbox that its card promised"), "{error}");
         assert!(!place.at("project/ran").exists());
     }
     if !is_there() {
-        let error = place.runs_with("echo ran > ran", Opening::default()).await.unwrap_err().to_string();
+        let error = place.runs_with("echo ran > ran", Openings::default()).await.unwrap_err().to_string();
         assert!(error.starts_with("the command was not run"), "{error}");
         assert!(!place.at("project/ran").exists());
     }

@@ -35,6 +35,7 @@ mod pictures;
 mod questions;
 mod record;
 mod rough_life;
+mod rules;
 mod secrets;
 mod session_files;
 mod settings;

@@ -86,7 +86,8 @@ impl World {
         let last = self.log.iter().rev().find(of).map(Entry::bare);
         match last {
             Some(Entry::Planned { verdict, .. }) if verdict == "allow" => {
-                let covers = |grant: &Grant| grant.covers(&call.name, plan);
+                let of = crate::policy::Subject::of(&call.name, plan);
+                let covers = |standing: &Standing| crate::policy::covers(&standing.grant, &of);
                 assert!(self.state.granted().iter().any(covers), "a yes from before");
             }
             Some(Entry::Decided { decision: Decision::Once | Decision::Always(_), .. }) => {
@@ -170,9 +171,7 @@ impl World {
                 let decision = match which % 4 {
                     0 => Decision::Deny(String::new()),
                     1 => Decision::Edited(serde_json::json!({ "n": which })),
-                    2 if which > 200 => {
-                        Decision::Always(Grant { tool: call.name.clone(), scope: Scope::File("a".into()) })
-                    }
+                    2 if which > 200 => Decision::Always(Grant::new(&call.name, Scope::File("a".into()))),
                     _ => Decision::Once,
                 };
                 Event::Decided { call: call.id.clone(), decision, by }

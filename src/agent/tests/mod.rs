@@ -118,6 +118,7 @@ fn fact(entry: &Entry) -> String {
             Ending::Failed(_) => "ended badly".to_owned(),
         },
         Entry::Titled { .. } => "titled".to_owned(),
+        Entry::TakenBack { what, .. } => format!("took back {what}"),
         Entry::Compacted { upto, .. } => format!("compacted to {upto}"),
         Entry::FellBack { model, .. } => format!("fell back to {model}"),
         Entry::Switched { .. } => "switched".to_owned(),

@@ -69,11 +69,11 @@ fn r15_the_log_says_what_said_so_for_every_verdict() {
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "write"), ("b", "write")]);
     planned(&mut state, "a", write());
-    let grant = Grant { tool: "write".into(), scope: Scope::File("a".into()) };
+    let grant = Grant::new("write", Scope::File("a".into()));
     decided(&mut state, "a", Decision::Always(grant));
     finished(&mut state, "a");
     planned(&mut state, "b", write());
-    is(why(&state), "allow", "you allowed it before: every write of a");
+    is(why(&state), "allow", "you allowed it before, on call 1 of this session: every write of a");
 }
 
 #[test]

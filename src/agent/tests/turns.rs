@@ -78,7 +78,7 @@ fn a_standing_yes_covers_what_it_says_and_nothing_else() {
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "write"), ("b", "write"), ("c", "other")]);
     planned(&mut state, "a", write());
-    let grant = Grant { tool: "write".into(), scope: Scope::File("a".into()) };
+    let grant = Grant::new("write", Scope::File("a".into()));
     decided(&mut state, "a", Decision::Always(grant));
     finished(&mut state, "a");
     assert_eq!(shape(&planned(&mut state, "b", write())), ["allow b", "ACT b"]);

@@ -23,6 +23,7 @@ impl Session {
             | Entry::Answered { .. }
             | Entry::Ended { .. }
             | Entry::FellBack { .. }
+            | Entry::TakenBack { .. }
             | Entry::Switched { .. }
             | Entry::Beneath { .. } => {}
         }

@@ -62,6 +62,7 @@ impl Session {
                 | Entry::Decided { .. }
                 | Entry::Answered { .. }
                 | Entry::Titled { .. }
+                | Entry::TakenBack { .. }
                 | Entry::Compacted { .. }
                 | Entry::FellBack { .. }
                 | Entry::Beneath { .. }

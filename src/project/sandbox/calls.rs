@@ -1,7 +1,7 @@
 //! The wall of seccomp: which sockets a command opens, and system calls that only a system's owner makes.
 
 use super::Refused;
-use crate::chat::Opening;
+use crate::chat::Openings;
 use seccompiler::{
     SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
     apply_filter, sock_filter,
@@ -95,7 +95,7 @@ pub fn is_known() -> bool {
 }
 
 /// Raises the wall around this thread.
-pub fn wall(reach: &Opening) -> Result<(), Refused> {
+pub fn wall(reach: &Openings) -> Result<(), Refused> {
     let arch = numbers::ARCH.ok_or(Refused::Calls)?;
     let refuse = SeccompAction::Errno(REFUSED);
     let rules = rules(reach).map_err(|_| Refused::Calls)?;
@@ -124,7 +124,7 @@ fn first() -> Vec<sock_filter> {
 }
 
 /// Which calls are refused: always where there is no rule behind one, else where a rule of it fits.
-fn rules(reach: &Opening) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
+fn rules(reach: &Openings) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
     let condition =
         |argument, operator, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value);
     let equal = |argument, value| condition(argument, SeccompCmpOp::Eq, value);
@@ -206,7 +206,7 @@ mod tests {
     const KILL: u32 = 0x8000_0000;
 
     fn whole(network: bool, sockets: bool) -> Vec<sock_filter> {
-        let reach = Opening { network, sockets, ..Opening::default() };
+        let reach = Openings { network, sockets, ..Openings::default() };
         let rules = rules(&reach).unwrap();
         let refuse = SeccompAction::Errno(REFUSED);
         let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, numbers::ARCH.unwrap()).unwrap();

@@ -1,7 +1,7 @@
 //! Tries the walls for real: a second process of this program raises them around itself and does what they forbid.
 
 use super::Confines;
-use crate::chat::Opening;
+use crate::chat::Openings;
 use rustix::process::{getpid, getppid, test_kill_process};
 use std::ffi::OsString;
 use std::fs;
@@ -59,7 +59,7 @@ const FAILED: u8 = 64;
 /// Tries them, with two folders of the caller's: one to stand for the project and one for what is outside. What did
 /// not go as it should; `None` where the walls could not be raised at all. `program` is aye itself.
 pub fn try_walls(program: &Path, inside: &Path, outside: &Path) -> Option<Vec<Tried>> {
-    let reach = Opening::default();
+    let reach = Openings::default();
     let confines =
         Confines { folder: inside.to_owned(), reach, keep: vec![outside.to_owned()], hide: Vec::new() };
     let mut command = Command::new(program);

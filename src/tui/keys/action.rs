@@ -11,6 +11,8 @@ pub enum Scope {
     Transcript,
     /// An approval card.
     Approval,
+    /// How wide a yes is kept, on an approval card.
+    Keep,
     /// The list of what waits.
     Waits,
     /// A question card.
@@ -27,8 +29,9 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the order help shows them.
-    pub const ALL: [Scope; 10] = [
+    pub const ALL: [Scope; 11] = [
         Scope::Approval,
+        Scope::Keep,
         Scope::Waits,
         Scope::Question,
         Scope::List,
@@ -47,6 +50,7 @@ impl Scope {
             Scope::Composer => "writing",
             Scope::Transcript => "a selected call",
             Scope::Approval => "an approval card",
+            Scope::Keep => "how wide a yes is kept",
             Scope::Waits => "the list of what waits",
             Scope::Question => "a question card",
             Scope::List => "a list",
@@ -85,7 +89,9 @@ macro_rules! actions {
 actions! {
     ApproveOnce "approve_once" "yes, this time"
     ApproveDestroying "approve_destroying" "yes, though something is destroyed"
-    ApproveAlways "approve_always" "yes, always: shows what that covers"
+    ApproveAlways "approve_always" "yes, always: how wide, where and how long"
+    Narrower "narrower" "narrower"
+    Wider "wider" "wider"
     EditCall "edit_call" "change the arguments"
     Refuse "refuse" "no"
     RefuseBecause "refuse_because" "no, with words for the model"

@@ -5,10 +5,11 @@ mod looks;
 mod unheard;
 
 use super::line::{self, Line};
-use super::listening::{Listening, QUIET};
+use super::listening::Listening;
+use super::scope::{self, Choosing};
 use crate::chat::{By, CallId, Decision, Plan, ToolCall, ToolSpec};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
-use crossterm::event::{KeyEvent, KeyEventKind};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use form::Form;
 use looks::Laid;
 use ratatui::layout::Position;
@@ -51,8 +52,8 @@ pub struct Approval {
 enum Step {
     /// The plan.
     Plan,
-    /// What "always" would cover, since then.
-    Always(Duration),
+    /// How wide a yes is kept.
+    Scope(Box<Choosing>),
     /// No, with words for the model.
     Because(Line),
     /// The call as the model sent it.
@@ -70,6 +71,8 @@ pub enum Reply {
     Says(String),
     /// It was not for the card: it goes on into the composer, and counts as pressed elsewhere.
     Passed,
+    /// A yes is to be kept: [`Approval::choose`].
+    Scopes,
     /// The list of what waits is wanted.
     Lists,
     /// The arguments are to be changed: [`Approval::edit`].
@@ -132,6 +135,9 @@ impl Approval {
         if seen.readable {
             self.seen.get_or_insert(now);
             self.end_seen |= seen.end && self.step == Step::Plan;
+            if let Step::Scope(choosing) = &mut self.step {
+                choosing.drawn(seen.end);
+            }
         }
     }
 
@@ -140,7 +146,7 @@ impl Approval {
         match &mut self.step {
             Step::Because(line) => line.insert(text),
             Step::Edit(form) => form.pasted(text),
-            Step::Plan | Step::Always(_) | Step::Details => return false,
+            Step::Plan | Step::Scope(_) | Step::Details => return false,
         }
         true
     }
@@ -153,6 +159,16 @@ impl Approval {
             self.turn_to(Step::Edit(form));
         }
         opens
+    }
+
+    /// Opens how wide the yes is kept.
+    pub fn choose(&mut self, choosing: Choosing) {
+        self.turn_to(Step::Scope(Box::new(choosing)));
+    }
+
+    /// Whether it is chosen how wide a yes is kept.
+    pub fn is_choosing(&self) -> bool {
+        matches!(self.step, Step::Scope(_))
     }
 
     /// The editor was closed with this text. Whether the card had asked for it.
@@ -194,6 +210,9 @@ impl Approval {
                 line::Reply::Moved | line::Reply::Changed | line::Reply::Accepted => Reply::Nothing,
             };
         }
+        if self.is_choosing() {
+            return self.chosen(key, keys, listening, now);
+        }
         let Some(action) = keys.lookup(Scope::Approval, key) else { return Reply::Passed };
         if listening == Listening::Unsent {
             return Reply::Passed;
@@ -217,14 +236,6 @@ impl Approval {
         }
         let armed = self.end_seen;
         match (action, &self.step) {
-            (Action::ApproveOnce, Step::Always(since)) => match &plan.always {
-                // Typed on from the key that opened this step, it is part of a word.
-                _ if now.saturating_sub(*since) < QUIET => Reply::Passed,
-                Some(grant) if armed && plan.destroys.is_none() => {
-                    self.decided(Decision::Always(grant.clone()), key, now)
-                }
-                Some(_) | None => self.unheard(action, keys, plan),
-            },
             (Action::ApproveOnce, Step::Plan) if armed && plan.destroys.is_none() => {
                 self.decided(Decision::Once, key, now)
             }
@@ -234,9 +245,9 @@ impl Approval {
             (Action::ApproveAlways, Step::Plan)
                 if armed && plan.always.is_some() && plan.destroys.is_none() =>
             {
-                self.turn_to(Step::Always(now))
+                Reply::Scopes
             }
-            (Action::Refuse, Step::Plan | Step::Always(_) | Step::Details) => {
+            (Action::Refuse, Step::Plan | Step::Details) => {
                 self.decided(Decision::Deny(String::new()), key, now)
             }
             (Action::ListWaiting, Step::Plan | Step::Details) => Reply::Lists,
@@ -246,6 +257,45 @@ impl Approval {
             (Action::Details, _) => self.turn_to(Step::Details),
             (Action::SwitchKeyboard | Action::Close, _) => Reply::Passed,
             _ => self.unheard(action, keys, plan),
+        }
+    }
+
+    /// A key while it is chosen how wide a yes is kept.
+    fn chosen(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening, now: Duration) -> Reply {
+        let known = keys.lookup(Scope::Keep, key).or_else(|| keys.lookup(Scope::Approval, key));
+        let (Some(action), false) = (known, listening == Listening::Unsent) else { return Reply::Passed };
+        let (up, down, page) = (self.scroll.saturating_sub(self.page), self.scroll + self.page, key.kind);
+        let Step::Scope(choosing) = &mut self.step else { return Reply::Nothing };
+        // Typed on from the key that opened this, a letter or enter is part of something else.
+        if matches!(key.code, KeyCode::Char(_) | KeyCode::Enter) && choosing.is_fresh(now) {
+            return Reply::Passed;
+        }
+        match action {
+            Action::PageUp => return self.scroll_to(up),
+            Action::PageDown => return self.scroll_to(down),
+            Action::Bottom => return self.scroll_to(usize::MAX),
+            // While the rule is being written only stopping the turn means anything.
+            Action::Close if choosing.is_keeping() => return Reply::Passed,
+            _ if choosing.is_keeping() => return Reply::Nothing,
+            _ => {}
+        }
+        // A key that repeats while it is held was pressed for something else.
+        if page != KeyEventKind::Press && matches!(action, Action::Accept | Action::Refuse) {
+            return Reply::Nothing;
+        }
+        if action == Action::Refuse {
+            return match listening.now() {
+                true => self.decided(Decision::Deny(String::new()), key, now),
+                false => Reply::Passed,
+            };
+        }
+        let did = choosing.act(action, keys, listening.now(), now);
+        self.laid = Laid::default();
+        match did {
+            scope::Reply::Moved => self.scroll_to(0),
+            scope::Reply::Says(words) => Reply::Says(words),
+            scope::Reply::Closed => self.turn_to(Step::Plan),
+            scope::Reply::Kept(grant) => self.decided(Decision::Always(grant), key, now),
         }
     }
 

@@ -171,6 +171,7 @@ fn r21_the_details_of_a_card_name_the_files_and_the_variables_and_no_value() {
     plan.basis = Basis {
         files: vec![Seen { path: "x.sh".into(), held: Held::of(Some(b"ls\n")), becomes: None, grows: false }],
         environment: vec!["HOME".into(), "PATH".into()],
+        beyond: None,
         partial: true,
     };
     let mut screen = Screen::new();

@@ -3,6 +3,7 @@
 use crate::agent;
 use crate::chat::{Chunk, Entry};
 use crate::tui::effect::Effect;
+use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::sub_agent::asked_by;
 use crate::tui::prompt::Card;
 use crate::tui::state::State;
@@ -10,6 +11,11 @@ use crate::tui::state::State;
 /// Something happened to the agent, or the person did something to it.
 pub fn happened(state: &mut State, event: agent::Event) -> Vec<Effect> {
     let before = doing(state);
+    if let agent::Event::RulesRead { notices, .. } = &event {
+        for notice in notices {
+            state.notice(notice, Kind::Warning);
+        }
+    }
     if let agent::Event::Chunk { turn, chunk: Chunk::Answering { model, instead: None }, .. } = &event
         && state.agent.turn() == Some(*turn)
     {
@@ -110,6 +116,7 @@ pub fn last_reply(state: &State) -> Option<&str> {
         | Entry::Settled { .. }
         | Entry::Ended { .. }
         | Entry::Titled { .. }
+        | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
         | Entry::Beneath { .. }

@@ -1,11 +1,13 @@
 //! A key for the card that waits. What the card does not take goes on to the composer, and no letter is lost.
 
 use super::{agent, unheard, waits};
-use crate::agent::{Event, Waiting};
-use crate::chat::By;
+use crate::agent::{Event, Waiting, widths};
+use crate::chat::{By, CallId, Decision, Grant, Span};
 use crate::tui::effect::Effect;
+use crate::tui::host::Wish;
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::question::QuestionCard;
+use crate::tui::parts::scope::Choosing;
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::{approval, question};
 use crate::tui::prompt::Card;
@@ -34,6 +36,16 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                 approval::Reply::Passed => return None,
                 approval::Reply::Nothing => return Some(Vec::new()),
                 approval::Reply::Says(words) => return Some(unheard::says(state, words)),
+                approval::Reply::Scopes => {
+                    let widths = widths(&state.agent);
+                    match Choosing::open(widths, &state.settings.folder, &state.keys, now) {
+                        Some(choosing) => card.choose(choosing),
+                        None => {
+                            return Some(unheard::says(state, "this is asked about each time".to_owned()));
+                        }
+                    }
+                    return Some(Vec::new());
+                }
                 approval::Reply::Lists => return Some(waits::open(state, &key)),
                 approval::Reply::Edits => {
                     let tool = state.agent.tools.iter().find(|tool| tool.name == call.name);
@@ -44,6 +56,14 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                     return Some(Vec::new());
                 }
                 approval::Reply::Editor(text) => return Some(vec![Effect::EditText(text)]),
+                approval::Reply::Decided { decision: Decision::Always(grant), by }
+                    if grant.span != Span::Session =>
+                {
+                    // It is decided when the rule is written.
+                    let call = call.id.clone();
+                    state.presses.answered(chord, now);
+                    return Some(vec![Effect::Ask(Wish::KeepRule { call, grant, by })]);
+                }
                 approval::Reply::Decided { decision, by } => {
                     Event::Decided { call: call.id.clone(), decision, by }
                 }
@@ -78,6 +98,30 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
     };
     state.presses.answered(chord, now);
     Some(agent::happened(state, event))
+}
+
+/// The rule of a yes is written, or cannot be: the call goes ahead either way, in the second case once.
+pub fn rule_kept(
+    state: &mut State,
+    call: CallId,
+    grant: Grant,
+    by: By,
+    failed: Option<String>,
+) -> Vec<Effect> {
+    let waits =
+        matches!(state.agent.waiting(), Some(Waiting::Approval { call: waiting, .. }) if waiting.id == call);
+    let decision = match &failed {
+        Some(why) => {
+            let end = if waits { "; this call goes ahead this once" } else { "" };
+            state.notice(&format!("the rule could not be kept: {why}{end}"), Kind::Warning);
+            Decision::Once
+        }
+        None => {
+            state.notice(&format!("kept: {}. /grants takes it back", grant.words()), Kind::Info);
+            Decision::Always(grant)
+        }
+    };
+    if waits { agent::happened(state, Event::Decided { call, decision, by }) } else { Vec::new() }
 }
 
 /// Text was pasted: whether it went into a line of the open card. It is never an answer.

@@ -1,6 +1,6 @@
 //! What commands do, and the lists they open.
 
-use super::{agent, audit, connect, copy, key, models, modes, search};
+use super::{agent, audit, connect, copy, grants, key, models, modes, search};
 use crate::agent::Waiting;
 use crate::tui::command::{COMMANDS, Command};
 use crate::tui::effect::Effect;
@@ -32,6 +32,8 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
             Vec::new()
         }
         Command::Audit => audit::open(state),
+        Command::Grants => grants::open(state),
+        Command::Rules => vec![Effect::Ask(Wish::Rules)],
         Command::Mode => modes::called(state, words),
         Command::Title if words.is_empty() => {
             state.notice("write the name behind it: /title the flaky test", Kind::Info);

@@ -36,6 +36,7 @@ pub fn offer(state: &mut State) -> Vec<Effect> {
         | Entry::Answered { .. }
         | Entry::Ended { .. }
         | Entry::Titled { .. }
+        | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
         | Entry::Beneath { .. }

@@ -1,6 +1,6 @@
 //! What the program around the screen has to say.
 
-use super::{audit, connect, models};
+use super::{agent, audit, card, connect, grants, models};
 use crate::tui::effect::Effect;
 use crate::tui::host::{Gathered, Reply, SessionRow};
 use crate::tui::keeping::Keeping;
@@ -54,7 +54,20 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             state.pace = Pace::default();
             cache.clear();
         }
-        Reply::Times(session, times) => audit::times(state, &session, times),
+        Reply::Times(session, times) => {
+            audit::times(state, &session, times);
+            grants::times(state);
+        }
+        Reply::Learnt(event) => {
+            let effects = agent::happened(state, event);
+            grants::known(state);
+            return effects;
+        }
+        Reply::RuleKept { call, grant, by, failed } => {
+            return card::rule_kept(state, call, grant, by, failed);
+        }
+        Reply::TookBack { what, by } => return grants::took_back(state, what, by),
+        Reply::Rules { text, own } => grants::rules(state, &text, own),
         Reply::Files { names, gathered } => {
             let files = names.iter().map(|file| Candidate::new(file, "")).collect();
             state.complete.offer_files(files, gathered);

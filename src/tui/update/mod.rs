@@ -6,6 +6,7 @@ mod card;
 mod commands;
 mod connect;
 mod copy;
+mod grants;
 mod host;
 mod key;
 mod links;

@@ -1,6 +1,6 @@
 //! A key for what lies over the screen.
 
-use super::{audit, commands, connect, copy, links, models, modes};
+use super::{audit, commands, connect, copy, grants, links, models, modes};
 use crate::tui::command::COMMANDS;
 use crate::tui::effect::Effect;
 use crate::tui::host::{ModelRow, Wish};
@@ -44,6 +44,7 @@ pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
         | Overlay::Models(picker, _)
         | Overlay::Connect(picker, _)
         | Overlay::Audit(picker, _)
+        | Overlay::Grants(picker, _)
         | Overlay::Modes(picker, _)
         | Overlay::Copies(picker, _) => picker.key(&key, keys),
     };
@@ -60,6 +61,7 @@ pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
             | Overlay::Models(picker, _)
             | Overlay::Connect(picker, _)
             | Overlay::Audit(picker, _)
+            | Overlay::Grants(picker, _)
             | Overlay::Modes(picker, _)
             | Overlay::Copies(picker, _),
         ) => picker.paste(text),
@@ -86,6 +88,7 @@ pub fn scroll(state: &mut State, cache: &mut Cache, by: isize) -> Vec<Effect> {
             | Overlay::Models(picker, _)
             | Overlay::Connect(picker, _)
             | Overlay::Audit(picker, _)
+            | Overlay::Grants(picker, _)
             | Overlay::Modes(picker, _)
             | Overlay::Copies(picker, _),
         ) => picker.scroll(by.signum()),
@@ -170,6 +173,7 @@ fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize, keep
             Some(text) => copy::copy(state, text),
             None => Vec::new(),
         },
+        Overlay::Grants(_, ledger) => grants::take(state, ledger, row),
         Overlay::Audit(picker, calls) => audit::read(state, picker, calls, row),
         Overlay::Modes(_, modes) => match modes.into_iter().nth(row) {
             Some((mode, true)) => modes::set(state, mode),

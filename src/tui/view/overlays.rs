@@ -36,6 +36,7 @@ pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Over> {
         | Overlay::Models(picker, _)
         | Overlay::Connect(picker, _)
         | Overlay::Audit(picker, _)
+        | Overlay::Grants(picker, _)
         | Overlay::Modes(picker, _)
         | Overlay::Copies(picker, _) => picker.view(area, buffer, theme),
         Overlay::Key(line) => return Some(enter_key(state, line, area, buffer)),
@@ -68,6 +69,7 @@ fn recede(state: &State, buffer: &mut Buffer) {
             | Overlay::Connect(..)
             | Overlay::Key(_)
             | Overlay::Audit(..)
+            | Overlay::Grants(..)
             | Overlay::Modes(..)
             | Overlay::Copies(..)
             | Overlay::Reader(_),

@@ -103,12 +103,10 @@ impl Approval {
         let mut body = Body { lines: Vec::new(), width: width.max(1), theme };
         match &self.step {
             Step::Details => body.details(card),
-            Step::Always(_) => {
-                let covers = card.plan.always.as_ref().map(crate::chat::Grant::words).unwrap_or_default();
-                body.say("from now on, without asking:", theme.prompt);
-                body.say(&covers, theme.text);
-                body.blank();
-                body.preview(&card.plan.preview);
+            Step::Scope(choosing) => {
+                for (line, style) in choosing.lines(theme) {
+                    body.say(&line, style);
+                }
             }
             // Drawn field by field.
             Step::Edit(form) => return vec![Line::default(); form.rows()],
@@ -142,12 +140,7 @@ impl Approval {
             Step::Because(_) => {
                 vec![format!("enter no, with these words · {back} back"), "enter no".to_owned()]
             }
-            Step::Always(_) => {
-                vec![
-                    format!("{yes} yes, always · {back} back · {no} no"),
-                    format!("{yes} always · {back} back"),
-                ]
-            }
+            Step::Scope(choosing) => choosing.hints(keys),
             Step::Edit(form) => {
                 let editor = keys.hint(Scope::Composer, Action::OpenEditor);
                 let rest = if form.is_long() { format!("{editor} opens it · ") } else { String::new() };

@@ -1,6 +1,7 @@
 //! The approval card, pressed and drawn.
 
 use super::*;
+use crate::agent::Width;
 use crate::chat::{Access, Basis, CommandLine, Grant, Preview, Scope as Wide, Work};
 use crate::tui::parts::frame::Sight;
 use crate::tui::theme::Theme;
@@ -26,7 +27,7 @@ pub(super) fn plan(command: &str) -> Plan {
         summary: command.into(),
         access: Access::Run(line.clone().into()),
         preview: Preview::Command(line.clone()),
-        always: Some(Grant { tool: "bash_exec".into(), scope }),
+        always: Some(Grant::new("bash_exec", scope)),
         destroys: None,
         basis: Basis::default(),
         work: Work::Command(line),
@@ -71,15 +72,29 @@ pub(super) fn text(buffer: &Buffer) -> String {
 
 pub(super) fn press(card: &mut Approval, plan: &Plan, code: KeyCode, now: u64) -> Reply {
     let key = KeyEvent::new(code, KeyModifiers::NONE);
-    card.key(&key, &Keymap::default(), plan, Listening::Yes, ms(now))
+    let reply = card.key(&key, &Keymap::default(), plan, Listening::Yes, ms(now));
+    if reply != Reply::Scopes {
+        return reply;
+    }
+    let grant = plan.always.clone().expect("only what may be kept opens this");
+    let widths = vec![Width { grant, lasts: true, covered: vec!["cargo check".into()] }];
+    card.choose(
+        Choosing::open(widths, Path::new("/home/ada/src/app"), &Keymap::default(), ms(now))
+            .expect("there is one"),
+    );
+    Reply::Nothing
 }
 
 pub(super) fn decision(reply: Reply) -> Option<Decision> {
     match reply {
         Reply::Decided { decision, .. } => Some(decision),
-        Reply::Nothing | Reply::Says(_) | Reply::Passed | Reply::Edits | Reply::Lists | Reply::Editor(_) => {
-            None
-        }
+        Reply::Nothing
+        | Reply::Says(_)
+        | Reply::Passed
+        | Reply::Edits
+        | Reply::Lists
+        | Reply::Scopes
+        | Reply::Editor(_) => None,
     }
 }
 
@@ -173,11 +188,39 @@ fn r11_always_shows_what_it_covers_and_is_confirmed_apart() {
     let mut card = drawn(&plan, (60, 15));
     assert_eq!(press(&mut card, &plan, KeyCode::Char('a'), 1_000), Reply::Nothing);
     assert!(text(&draw(&mut card, &plan, (60, 15), Listening::Yes, 0)).contains("exactly this command"));
-    assert_eq!(press(&mut card, &plan, KeyCode::Char('y'), 1_100), Reply::Passed);
+    // Typed on from the key that opened it, nothing is meant for it; a key that means yes on the card means none here.
+    for code in [KeyCode::Char('y'), KeyCode::Char('n'), KeyCode::Enter] {
+        assert_eq!(press(&mut card, &plan, code, 1_499), Reply::Passed);
+    }
+    for code in [KeyCode::Char('y'), KeyCode::Char('a')] {
+        let reply = press(&mut card, &plan, code, 1_500);
+        assert!(matches!(&reply, Reply::Says(words) if words.starts_with("enter keeps it")), "{reply:?}");
+    }
     let grant = plan.always.clone().unwrap();
     assert_eq!(
-        decision(press(&mut card.clone(), &plan, KeyCode::Char('y'), 1_500)),
-        Some(Decision::Always(grant))
+        decision(press(&mut card.clone(), &plan, KeyCode::Enter, 1_500)),
+        Some(Decision::Always(grant.clone()))
+    );
+    // Another place: it has to be seen before it is kept.
+    press(&mut card, &plan, KeyCode::Down, 1_500);
+    assert_eq!(decision(press(&mut card.clone(), &plan, KeyCode::Enter, 1_500)), None);
+    let shown = text(&draw(&mut card, &plan, (60, 24), Listening::Yes, 0));
+    for part in [
+        "says = \"allow\"",
+        "command = \"ls\"",
+        "project = \"/home/ada/src/app\"",
+        "1 call of this session: cargo check",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let kept = Grant { span: crate::chat::Span::Project, ..grant };
+    assert_eq!(
+        decision(press(&mut card.clone(), &plan, KeyCode::Enter, 1_500)),
+        Some(Decision::Always(kept))
+    );
+    assert_eq!(
+        decision(press(&mut card.clone(), &plan, KeyCode::Char('n'), 1_500)),
+        Some(Decision::Deny(String::new()))
     );
     press(&mut card, &plan, KeyCode::Esc, 1_500);
     assert_eq!(decision(press(&mut card, &plan, KeyCode::Char('y'), 1_600)), Some(Decision::Once));

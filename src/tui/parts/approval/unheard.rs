@@ -30,7 +30,7 @@ impl Approval {
             (Step::Details, _) if says => {
                 format!("a yes is said on the card · {} goes back to it", key(Action::Details))
             }
-            (Step::Plan | Step::Always(_) | Step::Because(_) | Step::Details | Step::Edit(_), _) => {
+            (Step::Plan | Step::Scope(_) | Step::Because(_) | Step::Details | Step::Edit(_), _) => {
                 format!("that key does nothing here · {} goes back to the card", key(Action::Close))
             }
         })
@@ -49,9 +49,9 @@ mod tests {
     fn check(plan: &Plan, size: (u16, u16), keys: &str, expected: &str) {
         let mut card = drawn(plan, size);
         let mut last = Reply::Nothing;
-        for letter in keys.chars() {
-            last = press(&mut card, plan, KeyCode::Char(letter), 1_000);
-            draw(&mut card, plan, size, Listening::Yes, 1_000);
+        for (letter, now) in keys.chars().zip((1_000..).step_by(600)) {
+            last = press(&mut card, plan, KeyCode::Char(letter), now);
+            draw(&mut card, plan, size, Listening::Yes, now);
         }
         let Reply::Says(words) = last.clone() else { panic!("{keys}: {last:?}") };
         assert_eq!((words.as_str(), decision(last)), (expected, None), "{keys}");

@@ -281,6 +281,7 @@ fn answer<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a Answ
         | Entry::Settled { .. }
         | Entry::Ended { .. }
         | Entry::Titled { .. }
+        | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
         | Entry::Beneath { .. }

@@ -101,8 +101,9 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
         | Entry::Decided { decision: Decision::Once | Decision::Deny(_), .. }
         | Entry::Answered { .. }
         | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
-        | Entry::Beneath { .. }
-        | Entry::Titled { .. } => Page::default(),
+        | Entry::Titled { .. }
+        | Entry::TakenBack { .. }
+        | Entry::Beneath { .. } => Page::default(),
     };
     if page.lines.is_empty() { page } else { spaced(ground, index, page) }
 }
@@ -185,6 +186,7 @@ pub fn ends_in_row(ground: &Ground<'_>, entries: &[Entry]) -> bool {
         | Entry::Asked { .. }
         | Entry::Answered { .. }
         | Entry::Titled { .. }
+        | Entry::TakenBack { .. }
         | Entry::Beneath { .. } => false,
         Entry::Decided { decision, .. } => matches!(decision, Decision::Always(_) | Decision::Edited(_)),
         Entry::Replied { text, reasoning, incomplete, .. } => {
@@ -219,6 +221,7 @@ fn is_row(ground: &Ground<'_>, entry: &Entry) -> bool {
         | Entry::Answered { .. }
         | Entry::Ended { .. }
         | Entry::Titled { .. }
+        | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
         | Entry::Beneath { .. }

@@ -77,7 +77,8 @@ fn measure(entry: &Entry) -> Measure {
         | Entry::Answered { .. }
         | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
         | Entry::Beneath { .. }
-        | Entry::Titled { .. } => Measure::default(),
+        | Entry::Titled { .. }
+        | Entry::TakenBack { .. } => Measure::default(),
     }
 }
 

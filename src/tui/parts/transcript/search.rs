@@ -88,6 +88,7 @@ fn text(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
         | Entry::Answered { .. }
         | Entry::Ended { .. }
         | Entry::Titled { .. }
+        | Entry::TakenBack { .. }
         | Entry::Beneath { .. }
         | Entry::Switched { .. } => ("", ""),
     };

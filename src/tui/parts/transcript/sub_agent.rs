@@ -181,6 +181,7 @@ pub fn talk(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsi
             | Entry::Asked { .. }
             | Entry::Decided { .. }
             | Entry::Ended { ending: Ending::Finished }
+            | Entry::TakenBack { .. }
             | Entry::Titled { .. }
             | Entry::Switched { .. }
             | Entry::Beneath { .. } => {}

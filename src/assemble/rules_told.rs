@@ -1,0 +1,203 @@
+//! `aye rules`: what holds in this folder, what is wrong with it, and what comes of a command and why. No model is needed.
+
+use super::{Mistake, folder, rules};
+use crate::chat::{Intent, ToolCall};
+use crate::cli::Cli;
+use crate::config::rules::{Book, Loaded, OF_PROJECT, Own, trust};
+use crate::config::{self, Overrides};
+use crate::policy::{Holds, Policy, Rule, Step, Verdict, explain};
+use crate::print::harmless;
+use crate::project::disk::Disk;
+use crate::store::Places;
+use crate::tools::{self, Toolbox};
+use crate::tui::text::clean::{clean, one_line};
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+/// Does what the words behind `rules` say.
+pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
+    let places = Places::find(std::env::var_os("AYE_HOME"))?;
+    let folder = if cli.tour { places.tour() } else { folder(cli.folder.as_deref())? };
+    let flags = Overrides { mode: cli.mode.as_deref().map(super::mode).transpose()?, ..Overrides::default() };
+    let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
+    let shell = &settings.config.shell;
+    let tools = Toolbox::builtin(tools::toolbox::Settings {
+        seconds: shell.timeout,
+        seconds_at_most: shell.max_timeout,
+        walls: crate::chat::Walls::default(),
+        may_ask: shell.network != config::Network::Off,
+    });
+    let book = rules::book(&places, &folder, &tools);
+    let loaded = book.load(&rules::today());
+    let policy = Policy { mode: settings.config.approval.mode, dry_run: cli.dry_run };
+    let lines = match words {
+        [] | ["list"] => list(&loaded, cli.json),
+        ["check"] => return check(&loaded, cli.json),
+        ["trust"] => return trusts(&book, &loaded),
+        ["untrust"] => {
+            trust::set(&book.trusted, &book.folder, None, &rules::today())
+                .map_err(|error| Mistake(format!("the trust could not be taken back: {error}")))?;
+            vec![format!("{OF_PROJECT} of this project is not trusted")]
+        }
+        ["explain", command] => explained(&tools, &policy, &loaded, &book, command, cli.json)?,
+        ["explain", ..] => {
+            let words = "aye rules explain takes one command, in quotes: aye rules explain 'cargo test'";
+            return Err(Mistake(words.to_owned()).into());
+        }
+        [first, ..] => {
+            let words =
+                format!("aye rules {first} takes nothing behind it; to say this to a model put it in quotes");
+            return Err(Mistake(words).into());
+        }
+    };
+    written(&lines)
+}
+
+/// Writes the lines; whoever closed the pipe has enough.
+fn written(lines: &[String]) -> Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    for line in lines {
+        match writeln!(out, "{line}") {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
+            written => written?,
+        }
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Every rule that holds here, the expired ones, and what is wrong.
+fn list(loaded: &Loaded, as_json: bool) -> Vec<String> {
+    let expired = loaded.expired.iter().map(|rule| (rule, "expired"));
+    let rows = loaded.rules.list.iter().map(|rule| (rule, "holds")).chain(expired);
+    let untrusted: Vec<Rule> = match &loaded.own {
+        Own::None | Own::Trusted => Vec::new(),
+        Own::Untrusted { sheet, .. } => sheet.rules.clone(),
+    };
+    let rows: Vec<(&Rule, &str)> = rows.chain(untrusted.iter().map(|rule| (rule, "not trusted"))).collect();
+    if as_json {
+        let mut lines: Vec<String> = rows.iter().map(|(rule, state)| in_json(rule, state)).collect();
+        lines
+            .extend(loaded.notices().iter().map(|notice| harmless(&json!({ "notice": notice }).to_string())));
+        return lines;
+    }
+    let row = |(rule, state): &(&Rule, &str)| {
+        let state = if *state == "holds" { String::new() } else { format!("{state}: ") };
+        clean(&one_line(&format!("{state}{} · {}", rule.told(), place(&rule.holds)))).into_owned()
+    };
+    let mut lines: Vec<String> = rows.iter().map(row).collect();
+    if lines.is_empty() {
+        lines.push("there are no rules: every card asks, and reading inside the project does not".to_owned());
+    }
+    lines.extend(loaded.notices().iter().map(|notice| format!("careful: {}", clean(&one_line(notice)))));
+    lines
+}
+
+fn place(holds: &Holds) -> &'static str {
+    match holds {
+        Holds::Everywhere => "everywhere",
+        Holds::Project(_) => "in this project",
+        Holds::Trusted => "in this project, by its own file",
+    }
+}
+
+fn in_json(rule: &Rule, state: &str) -> String {
+    let object = json!({
+        "says": rule.says.word(), "what": rule.words(), "tool": rule.tool, "holds": place(&rule.holds), "state": state,
+        "file": rule.at.file, "line": rule.at.line, "created": rule.created, "expires": rule.expires, "key": rule.key,
+    });
+    harmless(&object.to_string())
+}
+
+/// What is wrong; exit code 2 where anything is.
+fn check(loaded: &Loaded, as_json: bool) -> Result<ExitCode> {
+    let notices = loaded.notices();
+    let lines: Vec<String> = match (as_json, notices.is_empty()) {
+        (true, _) => {
+            notices.iter().map(|notice| harmless(&json!({ "problem": notice }).to_string())).collect()
+        }
+        (false, true) => vec![format!("{}: every rule is right", counted(loaded.rules.list.len()))],
+        (false, false) => notices.iter().map(|notice| clean(&one_line(notice)).into_owned()).collect(),
+    };
+    written(&lines)?;
+    Ok(ExitCode::from(if loaded.problems.is_empty() { 0 } else { 2 }))
+}
+
+fn counted(rules: usize) -> String {
+    if rules == 1 { "1 rule".to_owned() } else { format!("{rules} rules") }
+}
+
+/// What comes of a command, step by step.
+fn explained(
+    tools: &Toolbox,
+    policy: &Policy,
+    loaded: &Loaded,
+    book: &Book,
+    command: &str,
+    as_json: bool,
+) -> Result<Vec<String>> {
+    let disk = Disk::new(&book.folder)?;
+    let arguments = json!({ "command": command }).to_string();
+    let call = ToolCall { id: "explained".into(), name: "bash_exec".to_owned(), arguments };
+    let plan = match tools.plan(&call, &disk) {
+        Ok(Intent::Act(plan)) => plan,
+        Ok(Intent::Ask(_)) => return Err(Mistake("this is no command".to_owned()).into()),
+        Err(error) => return Err(Mistake::of(error).into()),
+    };
+    let (steps, verdict) = explain(policy, &[], &loaded.rules, &call.name, &plan);
+    if as_json {
+        let step = |step: &Step| json!({ "step": step.name, "found": step.found });
+        let mut lines: Vec<Value> = steps.iter().map(step).collect();
+        lines.push(json!({ "verdict": verdict.word(), "why": verdict.why() }));
+        return Ok(lines.iter().map(|line| harmless(&line.to_string())).collect());
+    }
+    let mut lines = Vec::new();
+    for step in &steps {
+        lines.push(step.name.to_owned());
+        lines.extend(step.found.iter().map(|found| format!("   {}", clean(&one_line(found)))));
+    }
+    let word = match &verdict {
+        Verdict::Allow(_) => "it goes ahead",
+        Verdict::Ask(_) => "it asks",
+        Verdict::Rehearse(_) => "it is rehearsed",
+        Verdict::Refuse(_) => "it is refused",
+    };
+    lines.push(word.to_owned());
+    lines.push(format!("   {}", clean(&one_line(verdict.why()))));
+    lines.extend(loaded.notices().iter().map(|notice| format!("careful: {}", clean(&one_line(notice)))));
+    Ok(lines)
+}
+
+/// Shows a project's own rules, and trusts them where a person says so at a terminal.
+fn trusts(book: &Book, loaded: &Loaded) -> Result<ExitCode> {
+    let (text, sheet) = match &loaded.own {
+        Own::None => return Err(Mistake(format!("this project has no {OF_PROJECT}")).into()),
+        Own::Trusted => return written(&[format!("{OF_PROJECT} of this project is trusted as it is")]),
+        Own::Untrusted { text, sheet, .. } => (text, sheet),
+    };
+    let mut lines = vec![format!("{OF_PROJECT} of {} says:", book.folder.display()), String::new()];
+    lines.extend(text.lines().map(|line| format!("   {}", clean(line))));
+    lines.push(String::new());
+    lines.extend(sheet.problems.iter().map(|problem| format!("careful: {}", clean(&problem.to_string()))));
+    written(&lines)?;
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        let words = "only a person at a terminal can trust a project's rules; nothing was trusted";
+        return Err(Mistake(words.to_owned()).into());
+    }
+    write!(
+        io::stdout(),
+        "These rules decide what goes ahead in this project ({}). To trust them type yes: ",
+        sheet.counted()
+    )?;
+    io::stdout().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    if answer.trim() != "yes" {
+        return written(&["Nothing was trusted.".to_owned()]);
+    }
+    trust::set(&book.trusted, &book.folder, Some(text), &rules::today())
+        .map_err(|error| Mistake(format!("the trust could not be kept: {error}")))?;
+    written(&[format!("{OF_PROJECT} of this project is trusted as it is; a change asks again.")])
+}

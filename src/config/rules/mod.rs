@@ -1,0 +1,199 @@
+//! Rules: the person's `rules.toml`, beside their settings, and a project's `.aye/rules.toml` once they trust it.
+//!
+//! What a file says is taken only as far as that is safe. A wrong rule that allows is off. A wrong rule that asks or
+//! denies, or a file of which nothing can be read, makes everything ask until it is mended: what was to be denied must
+//! not go ahead because of a typing error. Nothing of a project's file holds before a person trusts it, word for word.
+
+pub mod keep;
+mod one;
+pub mod read;
+pub mod trust;
+
+use super::file::is_missing;
+use super::{Origin, Problem};
+use crate::policy::{Holds, Rule, Rules};
+use read::Sheet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a rules file; a longer one is not read.
+pub const LONGEST: u64 = 4 << 20;
+
+/// Where a project's own rules stand in its folder.
+pub const OF_PROJECT: &str = ".aye/rules.toml";
+
+/// Where rules are read from, and what has to be known to read them.
+#[derive(Debug, Clone)]
+pub struct Book {
+    /// The person's rules; the file need not exist.
+    pub file: PathBuf,
+    /// Which projects' rules the person trusts.
+    pub trusted: PathBuf,
+    /// The project's folder, its links resolved.
+    pub folder: PathBuf,
+    /// The tools there are: a rule for another one is a mistake.
+    pub tools: Vec<String>,
+    /// The person's home, which is written `~`.
+    pub home: Option<PathBuf>,
+}
+
+/// What was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// What holds.
+    pub rules: Rules,
+    /// The person's rules whose time is over.
+    pub expired: Vec<Rule>,
+    /// What is wrong, in the order of the files.
+    pub problems: Vec<Problem>,
+    /// The project's own.
+    pub own: Own,
+}
+
+/// A project's own rules.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Own {
+    /// It has none.
+    #[default]
+    None,
+    /// The person trusts them as they are; they are among the rules.
+    Trusted,
+    /// Nobody trusted them yet, or they were changed since.
+    Untrusted {
+        /// The file's whole text: what is trusted, and what a person has to see before.
+        text: String,
+        /// What it says, as far as it can be read.
+        sheet: Box<Sheet>,
+        /// Whether an earlier text of it was trusted.
+        changed: bool,
+    },
+}
+
+impl Book {
+    /// Reads everything. `today` is a day such as `2026-11-22`.
+    pub fn load(&self, today: &str) -> Loaded {
+        let mut loaded = Loaded::default();
+        let mut list = Vec::new();
+        match text(&self.file) {
+            Ok(None) => {}
+            Ok(Some(text)) => {
+                let sheet = read::read(&text, &self.shown(&self.file), &self.tools, &Holds::Everywhere);
+                self.take(&mut loaded, &mut list, sheet, today);
+            }
+            Err(why) => loaded.broken(&self.shown(&self.file), 1, &why),
+        }
+        let own = self.folder.join(OF_PROJECT);
+        match text(&own) {
+            Ok(None) => {}
+            Ok(Some(text)) => {
+                let sheet = read::read(&text, OF_PROJECT, &self.tools, &Holds::Trusted);
+                match trust::look(&self.trusted, &self.folder, &text) {
+                    trust::Look::Trusted => {
+                        loaded.own = Own::Trusted;
+                        self.take(&mut loaded, &mut list, sheet, today);
+                    }
+                    trust::Look::Unknown => loaded.untrusted(text, sheet, false),
+                    trust::Look::Changed => loaded.untrusted(text, sheet, true),
+                }
+            }
+            // Nothing of it holds, so nothing is lost but what somebody trusted, and then it is not the same any more.
+            Err(why) => loaded.problems.push(Problem {
+                at: Origin::File { file: OF_PROJECT.to_owned(), line: 1 },
+                words: format!("{why}; nothing in it holds"),
+            }),
+        }
+        // The narrower scope is told of first.
+        list.sort_by_key(|rule: &Rule| match rule.holds {
+            Holds::Project(_) => 0,
+            Holds::Trusted => 1,
+            Holds::Everywhere => 2,
+        });
+        loaded.rules.list = list;
+        loaded
+    }
+
+    fn take(&self, loaded: &mut Loaded, list: &mut Vec<Rule>, sheet: Sheet, today: &str) {
+        loaded.problems.extend(sheet.problems);
+        if let Some(why) = sheet.broken {
+            loaded.rules.broken.get_or_insert(why);
+        }
+        for rule in sheet.rules {
+            let elsewhere = matches!(&rule.holds, Holds::Project(project) if *project != self.folder);
+            let over = !rule.expires.is_empty() && rule.expires.as_str() < today;
+            match (elsewhere, over) {
+                (true, _) => {}
+                (false, true) => loaded.expired.push(rule),
+                (false, false) => list.push(rule),
+            }
+        }
+    }
+
+    /// A file's name with `~` for the person's home.
+    fn shown(&self, file: &Path) -> String {
+        match self.home.as_deref().map(|home| file.strip_prefix(home)) {
+            Some(Ok(inside)) => format!("~/{}", inside.display()),
+            Some(Err(_)) | None => file.display().to_string(),
+        }
+    }
+}
+
+impl Loaded {
+    fn broken(&mut self, file: &str, line: usize, why: &str) {
+        let problem = Problem {
+            at: Origin::File { file: file.to_owned(), line },
+            words: format!("{why}; until it is mended nothing in it holds and everything asks"),
+        };
+        self.rules.broken.get_or_insert(format!("{file}:{line}: {why}"));
+        self.problems.push(problem);
+    }
+
+    fn untrusted(&mut self, text: String, sheet: Sheet, changed: bool) {
+        self.own = Own::Untrusted { text, sheet: Box::new(sheet), changed };
+    }
+
+    /// What the person should know: one sentence each.
+    pub fn notices(&self) -> Vec<String> {
+        let mut notices: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
+        if let Own::Untrusted { sheet, changed, .. } = &self.own {
+            let what = if *changed {
+                "has changed since you trusted it, so nothing in it holds"
+            } else {
+                "is not trusted, so nothing in it holds"
+            };
+            notices.push(format!("{OF_PROJECT} of this project ({}) {what}: see /rules", sheet.counted()));
+        }
+        notices
+    }
+}
+
+/// A rules file's text; nothing where there is none. Fails, in words, where it cannot be read or is no plain file.
+pub fn text(path: &Path) -> Result<Option<String>, String> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let unread = |error: io::Error| format!("the file cannot be read ({error})");
+    // A pipe in its place must not make anybody wait.
+    let opened = File::options().read(true).custom_flags(NONBLOCK).open(path);
+    let file = match opened {
+        Err(error) if is_missing(&error) => return Ok(None),
+        opened => opened.map_err(unread)?,
+    };
+    let kind = file.metadata().map_err(unread)?;
+    if !kind.is_file() {
+        return Err("this is no plain file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(unread)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(format!("the file is longer than {} MB", LONGEST >> 20));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        format!("line {line} is not text in UTF-8")
+    })
+}
+
+const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+
+#[cfg(test)]
+mod tests;

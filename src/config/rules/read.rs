@@ -1,0 +1,138 @@
+//! Reads a rules file: every rule in it with its line, and what is wrong with the rest.
+
+use super::one;
+use crate::config::{Origin, Problem};
+use crate::policy::{Holds, Rule, Says};
+use toml_edit::{Document, Item, TableLike};
+
+/// What a rules file says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sheet {
+    /// Its rules, in their order, those whose time is over among them.
+    pub rules: Vec<Rule>,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+    /// Why everything has to ask, where something is lost that may have denied or asked: the first such problem.
+    pub broken: Option<String>,
+}
+
+impl Sheet {
+    /// How many rules of each kind: `2 allow, 1 deny`.
+    pub fn counted(&self) -> String {
+        let count = |says: Says| self.rules.iter().filter(|rule| rule.says == says).count();
+        let kinds = [Says::Allow, Says::Ask, Says::Deny].map(|says| (count(says), says.word()));
+        let said: Vec<String> = kinds
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        match (said.is_empty(), self.problems.is_empty()) {
+            (true, true) => "no rules".to_owned(),
+            (true, false) => "it cannot be read".to_owned(),
+            (false, _) => said.join(", "),
+        }
+    }
+}
+
+/// What is wrong with one rule.
+pub(super) struct Wrong {
+    /// The byte of the file it is at.
+    pub(super) byte: Option<usize>,
+    /// What was found and what was expected.
+    pub(super) words: String,
+    /// Whether the rule, or what is left of it, is one that asks or denies, or may be.
+    pub(super) matters: bool,
+}
+
+/// Reads a file's text; `file` is its name as it is shown, `tools` the tools there are, and `holds` where its rules hold
+/// unless one names a project, which only the person's own file may.
+pub fn read(text: &str, file: &str, tools: &[String], holds: &Holds) -> Sheet {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut sheet = Sheet::default();
+    let line = |byte: Option<usize>| {
+        let before = &text.as_bytes()[..byte.unwrap_or(0).min(text.len())];
+        before.iter().filter(|&&byte| byte == b'\n').count() + 1
+    };
+    let document = match Document::parse(text) {
+        Ok(document) => document,
+        Err(error) => {
+            let message = error.message().lines().next().unwrap_or("it cannot be read").to_owned();
+            let words = format!("this is not TOML ({message})");
+            sheet.wrong(file, line(error.span().map(|span| span.start)), &words, true);
+            return sheet;
+        }
+    };
+    // Lines are counted once, from one rule to the next: a file may hold thousands.
+    let (mut counted, mut lines) = (0, 1);
+    let mut line_of = |byte: Option<usize>| {
+        let byte = byte.unwrap_or(0).min(text.len());
+        if byte < counted {
+            (counted, lines) = (0, 1);
+        }
+        lines += text.as_bytes()[counted..byte].iter().filter(|&&byte| byte == b'\n').count();
+        counted = byte;
+        lines
+    };
+    for (name, item) in document.as_table() {
+        if name != "rule" {
+            let at = document.as_table().get_key_value(name).and_then(|(key, _)| key.span());
+            let words =
+                format!("{} is nothing a rules file has; every rule begins with [[rule]]", one::short(name));
+            sheet.wrong(file, line_of(at.map(|span| span.start)), &words, true);
+            continue;
+        }
+        let Some(tables) = tables(item) else {
+            let at = item.span().map(|span| span.start);
+            sheet.wrong(file, line_of(at), "rule is no list; every rule begins with [[rule]]", true);
+            continue;
+        };
+        for (at, table) in tables {
+            let (read, wrong) = one::read(table, tools, holds);
+            let mut own = line_of(at);
+            for wrong in wrong {
+                let line = wrong.byte.map_or(own, |byte| line_of(Some(byte)));
+                sheet.wrong(file, line, &wrong.words, wrong.matters);
+            }
+            if let Some(mut rule) = read {
+                own = line_of(at);
+                (rule.at.file, rule.at.line) = (file.to_owned(), own);
+                sheet.rules.push(rule);
+            }
+        }
+    }
+    sheet
+}
+
+/// The rules of a list, each with the byte it begins at.
+fn tables(item: &Item) -> Option<Vec<(Option<usize>, &dyn TableLike)>> {
+    match item {
+        Item::ArrayOfTables(tables) => Some(
+            tables
+                .iter()
+                .map(|table| (table.span().map(|span| span.start), table as &dyn TableLike))
+                .collect(),
+        ),
+        Item::Value(toml_edit::Value::Array(array)) => array
+            .iter()
+            .map(|value| {
+                let table = value.as_inline_table()?;
+                Some((value.span().map(|span| span.start), table as &dyn TableLike))
+            })
+            .collect(),
+        Item::None | Item::Value(_) | Item::Table(_) => None,
+    }
+}
+
+impl Sheet {
+    fn wrong(&mut self, file: &str, line: usize, words: &str, matters: bool) {
+        let end = match matters {
+            true => "until it is mended everything asks",
+            false => "the rule is off",
+        };
+        if matters {
+            self.broken.get_or_insert(format!("{file}:{line}: {words}"));
+        }
+        let at = Origin::File { file: file.to_owned(), line };
+        self.problems.push(Problem { at, words: format!("{words}; {end}") });
+    }
+}

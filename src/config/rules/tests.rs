@@ -1,0 +1,322 @@
+//! Rules are read as they are written, a wrong one is said with its line, and what may have denied makes everything ask.
+
+use super::*;
+use crate::chat::{Access, Basis, CommandLine, Preview};
+use crate::policy::{About, At, Says, Subject};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+const TODAY: &str = "2026-11-22";
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir_all(place.path().join("app/.aye")).unwrap();
+        Self(place)
+    }
+
+    fn book(&self) -> Book {
+        let at = |name: &str| self.0.path().join(name);
+        let tools = ["bash_exec", "write_file", "edit_file"].map(str::to_owned).to_vec();
+        Book { file: at("rules.toml"), trusted: at("trusted.toml"), folder: at("app"), tools, home: None }
+    }
+
+    fn says(&self, text: &str) -> Loaded {
+        fs::write(self.book().file, text).unwrap();
+        self.book().load(TODAY)
+    }
+
+    fn own(&self, text: &str) -> Loaded {
+        fs::write(self.book().folder.join(OF_PROJECT), text).unwrap();
+        self.book().load(TODAY)
+    }
+}
+
+fn speaks(rule: &Rule, command: &str) -> bool {
+    let access = Access::Run(
+        CommandLine { command: command.into(), folder: "/p".into(), seconds: 1, ..CommandLine::default() }
+            .into(),
+    );
+    rule.speaks(&Subject::new("bash_exec", &access, &Preview::Text(String::new()), false, &Basis::default()))
+}
+
+#[test]
+fn a_rule_is_read_with_its_line_and_its_days() {
+    let place = Place::new();
+    let loaded = place.says(
+        "\u{feff}# mine\n\n[[rule]]\nsays = \"deny\"\nwords = \"git push\"\nmatches = [\"git push -f\"]\nnot = \"git log\"\n\n\
+         [[rule]]\nsays = \"allow\"\ntool = \"bash_exec\"\nwords = [\"cargo\", \"test\"]\ncreated = 2026-11-22\nexpires = \"2027-02-20\"\nkey = \"a\"\n",
+    );
+    assert_eq!((loaded.problems.len(), loaded.rules.broken), (0, None));
+    let [deny, allow] = loaded.rules.list.as_slice() else { panic!("two rules") };
+    assert_eq!(
+        (deny.says, deny.at.line, deny.about.clone()),
+        (Says::Deny, 3, About::Words(vec!["git".into(), "push".into()]))
+    );
+    assert_eq!(
+        (allow.says, allow.at.line, allow.expires.as_str(), allow.key.as_str()),
+        (Says::Allow, 9, "2027-02-20", "a")
+    );
+    assert!(speaks(allow, "cargo test x"));
+}
+
+#[test]
+fn r12_what_is_wrong_is_said_with_its_line_and_only_a_wrong_allow_is_harmless() {
+    for (text, line, part, asks) in [
+        ("[[rule]\n", 1, "this is not TOML", true),
+        ("[[rule]]\nsays = \"deny\"\nsays = \"ask\"\nwords = \"x\"", 3, "this is not TOML", true),
+        ("x = 1", 1, "every rule begins with [[rule]]", true),
+        ("\n[rule]\nsays = \"deny\"", 2, "every rule begins with [[rule]]", true),
+        ("[[rule]]\nsays = \"dney\"\nwords = \"x\"", 2, "it takes \"allow\", \"ask\" or \"deny\"", true),
+        ("[[rule]]\nwords = \"x y\"", 1, "does not say what it does", true),
+        ("[[rule]]\nsays = 3\nwords = \"x\"", 2, "takes a text in quotes", true),
+        ("[[rule]]\nsays = \"deny\"", 1, "does not say what it is about", true),
+        ("[[rule]]\nsays = \"deny\"\nwords = \"x\"\npath = \"y\"", 4, "is about words and path", true),
+        ("[[rule]]\nsays = \"deny\"\nwrods = \"x\"", 3, "did you mean words?", true),
+        ("[[rule]]\nsays = \"deny\"\ntool = \"bash\"", 3, "no tool is called \"bash\"", true),
+        ("[[rule]]\nsays = \"deny\"\nwords = \"x | y\"", 3, "plain words", true),
+        ("[[rule]]\nsays = \"deny\"\nwords = [1]", 3, "a text in quotes, or a list", true),
+        ("[[rule]]\nsays = \"deny\"\npath = \"~/x\"", 3, "write the path in full", true),
+        ("[[rule]]\nsays = \"deny\"\npath = \"../x\"", 3, "is not followed", true),
+        ("[[rule]]\nsays = \"deny\"\nhost = \"https://x\"", 3, "takes a name", true),
+        (
+            "[[rule]]\nsays = \"deny\"\nwords = \"git push\"\nmatches = \"git log\"",
+            4,
+            "does not speak of its own example",
+            true,
+        ),
+        ("[[rule]]\nsays = \"deny\"\nwords = \"x\"\nexpires = \"soon\"", 4, "takes a day", true),
+        ("[[rule]]\nsays = \"deny\"\nwords = \"x\"\nproject = \"app\"", 4, "whole path", true),
+        ("[[rule]]\nsays = \"allow\"\nwords = \"bash -c\"", 3, "too wide", false),
+        ("[[rule]]\nsays = \"allow\"\nwords = \"git\"", 3, "too wide", false),
+        ("[[rule]]\nsays = \"allow\"\nwords = \"git -c\"", 3, "too wide", false),
+        ("[[rule]]\nsays = \"allow\"\npath = \"/etc/**\"", 3, "inside the project", false),
+        ("[[rule]]\nsays = \"allow\"\nhost = \"x.example\"", 3, "cannot be allowed", false),
+        (
+            "[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nnot = [\"cargo test x\"]",
+            4,
+            "speaks of its own example",
+            false,
+        ),
+        (
+            "[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nmatches = [\"cargo test; ls\"]",
+            4,
+            "its own example",
+            false,
+        ),
+        ("[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nfoo = 1", 4, "nothing a rule has", false),
+    ] {
+        let place = Place::new();
+        let loaded = place.says(&format!("{text}\n"));
+        let said = loaded.notices().join("\n");
+        assert!(said.contains(part) && said.contains(&format!("rules.toml:{line}:")), "{text}: {said}");
+        assert_eq!(loaded.rules.broken.is_some(), asks, "{text}: {said}");
+        assert!(loaded.rules.list.iter().all(|rule| rule.says != Says::Allow), "{text}");
+    }
+}
+
+#[test]
+fn a_deny_whose_example_fails_still_denies_what_it_finds() {
+    let loaded =
+        Place::new().says("[[rule]]\nsays = \"deny\"\nwords = \"git push\"\nmatches = \"git log\"\n");
+    assert!(loaded.rules.broken.is_some());
+    assert!(speaks(&loaded.rules.list[0], "git push"));
+}
+
+#[test]
+fn a_rule_holds_to_its_last_day_and_in_its_project_alone() {
+    let place = Place::new();
+    let project = place.book().folder.display().to_string();
+    let text = |expires: &str, project: &str| {
+        format!(
+            "[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nexpires = {expires}\nproject = \"{project}\"\n"
+        )
+    };
+    for (expires, project, held, expired) in [
+        ("2026-11-22", project.as_str(), 1, 0),
+        ("2026-11-21", project.as_str(), 0, 1),
+        ("2026-11-22", "/elsewhere", 0, 0),
+        ("2026-11-21", "/elsewhere", 0, 0),
+    ] {
+        let loaded = place.says(&text(expires, project));
+        assert_eq!((loaded.rules.list.len(), loaded.expired.len()), (held, expired), "{expires} {project}");
+    }
+}
+
+#[test]
+fn r12_a_file_that_cannot_be_read_allows_nothing_and_makes_everything_ask() {
+    let hostile: [(&str, Vec<u8>); 5] = [
+        ("ten megabytes", vec![b'#'; 10 << 20]),
+        ("a NUL", b"[[rule]]\nsays = \"allow\"\nwords = \"cargo test\0\"\n".to_vec()),
+        ("no UTF-8", b"# \xff\n".to_vec()),
+        ("ten thousand brackets", vec![b'['; 10_000]),
+        ("a deep table", format!("a{}=1", ".a".repeat(20_000)).into_bytes()),
+    ];
+    for (what, bytes) in hostile {
+        let place = Place::new();
+        fs::write(place.book().file, bytes).unwrap();
+        let loaded = place.book().load(TODAY);
+        assert!(loaded.rules.broken.is_some() && loaded.rules.list.is_empty(), "{what}");
+        assert!(loaded.notices()[0].contains("rules.toml:"), "{what}: {:?}", loaded.notices());
+    }
+    let place = Place::new();
+    fs::create_dir(place.book().file).unwrap();
+    assert!(place.book().load(TODAY).rules.broken.is_some(), "a folder in its place");
+    let place = Place::new();
+    let pipe = std::process::Command::new("mkfifo").arg(place.book().file).status().unwrap();
+    assert!(pipe.success() && place.book().load(TODAY).rules.broken.is_some(), "a pipe in its place");
+    assert_eq!(Place::new().book().load(TODAY), Loaded::default(), "no file is no rules");
+}
+
+#[test]
+fn ten_thousand_rules_are_read() {
+    let place = Place::new();
+    let text: String = (0..10_000)
+        .map(|number| format!("[[rule]]\nsays = \"allow\"\nwords = \"make target{number}\"\n"))
+        .collect();
+    let loaded = place.says(&text);
+    assert_eq!((loaded.rules.list.len(), loaded.problems.len()), (10_000, 0));
+    assert_eq!(loaded.rules.list[9_999].at.line, 29_998);
+}
+
+#[test]
+fn r14_a_repository_grants_itself_nothing() {
+    let place = Place::new();
+    let (book, allow) = (place.book(), "[[rule]]\nsays = \"allow\"\nwords = \"make install\"\n");
+    let loaded = place.own(allow);
+    assert!(loaded.rules.list.is_empty() && matches!(loaded.own, Own::Untrusted { changed: false, .. }));
+    assert!(loaded.notices()[0].contains("(1 allow) is not trusted"), "{:?}", loaded.notices());
+    // What is broken in it is nobody's trouble before it is trusted.
+    assert_eq!(place.own("[[rule").rules, Rules::default());
+    place.own(allow);
+    trust::set(&book.trusted, &book.folder, Some(allow), TODAY).unwrap();
+    let trusted = book.load(TODAY);
+    assert_eq!((trusted.rules.list.len(), &trusted.own), (1, &Own::Trusted));
+    assert_eq!(trusted.rules.list[0].holds, Holds::Trusted);
+    assert_eq!(fs::metadata(&book.trusted).unwrap().permissions().mode() & 0o777, 0o600);
+    // One letter more, and it asks again.
+    let loaded = place.own(&format!("{allow}\n"));
+    assert!(loaded.rules.list.is_empty() && matches!(loaded.own, Own::Untrusted { changed: true, .. }));
+    assert!(loaded.notices()[0].contains("has changed since you trusted it"));
+    // The same text in another folder is another project's.
+    let other = Book { folder: place.0.path().join("other"), ..book.clone() };
+    fs::create_dir_all(other.folder.join(".aye")).unwrap();
+    fs::write(other.folder.join(OF_PROJECT), allow).unwrap();
+    assert!(other.load(TODAY).rules.list.is_empty());
+    trust::set(&book.trusted, &other.folder, Some(allow), TODAY).unwrap();
+    assert_eq!(other.load(TODAY).rules.list.len(), 1);
+    place.own(allow);
+    assert_eq!(book.load(TODAY).rules.list.len(), 1, "the other's trust took nothing away");
+    trust::set(&book.trusted, &book.folder, None, TODAY).unwrap();
+    assert!(book.load(TODAY).rules.list.is_empty());
+    // A project cannot speak for another one, nor a broken list of trust for anybody.
+    let elsewhere = format!("{allow}project = \"/\"\n");
+    trust::set(&book.trusted, &book.folder, Some(&elsewhere), TODAY).unwrap();
+    assert!(place.own(&elsewhere).notices()[0].contains("leave project out"));
+    fs::write(&book.trusted, "[[project").unwrap();
+    assert!(place.own(allow).rules.list.is_empty());
+}
+
+fn kept(says: Says, about: About) -> Rule {
+    Rule {
+        says,
+        tool: Some("bash_exec".into()),
+        about,
+        holds: Holds::Everywhere,
+        created: "2026-11-22".into(),
+        expires: "2027-02-20".into(),
+        key: "enter".into(),
+        at: At::default(),
+    }
+}
+
+fn words(text: &str) -> About {
+    About::Words(text.split(' ').map(str::to_owned).collect())
+}
+
+#[test]
+fn what_is_kept_is_read_back_and_comments_stay() {
+    let place = Place::new();
+    let book = place.book();
+    let mine = "# all of mine\n\n# never this\n[[rule]]\nsays = \"deny\" # really\nwords = \"git push\"\n# the end\n";
+    place.says(mine);
+    let rules = [
+        kept(Says::Allow, words("cargo test")),
+        kept(Says::Allow, About::Command("echo \"\\\n\t'''\u{202e}\" | x".into())),
+        Rule {
+            holds: Holds::Project(book.folder.clone()),
+            ..kept(Says::Allow, About::Path("a b/**".into()))
+        },
+    ];
+    for rule in &rules {
+        keep::add(&book.file, rule, &book.tools).unwrap();
+    }
+    let text = fs::read_to_string(&book.file).unwrap();
+    assert!(text.starts_with(&mine[..mine.len() - 10]), "{text}");
+    assert!(text.contains("# the end"), "{text}");
+    assert_eq!(fs::metadata(&book.file).unwrap().permissions().mode() & 0o777, 0o600);
+    let loaded = book.load(TODAY);
+    assert_eq!((loaded.rules.list.len(), loaded.problems.len()), (4, 0), "{text}");
+    for rule in rules.iter().rev() {
+        assert!(keep::remove(&book.file, rule, &book.tools).unwrap());
+        assert!(!keep::remove(&book.file, rule, &book.tools).unwrap(), "it is gone already");
+    }
+    assert_eq!(fs::read_to_string(&book.file).unwrap().trim_end(), mine.trim_end());
+    // The first of a file is taken out without what stands above all of them.
+    let deny = Rule {
+        tool: None,
+        created: String::new(),
+        expires: String::new(),
+        key: String::new(),
+        ..kept(Says::Deny, words("git push"))
+    };
+    assert!(keep::remove(&book.file, &deny, &book.tools).unwrap());
+    assert!(fs::read_to_string(&book.file).unwrap().contains("# all of mine"));
+}
+
+#[test]
+fn a_file_that_cannot_be_changed_stays_to_the_byte() {
+    let rule = kept(Says::Allow, words("cargo test"));
+    for text in ["[[rule\nmine", "rule = 3\n"] {
+        let place = Place::new();
+        place.says(text);
+        assert!(keep::add(&place.book().file, &rule, &place.book().tools).is_err());
+        assert_eq!(fs::read_to_string(place.book().file).unwrap(), text);
+    }
+    let place = Place::new();
+    place.says("# mine\n");
+    fs::set_permissions(place.book().file, fs::Permissions::from_mode(0o400)).unwrap();
+    let error = keep::add(&place.book().file, &rule, &place.book().tools).unwrap_err();
+    assert!(error.to_string().contains("not to be written"), "{error}");
+    assert_eq!(fs::read_to_string(place.book().file).unwrap(), "# mine\n");
+}
+
+#[test]
+fn two_at_once_keep_both() {
+    let place = Place::new();
+    let book = place.book();
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let book = &book;
+            scope.spawn(move || {
+                let rule = kept(Says::Allow, words(&format!("make target{number}")));
+                keep::add(&book.file, &rule, &book.tools).unwrap();
+            });
+        }
+    });
+    let loaded = book.load(TODAY);
+    assert_eq!((loaded.rules.list.len(), loaded.problems.len()), (8, 0));
+}
+
+#[test]
+fn the_example_is_right_and_shows_every_key() {
+    let text = include_str!("../../../rules.example.toml");
+    let loaded = Place::new().says(text);
+    assert_eq!((loaded.notices(), loaded.rules.broken), (Vec::new(), None));
+    assert_eq!(text.matches("[[rule]]").count(), 5);
+    for key in one::KEYS {
+        assert!(text.lines().any(|line| line.starts_with(&format!("{key} = "))), "{key}");
+    }
+}

@@ -1,0 +1,227 @@
+//! What a standing yes covers, and what a rule finds in a call: a yes is read as narrowly as it can be, a no as widely.
+
+use super::rule::{About, Rule};
+use super::shell::{Named, Reading, Simple, Word, base};
+use super::subject::Subject;
+use super::{glob, offers};
+use crate::chat::{Access, Grant, Scope};
+use std::path::{Component, Path, PathBuf};
+
+/// Whether a grant lets the call go ahead. What is sensitive or destroys something is covered by none.
+pub fn covers(grant: &Grant, of: &Subject<'_>) -> bool {
+    if grant.tool != of.tool || !may_be_kept(of) {
+        return false;
+    }
+    match (&grant.scope, of.access) {
+        (Scope::Command { command, folder, network }, Access::Run(line)) => {
+            *command == line.command && *folder == line.folder && *network == line.network.is_some()
+        }
+        (Scope::Words { words, folder }, Access::Run(line)) => *folder == line.folder && begins(words, of),
+        (Scope::File(file), Access::Write(path)) => file == path,
+        (Scope::Under(folder), Access::Write(path)) => is_plain(path) && path.starts_with(folder),
+        (
+            Scope::Command { .. } | Scope::Words { .. } | Scope::File(_) | Scope::Under(_),
+            Access::Nothing
+            | Access::Read(_)
+            | Access::ReadSensitive(_)
+            | Access::Write(_)
+            | Access::WriteOutside(_)
+            | Access::Run(_),
+        ) => false,
+    }
+}
+
+/// Whether anything lasting may cover this call at all.
+pub(super) fn may_be_kept(of: &Subject<'_>) -> bool {
+    !of.destroys && of.basis.beyond.as_ref().is_none_or(|beyond| !beyond.sensitive)
+}
+
+/// A path with nothing in it but names.
+pub(super) fn is_plain(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// Whether the call is one plain command that begins with these words: nothing before it, beside it, behind it, around
+/// it or within its words, and nothing that it would run or reach beyond the project.
+pub(super) fn begins(words: &[String], of: &Subject<'_>) -> bool {
+    let Some(simple) = of.reading().and_then(plain) else { return false };
+    // Its end would be told the other way round.
+    let turned = of.line.is_some_and(|line| line.command.trim_start().starts_with('!'));
+    let all = simple.words.len() >= words.len()
+        && words.iter().zip(&simple.words).all(|(a, b)| b.known() == Some(a));
+    // What follows must not turn it into something else.
+    let tame = || {
+        simple
+            .words
+            .iter()
+            .skip(words.len())
+            .all(|word| word.known().is_some_and(|word| !offers::runs_others(word)))
+    };
+    // What asks for the network is asked about.
+    let offline = of.line.is_none_or(|line| line.network.is_none());
+    offline
+        && !words.is_empty()
+        && !turned
+        && all
+        && tame()
+        && may_be_kept(of)
+        && of.basis.beyond.is_none()
+        && !of.basis.partial
+}
+
+/// The one command of a line, where it is nothing but this command and all its words are known as they stand.
+pub fn plain(reading: &Reading) -> Option<&Simple> {
+    let [simple] = reading.commands.as_slice() else { return None };
+    let alone = reading.unclear.is_none()
+        && simple.within.is_empty()
+        && simple.pipes.len() <= 1
+        && !simple.background
+        && simple.prefix.is_empty()
+        && simple.wrappers.is_empty()
+        && simple.redirects.is_empty()
+        && simple.inline.is_none()
+        && simple.script.is_none();
+    let known = simple.words.iter().all(|word| word.known().is_some());
+    (alone && known && !simple.words.is_empty()).then_some(simple)
+}
+
+/// Whether these words stand in any part of the call's command line that could be read: the first as a program, or as
+/// what another program is given to run, the others behind it in their order with nothing but options between them.
+pub(super) fn holds_words(words: &[String], of: &Subject<'_>) -> bool {
+    let Some(reading) = of.reading() else { return false };
+    let Some((program, rest)) = words.split_first() else { return false };
+    let stands_in = |texts: &[&str], anywhere: bool| {
+        let mut starts = texts.iter().enumerate().take(if anywhere { texts.len() } else { 1 });
+        starts.any(|(at, text)| base(text) == base(program) && follow(rest, &texts[at + 1..]))
+    };
+    let parts = reading.commands.iter();
+    let read = parts.flat_map(|simple| simple.wrappers.iter().chain([&simple.words])).any(|words| {
+        let texts: Vec<&str> = words.iter().map(Word::shown).collect();
+        // One word alone is said of many things that do not run it.
+        let anywhere =
+            !rest.is_empty() || texts.first().is_some_and(|first| offers::runs_what_it_is_given(base(first)));
+        stands_in(&texts, anywhere)
+    });
+    // What was not followed may be run all the same.
+    read || reading.unclear.is_some() && {
+        let texts: Vec<&str> = reading.named.iter().map(|named| named.text.as_str()).collect();
+        stands_in(&texts, true)
+    }
+}
+
+/// Whether the texts begin with these words, with options between them that may each have a word of their own.
+fn follow(wanted: &[String], texts: &[&str]) -> bool {
+    let is_option = |text: &str| text.starts_with(['-', '+']);
+    let mut rest = texts;
+    wanted.iter().all(|word| {
+        let at = rest.iter().position(|text| text == word);
+        let Some(at) = at else { return false };
+        let between = &rest[..at];
+        rest = &rest[at + 1..];
+        between.iter().enumerate().all(|(index, text)| {
+            is_option(text) || index.checked_sub(1).is_some_and(|before| is_option(between[before]))
+        })
+    })
+}
+
+/// Whether the call reads, changes or names a file that fits the pattern.
+pub(super) fn holds_path(pattern: &str, of: &Subject<'_>) -> bool {
+    let fits = |path: &Path| path.to_str().is_some_and(|path| fits_path(pattern, path));
+    let reached = match of.access {
+        Access::Nothing => false,
+        Access::Read(paths) => paths.iter().any(|path| fits(path)),
+        Access::ReadSensitive(path) | Access::Write(path) | Access::WriteOutside(path) => fits(path),
+        Access::Run(_) => false,
+    };
+    reached
+        || of.line.is_some_and(|line| {
+            let named = of.reading().map(|reading| reading.named.as_slice()).unwrap_or_default();
+            let seen = of.basis.files.iter().any(|seen| fits(&seen.path));
+            let beyond = of.basis.beyond.as_ref().is_some_and(|beyond| fits(&beyond.path));
+            seen || beyond || named.iter().any(|named| names(named, pattern, &line.folder))
+        })
+}
+
+fn fits_path(pattern: &str, path: &str) -> bool {
+    // An absolute pattern is about an absolute path, and no other.
+    pattern.starts_with('/') == path.starts_with('/') && glob::path(pattern, path)
+}
+
+/// Whether a word names a file that fits, as it stands or behind a `=`.
+fn names(named: &Named, pattern: &str, folder: &Path) -> bool {
+    let value = named.text.split_once('=').map(|(_, value)| value);
+    [Some(named.text.as_str()), value].into_iter().flatten().any(|word| {
+        let path = straightened(Path::new(word));
+        let inside = path.strip_prefix(folder).map(Path::to_owned).ok();
+        [Some(path), inside].into_iter().flatten().any(|path| fits_path(pattern, &path.to_string_lossy()))
+    })
+}
+
+/// Without `.` and `..`, as far as that can be told without looking.
+fn straightened(path: &Path) -> PathBuf {
+    let mut straight = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(straight.pop()),
+            Component::RootDir | Component::Prefix(_) | Component::Normal(_) => straight.push(part),
+        }
+    }
+    straight
+}
+
+/// Whether the call's command line names an address at such a host: `https://host/…`, `user@host:…`, or the host alone.
+pub(super) fn holds_host(pattern: &str, of: &Subject<'_>) -> bool {
+    let named = of.reading().map(|reading| reading.named.as_slice()).unwrap_or_default();
+    named.iter().any(|named| hosts(&named.text).any(|host| glob::host(pattern, host)))
+}
+
+/// What in a word may be a host.
+fn hosts(word: &str) -> impl Iterator<Item = &str> {
+    let pieces = word.split(|letter: char| !(letter.is_alphanumeric() || ".-_".contains(letter)));
+    // Whether it is one only a resolver could tell; a word without a dot counts where it stands as an address does.
+    pieces.filter(|piece| !piece.is_empty() && !piece.starts_with('-'))
+}
+
+/// Why a rule that allows commands by their words does not cover a call of which it names the first one; behind
+/// “because”.
+pub(super) fn why_not(rule: &Rule, of: &Subject<'_>) -> Option<String> {
+    let About::Words(words) = &rule.about else { return None };
+    if rule.tool.as_ref().is_some_and(|tool| tool != of.tool) || !holds_words(&words[..1], of) {
+        return None;
+    }
+    let reading = of.reading()?;
+    let owned = |words: &str| Some(words.to_owned());
+    if let Some(unclear) = &reading.unclear {
+        return Some(unclear.0.clone());
+    }
+    let [simple] = reading.commands.as_slice() else {
+        return Some(format!(
+            "the line is made of {} commands and it covers one alone",
+            reading.commands.len()
+        ));
+    };
+    if !simple.prefix.is_empty() {
+        return owned("a variable is set before it");
+    }
+    if !simple.redirects.is_empty() {
+        return owned("it is redirected");
+    }
+    let Some(simple) = plain(reading) else {
+        return owned("it is not plain what runs: a word is not known before, or something stands around it");
+    };
+    if let Some((wanted, found)) = words.iter().enumerate().find_map(|(at, word)| {
+        let found = simple.words.get(at).map_or("", Word::shown);
+        (found != word).then_some((word, found))
+    }) {
+        return Some(format!("it has {found:?} where the rule has {wanted:?}"));
+    }
+    if of.destroys {
+        return owned("it destroys something");
+    }
+    if let Some(beyond) = &of.basis.beyond {
+        return Some(format!("it names {}", beyond.path.display()));
+    }
+    let others = simple.words.iter().filter_map(Word::known).find(|word| offers::runs_others(word));
+    others.map(|word| format!("{word} can make it run or write something else"))
+}

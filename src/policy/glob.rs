@@ -1,0 +1,86 @@
+//! Patterns of paths and of hosts: `*` within a part, `**` across parts, `?` for one letter. Nothing else is special.
+
+/// Whether a path fits a pattern, part by part. `**` at the end takes in the folder itself.
+pub fn path(pattern: &str, path: &str) -> bool {
+    let pattern: Vec<&str> = parts(pattern);
+    let path: Vec<&str> = parts(path);
+    fits(&pattern, &path, |part| *part == "**", |part, name| name_fits(part, name))
+}
+
+/// Whether a host fits a pattern: `*.example.com` takes in `example.com` and everything below it.
+pub fn host(pattern: &str, host: &str) -> bool {
+    let (pattern, host) = (pattern.to_ascii_lowercase(), host.trim_end_matches('.').to_ascii_lowercase());
+    match pattern.strip_prefix("*.") {
+        Some(parent) => host == parent || host.strip_suffix(parent).is_some_and(|below| below.ends_with('.')),
+        None => name_fits(&pattern, &host),
+    }
+}
+
+/// The parts of a path that say something: without `.` and empty ones.
+fn parts(path: &str) -> Vec<&str> {
+    path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
+}
+
+fn name_fits(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    fits(&pattern, &name, |letter| *letter == '*', |wanted, letter| *wanted == '?' || wanted == letter)
+}
+
+/// Whether a row of things fits a row of patterns, of which `any` ones stand for any number of things. Takes no longer
+/// than one row times the other.
+fn fits<P, T>(patterns: &[P], things: &[T], any: impl Fn(&P) -> bool, one: impl Fn(&P, &T) -> bool) -> bool {
+    // Which prefixes of the things fit the patterns so far.
+    let mut reached = vec![false; things.len() + 1];
+    reached[0] = true;
+    for pattern in patterns {
+        if any(pattern) {
+            let mut since = false;
+            for fits in &mut reached {
+                since |= *fits;
+                *fits = since;
+            }
+            continue;
+        }
+        for at in (0..things.len()).rev() {
+            reached[at + 1] = reached[at] && one(pattern, &things[at]);
+        }
+        reached[0] = false;
+    }
+    reached.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stays_within_a_part_and_two_do_not() {
+        for (pattern, fits, not) in [
+            ("docs/**", &["docs/a", "docs/a/b.md", "docs", "./docs//a"][..], &["doc", "a/docs/b"][..]),
+            ("docs/*.md", &["docs/a.md", "docs/.md"], &["docs/a/b.md", "docs/a.mdx"]),
+            ("**/secret*", &["secret", "a/b/secrets"], &["a/b/my-secret/x", "sec"]),
+            ("a?c", &["abc", "aßc"], &["ac", "abbc", "a/c"]),
+            ("**", &["", "a", "a/b"], &[]),
+            ("[ab]", &["[ab]"], &["a"]),
+            ("*a*a*a*a*a*b", &[], &["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]),
+        ] {
+            assert!(fits.iter().all(|name| path(pattern, name)), "{pattern} {fits:?}");
+            assert!(!not.iter().any(|name| path(pattern, name)), "{pattern} {not:?}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_compared_by_its_parts() {
+        for (pattern, name, fits) in [
+            ("example.com", "Example.com", true),
+            ("example.com", "example.com.", true),
+            ("example.com", "a.example.com", false),
+            ("*.example.com", "a.b.example.com", true),
+            ("*.example.com", "example.com", true),
+            ("*.example.com", "badexample.com", false),
+            ("*", "anything", true),
+        ] {
+            assert_eq!(host(pattern, name), fits, "{pattern} {name}");
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! Rules and grants before calls: what is said, and that a yes never reaches further than it was meant.
+
+use super::*;
+use crate::chat::{Basis, Beyond, By, CommandLine, Grant, Plan, Preview, Scope, Standing, Work};
+use proptest::prelude::*;
+
+fn plan(access: Access) -> Plan {
+    Plan {
+        title: String::new(),
+        summary: String::new(),
+        access,
+        preview: Preview::Text(String::new()),
+        always: None,
+        destroys: None,
+        basis: Basis::default(),
+        work: Work::Arguments(serde_json::Value::Null),
+    }
+}
+
+fn run(command: &str) -> Plan {
+    plan(Access::Run(
+        CommandLine { command: command.into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() }
+            .into(),
+    ))
+}
+
+fn words(text: &str) -> About {
+    About::Words(text.split(' ').map(str::to_owned).collect())
+}
+
+fn rule(says: Says, about: About) -> Rule {
+    Rule {
+        says,
+        tool: None,
+        about,
+        holds: Holds::Everywhere,
+        created: String::new(),
+        expires: String::new(),
+        key: String::new(),
+        at: At { file: "rules.toml".into(), line: 3 },
+    }
+}
+
+fn rules(list: Vec<Rule>) -> Rules {
+    Rules { list, broken: None }
+}
+
+fn judged(rules: &Rules, plan: &Plan) -> &'static str {
+    judge(&Policy::default(), &[], rules, "tool", plan).word()
+}
+
+#[test]
+fn r11_a_rule_that_allows_covers_one_plain_command_and_what_is_inside() {
+    let allow = rules(vec![
+        rule(Says::Allow, words("cargo test")),
+        rule(Says::Allow, About::Path("docs/**".into())),
+        rule(Says::Allow, About::Command("make x | tee y".into())),
+    ]);
+    for (command, expected) in [
+        ("cargo test", "allow"),
+        ("cargo  test retry -- --nocapture", "allow"),
+        ("'cargo' \"test\"", "allow"),
+        ("make x | tee y", "allow"),
+        ("cargo", "ask"),
+        ("cargo testing", "ask"),
+        ("cargo +nightly test", "ask"),
+        ("cargo test; rm x", "ask"),
+        ("cargo test\nrm x", "ask"),
+        ("cargo test & ls", "ask"),
+        ("cargo test &", "ask"),
+        ("cargo test | tee x", "ask"),
+        ("cargo test > x", "ask"),
+        ("cargo test 2>&1", "ask"),
+        ("cargo test < x", "ask"),
+        ("cargo test <<E\nx\nE", "ask"),
+        ("cargo test $(id)", "ask"),
+        ("cargo test `id`", "ask"),
+        ("cargo test <(id)", "ask"),
+        ("cargo test $X", "ask"),
+        ("cargo test *", "ask"),
+        ("cargo test ~/x", "ask"),
+        ("cargo test {a,b}", "ask"),
+        ("A=b cargo test", "ask"),
+        ("env cargo test", "ask"),
+        ("timeout 5 cargo test", "ask"),
+        ("(cargo test)", "ask"),
+        ("{ cargo test; }", "ask"),
+        ("! cargo test", "ask"),
+        ("bash -c 'cargo test'", "ask"),
+        ("if true; then cargo test; fi", "ask"),
+        ("./cargo test", "ask"),
+        ("cargo test --config target.x.runner=evil", "ask"),
+        ("cargo test --config=x", "ask"),
+        ("cargo test --manifest-path ../x/Cargo.toml", "ask"),
+        ("make x | tee y ", "ask"),
+        ("", "ask"),
+    ] {
+        assert_eq!(judged(&allow, &run(command)), expected, "{command}");
+    }
+    for (access, expected) in [
+        (Access::Write("docs/a/b.md".into()), "allow"),
+        (Access::Write("docs/../src/a".into()), "ask"),
+        (Access::Write("src/docs/a".into()), "ask"),
+        (Access::WriteOutside("docs/.env".into()), "ask"),
+        (Access::ReadSensitive("docs/a".into()), "ask"),
+    ] {
+        assert_eq!(judged(&allow, &plan(access.clone())), expected, "{access:?}");
+    }
+}
+
+#[test]
+fn r26_nothing_that_lasts_covers_what_is_sensitive_or_destroys() {
+    let allow = rules(vec![
+        rule(Says::Allow, words("cat")),
+        rule(Says::Allow, About::Command("cat x".into())),
+        rule(Says::Allow, About::Path("**".into())),
+        Rule { tool: Some("tool".into()), ..rule(Says::Allow, About::Anything) },
+    ]);
+    let beyond = |sensitive| Some(Beyond { path: "x".into(), sensitive });
+    let names = |command: &str, beyond| Plan { basis: Basis { beyond, ..Basis::default() }, ..run(command) };
+    let destroys = |plan: Plan| Plan { destroys: Some("all".into()), ..plan };
+    for (plan, expected) in [
+        (run("cat x"), "allow"),
+        (names("cat x", beyond(false)), "allow"),
+        (names("cat y", beyond(false)), "ask"),
+        (names("cat x", beyond(true)), "ask"),
+        (destroys(run("cat x")), "ask"),
+        (destroys(plan(Access::Write("a".into()))), "ask"),
+        (plan(Access::Write("a".into())), "allow"),
+        (plan(Access::WriteOutside(".git/hooks/x".into())), "ask"),
+    ] {
+        assert_eq!(judged(&allow, &plan), expected, "{plan:?}");
+    }
+    // Grants of a session are no wider.
+    let standing = |scope| {
+        let (grant, call) = (Grant::new("tool", scope), "c".into());
+        [Standing { grant, entry: 0, number: 1, call, by: By::Nobody }]
+    };
+    let exact = standing(Scope::Command { command: "cat x".into(), folder: "/p".into(), network: false });
+    let judged = |granted: &[Standing], plan: &Plan| {
+        judge(&Policy::default(), granted, &Rules::default(), "tool", plan).word()
+    };
+    assert_eq!(judged(&exact, &names("cat x", beyond(true))), "ask");
+    assert_eq!(judged(&exact, &names("cat x", beyond(false))), "allow");
+    let under = standing(Scope::Under("docs".into()));
+    assert_eq!(judged(&under, &plan(Access::Write("docs/a".into()))), "allow");
+    assert_eq!(judged(&under, &plan(Access::Write("docs/../a".into()))), "ask");
+    assert_eq!(judged(&under, &plan(Access::WriteOutside("docs/a".into()))), "ask");
+}
+
+#[test]
+fn r12_deny_rules_hold_at_any_length() {
+    let deny = rules(vec![
+        rule(Says::Deny, words("git push")),
+        rule(Says::Deny, About::Path("secrets/**".into())),
+        rule(Says::Deny, About::Host("*.evil.example".into())),
+        rule(Says::Allow, words("git")),
+        rule(Says::Allow, About::Command("git push".into())),
+    ]);
+    let long = "echo a; ".repeat(8_000);
+    for command in [
+        "git push".to_owned(),
+        "git push --force origin main".to_owned(),
+        "git -C . push".to_owned(),
+        "'git' \"push\"".to_owned(),
+        "g\\it pu''sh".to_owned(),
+        "/usr/bin/git push".to_owned(),
+        "env A=b git push".to_owned(),
+        "sudo git push".to_owned(),
+        "true && git push".to_owned(),
+        "true\ngit push".to_owned(),
+        "echo $(git push)".to_owned(),
+        "echo `git push`".to_owned(),
+        "bash -c 'git push'".to_owned(),
+        "xargs git push".to_owned(),
+        "if x; then git push; fi".to_owned(),
+        "f() { git push; }; f".to_owned(),
+        "git push 'unclosed".to_owned(),
+        format!("{long}git push"),
+        format!("git push; {long}"),
+        "cat secrets/a".to_owned(),
+        "cat ./docs/../secrets/a".to_owned(),
+        "cat /p/secrets/a".to_owned(),
+        "tar c secrets".to_owned(),
+        "x --file=secrets/a".to_owned(),
+        "curl https://a.evil.example/x".to_owned(),
+        "ssh me@evil.example".to_owned(),
+        "git clone git@a.evil.example:x/y".to_owned(),
+    ] {
+        assert_eq!(judged(&deny, &run(&command)), "refuse", "{}", &command[..command.len().min(80)]);
+    }
+    for command in [
+        "git log",
+        "git stash push",
+        "git commit -m x push",
+        "echo push",
+        "cat secret",
+        "curl https://good.example",
+    ] {
+        assert_ne!(judged(&deny, &run(command)), "refuse", "{command}");
+    }
+    for access in [Access::Read(vec!["a".into(), "secrets/b".into()]), Access::Write("secrets/x".into())] {
+        assert_eq!(judged(&deny, &plan(access.clone())), "refuse", "{access:?}");
+    }
+}
+
+#[test]
+fn r12_a_deny_beats_an_ask_and_an_ask_beats_an_allow_in_every_order() {
+    let (allow, ask, deny) =
+        [Says::Allow, Says::Ask, Says::Deny].map(|says| rule(says, words("cargo test"))).into();
+    let standing = Standing {
+        grant: Grant::new(
+            "tool",
+            Scope::Command { command: "cargo test".into(), folder: "/p".into(), network: false },
+        ),
+        entry: 0,
+        number: 1,
+        call: "c".into(),
+        by: By::Nobody,
+    };
+    let word = |list: &[&Rule], dry_run| {
+        let rules = rules(list.iter().map(|rule| (*rule).clone()).collect());
+        let policy = Policy { dry_run, ..Policy::default() };
+        judge(&policy, std::slice::from_ref(&standing), &rules, "tool", &run("cargo test")).word()
+    };
+    for (list, expected) in [
+        (&[&allow, &ask, &deny][..], "refuse"),
+        (&[&deny, &ask, &allow], "refuse"),
+        (&[&allow, &ask], "ask"),
+        (&[&ask, &allow], "ask"),
+        (&[&allow], "allow"),
+        (&[], "allow"),
+    ] {
+        assert_eq!(word(list, false), expected, "{list:?}");
+    }
+    assert_eq!(word(&[&deny], true), "refuse");
+    assert_eq!(word(&[&allow], true), "rehearse", "no rule leaves the dry run");
+    let plan_mode = Policy { mode: Mode::Plan, ..Policy::default() };
+    assert_eq!(
+        judge(&plan_mode, &[], &rules(vec![allow.clone()]), "tool", &run("cargo test")).word(),
+        "refuse"
+    );
+    // A rule may ask about what is read, and a file that cannot be read makes all of it ask.
+    let read = plan(Access::Read(vec!["a".into()]));
+    assert_eq!(judged(&rules(vec![rule(Says::Ask, About::Path("a".into()))]), &read), "ask");
+    let broken = Rules { list: vec![allow.clone()], broken: Some("rules.toml:1: x".into()) };
+    for (plan, expected) in [(run("cargo test"), "ask"), (read, "ask"), (plan(Access::Nothing), "allow")] {
+        assert_eq!(judged(&broken, &plan), expected, "{plan:?}");
+    }
+}
+
+#[test]
+fn the_verdict_names_the_rule_or_the_grant_behind_it() {
+    let kept = Rule {
+        created: "2026-11-22".into(),
+        expires: "2027-02-20".into(),
+        key: "a".into(),
+        ..rule(Says::Allow, words("cargo test"))
+    };
+    let verdict = judge(&Policy::default(), &[], &rules(vec![kept]), "tool", &run("cargo test"));
+    assert_eq!(
+        verdict.why(),
+        "a rule of yours allows it: allow cargo test … (rules.toml:3, kept 2026-11-22 with a, until 2027-02-20)"
+    );
+    let by = By::Person { key: "enter".into(), after_ms: 900 };
+    let grant = Grant::new("tool", Scope::File("a".into()));
+    let standing = Standing { grant, entry: 4, number: 2, call: "c".into(), by };
+    let verdict =
+        judge(&Policy::default(), &[standing], &Rules::default(), "tool", &plan(Access::Write("a".into())));
+    assert_eq!(
+        verdict.why(),
+        "you allowed it before with enter, on call 2 of this session: every tool of a, for this session"
+    );
+}
+
+#[test]
+fn r11_a_prefix_is_offered_only_where_its_words_say_what_happens() {
+    let offered = |command: &str| -> Vec<String> {
+        let scope = Scope::Command { command: command.into(), folder: "/p".into(), network: false };
+        let plan = Plan { always: Some(Grant::new("tool", scope)), ..run(command) };
+        let words = offers("tool", &plan).into_iter().filter_map(|grant| match grant.scope {
+            Scope::Words { words, .. } => Some(words.join(" ")),
+            Scope::Command { .. } | Scope::File(_) | Scope::Under(_) => None,
+        });
+        words.collect()
+    };
+    for (command, expected) in [
+        ("cargo test", &["cargo test"][..]),
+        ("cargo test retry -- --nocapture", &["cargo test retry", "cargo test"]),
+        ("git log --oneline", &["git log"]),
+        ("pytest tests/a.py", &["pytest tests/a.py", "pytest"]),
+        ("npm run build", &["npm run build", "npm run"]),
+        ("git -c core.pager=x log", &[]),
+        ("git --git-dir x log", &[]),
+        ("git", &[]),
+        ("git config alias.x '!id'", &[]),
+        ("bash -c 'cargo test'", &[]),
+        ("bash x.sh", &[]),
+        ("python3 x.py", &[]),
+        ("python3.12 -m x", &[]),
+        ("node x.js", &[]),
+        ("env cargo test", &[]),
+        ("sudo ls", &[]),
+        ("timeout 5 ls", &[]),
+        ("xargs ls", &[]),
+        ("find . -name x", &[]),
+        ("ssh host ls", &[]),
+        ("docker run x", &[]),
+        ("npx x", &[]),
+        ("rm x", &[]),
+        ("curl https://x", &[]),
+        ("./x.sh", &[]),
+        ("cargo test && ls", &[]),
+        ("cargo test > x", &[]),
+        ("A=b cargo test", &[]),
+        ("cargo test $X", &[]),
+        ("cargo test --config x=y", &[]),
+    ] {
+        assert_eq!(offered(command), expected, "{command}");
+    }
+    let scope = Scope::File("docs/a/b.md".into());
+    let plan = Plan { always: Some(Grant::new("tool", scope)), ..plan(Access::Write("docs/a/b.md".into())) };
+    let words: Vec<String> = offers("tool", &plan).iter().map(Grant::what).collect();
+    assert_eq!(
+        words,
+        [
+            "every tool of docs/a/b.md",
+            "every tool of a file below docs/a/",
+            "every tool of a file below docs/",
+            "every tool of a file of the project"
+        ]
+    );
+}
+
+#[test]
+fn every_step_to_a_verdict_is_told() {
+    let allow = rules(vec![rule(Says::Allow, words("cargo test")), rule(Says::Deny, words("git push"))]);
+    let told = |command: &str| {
+        let (steps, verdict) = explain(&Policy::default(), &[], &allow, "tool", &run(command));
+        let steps: Vec<String> =
+            steps.iter().map(|step| format!("{}: {}", step.name, step.found.join(" | "))).collect();
+        format!("{}\n{}", steps.join("\n"), verdict.word())
+    };
+    insta::assert_snapshot!(told("A=1 cargo test > x && git push"), @r"
+    how it is read: [cargo] [test] · with A=1 · writes x | and then [git] [push]
+    what it reaches: tool
+    the mode: ask: reading runs, everything else asks you
+    rules that deny: speaks: deny git push … (rules.toml:3)
+    rules that ask: there are none
+    rules that allow: does not speak: allow cargo test … (rules.toml:3), because the line is made of 2 commands and it covers one alone
+    refuse
+    ");
+}
+
+fn pieces() -> impl Strategy<Value = String> {
+    let signs = "(;|&&|\\|\\||\\||&|\n|>|>>|<|2>|\\$\\(id\\)|`id`|<\\(id\\)|\\$x|\\$\\{x\\}|\\(|\\)|\\{|\\}|!|\\*|~|#)";
+    let words = "( |a|-x|x=y|rm|'|\"|\\\\)";
+    prop::collection::vec(
+        prop_oneof![
+            proptest::string::string_regex(signs).unwrap(),
+            proptest::string::string_regex(words).unwrap()
+        ],
+        0..6,
+    )
+    .prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn r11_a_kept_prefix_never_covers_a_command_with_anything_added(before in pieces(), within in pieces(), behind in pieces()) {
+        let command = format!("{before}cargo{within} test {behind}");
+        let allow = rules(vec![rule(Says::Allow, words("cargo test"))]);
+        if judged(&allow, &run(&command)) == "allow" {
+            // Then it is made of plain words alone: no sign outside of quotes, and cargo test in front.
+            let mut quote = None;
+            let mut letters = command.trim_start().chars();
+            while let Some(letter) = letters.next() {
+                match (quote, letter) {
+                    (None, '\\') => drop(letters.next()),
+                    (Some('"'), '\\') => drop(letters.next()),
+                    (Some(open), letter) if open == letter => quote = None,
+                    (None, '\'' | '"') => quote = Some(letter),
+                    (Some('"'), letter) => prop_assert!(!"$`".contains(letter) , "{command:?}"),
+                    (Some(_), _) => {}
+                    (None, letter) => prop_assert!(!";|&\n<>$`(){}*~".contains(letter), "{command:?}"),
+                }
+            }
+            prop_assert_eq!(before.trim(), "");
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Rules in the real program: kept from a card, found again, taken back; and those of a project, which hold when a person
+//! says so and not before.
+
+use crate::support::kept::{ALONE, session, settings};
+use crate::support::program::{Program, Setup};
+use crate::support::service::{Answer, Service};
+use crate::support::talking::{runs, say, says};
+use aye::chat::Entry;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::runtime::Runtime;
+
+const RIGHT: &str = "\x1b[C";
+const DOWN: &str = "\x1b[B";
+
+/// A person with rules, and a service that answers.
+struct Talk {
+    _runtime: Runtime,
+    service: Service,
+    place: Arc<tempfile::TempDir>,
+}
+
+impl Talk {
+    fn new(answers: Vec<Answer>, prepare: impl FnOnce(&Setup)) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let service = runtime.block_on(Service::start(answers));
+        let setup = Setup::new(&[]);
+        settings(&setup, ALONE);
+        prepare(&setup);
+        Self { _runtime: runtime, service, place: setup.place.clone() }
+    }
+
+    fn start(&self, more: &[&str]) -> Program {
+        let address = ["--base-url", &self.service.base_url, "--model", "scripted-7b"];
+        let arguments: Vec<&str> = address.iter().copied().chain(more.iter().copied()).collect();
+        Setup::again(&self.place, &arguments).size(110, 36).start()
+    }
+
+    fn rules(&self) -> PathBuf {
+        self.place.path().join("home/aye/config/rules.toml")
+    }
+
+    fn text(&self) -> String {
+        std::fs::read_to_string(self.rules()).unwrap_or_default()
+    }
+
+    /// What a program without a terminal says, and its exit code.
+    fn told(&self, arguments: &[&str]) -> (String, String, i32) {
+        Setup::again(&self.place, arguments).print("")
+    }
+
+    /// The verdicts of the calls, and what said so.
+    fn verdicts(&self) -> Vec<(String, String)> {
+        let planned = |entry: Entry| match entry {
+            Entry::Planned { verdict, why, .. } => Some((verdict, why)),
+            _ => None,
+        };
+        session(&Setup::again(&self.place, &[])).into_iter().filter_map(planned).collect()
+    }
+}
+
+fn write(setup: &Setup, name: &str, text: &str) {
+    std::fs::write(setup.place.path().join("home/aye/config").join(name), text).unwrap();
+}
+
+/// Opens how wide a yes is kept, for `touch …` in this project.
+fn widens(program: &mut Program) {
+    program.insists("a", "from now on, without asking");
+    program.insists(RIGHT, "every plain command that begins with touch ›");
+    program.insists(DOWN, "says = \"allow\"");
+}
+
+#[test]
+fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() {
+    let talk = Talk::new(
+        vec![
+            runs("touch one"),
+            says("One."),
+            runs("touch two"),
+            says("Two."),
+            runs("touch three"),
+            says("Three."),
+        ],
+        |_| {},
+    );
+    let mut program = talk.start(&[]);
+    program.until("You talk to");
+    say(&mut program, "go");
+    program.until_asked("touch one");
+    widens(&mut program);
+    let shown = program.until("would have covered no other call");
+    for part in [
+        "words = [\"touch\"]",
+        "tool = \"bash_exec\"",
+        "kept in your rules.toml for 90 days",
+        "never: a chain",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert_eq!(talk.text(), "", "nothing is written before the yes");
+    program.insists("\r", "One.");
+    assert!(program.file("one").is_some());
+    let text = talk.text();
+    assert!(
+        text.contains("words = [\"touch\"]")
+            && text.contains("expires = ")
+            && text.contains("key = \"enter\""),
+        "{text}"
+    );
+    drop(program);
+
+    let mut program = talk.start(&["--continue"]);
+    program.until("One.");
+    say(&mut program, "again");
+    program.until_quiet("Two.");
+    assert!(program.file("two").is_some(), "it ran without a card");
+    let verdicts = talk.verdicts();
+    let (verdict, why) = &verdicts[1];
+    assert_eq!(verdict, "allow");
+    assert!(
+        why.contains("a rule of yours allows it: allow bash_exec touch … (") && why.contains("rules.toml:"),
+        "{why}"
+    );
+    let (audit, _, _) = talk.told(&["audit"]);
+    assert!(audit.replace(['\n', ' '], "").contains("rules.toml:4,kept"), "{audit}");
+
+    say(&mut program, "/grants");
+    let shown = program.until("1 call here: touch two");
+    assert!(shown.contains("allow bash_exec touch …"), "{shown}");
+    program.insists("\r", "leave it as it is");
+    program.keys(DOWN);
+    program.insists("\r", "taken back: allow bash_exec touch …");
+    assert!(!talk.text().contains("touch"), "{}", talk.text());
+    say(&mut program, "once more");
+    program.until_asked("touch three");
+    assert_eq!(program.file("three"), None);
+    let taken = |entry: &Entry| matches!(entry, Entry::TakenBack { given_on: None, .. });
+    assert!(session(&Setup::again(&talk.place, &[])).iter().any(taken), "it is a fact of the session");
+}
+
+#[test]
+fn r11_a_yes_for_the_session_is_taken_back_for_good() {
+    let calls = || {
+        vec![
+            runs("touch one"),
+            says("One."),
+            runs("touch one"),
+            says("Two."),
+            runs("touch one"),
+            says("Three."),
+        ]
+    };
+    let talk = Talk::new(calls(), |_| {});
+    let mut program = talk.start(&[]);
+    program.until("You talk to");
+    say(&mut program, "go");
+    program.until_asked("touch one");
+    program.insists("a", "from now on, without asking");
+    program.insists("\r", "One.");
+    say(&mut program, "again");
+    program.until_quiet("Two.");
+    assert!(
+        talk.verdicts()[1].1.contains("you allowed it before with enter, on call 1"),
+        "{:?}",
+        talk.verdicts()
+    );
+    say(&mut program, "/grants");
+    program.until("1 call here: touch one");
+    program.insists("\r", "leave it as it is");
+    program.keys(DOWN);
+    program.insists("\r", "taken back: exactly this command");
+    drop(program);
+    let mut program = talk.start(&["--continue"]);
+    program.until("Two.");
+    say(&mut program, "once more");
+    program.until_asked("touch one");
+    assert_eq!(talk.text(), "", "a yes for the session is no rule");
+}
+
+#[test]
+fn a_rule_that_cannot_be_written_lets_its_call_go_ahead_this_once_and_says_so() {
+    use std::os::unix::fs::PermissionsExt;
+    let talk = Talk::new(vec![runs("touch one"), says("One."), runs("touch two"), says("Two.")], |setup| {
+        write(setup, "rules.toml", "# mine alone\n");
+        let file = setup.place.path().join("home/aye/config/rules.toml");
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o400)).unwrap();
+    });
+    let mut program = talk.start(&[]);
+    program.until("You talk to");
+    say(&mut program, "go");
+    program.until_asked("touch one");
+    widens(&mut program);
+    program.insists("\r", "the rule could not be kept");
+    program.until_quiet("One.");
+    assert_eq!(talk.text(), "# mine alone\n");
+    say(&mut program, "again");
+    program.until_asked("touch two");
+}
+
+#[test]
+fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_they_change() {
+    let own = "[[rule]]\nsays = \"allow\"\nwords = \"touch\"\n";
+    let talk = Talk::new(
+        vec![
+            runs("touch one"),
+            says("One."),
+            runs("touch two"),
+            says("Two."),
+            runs("touch three"),
+            says("Three."),
+        ],
+        |setup| {
+            let folder = setup.place.path().join("project/.aye");
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("rules.toml"), own).unwrap();
+        },
+    );
+    let mut program = talk.start(&[]);
+    program.until("(1 allow) is not trusted");
+    say(&mut program, "go");
+    program.until_asked("touch one");
+    program.insists("n", "One.");
+    // Nobody but a person at a terminal trusts them.
+    let (shown, why, code) = talk.told(&["rules", "trust"]);
+    assert!(
+        shown.contains("words = \"touch\"") && why.contains("only a person at a terminal"),
+        "{shown}{why}"
+    );
+    assert_eq!(code, 2);
+    say(&mut program, "/rules");
+    program.until("trust them as they are");
+    program.keys(DOWN);
+    program.insists("\r", "is trusted as it is");
+    say(&mut program, "again");
+    program.until_quiet("Two.");
+    assert!(program.file("two").is_some());
+    std::fs::write(program.project().join(".aye/rules.toml"), format!("{own}# more\n")).unwrap();
+    say(&mut program, "once more");
+    // A notice is narrow and has several lines.
+    program.until_that("that it has changed", |program| {
+        let words: String = program.screen().replace(['▌', '│'], " ");
+        words.split_whitespace().collect::<Vec<_>>().join(" ").contains("since you trusted it, so nothing")
+    });
+    program.until_asked("touch three");
+}
+
+#[test]
+fn r12_a_broken_rule_makes_everything_ask_in_every_mode_and_its_line_is_said() {
+    let talk = Talk::new(vec![runs("ls"), says("Done.")], |setup| {
+        write(setup, "rules.toml", "[[rule]]\nsays = \"dney\"\nwords = \"git push\"\n");
+    });
+    let mut program = talk.start(&["--mode", "auto"]);
+    program.until("rules.toml:2");
+    say(&mut program, "go");
+    program.until_asked("your rules cannot all be read");
+    let (said, _, code) = talk.told(&["rules", "check"]);
+    assert!(
+        said.contains("rules.toml:2: says is \"dney\"; it takes \"allow\", \"ask\" or \"deny\""),
+        "{said}"
+    );
+    assert_eq!(code, 2);
+}
+
+#[test]
+fn r12_a_denied_command_is_refused_in_a_pipe_too_and_the_model_is_told_by_which_rule() {
+    let talk = Talk::new(vec![runs("true && git -C . push"), says("As you like.")], |setup| {
+        write(setup, "rules.toml", "[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n");
+    });
+    let address = ["--base-url", &talk.service.base_url, "--model", "scripted-7b", "-p", "go"];
+    let (said, _, code) = talk.told(&address);
+    assert_eq!((said.trim(), code), ("As you like.", 0));
+    let (verdict, why) = &talk.verdicts()[0];
+    assert!(
+        verdict == "refuse" && why.contains("deny git push … (") && why.contains("rules.toml:1"),
+        "{why}"
+    );
+}
+
+#[test]
+fn every_step_to_a_verdict_is_told_without_a_model() {
+    let talk = Talk::new(Vec::new(), |setup| {
+        write(setup, "rules.toml", "[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\n");
+    });
+    let (told, _, code) = talk.told(&["rules", "explain", "cargo test x"]);
+    assert_eq!(code, 0);
+    for part in [
+        "how it is read",
+        "[cargo] [test] [x]",
+        "ask: reading runs",
+        "speaks: allow cargo test …",
+        "it goes ahead",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let (told, _, _) = talk.told(&["rules", "explain", "--json", "cargo test x; id"]);
+    let last: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+    assert_eq!(last["verdict"], "ask", "{told}");
+    assert!(told.contains("made of 2 commands"), "{told}");
+    let (told, _, code) = talk.told(&["rules"]);
+    assert!(told.contains("allow cargo test … (") && told.contains("everywhere"), "{told}");
+    assert_eq!(code, 0);
+    let (_, why, code) = talk.told(&["rules", "explain", "a", "b"]);
+    assert!(code == 2 && why.contains("takes one command"), "{why}");
+}
