@@ -184,12 +184,12 @@ fn r04_the_next_card_of_another_sub_agent_is_a_new_card() {
 #[test]
 fn r17_depth_and_count_are_bounded() {
     // Each waits with a card, so that none of them ends by itself.
-    let waits = |words: &'static str| (words, vec![runs("true"), says("It ran.")]);
+    let waits = |words: &'static str| (words, vec![runs("sleep 0"), says("It ran.")]);
     let again =
         calls_after(Duration::ZERO, &[("sub_agent", json!({ "name": "deeper", "task": "do deeper" }))]);
     let (_runtime, service, mut program) = talks(
         vec![
-            ("do a1", vec![again, runs("true"), says("It ran.")]),
+            ("do a1", vec![again, runs("sleep 0"), says("It ran.")]),
             waits("do a2"),
             waits("do a3"),
             waits("do a4"),
@@ -203,7 +203,7 @@ fn r17_depth_and_count_are_bounded() {
     program.until("of 4");
     program.until("a5 · waits for a place");
     program.until_that("four of them wait", |program| {
-        program.screen().matches("waits for you: true").count() == 4
+        program.screen().matches("waits for you: sleep 0").count() == 4
     });
     let asked = |words: &str| {
         let of = |body: &Value| body["messages"][1]["content"] == words;
@@ -212,8 +212,8 @@ fn r17_depth_and_count_are_bounded() {
     assert_eq!((asked("do a1"), asked("do a5"), asked("do deeper")), (2, 0, 0));
     assert!(told(&service, "do a1")[0].contains("no sub-agents of its own"));
     // A no ends one of them, and the fifth begins.
-    program.until_asked("$ true");
-    program.insists("n", "a5 · waits for you: true");
+    program.until_asked("$ sleep 0");
+    program.insists("n", "a5 · waits for you: sleep 0");
     assert_eq!(asked("do a5"), 1);
 }
 
@@ -229,7 +229,10 @@ fn r17_esc_stops_all() {
             ("do two", vec![stalls]),
             (
                 "do three",
-                vec![calls_after(Duration::from_millis(300), &[("bash_exec", json!({ "command": "true" }))])],
+                vec![calls_after(
+                    Duration::from_millis(300),
+                    &[("bash_exec", json!({ "command": "sleep 0" }))],
+                )],
             ),
             ("go", vec![hands(&["one", "two", "three"]), says("Now I am alone.")]),
         ],
@@ -239,7 +242,7 @@ fn r17_esc_stops_all() {
     say(&mut program, "go");
     program.until_asked("$ sleep 41017");
     program.insists("y", "one · bash_exec sleep 41017");
-    program.until_asked("$ true");
+    program.until_asked("$ sleep 0");
     // On a card the first Esc says what the second does.
     program.keys("\x1b");
     program.until("esc again stops the turn");

@@ -70,8 +70,8 @@ fn r21_a_command_gets_the_network_where_its_card_says_so() {
 
 #[tokio::test]
 async fn r11_an_always_without_the_network_does_not_cover_the_same_with_it() {
-    let plain = || calls("bash_exec", json!({ "command": "echo hi" }));
-    let asking = || calls("bash_exec", json!({ "command": "echo hi", "network": "for nothing" }));
+    let plain = || calls("bash_exec", json!({ "command": "sleep 0" }));
+    let asking = || calls("bash_exec", json!({ "command": "sleep 0", "network": "for nothing" }));
     let mut scene = Scene::new([plain(), plain(), asking(), asking(), plain(), scripted::says("Done.")]);
     let always = |scene: &Scene| {
         let Some(Waiting::Approval { plan, .. }) = scene.state.waiting() else { panic!("nothing waits") };

@@ -50,15 +50,3 @@ fn body(text: &str, replaces: bool) -> Word {
         Word::Known(text.to_owned())
     }
 }
-
-/// Whether every `<<` in it is followed by a plain word. The grammar's reader of here-documents is not handed others: on
-/// text made at random it was seen to fall.
-pub(super) fn is_plain(text: &str) -> bool {
-    let mut pieces = text.split("<<");
-    pieces.next();
-    pieces.all(|piece| {
-        let word = piece.strip_prefix(['<', '-']).unwrap_or(piece).trim_start_matches([' ', '\t']);
-        let word = word.strip_prefix(['\'', '"']).unwrap_or(word);
-        word.starts_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '$')
-    })
-}

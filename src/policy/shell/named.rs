@@ -32,15 +32,6 @@ pub(super) fn gather(root: Node<'_>, text: &str, words: &mut Vec<Named>) {
     below(root, text, 0, words);
 }
 
-/// Adds the words of a line that is not parsed.
-pub(super) fn lost(text: &str, words: &mut Vec<Named>) {
-    for piece in text.split(|letter: char| letter.is_whitespace() || "|&;()<>'\"`".contains(letter)) {
-        if words.len() < MOST {
-            push(piece, Place::First, DEPTH, words);
-        }
-    }
-}
-
 fn below(root: Node<'_>, text: &str, depth: usize, words: &mut Vec<Named>) {
     let mut open = vec![(root, Place::Later)];
     while let Some((node, place)) = open.pop() {
@@ -99,12 +90,12 @@ fn push(raw: &str, place: Place, depth: usize, words: &mut Vec<Named>) {
     if text.is_empty() {
         return;
     }
-    if quoted && depth < DEPTH && text.contains(char::is_whitespace) && super::heredoc::is_plain(&text) {
-        let mut parser = tree_sitter::Parser::new();
-        let known = parser.set_language(&tree_sitter_bash::LANGUAGE.into()).is_ok();
-        if let Some(tree) = parser.parse(&text, None).filter(|_| known) {
-            below(tree.root_node(), &text, depth + 1, words);
-        }
+    if quoted
+        && depth < DEPTH
+        && text.contains(char::is_whitespace)
+        && let Some(tree) = super::tree::parsed(&text)
+    {
+        below(tree.root_node(), &text, depth + 1, words);
     }
     words.push(Named { text, place });
 }

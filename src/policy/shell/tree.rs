@@ -2,7 +2,7 @@
 //! them nothing may stand but blanks: what the grammar skips, bash may well read.
 
 use super::{DEPTH, Joint, Reading, Simple, Within, Word, named, word, wrapper};
-use tree_sitter::{Node, Parser};
+use tree_sitter::{Node, Parser, Tree};
 
 /// Reads a line, or what stands as one in the words of another, into `reading`.
 pub(super) fn read(text: &str, depth: usize, reading: &mut Reading) {
@@ -17,13 +17,7 @@ pub(super) fn inner(text: &str, depth: usize, context: &Context, reading: &mut R
     if let Some(odd) = text.chars().find(|letter| letter.is_control() && !matches!(letter, '\n' | '\t')) {
         reading.unclear(format!("it holds a control character ({})", odd.escape_unicode()));
     }
-    if !super::heredoc::is_plain(text) {
-        named::lost(text, &mut reading.named);
-        return reading.unclear("it is not plain where its here-document ends");
-    }
-    let mut parser = Parser::new();
-    let known = parser.set_language(&tree_sitter_bash::LANGUAGE.into()).is_ok();
-    let Some(tree) = parser.parse(text, None).filter(|_| known) else {
+    let Some(tree) = parsed(text) else {
         return reading.unclear("it could not be read");
     };
     let root = tree.root_node();
@@ -35,6 +29,16 @@ pub(super) fn inner(text: &str, depth: usize, context: &Context, reading: &mut R
     }
     let mut walk = Walk { text, depth, reading };
     walk.sequence(root, context);
+}
+
+/// The grammar's tree, whose places are those of the text. Every byte that is not ASCII is hidden from it behind a sign
+/// that means nothing where it stands: the grammar's own code looks letters up in a table that ends long before Unicode
+/// does. What stands in a word is read from the text itself.
+pub(super) fn parsed(text: &str) -> Option<Tree> {
+    let ascii: Vec<u8> = text.bytes().map(|byte| if byte.is_ascii() { byte } else { b':' }).collect();
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    parser.parse(&ascii, None)
 }
 
 /// What a command lies in.

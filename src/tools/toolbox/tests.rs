@@ -73,6 +73,24 @@ fn an_unknown_tool_is_answered_with_those_there_are() {
     assert_eq!(error, Some(format!("There is no tool “bash”. The tools are: {names}.")));
 }
 
+#[test]
+fn r64_letters_far_from_ascii_do_not_break_the_reader_of_commands() {
+    let files = Memory::with(&[]);
+    let grammar = [
+        "{X}", "{X..3}", "a{1..X}", "${X", "$X", "<X", "2>&X", "((X", "[[ X", "X=1", "<<X\nX\n", "'X' X",
+        "a X>b",
+    ];
+    for letter in ['é', '漢', '\u{2003}', '\u{fffd}', '😀', '\u{10ffff}'] {
+        for line in grammar {
+            let command = line.replace('X', &letter.to_string());
+            let arguments = json!({"command": command}).to_string();
+            let call = ToolCall { id: "1".into(), name: "bash_exec".into(), arguments };
+            let Ok(Intent::Act(plan)) = all().plan(&call, &files) else { panic!("{command}") };
+            assert!(matches!(plan.access, crate::chat::Access::Run(_)), "{command}: {:?}", plan.access);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
