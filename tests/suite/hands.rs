@@ -171,6 +171,15 @@ fn r04_a_key_that_is_held_approves_one_of_five() {
     });
     let made = (0..5).filter(|n| program.file(&format!("made{n}")).is_some()).count();
     assert_eq!(made, 1);
+    // What was read together after the answer stands in the composer.
+    program.until_that("an empty composer", |program| {
+        let is_empty = !program.screen().contains("❯ y");
+        if !is_empty {
+            program.keys("\x15");
+            program.lets_pass(100);
+        }
+        is_empty
+    });
     program.insists("y", "3 of 5");
 }
 
