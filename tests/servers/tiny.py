@@ -27,7 +27,7 @@ TEMPLATE = """{%- if tools %}{{- '<|im_start|>system\\n# Tools\\n<tools>' }}{%- 
 
 # Behind the 256 bytes. The model says each of a chain after the one before.
 CONTROL = ["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|told|>"]
-CALL = ['<tool_call>\n{"name": "', "bash_exec", '", "arguments": {"command": "', "echo from-the-server", '"}}\n</tool_call>']
+CALL = ['<tool_call>\n{"name": "', "bash_exec", '", "arguments": {"command": "', "touch t; echo from-the-server", '"}}\n</tool_call>']
 ANSWER = ["The command ", "was told ", "to me."]
 # Said among the noise, beside what ASCII has: wide letters, and some that terminals obey.
 ODD = ["\u6f22", "\u044f", "\U0001f980", "\u202e", "\u200d", "\u2028"]

@@ -232,10 +232,10 @@ fn outcomes(setup: &Setup) -> Vec<String> {
 
 #[test]
 fn a_call_that_a_gateway_hands_on_is_asked_about_and_its_outcome_goes_back() {
-    let answers = vec![runs("echo through-the-gateway"), says("I see it.")];
+    let answers = vec![runs("touch t; echo through-the-gateway"), says("I see it.")];
     let Some((_runtime, service, mut program, kept)) = behind("behind", "/v1", answers) else { return };
     say(&mut program, "run it");
-    program.until_asked("$ echo through-the-gateway");
+    program.until_asked("$ touch t; echo through-the-gateway");
     assert_eq!(outcomes(&kept), Vec::<String>::new(), "nothing runs before a yes");
     program.keys("y");
     program.until("I see it.");
@@ -271,7 +271,7 @@ fn a_call_that_a_gateway_translates_is_asked_about_and_its_outcome_goes_back() {
         delta(0, json!({ "type": "text_delta", "text": "I will run it." })),
         stop(0),
         block(1, json!({ "type": "tool_use", "id": "toolu_01", "name": "bash_exec", "input": {} })),
-        delta(1, arguments("{\"command\": \"echo ")),
+        delta(1, arguments("{\"command\": \"touch t; echo ")),
         delta(1, arguments("translated\"}")),
         stop(1),
         end("tool_use"),
@@ -289,7 +289,7 @@ fn a_call_that_a_gateway_translates_is_asked_about_and_its_outcome_goes_back() {
         return;
     };
     say(&mut program, "run it");
-    program.until_asked("$ echo translated");
+    program.until_asked("$ touch t; echo translated");
     program.keys("y");
     program.until("It ran.");
     until_ended(&mut program, &kept, 1);

@@ -171,7 +171,7 @@ fn a_call_that_the_server_parsed_is_asked_about_and_its_outcome_goes_back() {
         program.until("ask mode");
         program.types("run something");
         program.keys("\r");
-        program.until_asked("$ echo from-the-server");
+        program.until_asked("$ touch t; echo from-the-server");
         assert!(
             !session(&kept).iter().any(|entry| matches!(entry, Entry::Settled { .. })),
             "not before a yes"

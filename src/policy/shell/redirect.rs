@@ -11,6 +11,12 @@ impl Walk<'_> {
         let mut redirects = Vec::new();
         let mut words = Vec::new();
         let mut bodies = 0;
+        let redirections = |kind: &&str| kind.ends_with("_redirect");
+        let kinds: Vec<&str> =
+            self.children(node, false).iter().map(Node::kind).filter(redirections).collect();
+        if kinds.contains(&"heredoc_redirect") && kinds.len() > 1 {
+            self.unclear("a here-document and another redirection stand side by side in it");
+        }
         for child in self.children(node, false) {
             match child.kind() {
                 "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {
@@ -24,6 +30,10 @@ impl Walk<'_> {
             }
         }
         if bodies == 0 {
+            // `>a b=c ls` sets a variable.
+            if words.iter().any(|word| word.known().is_none_or(|text| text.contains('='))) {
+                self.unclear("words stand behind a redirection in it");
+            }
             self.push(Simple { redirects, words, ..blank(context) });
             return from;
         }
@@ -104,7 +114,11 @@ impl Walk<'_> {
         let goes_on = node.kind() != "heredoc_redirect"
             && !behind.is_empty()
             && !behind.starts_with([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>']);
-        if (own && !ends_blank) || (!own && is_number) || goes_on {
+        // The grammar loses a `-` right before a here-document.
+        let raw = self.raw(node);
+        let sign = raw.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let is_glued = node.kind() == "heredoc_redirect" && !(ends_blank && sign.starts_with("<<"));
+        if (own && !ends_blank) || (!own && is_number) || goes_on || is_glued {
             self.unclear("it is not plain what a redirection in it is for");
         }
     }
