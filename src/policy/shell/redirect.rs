@@ -11,12 +11,6 @@ impl Walk<'_> {
         let mut redirects = Vec::new();
         let mut words = Vec::new();
         let mut bodies = 0;
-        let redirections = |kind: &&str| kind.ends_with("_redirect");
-        let kinds: Vec<&str> =
-            self.children(node, false).iter().map(Node::kind).filter(redirections).collect();
-        if kinds.contains(&"heredoc_redirect") && kinds.len() > 1 {
-            self.unclear("a here-document and another redirection stand side by side in it");
-        }
         for child in self.children(node, false) {
             match child.kind() {
                 "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {

@@ -17,8 +17,8 @@ pub(super) fn inner(text: &str, depth: usize, context: &Context, reading: &mut R
     if let Some(odd) = text.chars().find(|letter| letter.is_control() && !matches!(letter, '\n' | '\t')) {
         reading.unclear(format!("it holds a control character ({})", odd.escape_unicode()));
     }
-    let goes_on = |(at, _): (usize, &str)| at > 0 && !text[..at].ends_with([' ', '\t', '\n']);
-    if text.match_indices("\\\n").any(goes_on) {
+    // The grammar ends a word behind `\;`, bash goes on with it in the next line.
+    if text.contains("\\;\\\n") {
         reading.unclear("a word in it goes on in the next line");
     }
     let Some(tree) = parsed(text) else {
