@@ -60,6 +60,8 @@ struct Signals {
     ends: [(Signal, i32); 4],
     stop: Signal,
     goes_on: Signal,
+    /// When another program gave the terminal back.
+    back: Option<Instant>,
 }
 
 /// What woke the loop.
@@ -88,6 +90,7 @@ impl Signals {
             ],
             stop: signal(tstp)?,
             goes_on: signal(cont)?,
+            back: None,
         })
     }
 }
@@ -148,6 +151,7 @@ impl Screen {
                 Woken::By(event) => self.take(*event),
                 Woken::Resized => self.resize(),
                 Woken::Stopped => self.suspend().await?,
+                Woken::Ended(signal) if self.signals.is_late(signal) => {}
                 Woken::Ended(signal) => self.end(signal),
                 Woken::Time | Woken::Dry => {}
             }

@@ -5,6 +5,7 @@ use crate::chat::picture;
 use futures::FutureExt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 impl Screen {
     pub(super) fn open_file(&mut self, path: &str, line: Option<usize>) -> io::Result<()> {
@@ -46,9 +47,20 @@ impl Screen {
     }
 }
 
+/// How long a signal may take from the system to here.
+const LATE: Duration = Duration::from_millis(500);
+
 impl Signals {
+    /// Whether a signal is one that keys of the terminal sent to the program that had it until just now: it is told of
+    /// on another thread, and that may be after the program has ended by it.
+    pub(super) fn is_late(&self, signal: i32) -> bool {
+        let [_, _, (_, interrupt), (_, quit)] = &self.ends;
+        [*interrupt, *quit].contains(&signal) && self.back.is_some_and(|back| back.elapsed() < LATE)
+    }
+
     /// Drops what keys of the terminal sent to another program, and to this one beside it.
     fn forget_keys(&mut self) {
+        self.back = Some(Instant::now());
         let [_, _, (interrupt, _), (quit, _)] = &mut self.ends;
         for signal in [interrupt, quit, &mut self.stop, &mut self.goes_on] {
             while signal.recv().now_or_never().is_some() {}
