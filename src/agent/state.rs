@@ -170,16 +170,7 @@ impl State {
     /// Whether the last turn went wrong, or was stopped before anything came of it, so that the same can be asked
     /// again.
     pub fn can_ask_again(&self) -> bool {
-        let beside = |entry: &&Entry| {
-            !matches!(
-                entry,
-                Entry::Titled { .. }
-                    | Entry::TakenBack { .. }
-                    | Entry::Switched { .. }
-                    | Entry::Compacted { .. }
-            )
-        };
-        let mut last = self.session.entries().iter().rev().filter(beside);
+        let mut last = self.session.entries().iter().rev().filter(|entry| !entry.is_beside());
         self.is_idle()
             && match last.next() {
                 Some(Entry::Ended { ending: Ending::Failed(_) }) => true,

@@ -56,27 +56,11 @@ impl SubAgent {
 impl Pending {
     /// The sub-agent that works on it.
     pub fn sub_agent(&self) -> Option<&SubAgent> {
-        match &self.step {
-            Step::Delegated(sub_agent) => Some(sub_agent),
-            Step::Waiting
-            | Step::Planning
-            | Step::ForApproval(..)
-            | Step::ForAnswer(_)
-            | Step::Running(_)
-            | Step::Settled => None,
-        }
+        if let Step::Delegated(sub_agent) = &self.step { Some(sub_agent) } else { None }
     }
 
     fn sub_agent_mut(&mut self) -> Option<&mut SubAgent> {
-        match &mut self.step {
-            Step::Delegated(sub_agent) => Some(sub_agent),
-            Step::Waiting
-            | Step::Planning
-            | Step::ForApproval(..)
-            | Step::ForAnswer(_)
-            | Step::Running(_)
-            | Step::Settled => None,
-        }
+        if let Step::Delegated(sub_agent) = &mut self.step { Some(sub_agent) } else { None }
     }
 }
 

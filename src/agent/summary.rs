@@ -142,22 +142,11 @@ pub(super) fn pinned(state: &State, upto: usize) -> String {
         .entries()
         .iter()
         .enumerate()
-        .filter_map(|(index, entry)| match entry {
-            Entry::Said { text } => Some((index, text.as_str())),
-            Entry::Replied { .. }
-            | Entry::Planned { .. }
-            | Entry::Asked { .. }
-            | Entry::Decided { .. }
-            | Entry::Answered { .. }
-            | Entry::Settled { .. }
-            | Entry::Ended { .. }
-            | Entry::Titled { .. }
-            | Entry::TakenBack { .. }
-            | Entry::Compacted { .. }
-            | Entry::FellBack { .. }
-            | Entry::Beneath { .. }
-            | Entry::Switched { .. } => None,
-        })
+        .filter_map(
+            |(index, entry)| {
+                if let Entry::Said { text } = entry { Some((index, text.as_str())) } else { None }
+            },
+        )
         .collect();
     let room = state.known_window().map_or(PINNED, |window| PINNED.min(window / PINNED_PART));
     let each = usize::try_from(room * 3).unwrap_or(usize::MAX) / (LAST + 1);

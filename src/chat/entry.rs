@@ -187,6 +187,14 @@ impl Entry {
     pub fn bare(&self) -> &Self {
         if let Self::Beneath { entry, .. } = self { entry.bare() } else { self }
     }
+
+    /// Whether it says nothing of whether a turn runs or how it ended: it may come between turns and within one.
+    pub fn is_beside(&self) -> bool {
+        matches!(
+            self,
+            Self::Titled { .. } | Self::TakenBack { .. } | Self::Switched { .. } | Self::Compacted { .. }
+        )
+    }
 }
 
 #[expect(clippy::borrowed_box, reason = "serde hands it over like that")]

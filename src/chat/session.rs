@@ -341,16 +341,7 @@ impl Session {
 
     /// Whether the last turn has not ended.
     pub fn is_mid_turn(&self) -> bool {
-        let turn = |entry: &&Entry| {
-            !matches!(
-                entry,
-                Entry::Titled { .. }
-                    | Entry::TakenBack { .. }
-                    | Entry::Switched { .. }
-                    | Entry::Compacted { .. }
-            )
-        };
-        let last = self.entries.iter().rev().find(turn);
+        let last = self.entries.iter().rev().find(|entry| !entry.is_beside());
         last.is_some_and(|entry| !matches!(entry, Entry::Ended { .. }))
     }
 }

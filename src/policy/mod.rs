@@ -156,13 +156,9 @@ mod tests {
         Access::Run(line.into())
     }
 
-    fn standing(grant: &Grant) -> Standing {
-        let by = By::Nobody;
-        Standing { grant: grant.clone(), entry: 0, number: 1, call: "c".into(), by }
-    }
-
-    fn verdict(policy: Policy, granted: &[Grant], access: Access, destroys: bool) -> &'static str {
-        let plan = Plan {
+    /// A plan that reaches so far.
+    pub fn plan(access: Access, destroys: bool) -> Plan {
+        Plan {
             title: String::new(),
             summary: String::new(),
             access,
@@ -171,7 +167,16 @@ mod tests {
             destroys: destroys.then(|| "all of it".into()),
             basis: Basis::default(),
             work: Work::Arguments(serde_json::Value::Null),
-        };
+        }
+    }
+
+    fn standing(grant: &Grant) -> Standing {
+        let by = By::Nobody;
+        Standing { grant: grant.clone(), entry: 0, number: 1, call: "c".into(), by }
+    }
+
+    fn verdict(policy: Policy, granted: &[Grant], access: Access, destroys: bool) -> &'static str {
+        let plan = plan(access, destroys);
         let granted: Vec<Standing> = granted.iter().map(standing).collect();
         judge(&policy, &granted, &Rules::default(), "tool", &plan).word()
     }

@@ -80,23 +80,11 @@ impl Mode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Basis, CommandLine, Grant, Preview, Run, Scope, Work};
     use crate::chat::{By, Standing};
+    use crate::chat::{CommandLine, Grant, Run, Scope};
     use crate::policy::Rules;
+    use crate::policy::tests::plan;
     use crate::policy::{Policy, judge};
-
-    fn plan(access: Access, destroys: bool) -> Plan {
-        Plan {
-            title: String::new(),
-            summary: String::new(),
-            access,
-            preview: Preview::Text(String::new()),
-            always: None,
-            destroys: destroys.then(|| "all of it".into()),
-            basis: Basis::default(),
-            work: Work::Arguments(serde_json::Value::Null),
-        }
-    }
 
     fn run(reach: Reach) -> Access {
         let line =

@@ -1,20 +1,11 @@
 //! Rules and grants before calls: what is said, and that a yes never reaches further than it was meant.
 
 use super::*;
-use crate::chat::{Basis, Beyond, By, CommandLine, Grant, Plan, Preview, Scope, Standing, Work};
+use crate::chat::{Basis, Beyond, By, CommandLine, Grant, Plan, Scope, Standing};
 use proptest::prelude::*;
 
 fn plan(access: Access) -> Plan {
-    Plan {
-        title: String::new(),
-        summary: String::new(),
-        access,
-        preview: Preview::Text(String::new()),
-        always: None,
-        destroys: None,
-        basis: Basis::default(),
-        work: Work::Arguments(serde_json::Value::Null),
-    }
+    super::tests::plan(access, false)
 }
 
 fn run(command: &str) -> Plan {

@@ -3,7 +3,10 @@
 use super::composer::Rows;
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crate::tui::text::{clean, width};
+use crate::tui::theme::Theme;
 use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -126,6 +129,18 @@ impl Line {
             from += next;
         }
         (width::cut(&self.text[from..], cells), width::width(&self.text[from..self.at]))
+    }
+
+    /// Draws it in one row behind a label, which takes half of the row at most, and says where the cursor is.
+    pub fn view_behind(&self, label: &str, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
+        let label = width::cut(label, usize::from(area.width / 2));
+        let taken = width::width(label) as u16;
+        let room = usize::from(area.width - taken);
+        let (text, cursor) = self.shown(room);
+        buffer.set_stringn(area.x, area.y, label, usize::from(taken), theme.prompt);
+        buffer.set_stringn(area.x + taken, area.y, text, room, theme.text);
+        let x = area.x + taken + u16::try_from(cursor).unwrap_or(0);
+        Position { x: x.min(area.right().saturating_sub(1)), y: area.y }
     }
 
     /// The same for text of several lines: its rows in so many cells, and the row and cell of the cursor.

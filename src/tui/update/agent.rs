@@ -105,21 +105,13 @@ pub fn settle(state: &mut State) -> Vec<Effect> {
 
 /// The last thing the model said, where it said anything.
 pub fn last_reply(state: &State) -> Option<&str> {
-    state.agent.session.entries().iter().rev().find_map(|entry| match entry {
-        Entry::Replied { text, .. } if !text.trim().is_empty() => Some(text.as_str()),
-        Entry::Said { .. }
-        | Entry::Replied { .. }
-        | Entry::Planned { .. }
-        | Entry::Asked { .. }
-        | Entry::Decided { .. }
-        | Entry::Answered { .. }
-        | Entry::Settled { .. }
-        | Entry::Ended { .. }
-        | Entry::Titled { .. }
-        | Entry::TakenBack { .. }
-        | Entry::Compacted { .. }
-        | Entry::FellBack { .. }
-        | Entry::Beneath { .. }
-        | Entry::Switched { .. } => None,
+    state.agent.session.entries().iter().rev().find_map(|entry| {
+        if let Entry::Replied { text, .. } = entry
+            && !text.trim().is_empty()
+        {
+            Some(text.as_str())
+        } else {
+            None
+        }
     })
 }

@@ -26,21 +26,8 @@ pub fn offer(state: &mut State) -> Vec<Effect> {
             rows.push((format!("code: {}", first.trim()), code));
         }
     }
-    let output = entries.iter().rev().find_map(|entry| match entry {
-        Entry::Settled { outcome, .. } => Some(outcome.text()),
-        Entry::Said { .. }
-        | Entry::Replied { .. }
-        | Entry::Planned { .. }
-        | Entry::Asked { .. }
-        | Entry::Decided { .. }
-        | Entry::Answered { .. }
-        | Entry::Ended { .. }
-        | Entry::Titled { .. }
-        | Entry::TakenBack { .. }
-        | Entry::Compacted { .. }
-        | Entry::FellBack { .. }
-        | Entry::Beneath { .. }
-        | Entry::Switched { .. } => None,
+    let output = entries.iter().rev().find_map(|entry| {
+        if let Entry::Settled { outcome, .. } = entry { Some(outcome.text()) } else { None }
     });
     if let Some(text) = output {
         rows.push(("the last output".into(), text.to_owned()));

@@ -12,7 +12,7 @@ const HOSTILE: &str =
 pub fn turn(dice: &mut Dice) -> Vec<Answer> {
     let mut calls = Vec::new();
     if dice.one_of(12) {
-        calls.extend((0..200).map(|n| command(&format!("true {n}"))));
+        calls.extend((0..200).map(|n| command(&format!("touch made{n}"))));
     } else {
         let count = 1 + dice.below(3);
         calls.extend((0..count).map(|_| call(dice)));
@@ -77,6 +77,6 @@ fn call(dice: &mut Dice) -> (String, String) {
             &json!({ "questions": "[{\"question\": \"A string?\", \"choices\": [\"a\", \"b\"]}]" }),
         ),
         13 => ask(json!(vec![json!({ "question": HOSTILE.repeat(20), "options": ["a"] }); 12])),
-        _ => command("true"),
+        _ => command("touch made"),
     }
 }

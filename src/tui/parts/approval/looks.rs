@@ -10,7 +10,7 @@ use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, reveal, width};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use std::cell::RefCell;
@@ -50,8 +50,8 @@ impl Approval {
         let mut seen = Seen::default();
         if let Step::Because(line) = &self.step {
             inside.height -= 1;
-            seen.cursor =
-                Some(because(line, Rect { y: inside.bottom(), height: 1, ..inside }, buffer, theme));
+            let row = Rect { y: inside.bottom(), height: 1, ..inside };
+            seen.cursor = Some(line.view_behind("no, because ", row, buffer, theme));
         }
         if let Step::Edit(form) = &self.step {
             seen.cursor = form.view(inside, buffer, theme);
@@ -203,18 +203,6 @@ impl PartialEq for Laid {
     fn eq(&self, _: &Self) -> bool {
         true
     }
-}
-
-/// Draws the line that is written, and says where its cursor is.
-fn because(line: &super::Line, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
-    let label = width::cut("no, because ", usize::from(area.width / 2));
-    let taken = width::width(label) as u16;
-    let room = usize::from(area.width - taken);
-    let (text, cursor) = line.shown(room);
-    buffer.set_stringn(area.x, area.y, label, usize::from(taken), theme.prompt);
-    buffer.set_stringn(area.x + taken, area.y, text, room, theme.text);
-    let x = area.x + taken + u16::try_from(cursor).unwrap_or(0);
-    Position { x: x.min(area.right().saturating_sub(1)), y: area.y }
 }
 
 /// The lines of a card as they gather.

@@ -270,22 +270,14 @@ fn is_handed_on(ground: &Ground<'_>, call: &Call) -> bool {
 
 /// The answer to this call, which stands shortly before its outcome.
 fn answer<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a Answer> {
-    ground.agent.session.entries()[..index].iter().rev().find_map(|entry| match entry {
-        Entry::Answered { call, answer, .. } if call == id => Some(answer),
-        Entry::Said { .. }
-        | Entry::Replied { .. }
-        | Entry::Planned { .. }
-        | Entry::Asked { .. }
-        | Entry::Decided { .. }
-        | Entry::Answered { .. }
-        | Entry::Settled { .. }
-        | Entry::Ended { .. }
-        | Entry::Titled { .. }
-        | Entry::TakenBack { .. }
-        | Entry::Compacted { .. }
-        | Entry::FellBack { .. }
-        | Entry::Beneath { .. }
-        | Entry::Switched { .. } => None,
+    ground.agent.session.entries()[..index].iter().rev().find_map(|entry| {
+        if let Entry::Answered { call, answer, .. } = entry
+            && call == id
+        {
+            Some(answer)
+        } else {
+            None
+        }
     })
 }
 

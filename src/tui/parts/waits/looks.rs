@@ -132,14 +132,7 @@ fn because(calls: usize, line: &Line, area: Rect, buffer: &mut Buffer, theme: &T
         1 => "no, because ".to_owned(),
         calls => format!("no to {calls}, because "),
     };
-    let label = width::cut(&label, usize::from(area.width / 2));
-    let taken = width::width(label) as u16;
-    let room = usize::from(area.width - taken);
-    let (text, cursor) = line.shown(room);
-    buffer.set_stringn(area.x, area.y, label, usize::from(taken), theme.prompt);
-    buffer.set_stringn(area.x + taken, area.y, text, room, theme.text);
-    let x = area.x + taken + u16::try_from(cursor).unwrap_or(0);
-    Position { x: x.min(area.right().saturating_sub(1)), y: area.y }
+    line.view_behind(&label, area, buffer, theme)
 }
 
 impl Waits {
