@@ -362,18 +362,33 @@ proptest! {
         let command = format!("{before}cargo{within} test {behind}");
         let allow = rules(vec![rule(Says::Allow, words("cargo test"))]);
         if judged(&allow, &run(&command)) == "allow" {
-            // Then it is made of plain words alone: no sign outside of quotes, and cargo test in front.
-            let mut quote = None;
+            // Then it is made of plain words alone: no sign outside of quotes, and cargo test in front. An end or a
+            // remark adds nothing where nothing follows.
+            let nothing = |rest: &str| rest.lines().map(str::trim_start).all(|line| line.is_empty() || line.starts_with('#'));
+            let (mut quote, mut last) = (None, ' ');
             let mut letters = command.trim().chars();
             while let Some(letter) = letters.next() {
+                let before = std::mem::replace(&mut last, letter);
+                let begins = before.is_whitespace();
                 match (quote, letter) {
+                    (None, '#') if begins => {
+                        let rest = letters.as_str();
+                        prop_assert!(nothing(rest.split_once('\n').map_or("", |(_, rest)| rest)), "{command:?}");
+                        break;
+                    }
+                    (None, ';' | '\n') => {
+                        prop_assert!(nothing(letters.as_str()), "{command:?}");
+                        break;
+                    }
                     (None, '\\') => drop(letters.next()),
                     (Some('"'), '\\') => drop(letters.next()),
                     (Some(open), letter) if open == letter => quote = None,
                     (None, '\'' | '"') => quote = Some(letter),
                     (Some('"'), letter) => prop_assert!(!"$`".contains(letter) , "{command:?}"),
                     (Some(_), _) => {}
-                    (None, letter) => prop_assert!(!";|&\n<>$`()*~".contains(letter), "{command:?}"),
+                    // A home stands for another word only where a word or a value begins.
+                    (None, '~') => prop_assert!(!begins && before != '=', "{command:?}"),
+                    (None, letter) => prop_assert!(!"|&<>$`()*".contains(letter), "{command:?}"),
                 }
             }
             // `\\cargo` and `''cargo` are cargo.
