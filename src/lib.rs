@@ -48,7 +48,8 @@
 //! - A request is sent again only while nothing of its reply was seen, and asking again runs no call a second time.
 //! - Events carry their turn; a late one of a turn that is over changes nothing.
 //! - Nothing with an effect starts without a verdict of [`policy::judge`]. In a dry run the effect `Act` is never
-//!   made, and the runtime has no way to run a command or to write the real folder.
+//!   made, and the runtime has no way to run a command or to write the real folder. A hook is run in one only where the
+//!   person's settings say so.
 //! - A prompt is not opened; it is derived from `agent::State::waiting`. When the agent stops waiting it is gone.
 //! - Everything from outside passes `tui::text::clean` (or `reveal`, on cards) before it can reach a cell.
 //! - The picture with an empty cache is the same picture. A frame costs what is visible.
@@ -90,6 +91,10 @@
 //! - The terminal is told to leave cells where they are whichever way they are read, so that no text turns a card around;
 //!   the transcript puts Hebrew and Arabic in order itself (`tui::text::bidi`).
 //! - The bar measures what is far by its words and not by its rows (`extent`), so that nothing is laid out for it.
+//! - Between the verdict and the act others may be asked, where the person's settings name them: programs
+//!   ([`project::hook`]) and a model ([`runtime`], which shows it nothing that the assistant or a tool said). The agent asks
+//!   them one by one with the effect `Consult` and keeps what each said as `Entry::Consulted`, before the `Planned` whose
+//!   verdict came of it. They lift no refusal, and whatever goes wrong with them asks.
 //! - A command line is read once, by [`policy::shell`]: the policy, the files that are compared and the words on the card
 //!   rest on the same reading. The grammar's tree says where a word begins and ends; what stands in it, and that nothing
 //!   stands between, is looked at again, because bash and the grammar do not always agree.

@@ -1,10 +1,10 @@
 //! From a call to its outcome.
 
 use super::state::{Pending, State, Step};
-use super::{Desk, Effect, Event, Phase, Waiting, ahead, editing, sub_agent, thinking};
+use super::{Desk, Effect, Event, Phase, Waiting, ahead, consulting, editing, sub_agent, thinking};
 use crate::chat::{
-    Access, Answer, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Questions, Status, ToolCall,
-    TurnId, Work,
+    Access, Answer, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Questions, ToolCall, TurnId,
+    Work,
 };
 use crate::policy::{Subject, Verdict, covers, judge};
 use std::time::Duration;
@@ -50,6 +50,7 @@ pub(super) fn advance(desk: &mut Desk<'_>) {
                 }
                 Step::Waiting
                 | Step::Planning
+                | Step::Consulting(_)
                 | Step::ForApproval(..)
                 | Step::ForAnswer(_)
                 | Step::Running(_) => return,
@@ -151,6 +152,13 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
         }
         verdict => verdict,
     };
+    // What the person changed, brought or wants to see again is theirs to decide.
+    consulting::begin(desk, id, plan, verdict, edited || again || brought);
+}
+
+/// The verdict over a call stands.
+pub(super) fn concluded(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, verdict: Verdict) {
+    let Some(call) = desk.state.pending_mut(id).map(|pending| pending.call.clone()) else { return };
     desk.keep(Entry::Planned {
         call: id.clone(),
         title: plan.title.clone(),
@@ -170,7 +178,10 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
                 pending.step = Step::ForApproval(plan, reason);
             }
         }
-        Verdict::Refuse(words) => unstarted(desk, id, Outcome::Refused(words)),
+        Verdict::Refuse(words) => {
+            desk.state.brought.take_if(|brought| brought == id);
+            unstarted(desk, id, Outcome::Refused(words));
+        }
     }
 }
 
@@ -211,6 +222,7 @@ pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: 
         Step::Waiting if matches!(decision, Decision::Deny(_)) => return refused(desk, id, decision, by),
         Step::Waiting
         | Step::Planning
+        | Step::Consulting(_)
         | Step::ForAnswer(_)
         | Step::Running(_)
         | Step::Delegated(_)
@@ -245,6 +257,7 @@ pub(super) fn covered(desk: &mut Desk<'_>) {
         }
         Step::Waiting
         | Step::Planning
+        | Step::Consulting(_)
         | Step::ForAnswer(_)
         | Step::Running(_)
         | Step::Delegated(_)
@@ -279,6 +292,7 @@ fn refused(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: By) {
         Step::ForApproval(plan, _) => digest(&pending.call, plan),
         Step::Waiting
         | Step::Planning
+        | Step::Consulting(_)
         | Step::ForAnswer(_)
         | Step::Running(_)
         | Step::Delegated(_)
@@ -328,39 +342,6 @@ pub(super) fn finished(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took:
         calls.iter_mut().for_each(|pending| pending.ahead.look = None);
     }
     advance(desk);
-}
-
-/// Settles what is open when the person stops the turn.
-pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
-    let open: Vec<(CallId, String, Digest)> = desk
-        .state
-        .pending()
-        .iter()
-        .filter_map(|pending| {
-            let ran = match &pending.step {
-                Step::Running(plan) => digest(&pending.call, plan),
-                Step::Delegated(sub_agent) if sub_agent.has_begun() => sub_agent.sha256.clone(),
-                _ => Digest::default(),
-            };
-            let words = match &pending.step {
-                Step::Settled => return None,
-                Step::Running(_) => {
-                    "The person stopped it in the middle. What it had done by then stays done.".to_owned()
-                }
-                Step::Delegated(sub_agent) if sub_agent.has_begun() => {
-                    "The person stopped the sub-agent in the middle. What its calls had done by then stays done.".to_owned()
-                }
-                Step::ForAnswer(questions) => Answer::without(Status::Deferred).result(questions),
-                Step::Waiting | Step::Planning | Step::ForApproval(..) | Step::Delegated(_) => {
-                    "Not done: the person stopped the turn before it began.".to_owned()
-                }
-            };
-            Some((pending.call.id.clone(), words, ran))
-        })
-        .collect();
-    for (id, words, ran) in open {
-        settle(desk, &id, Outcome::Interrupted(words), Duration::ZERO, ran);
-    }
 }
 
 /// Over what a call is decided and run.

@@ -160,7 +160,8 @@ fn put_back(desk: &mut Desk<'_>) {
     let Some(id) = desk.state.brought.take() else { return };
     let Some(pending) = desk.state.pending_mut(&id) else { return };
     match pending.step {
-        Step::ForApproval(..) => pending.step = Step::Waiting,
+        // Whoever is asked about it is asked again when its turn comes.
+        Step::ForApproval(..) | Step::Consulting(_) => pending.step = Step::Waiting,
         // The look that is under way counts for the list alone; so does one at an edit, which is dropped.
         Step::Planning => {
             if let Some(before) = pending.before.take() {

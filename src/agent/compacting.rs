@@ -58,6 +58,7 @@ impl State {
                 | Entry::TakenBack { .. }
                 | Entry::Switched { .. }
                 | Entry::Compacted { .. }
+                | Entry::Consulted { .. }
                 | Entry::FellBack { .. }
                 | Entry::Beneath { .. } => {}
                 Entry::Said { .. }

@@ -1,12 +1,23 @@
 //! From a call that waits for a yes to the same call as the person wants it.
 
-use super::state::{Before, Step};
+use super::state::Step;
 use super::{Desk, Effect, acting};
-use crate::chat::{By, CallId, Decision, Entry, Intent};
+use crate::chat::{By, CallId, Decision, Entry, Intent, Plan, ToolCall};
 use serde_json::Value;
 
 /// Between why the person is asked and why their last change was not taken.
 const NOT_TAKEN: &str = ". Your change was not taken: ";
+
+/// A call that waited for a yes when the person edited it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Before {
+    pub(super) call: ToolCall,
+    pub(super) plan: Box<Plan>,
+    pub(super) reason: String,
+    /// What it is to be called with.
+    pub(super) arguments: Value,
+    pub(super) by: By,
+}
 
 /// The person changed the arguments of the call that waits: its tool looks anew.
 pub(super) fn begin(desk: &mut Desk<'_>, id: &CallId, arguments: Value, by: By) {

@@ -1,5 +1,6 @@
 //! Everything the agent can want done.
 
+use super::Brief;
 use crate::chat::{Entry, Plan, Request, ToolCall, TurnId};
 
 /// Something wanted done outside. Effects of one update are done in their order, and an `Append` is on its way to the
@@ -21,6 +22,19 @@ pub enum Effect {
         turn: TurnId,
         /// The call to look at.
         call: ToolCall,
+    },
+    /// Ask somebody of the person's choice about a call; touch nothing.
+    Consult {
+        /// Comes back with the event.
+        turn: TurnId,
+        /// The call.
+        call: ToolCall,
+        /// What it would do.
+        plan: Box<Plan>,
+        /// Comes back with the event.
+        round: u64,
+        /// Whom, and what they are told beside it.
+        brief: Box<Brief>,
     },
     /// Do what was planned.
     Act {

@@ -1,6 +1,6 @@
 //! Everything that can happen to the agent.
 
-use crate::chat::{Answer, By, CallId, Chunk, Decision, Intent, Outcome, TurnId, Usage};
+use crate::chat::{Answer, By, CallId, Chunk, Decision, Intent, Outcome, Said, TurnId, Usage};
 use crate::policy::{Mode, Rules};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +39,17 @@ pub enum Event {
         call: CallId,
         /// What it would do, or words for the model about what was wrong.
         intent: Result<Intent, String>,
+    },
+    /// Whoever was asked about a call has answered, or could not.
+    Consulted {
+        /// The turn it belongs to.
+        turn: TurnId,
+        /// Which call.
+        call: CallId,
+        /// Which question it answers; ignored unless that is the one that is open.
+        round: u64,
+        /// What they said.
+        said: Said,
     },
     /// A running call has something to show.
     Progressed {

@@ -3,6 +3,7 @@
 mod acting;
 mod ahead;
 mod compacting;
+mod consulting;
 mod draft;
 mod editing;
 mod effect;
@@ -12,6 +13,7 @@ mod request;
 mod resume;
 mod standing;
 mod state;
+mod stopping;
 mod sub_agent;
 mod summary;
 #[cfg(test)]
@@ -23,6 +25,7 @@ mod window;
 pub use crate::policy::Mode;
 pub use ahead::{Ahead, Look};
 pub use compacting::Cut;
+pub use consulting::{Advisers, Brief, Consulting, Hook};
 pub use draft::{Draft, Purpose, Quiet, Retrying};
 pub use effect::Effect;
 pub use event::Event;
@@ -71,6 +74,11 @@ fn take(desk: &mut Desk<'_>, event: Event) {
         Event::Planned { turn, call, intent } => {
             if desk.runs(turn) {
                 acting::planned(desk, &call, intent);
+            }
+        }
+        Event::Consulted { turn, call, round, said } => {
+            if desk.runs(turn) {
+                consulting::consulted(desk, &call, round, said);
             }
         }
         Event::Progressed { turn, call, output } => {
@@ -173,7 +181,7 @@ fn interrupted(desk: &mut Desk<'_>) {
         Phase::Thinking(_) => thinking::keep_what_came(desk, "stopped"),
         Phase::Acting { .. } => {
             sub_agent::stop(desk);
-            acting::settle_the_rest(desk);
+            stopping::settle_the_rest(desk);
         }
     }
     desk.end(Ending::Interrupted);

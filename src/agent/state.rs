@@ -2,12 +2,13 @@
 
 use super::ahead::Ahead;
 use super::compacting::Tries;
+use super::consulting::{Advisers, Consulting};
 use super::draft::Draft;
+use super::editing::Before;
 use super::sub_agent::{Offer, SubAgent};
 use super::window::Measure;
-use crate::chat::{By, CallId, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId};
+use crate::chat::{CallId, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId};
 use crate::policy::{Policy, Rules};
-use serde_json::Value;
 use std::sync::Arc;
 
 /// All of the agent's state. Frontends read it; only `update` changes it.
@@ -37,6 +38,8 @@ pub struct State {
     pub system: String,
     /// What may be called.
     pub tools: Vec<ToolSpec>,
+    /// Who is asked about a call before it is let start.
+    pub advisers: Advisers,
     /// What a sub-agent is given; `None` where no task can be handed to one, as beneath a turn.
     pub offer: Option<Offer>,
     /// What the person said while a turn ran: it goes with the next request, and can be taken back until then.
@@ -45,6 +48,8 @@ pub struct State {
     pub(super) turns: u64,
     /// Requests made in the present turn.
     pub(super) rounds: u32,
+    /// How often an adviser was asked.
+    pub(super) asked: u64,
     /// Tasks handed to sub-agents in the present turn.
     pub(super) handed: u32,
     /// The calls that wait for a person, the sub-agents' among them: whose card was first stays first.
@@ -90,17 +95,6 @@ pub struct Pending {
     pub output: String,
 }
 
-/// A call that waited for a yes when the person edited it.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Before {
-    pub(super) call: ToolCall,
-    pub(super) plan: Box<Plan>,
-    pub(super) reason: String,
-    /// What it is to be called with.
-    pub(super) arguments: Value,
-    pub(super) by: By,
-}
-
 /// How far a call is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
@@ -108,6 +102,8 @@ pub enum Step {
     Waiting,
     /// Its tool looks.
     Planning,
+    /// Somebody of the person's choice is asked about it.
+    Consulting(Box<Consulting>),
     /// A person has to say yes; with why they are asked.
     ForApproval(Box<Plan>, String),
     /// A person has to answer.
@@ -136,10 +132,12 @@ impl State {
             asked_names: 0,
             system,
             tools,
+            advisers: Advisers::default(),
             offer: None,
             queue: Vec::new(),
             turns: 0,
             rounds: 0,
+            asked: 0,
             handed: 0,
             line: Vec::new(),
             brought: None,

@@ -70,6 +70,7 @@ impl State {
         let Offer { system, tools } = self.offer.clone()?;
         let mut state = Self::new(self.policy, self.model.clone(), system, tools);
         (state.window, state.turns) = (self.window, self.turns);
+        state.advisers.clone_from(&self.advisers);
         Some(state)
     }
 }
@@ -132,6 +133,7 @@ pub(super) fn hand_down(desk: &mut Desk<'_>, event: Event) -> Option<Event> {
         Event::Chunk { turn, .. }
         | Event::Failed { turn, .. }
         | Event::Planned { turn, .. }
+        | Event::Consulted { turn, .. }
         | Event::Progressed { turn, .. }
         | Event::Finished { turn, .. } => whose(desk.state, runs(*turn)),
         Event::Decided { call, .. } | Event::Answered { call, .. } => whose(desk.state, has(call.clone())),

@@ -126,6 +126,7 @@ fn told(
             | Entry::Titled { .. }
             | Entry::TakenBack { .. }
             | Entry::Compacted { .. }
+            | Entry::Consulted { .. }
             | Entry::FellBack { .. }
             | Entry::Beneath { .. }
             | Entry::Switched { .. } => {}

@@ -36,7 +36,7 @@ impl State {
         let mut all = self.under_way();
         if let Some(brought) = self.brought() {
             let found = self.under_way().find(|(_, pending)| pending.call.id == *brought);
-            if found.is_some_and(|(_, pending)| matches!(pending.step, Step::Planning | Step::Waiting)) {
+            if found.is_some_and(|(_, pending)| pending.is_on_its_way()) {
                 // Until its card is there, no other is: a key that is meant for it must not answer that.
                 return None;
             }
@@ -48,8 +48,8 @@ impl State {
             let Some((by, pending)) = self.under_way().find(|(_, pending)| pending.call.id == *first) else {
                 continue;
             };
-            if pending.before.is_some() {
-                // The same card comes back as soon as the edit was looked at.
+            if self.is_edited(pending) {
+                // The same card comes back as soon as the edit was looked at, and whoever is asked about it has spoken.
                 return None;
             }
             if let Some(waiting) = pending.waiting(by) {
@@ -97,7 +97,7 @@ impl State {
         let waits = |(_, pending): &(Option<&str>, &Pending)| pending.waiting(None).is_some();
         line.retain(|id| {
             let same =
-                |of: &(Option<&str>, &Pending)| of.1.call.id == *id && (waits(of) || of.1.before.is_some());
+                |of: &(Option<&str>, &Pending)| of.1.call.id == *id && (waits(of) || self.is_edited(of.1));
             self.under_way().any(|of| same(&of))
         });
         for (_, pending) in self.under_way().filter(waits) {
@@ -106,6 +106,12 @@ impl State {
             }
         }
         self.line = line;
+    }
+
+    /// Whether the person changed it on its card, and the card is not there again yet.
+    fn is_edited(&self, pending: &Pending) -> bool {
+        let edited = || self.session.call(&pending.call.id).is_some_and(|call| call.edited.is_some());
+        pending.before.is_some() || matches!(pending.step, Step::Consulting(_)) && edited()
     }
 
     /// Whether the waiting call was brought before its turn, and the card whose turn it is waits behind it; be it a
@@ -130,7 +136,17 @@ impl Pending {
         match &self.step {
             Step::ForApproval(plan, reason) => Some(Waiting::Approval { call: &self.call, plan, reason, by }),
             Step::ForAnswer(questions) => Some(Waiting::Answer { call: &self.call, questions, by }),
-            Step::Waiting | Step::Planning | Step::Running(_) | Step::Delegated(_) | Step::Settled => None,
+            Step::Waiting
+            | Step::Planning
+            | Step::Consulting(_)
+            | Step::Running(_)
+            | Step::Delegated(_)
+            | Step::Settled => None,
         }
+    }
+
+    /// Whether its card was brought and is not there yet.
+    fn is_on_its_way(&self) -> bool {
+        matches!(self.step, Step::Planning | Step::Consulting(_) | Step::Waiting)
     }
 }

@@ -45,7 +45,8 @@ impl Connecting {
         Ok(self.model(&connection))
     }
 
-    fn at_profile(&self, profile: &str, model: Option<&str>) -> Result<Option<Connection>> {
+    /// What leads to a profile of the settings: its own address and key.
+    pub(super) fn at_profile(&self, profile: &str, model: Option<&str>) -> Result<Option<Connection>> {
         let flags = Overrides {
             profile: Some(profile.to_owned()),
             base_url: None,

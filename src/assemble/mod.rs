@@ -1,5 +1,6 @@
 //! Puts the real program together: the only folder that names every adapter.
 
+mod advisers;
 mod answers;
 mod audit;
 mod choosing;
@@ -26,6 +27,7 @@ use crate::policy::Mode;
 use crate::project::shell::Shell;
 use crate::store::Places;
 use crate::tools::{self, Toolbox};
+use advisers::Advisers;
 use anyhow::{Context, Result};
 use connecting::Connecting;
 use model::Model;
@@ -151,12 +153,15 @@ fn prepare(cli: Cli) -> Result<Start> {
         may_ask: shell.network != config::Network::Off,
     };
     let profiles = connecting.settings.config.profiles.values();
-    let keys = profiles.filter_map(|profile| profile.key_env.clone()).collect();
+    let keys: Vec<String> = profiles.filter_map(|profile| profile.key_env.clone()).collect();
+    let (advisers, told) = Advisers::of(&connecting, &keys);
+    notices.extend(told);
     let wiring = Wiring {
         places,
         folder,
         tools: Arc::new(Toolbox::builtin(tools)),
         shell: Arc::new(Shell::new(myself()).without(keys).keeping(confined.keep, confined.hide)),
+        advisers,
         mode: connecting.settings.config.approval.mode,
         model_flag: cli.model.clone(),
         titles: connecting.settings.config.model.titles && !cli.print,

@@ -136,7 +136,7 @@ fn warnings(connection: &Connection) -> Vec<String> {
 }
 
 /// The person's home, where a program that prints a key runs.
-fn home() -> PathBuf {
+pub(super) fn home() -> PathBuf {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_dir());
     home.unwrap_or_else(|| PathBuf::from("/"))
 }

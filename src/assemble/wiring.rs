@@ -1,5 +1,6 @@
 //! Puts a session together: its log, its project, its tools and the runtime that drives them.
 
+use super::advisers::Advisers;
 use super::model::Model;
 use super::{Connecting, Mistake, facts, rules};
 use crate::agent::{self, Effect, Event, Offer, State};
@@ -30,6 +31,8 @@ pub(super) struct Wiring {
     pub(super) folder: PathBuf,
     pub(super) tools: Arc<Toolbox>,
     pub(super) shell: Arc<Shell>,
+    /// Whoever is asked about calls.
+    pub(super) advisers: Advisers,
     pub(super) mode: Mode,
     /// The model that a flag names: it wins over what a session remembers.
     pub(super) model_flag: Option<String>,
@@ -204,10 +207,12 @@ impl Wiring {
         };
         let (mut runtime, events) =
             Runtime::new(model.llm.clone(), self.tools.clone(), project, shell, Box::new(log));
+        runtime.consults(self.advisers.in_session(id));
         let words = agent::standing_words(&facts::for_the_model(folder), dry_run);
         let policy = Policy { mode: self.mode, dry_run };
         let offer = Offer { system: agent::words_beneath(&words), tools: self.tools.specs_beneath() };
         let mut state = State::new(policy, model.name.clone(), words, self.tools.specs());
+        state.advisers = self.advisers.who.clone();
         state.offer = Some(offer);
         state.window = model.seen.window;
         state.titles = self.titles && !model.seen.tour;

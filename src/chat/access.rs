@@ -34,6 +34,9 @@ pub struct Run {
     /// Why it reaches so far, in words that follow “because”.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
+    /// Whether it names something that may hold secrets, or reads outside the project.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sensitive: bool,
 }
 
 /// How far a command reaches, from the least to the worst.
@@ -64,7 +67,7 @@ impl Reach {
 
 impl From<CommandLine> for Run {
     fn from(line: CommandLine) -> Self {
-        Self { line: Box::new(line), reach: Reach::default(), why: String::new() }
+        Self { line: Box::new(line), reach: Reach::default(), why: String::new(), sensitive: false }
     }
 }
 

@@ -55,6 +55,7 @@ pub fn records(entries: &[Entry]) -> Vec<Record<'_>> {
                 continue;
             }
             Entry::Planned { call, .. }
+            | Entry::Consulted { call, .. }
             | Entry::Asked { call, .. }
             | Entry::Decided { call, .. }
             | Entry::Answered { call, .. }
@@ -75,10 +76,14 @@ pub fn records(entries: &[Entry]) -> Vec<Record<'_>> {
     records
 }
 
+fn is_planned(entry: &Entry) -> bool {
+    matches!(entry, Entry::Planned { .. })
+}
+
 impl<'a> Record<'a> {
     /// What was told of it last, and judged.
     pub fn planned(&self) -> Option<&'a Entry> {
-        self.last(|entry| matches!(entry, Entry::Planned { .. }))
+        self.last(is_planned)
     }
 
     /// What was decided last that was no edit, or answered.
@@ -96,6 +101,18 @@ impl<'a> Record<'a> {
             Entry::Answered { by, .. } => by.as_ref(),
             _ => None,
         }
+    }
+
+    /// Everybody who was asked before the last verdict, in order, each an [`Entry::Consulted`].
+    pub fn consulted(&self) -> Vec<&'a Entry> {
+        let steps = self.steps.iter().map(|(_, entry)| *entry);
+        let before: Vec<&'a Entry> = match self.steps.iter().rposition(|(_, entry)| is_planned(entry)) {
+            Some(last) => steps.take(last).collect(),
+            // The end came before the verdict.
+            None => steps.collect(),
+        };
+        let from = before.iter().rposition(|entry| is_planned(entry)).map_or(0, |at| at + 1);
+        before[from..].iter().copied().filter(|entry| matches!(entry, Entry::Consulted { .. })).collect()
     }
 
     /// How it ended.
@@ -148,6 +165,8 @@ impl<'a> Record<'a> {
     fn checked(&self, hashing: bool) -> Holds {
         let mut arguments = Cow::Borrowed(self.call.arguments.as_str());
         let mut shown: Option<&Digest> = None;
+        // Of what an adviser was asked about, which is judged next.
+        let mut asked: Option<&Digest> = None;
         let mut may = false;
         let mut known = false;
         for (_, entry) in &self.steps {
@@ -162,7 +181,11 @@ impl<'a> Record<'a> {
                     if hashing && !sha256.is_none() && anew() != *sha256 {
                         return Holds::No("what was shown was changed in the record");
                     }
+                    if asked.take().is_some_and(|asked| asked != sha256) {
+                        return Holds::No("what an adviser was asked about is not what was shown");
+                    }
                 }
+                Entry::Consulted { sha256, .. } => asked = Some(sha256).filter(|sha256| !sha256.is_none()),
                 Entry::Asked { questions, sha256, .. } => {
                     shown = Some(sha256);
                     let anew = || Digest::of_questions(&self.call.name, &arguments, questions);

@@ -1,7 +1,8 @@
 //! One fact of a session: one line of its log.
 
 use super::{
-    Access, Answer, Basis, CallId, Digest, Echo, Grant, Outcome, Preview, Questions, ToolCall, Usage,
+    Access, Advice, Adviser, Answer, Basis, CallId, Digest, Echo, Grant, Outcome, Preview, Questions,
+    ToolCall, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -66,6 +67,32 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
         /// Of the call and what was shown of it: [`Digest::of_act`].
+        #[serde(default, skip_serializing_if = "Digest::is_none")]
+        sha256: Digest,
+    },
+    /// Somebody of the person's choice was asked about a call, before the verdict that follows.
+    Consulted {
+        /// Which call.
+        call: CallId,
+        /// Who was asked.
+        by: Adviser,
+        /// The verdict so far, in one word.
+        before: String,
+        /// What they said; `ask` where they gave no answer that counts.
+        advice: Advice,
+        /// Their reason, or what went wrong: one line.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
+        /// Whether they gave no answer that counts.
+        #[serde(default, skip_serializing_if = "is_false")]
+        failed: bool,
+        /// Milliseconds until then.
+        #[serde(default)]
+        took_ms: u64,
+        /// What a service counted for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+        /// Of what they were asked about, which is what is judged next: [`Digest::of_act`].
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,
     },
@@ -180,6 +207,11 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         profile: Option<String>,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like that")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Entry {

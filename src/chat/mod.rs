@@ -1,6 +1,7 @@
 //! The words of a conversation: plain data, known to every other floor and knowing none of them.
 
 pub mod access;
+pub mod adviser;
 pub mod audit;
 pub mod basis;
 pub mod chunk;
@@ -26,6 +27,7 @@ pub mod usage;
 pub mod walls;
 
 pub use access::{Access, CommandLine, Reach, Run};
+pub use adviser::{Advice, Adviser, Said};
 pub use basis::{Basis, Beyond, Held, Seen};
 pub use chunk::{Chunk, Finish};
 pub use digest::{Digest, Told};

@@ -130,6 +130,7 @@ impl Session {
                 self.became(index, &entry);
             }
             Entry::Beneath { call, entry } => self.below(index, call, entry),
+            Entry::Consulted { usage, .. } => self.usage += usage.unwrap_or_default(),
             Entry::TakenBack { given_on, .. } => {
                 if let Some(call) = given_on {
                     self.granted.retain(|standing| standing.call != *call);
@@ -231,6 +232,7 @@ impl Session {
             }
             Entry::Said { .. }
             | Entry::Replied { .. }
+            | Entry::Consulted { .. }
             | Entry::Answered { .. }
             | Entry::Ended { .. }
             | Entry::Titled { .. }
@@ -363,6 +365,7 @@ fn weight(entry: &Entry) -> u64 {
         | Entry::Titled { .. }
         | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
+        | Entry::Consulted { .. }
         | Entry::FellBack { .. }
         | Entry::Beneath { .. }
         | Entry::Switched { .. } => 0,

@@ -38,6 +38,13 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
     ("profiles.*", "price_cached", Takes::Price),
     ("profiles.*", "price_output", Takes::Price),
     ("approval", "mode", Takes::Word(&["plan", "ask", "auto", "full"])),
+    ("hooks.*", "command", Takes::Command),
+    ("hooks.*", "tools", Takes::Names),
+    ("hooks.*", "seconds", Takes::Whole(1..=60)),
+    ("hooks.*", "dry_run", Takes::Switch),
+    ("second_reader", "profile", Takes::Name),
+    ("second_reader", "model", Takes::Name),
+    ("second_reader", "seconds", Takes::Whole(1..=120)),
     ("shell", "timeout", Takes::Whole(1..=3600)),
     ("shell", "max_timeout", Takes::Whole(1..=3600)),
     ("shell", "sandbox", Takes::Switch),
@@ -57,9 +64,13 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
 ];
 
 /// The sections, as they are written.
-pub const SECTIONS: &[&str] = &["model", "profiles", "approval", "shell", "screen", "keys"];
+pub const SECTIONS: &[&str] =
+    &["model", "profiles", "approval", "hooks", "second_reader", "shell", "screen", "keys"];
 
-/// The settings of a section; a profile's is `profiles.*`.
+/// The sections that have sections of any name in them.
+pub const NAMED: &[&str] = &["profiles", "hooks"];
+
+/// The settings of a section; a profile's is `profiles.*`, a hook's `hooks.*`.
 pub fn in_section(section: &str) -> impl Iterator<Item = (&'static str, &'static Takes)> {
     SETTINGS.iter().filter(move |(of, ..)| *of == section).map(|(_, name, takes)| (*name, takes))
 }

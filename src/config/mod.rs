@@ -14,6 +14,7 @@ pub mod change;
 pub mod connection;
 pub mod credentials;
 pub mod file;
+pub mod hook;
 pub mod key;
 pub mod known;
 pub mod model;
@@ -23,6 +24,7 @@ pub mod read;
 pub mod ready;
 pub mod rules;
 pub mod screen;
+pub mod second_reader;
 pub mod settings;
 pub mod shell;
 mod twice;
@@ -35,11 +37,13 @@ pub use approval::Approval;
 pub use change::set;
 pub use connection::{Connection, connect, fallback, usable};
 pub use credentials::Credentials;
+pub use hook::Hook;
 pub use key::Key;
 pub use model::{Api, Model, Profile};
 pub use origin::Origin;
 pub use problem::Problem;
 pub use screen::{Links, Screen};
+pub use second_reader::SecondReader;
 pub use settings::{Environment, Overrides, Settings};
 pub use shell::{Network, Shell};
 
@@ -53,6 +57,10 @@ pub struct Config {
     pub profiles: BTreeMap<String, Profile>,
     /// What runs without asking.
     pub approval: Approval,
+    /// The programs that are asked about calls, by name, in whose order they are asked.
+    pub hooks: BTreeMap<String, Hook>,
+    /// The model that looks at what would go ahead.
+    pub second_reader: SecondReader,
     /// How commands run.
     pub shell: Shell,
     /// How it looks.
@@ -67,6 +75,8 @@ impl Default for Config {
             model: Model::default(),
             profiles: ready::profiles(),
             approval: Approval::default(),
+            hooks: BTreeMap::new(),
+            second_reader: SecondReader::default(),
             shell: Shell::default(),
             screen: Screen::default(),
             keys: BTreeMap::new(),

@@ -1,6 +1,6 @@
 //! One file of settings: what in it is right, on which line it stands, and what is wrong with the rest.
 
-use super::known::{self, ANY, SECTIONS, Takes};
+use super::known::{self, ANY, NAMED, SECTIONS, Takes};
 use super::problem::nearest;
 use super::{Origin, Problem, twice, words};
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ impl Reading<'_> {
                 continue;
             }
             match value {
-                Value::Table(table) if section == "profiles" => self.profiles(table),
+                Value::Table(table) if NAMED.contains(&section.as_str()) => self.named(&section, table),
                 Value::Table(table) => self.settings(&[&section], &section, table),
                 other => {
                     let words = format!("{section} is {}; it is a section: [{section}]", shown(&other));
@@ -107,17 +107,31 @@ impl Reading<'_> {
         }
     }
 
-    fn profiles(&mut self, profiles: Table) {
-        for (name, value) in profiles {
+    fn named(&mut self, section: &str, named: Table) {
+        for (name, value) in named {
+            if section == "hooks" {
+                // It is meant to be there, whatever else is wrong with it.
+                self.below(&[section, &name]);
+            }
             match value {
-                Value::Table(table) => self.settings(&["profiles", &name], "profiles.*", table),
+                Value::Table(table) => self.settings(&[section, &name], &format!("{section}.*"), table),
                 other => {
                     let found = shown(&other);
-                    let words = format!("profiles.{name} is {found}; it is a section: [profiles.{name}]");
-                    self.wrong(&["profiles", &name], words);
+                    let words = format!("{section}.{name} is {found}; it is a section: [{section}.{name}]");
+                    self.wrong(&[section, &name], words);
                 }
             }
         }
+    }
+
+    /// The table of the settings that are right in this section, made where there is none.
+    fn below(&mut self, sections: &[&str]) -> &mut Table {
+        let mut table = &mut self.layer.table;
+        for section in sections {
+            let below = table.entry(*section).or_insert_with(|| Value::Table(Table::new()));
+            table = below.as_table_mut().expect("only sections are put here");
+        }
+        table
     }
 
     fn settings(&mut self, above: &[&str], section: &str, table: Table) {
@@ -127,6 +141,15 @@ impl Reading<'_> {
             match takes {
                 Some((_, takes)) => match takes.wrong(&value) {
                     None => self.right(&path, value, takes),
+                    Some(_) if section == "second_reader" && name == "profile" => {
+                        // Somebody is meant to look, and nobody knows who: that asks, and is not the same as nobody.
+                        self.below(above).insert(name.clone(), Value::String(String::new()));
+                        let found = found(takes, &value);
+                        self.wrong(
+                            &path,
+                            format!("second_reader.profile {found}; it takes the name of a profile"),
+                        );
+                    }
                     Some(particular) if particular.is_empty() => {
                         let (setting, found) = (path.join("."), found(takes, &value));
                         self.wrong(&path, format!("{setting} {found}; it takes {}", takes.words()));
@@ -153,12 +176,7 @@ impl Reading<'_> {
             (value, _) => value,
         };
         let (name, above) = path.split_last().expect("a setting has a name");
-        let mut table = &mut self.layer.table;
-        for section in above {
-            let below = table.entry(*section).or_insert_with(|| Value::Table(Table::new()));
-            table = below.as_table_mut().expect("only sections are put here");
-        }
-        table.insert((*name).to_owned(), value);
+        self.below(above).insert((*name).to_owned(), value);
         let origin = self.place(path);
         self.layer.origins.insert(path.join("."), origin);
     }

@@ -58,7 +58,8 @@ impl Settings {
     }
 
     /// Merges files that were read, each over those before it. What the files of a project may say, once a person
-    /// trusts it, is another layer here; it must not hold profiles.
+    /// trusts it, is another layer here; it must not hold profiles, hooks
+    /// or a second reader.
     pub fn from_layers(
         layers: impl IntoIterator<Item = Layer>,
         environment: Environment<'_>,

@@ -89,7 +89,7 @@ mod tests {
     fn run(reach: Reach) -> Access {
         let line =
             CommandLine { command: "x".into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() };
-        Access::Run(Run { line: Box::new(line), reach, why: "of this".into() })
+        Access::Run(Run { line: Box::new(line), reach, why: "of this".into(), sensitive: false })
     }
 
     #[test]

@@ -8,6 +8,9 @@
 //! Between `guard` and `--` may stand the walls that hold the command back ([`super::sandbox`]). They are raised around
 //! the one thread that starts the command: the guard itself stays outside, where the command cannot reach it.
 //!
+//! With `--input=BYTES` there too, so many bytes come over the lifeline first: what the command reads on its stdin, which
+//! is empty otherwise.
+//!
 //! On Linux the guard adopts what its descendants leave behind (it is their subreaper), so a process that made itself a
 //! session of its own is found too. Elsewhere only the command's process group is.
 
@@ -25,6 +28,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// What says how many bytes of the command's stdin come first.
+pub const INPUT: &str = "--input=";
 /// The byte that asks for the command's end: TERM to all of it, KILL to what is left [`PATIENCE`] later.
 pub const STOP: u8 = b'T';
 /// From TERM to KILL when the command's time is up.
@@ -111,8 +116,8 @@ pub fn run() -> ExitCode {
 
 /// Starts the command and waits until nothing of it is left.
 fn watch() -> io::Result<Report> {
-    let walls = std::env::args_os().skip(2).take_while(|word| word != "--");
-    let confines = match Confines::read(walls) {
+    let is_input = |word: &OsString| word.to_str().is_some_and(|word| word.starts_with(INPUT));
+    let confines = match Confines::read(before().filter(|word| !is_input(word))) {
         Ok(confines) => confines,
         Err(refused) => return Ok(Report::Unwalled(refused.byte())),
     };
@@ -122,18 +127,38 @@ fn watch() -> io::Result<Report> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(getpid()))?;
     let mut line = lifeline()?;
+    let input = given(&mut line)?;
     let mut command = Command::new(program);
-    command.args(words).stdin(Stdio::null()).process_group(0);
-    let child = match start(command, confines)? {
+    let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
+    command.args(words).stdin(stdin).process_group(0);
+    let mut child = match start(command, confines)? {
         Ok(child) => child,
         Err(refused) => return Ok(Report::Unwalled(refused.byte())),
     };
     let shell = Pid::from_child(&child);
+    if let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) {
+        // A command that does not read must not hold anything up, and may close its end.
+        thread::spawn(move || stdin.write_all(&input));
+    }
     let (sender, news) = channel();
     let heard = sender.clone();
     thread::spawn(move || listen(&mut line, &heard));
     thread::spawn(move || reap(shell, &sender));
     Ok(Watch { shell, ended: None, next: None, grace: BRIEF, killing: None }.until_gone(&news))
+}
+
+/// What stands between `guard` and `--`.
+fn before() -> impl Iterator<Item = OsString> {
+    std::env::args_os().skip(2).take_while(|word| word != "--")
+}
+
+/// What the command is to read, where it is given anything.
+fn given(lifeline: &mut File) -> io::Result<Option<Vec<u8>>> {
+    let count = before().filter_map(|word| word.to_str()?.strip_prefix(INPUT)?.parse().ok()).next();
+    let Some(count): Option<usize> = count else { return Ok(None) };
+    let mut input = vec![0; count];
+    lifeline.read_exact(&mut input)?;
+    Ok(Some(input))
 }
 
 /// Starts the command within its walls, or not at all.

@@ -6,6 +6,7 @@ pub mod disk;
 mod environment;
 mod family;
 pub mod guard;
+pub mod hook;
 mod index;
 mod output;
 mod path;

@@ -2,10 +2,12 @@
 
 mod act;
 mod basis;
+mod consult;
 mod name;
 mod pictures;
 mod plan;
 mod running;
+mod second_reader;
 mod stream;
 
 use crate::agent::{Effect, Event};
@@ -16,6 +18,7 @@ use crate::project::shell::Shell;
 use crate::store::Log;
 use crate::tools::Toolbox;
 pub use crate::tools::crash::is_contained;
+pub use consult::{Consultants, Reader};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use running::Running;
@@ -50,6 +53,8 @@ pub struct Means {
     pub project: Arc<dyn Writer>,
     /// Runs commands. `None` in a dry run: there is nothing to run them with.
     pub shell: Option<Arc<Shell>>,
+    /// Whoever can be asked about a call.
+    pub consultants: Arc<Consultants>,
     /// What the agent has to know before a call is judged, where it is not what it was told last.
     anew: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
     events: mpsc::Sender<Event>,
@@ -68,9 +73,15 @@ impl Runtime {
         log: Box<dyn Log>,
     ) -> (Self, Events) {
         let (events, receiver) = mpsc::channel(WAITING);
-        let means = Means { llm, tools, project, shell, anew: Arc::new(|| None), events };
+        let anew = Arc::new(|| None);
+        let means = Means { llm, tools, project, shell, consultants: Arc::default(), anew, events };
         let (naming, asking) = (JoinSet::new(), JoinSet::new());
         (Self { means, log, running: Running::default(), naming, asking, unasked: None }, receiver)
+    }
+
+    /// Asks these about calls, as the agent's state wants.
+    pub fn consults(&mut self, consultants: Consultants) {
+        self.means.consultants = Arc::new(consultants);
     }
 
     /// Looks, before a tool does, whether there is something the agent has to know before it judges; blocks meanwhile.
@@ -107,6 +118,10 @@ impl Runtime {
                 }
                 Effect::Plan { turn, call } => {
                     self.running.start(turn, plan::plan(self.means.clone(), turn, call));
+                }
+                Effect::Consult { turn, call, plan, round, brief } => {
+                    let asks = consult::consult(self.means.clone(), turn, call, plan, round, brief);
+                    self.running.start(turn, asks);
                 }
                 Effect::Act { turn, call, plan } => {
                     self.running.start(turn, act::act(self.means.clone(), turn, call, plan));

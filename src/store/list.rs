@@ -249,6 +249,7 @@ fn waits(entries: &[Entry]) -> bool {
             | Entry::Titled { .. }
             | Entry::TakenBack { .. }
             | Entry::Compacted { .. }
+            | Entry::Consulted { .. }
             | Entry::FellBack { .. }
             | Entry::Beneath { .. }
             | Entry::Switched { .. } => {}

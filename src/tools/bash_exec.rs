@@ -174,7 +174,7 @@ mod tests {
                 ..CommandLine::default()
             };
             let why = "make runs the project's own code".to_owned();
-            let run = Run { line: Box::new(line.clone()), reach: Reach::Runs, why };
+            let run = Run { line: Box::new(line.clone()), reach: Reach::Runs, why, sensitive: false };
             assert_eq!((plan.summary.as_str(), plan.title.as_str()), ("make…", "run a command?"));
             assert_eq!((&plan.access, &plan.work), (&Access::Run(run), &Work::Command(line)));
             let grant = plan.always.as_ref().expect("a command may be allowed for good");

@@ -1,8 +1,9 @@
 //! How far a command reaches in this folder: what it names is looked up, links followed, before it is called reading.
 
+use super::scripts;
 use crate::chat::{Access, CommandLine, Reach, Run};
 use crate::policy::reach::{How, Touch, below, reaches};
-use crate::policy::shell::{self, Word};
+use crate::policy::shell::{self, Reading, Word};
 use crate::project::{Located, Reader};
 use globset::GlobBuilder;
 use std::path::PathBuf;
@@ -21,7 +22,7 @@ const IGNORE: [&str; 4] = [".ignore", ".rgignore", ".gitignore", ".git/info/excl
 pub(super) fn access(line: CommandLine, files: &dyn Reader) -> Access {
     let reading = shell::read(&line.command);
     let mut all = reaches(&reading);
-    let mut found = Found { files, paths: Vec::new(), worst: None };
+    let mut found = Found { files, paths: Vec::new(), worst: None, sensitive: false };
     for touch in &all.touches {
         found.touch(touch);
     }
@@ -34,7 +35,8 @@ pub(super) fn access(line: CommandLine, files: &dyn Reader) -> Access {
         (all.reach, all.why) = (Reach::Outside, "it asks for the network".to_owned());
     }
     if all.reach > Reach::Reads {
-        return Access::Run(Run { line: Box::new(line), reach: all.reach, why: all.why });
+        let sensitive = found.sensitive || names_secrets(&reading, files);
+        return Access::Run(Run { line: Box::new(line), reach: all.reach, why: all.why, sensitive });
     }
     found.paths.dedup();
     Access::Read(found.paths)
@@ -45,6 +47,13 @@ struct Found<'a> {
     files: &'a dyn Reader,
     paths: Vec<PathBuf>,
     worst: Option<(Reach, String)>,
+    sensitive: bool,
+}
+
+/// Whether any of its words names what may hold secrets, whatever the program does with it.
+fn names_secrets(reading: &Reading, files: &dyn Reader) -> bool {
+    let is_secret = |name: &str| files.locate(name).is_ok_and(|at| at.sensitive);
+    reading.named.iter().any(|word| scripts::spellings(&word.text).into_iter().any(is_secret))
 }
 
 impl Found<'_> {
@@ -70,6 +79,7 @@ impl Found<'_> {
         for folder in &touch.folders {
             if folder.split('/').any(|part| part == "..") {
                 // The shell takes a name back where the system would follow a link.
+                self.sensitive = true;
                 return self.worsen(Reach::Runs, "it goes up from a folder".to_owned());
             }
             match &touch.word {
@@ -100,6 +110,7 @@ impl Found<'_> {
             How::Write | How::Append => ("writes to", Reach::Outside),
             How::Delete => ("deletes", Reach::Outside),
         };
+        self.sensitive |= !at.inside || at.sensitive;
         if !at.inside {
             return self.worsen(
                 reach,
@@ -131,6 +142,7 @@ impl Found<'_> {
                     above.flat_map(|file| IGNORE.map(|name| file.with_file_name(name))).collect();
                 let hidden = &(*hidden || kept.iter().any(|file| self.brings_in(&file.to_string_lossy())));
                 if let Err(why) = self.below(&at, *hidden, without, DEPTH, &mut left) {
+                    self.sensitive = true;
                     self.worsen(Reach::Runs, why);
                 }
             }
@@ -212,7 +224,10 @@ impl Found<'_> {
                     }
                     // No folder: nothing in it fits.
                     Ok(Err(_)) => {}
-                    Err(why) => return self.worsen(Reach::Runs, why),
+                    Err(why) => {
+                        self.sensitive = true;
+                        return self.worsen(Reach::Runs, why);
+                    }
                 }
             }
             names = next;

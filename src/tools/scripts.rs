@@ -90,7 +90,7 @@ fn below(folder: &str, name: &str) -> String {
 }
 
 /// How a word may name a file: as it is, behind a flag or a variable, or as what is sent.
-fn spellings(word: &str) -> Vec<&str> {
+pub(super) fn spellings(word: &str) -> Vec<&str> {
     let mut names = vec![word];
     names.extend(word.split_once('=').map(|(_, value)| value));
     names.extend(word.strip_prefix('@'));

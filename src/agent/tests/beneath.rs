@@ -56,6 +56,7 @@ impl World {
                     self.looks.retain(|(other, _)| *other != turn);
                     self.runs.retain(|(other, _)| *other != turn);
                 }
+                Effect::Consult { .. } => panic!("nobody is to be asked"),
                 Effect::Rehearse { .. } => panic!("this is no dry run"),
                 Effect::Name { .. } | Effect::Hurry => {}
             }

@@ -70,6 +70,7 @@ fn holds(seeds: &[(u8, u8)]) {
                 Effect::Act { call, .. } => only_after_a_yes(&log, &state, &call.id),
                 Effect::Stream { request, .. } => well_formed(&request.messages),
                 Effect::Plan { .. }
+                | Effect::Consult { .. }
                 | Effect::Rehearse { .. }
                 | Effect::Name { .. }
                 | Effect::Hurry

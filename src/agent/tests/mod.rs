@@ -4,6 +4,7 @@ mod again;
 mod ahead;
 mod beneath;
 mod compacting;
+mod consulting;
 mod editing;
 mod laws;
 mod naming;
@@ -102,6 +103,7 @@ fn fact(entry: &Entry) -> String {
             format!("replied {text}/{}{}", calls.len(), if incomplete.is_some() { " cut" } else { "" })
         }
         Entry::Planned { call, verdict, .. } => format!("{verdict} {call}"),
+        Entry::Consulted { call, advice, .. } => format!("{} says {call}", advice.word()),
         Entry::Asked { call, .. } => format!("asked {call}"),
         Entry::Decided { call, .. } => format!("decided {call}"),
         Entry::Answered { call, .. } => format!("answered {call}"),
@@ -134,6 +136,7 @@ fn shape(effects: &[Effect]) -> Vec<String> {
             Effect::Append(entry) => fact(entry),
             Effect::Stream { .. } => "STREAM".to_owned(),
             Effect::Plan { call, .. } => format!("PLAN {}", call.id),
+            Effect::Consult { call, .. } => format!("CONSULT {}", call.id),
             Effect::Act { call, .. } => format!("ACT {}", call.id),
             Effect::Rehearse { call, .. } => format!("REHEARSE {}", call.id),
             Effect::Name { .. } => "NAME".to_owned(),

@@ -45,7 +45,7 @@ impl World {
                     self.runs.clear();
                 }
                 Effect::Rehearse { .. } => panic!("this is no dry run"),
-                Effect::Stream { .. } | Effect::Name { .. } | Effect::Hurry => {}
+                Effect::Stream { .. } | Effect::Consult { .. } | Effect::Name { .. } | Effect::Hurry => {}
             }
         }
         if let Some(Waiting::Approval { call, plan, .. }) = self.state.waiting() {

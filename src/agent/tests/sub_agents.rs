@@ -4,13 +4,13 @@ use super::*;
 use crate::chat::audit::{Holds, records};
 
 /// An agent that may hand tasks on.
-fn idle() -> State {
+pub(super) fn idle() -> State {
     let mut state = super::idle();
     state.offer = Some(Offer { system: "beneath".into(), tools: vec![] });
     state
 }
 
-fn task(name: &str) -> Intent {
+pub(super) fn task(name: &str) -> Intent {
     let Intent::Act(mut plan) = plan(Access::Nothing) else { panic!("it is a plan") };
     plan.summary = name.into();
     plan.preview = Preview::Text(format!("do {name}"));
@@ -19,7 +19,7 @@ fn task(name: &str) -> Intent {
 }
 
 /// A turn that has handed a task to a sub-agent of each of these names; their calls go by the same names.
-fn handed(names: &[&str]) -> State {
+pub(super) fn handed(names: &[&str]) -> State {
     let mut state = idle();
     said(&mut state, "go");
     let calls: Vec<(&str, &str)> = names.iter().map(|name| (*name, "sub_agent")).collect();
@@ -30,13 +30,13 @@ fn handed(names: &[&str]) -> State {
     state
 }
 
-fn beneath<'a>(state: &'a State, call: &str) -> &'a State {
+pub(super) fn beneath<'a>(state: &'a State, call: &str) -> &'a State {
     let of = |pending: &&Pending| pending.call.id.0 == call;
     &state.pending().iter().find(of).and_then(Pending::sub_agent).expect("a sub-agent").state
 }
 
 /// The sub-agent of this call replies.
-fn says(state: &mut State, of: &str, text: &str, calls: &[(&str, &str)]) -> Vec<Effect> {
+pub(super) fn says(state: &mut State, of: &str, text: &str, calls: &[(&str, &str)]) -> Vec<Effect> {
     let turn = turn(beneath(state, of));
     let mut effects = Vec::new();
     let calls = calls.iter().map(|(id, name)| Chunk::Call(call(id, name)));
@@ -49,7 +49,7 @@ fn says(state: &mut State, of: &str, text: &str, calls: &[(&str, &str)]) -> Vec<
 }
 
 /// A tool has looked at a call of the sub-agent.
-fn looked(state: &mut State, of: &str, id: &str, intent: Intent) -> Vec<Effect> {
+pub(super) fn looked(state: &mut State, of: &str, id: &str, intent: Intent) -> Vec<Effect> {
     let turn = turn(beneath(state, of));
     update(state, Event::Planned { turn, call: id.into(), intent: Ok(intent) })
 }
@@ -60,7 +60,7 @@ fn ran(state: &mut State, of: &str, id: &str) -> Vec<Effect> {
     update(state, Event::Finished { turn, call: id.into(), outcome, took: Duration::from_millis(7) })
 }
 
-fn card(state: &State) -> Option<(String, Option<String>)> {
+pub(super) fn card(state: &State) -> Option<(String, Option<String>)> {
     state.waiting().map(|waiting| match waiting {
         Waiting::Approval { call, by, .. } | Waiting::Answer { call, by, .. } => {
             (call.id.0.clone(), by.map(str::to_owned))
@@ -68,7 +68,7 @@ fn card(state: &State) -> Option<(String, Option<String>)> {
     })
 }
 
-fn is(call: &str, by: Option<&str>) -> Option<(String, Option<String>)> {
+pub(super) fn is(call: &str, by: Option<&str>) -> Option<(String, Option<String>)> {
     Some((call.to_owned(), by.map(str::to_owned)))
 }
 

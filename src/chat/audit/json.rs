@@ -1,7 +1,7 @@
 //! A record as JSON: fields that are added to, never renamed.
 
 use super::{Holds, Record};
-use crate::chat::{Answer, By, Decision, Digest, Entry, Outcome, Status};
+use crate::chat::{Advice, Adviser, Answer, By, Decision, Digest, Entry, Outcome, Status};
 use serde_json::{Value, json};
 
 impl Record<'_> {
@@ -9,7 +9,7 @@ impl Record<'_> {
     /// written, in milliseconds since 1970.
     ///
     /// `call`, `tool`, `arguments` (the text that the model sent), `asked_at`; `summary`, `access`, `destroys`, `verdict`, `why`,
-    /// `files`, `environment` (as it was judged last); `decision`, `who`, `key`, `after_ms`, `words`, `grant`,
+    /// `files`, `environment` (as it was judged last); `consulted` (whoever was asked before that); `decision`, `who`, `key`, `after_ms`, `words`, `grant`,
     /// `decided_at`; `edits`; `outcome`, `result`, `took_ms`, `ended_at`; `sha256`, `holds`, `wrong`; `steps`; `sub_agent`
     /// (the name of the one whose call it is).
     pub fn json(&self, time: &dyn Fn(usize) -> Option<u64>) -> Value {
@@ -29,6 +29,7 @@ impl Record<'_> {
         });
         let parts = [
             judged(self.planned()),
+            json!({ "consulted": self.consulted().into_iter().map(advice).collect::<Vec<Value>>() }),
             decided(self, time),
             json!({ "edits": edits.collect::<Vec<Value>>() }),
             ended(self, time),
@@ -91,12 +92,33 @@ fn ended(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Value {
     }
 }
 
+/// What somebody said who was asked.
+fn advice(entry: &Entry) -> Value {
+    let Entry::Consulted { by, before, advice, why, failed, took_ms, usage, sha256, .. } = entry else {
+        return Value::Null;
+    };
+    let (who, name) = match by {
+        Adviser::Hook(name) => ("hook", Some(name)),
+        Adviser::SecondReader => ("second_reader", None),
+    };
+    json!({
+        "who": who, "name": name, "before": before, "verdict": advice.word(),
+        "why": Some(why).filter(|why| !why.is_empty()), "failed": failed, "took_ms": took_ms, "usage": usage,
+        "sha256": kept(sha256),
+    })
+}
+
 /// One step: what it was, when, by whom and over which bytes.
 fn step(entry: &Entry, at: Option<u64>) -> Value {
     match entry {
         Entry::Planned { verdict, why, sha256, .. } => json!({
             "at": at, "step": "judged", "verdict": verdict, "why": why, "sha256": kept(sha256),
         }),
+        Entry::Consulted { .. } => {
+            let mut said = advice(entry);
+            (said["at"], said["step"]) = (at.into(), "consulted".into());
+            said
+        }
         Entry::Asked { questions, sha256, .. } => json!({
             "at": at, "step": "asked", "questions": questions.list.len(), "sha256": kept(sha256),
         }),
@@ -122,13 +144,26 @@ fn step(entry: &Entry, at: Option<u64>) -> Value {
 }
 
 impl Record<'_> {
-    /// In one word who decided: `person`, `file`, `nobody`, or `policy` where nobody was asked.
+    /// In one word who decided: `person`, `file`, `nobody`, `hook` where one let it go ahead or stopped it, or else `policy`
+    /// where nobody was asked.
     pub fn who(&self) -> Option<&'static str> {
         match (self.decided(), self.by(), self.planned()) {
             (Some(_), by, _) => by.map(By::word),
+            (None, _, Some(Entry::Planned { verdict, .. })) if self.is_of_hook(verdict) => Some("hook"),
             (None, _, Some(Entry::Planned { verdict, .. })) if verdict != "ask" => Some("policy"),
             (None, _, _) => None,
         }
+    }
+}
+
+impl Record<'_> {
+    /// Whether the last verdict is the word of a hook.
+    fn is_of_hook(&self, verdict: &str) -> bool {
+        self.consulted().into_iter().any(|entry| match entry {
+            Entry::Consulted { advice: Advice::Allow, before, .. } => verdict == "allow" && before == "ask",
+            Entry::Consulted { advice: Advice::Deny, .. } => verdict == "refuse",
+            _ => false,
+        })
     }
 }
 

@@ -13,7 +13,7 @@ impl Session {
                 self.made(calls, Some(above));
                 self.usage += usage.unwrap_or_default();
             }
-            Entry::Compacted { usage, .. } | Entry::Titled { usage, .. } => {
+            Entry::Compacted { usage, .. } | Entry::Titled { usage, .. } | Entry::Consulted { usage, .. } => {
                 self.usage += usage.unwrap_or_default();
             }
             Entry::Planned { .. } | Entry::Asked { .. } | Entry::Decided { .. } | Entry::Settled { .. } => {

@@ -64,6 +64,7 @@ impl Session {
                 | Entry::Titled { .. }
                 | Entry::TakenBack { .. }
                 | Entry::Compacted { .. }
+                | Entry::Consulted { .. }
                 | Entry::FellBack { .. }
                 | Entry::Beneath { .. }
                 | Entry::Switched { .. } => {}

@@ -200,7 +200,9 @@ fn an_unknown_name_says_the_nearest_one() {
     check("[scren]\nmouse = true", &["1: scren is no section; did you mean screen?"]);
     check(
         "mouse = true",
-        &["1: mouse is no section; there are model, profiles, approval, shell, screen, keys"],
+        &[
+            "1: mouse is no section; there are model, profiles, approval, hooks, second_reader, shell, screen, keys",
+        ],
     );
     check("screen = 3", &["1: screen is 3; it is a section: [screen]"]);
     check("[profiles]\nmine = \"x\"", &["2: profiles.mine is \"x\"; it is a section: [profiles.mine]"]);

@@ -173,6 +173,15 @@ impl Page {
                 };
                 self.say(when, &format!("{}{between}{why}", brief_verdict(verdict)));
             }
+            Entry::Consulted { by, advice, why, failed, took_ms, .. } => {
+                let said = match (failed, why.is_empty()) {
+                    (true, _) => format!("could not be asked: {why}"),
+                    (false, true) => format!("said {}", advice.word()),
+                    (false, false) => format!("said {}: {why}", advice.word()),
+                };
+                let took = how_long(Duration::from_millis(*took_ms));
+                self.say(when, &format!("{} {said} · {took}", by.words()));
+            }
             Entry::Asked { questions, .. } => match questions.list.as_slice() {
                 [one] => self.say(when, &format!("asked you: {}", one.text)),
                 list => self.say(when, &format!("asked you {} questions", list.len())),

@@ -91,6 +91,7 @@ impl Pace {
                 }
                 Effect::Append(_)
                 | Effect::Plan { .. }
+                | Effect::Consult { .. }
                 | Effect::Act { .. }
                 | Effect::Rehearse { .. }
                 | Effect::Name { .. }

@@ -103,7 +103,9 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
         has_yes: pending.ahead.has_yes(),
     };
     Some(match &pending.step {
-        Step::Settled | Step::Running(_) | Step::Delegated(_) | Step::Planning => return None,
+        Step::Settled | Step::Running(_) | Step::Delegated(_) | Step::Planning | Step::Consulting(_) => {
+            return None;
+        }
         Step::ForApproval(plan, _) => row.would(&plan.summary, &plan.access, plan.destroys.is_some()),
         // It was brought before its turn and put back.
         Step::ForAnswer(questions) => {

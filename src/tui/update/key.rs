@@ -225,6 +225,7 @@ fn read_whole(state: &mut State) -> Vec<Effect> {
             | Entry::Answered { .. }
             | Entry::Ended { .. }
             | Entry::Titled { .. }
+            | Entry::Consulted { .. }
             | Entry::TakenBack { .. }
             | Entry::FellBack { .. }
             | Entry::Beneath { .. }

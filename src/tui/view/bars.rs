@@ -144,10 +144,12 @@ fn doing(state: &State) -> Option<String> {
         }),
         Phase::Acting { calls, .. } => {
             let runs = calls.iter().find(|pending| matches!(pending.step, Step::Running(_)));
+            let asks = calls.iter().any(|pending| matches!(pending.step, Step::Consulting(_)));
+            let idle = if asks { "asks" } else { "looks" };
             let beneath = calls.iter().filter(|pending| pending.sub_agent().is_some()).count();
             Some(match (runs, beneath) {
                 (Some(pending), _) => format!("{spin} {} · {elapsed}", pending.call.name),
-                (None, 0) => format!("{spin} looks · {elapsed}"),
+                (None, 0) => format!("{spin} {idle} · {elapsed}"),
                 (None, 1) => format!("{spin} 1 sub-agent works · {elapsed}"),
                 (None, count) => format!("{spin} {count} sub-agents work · {elapsed}"),
             })

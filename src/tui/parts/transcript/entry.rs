@@ -97,6 +97,7 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
             plain(&words, ground.theme.warning, ground.width, "↪ ")
         }
         Entry::Planned { .. }
+        | Entry::Consulted { .. }
         | Entry::Asked { .. }
         | Entry::Decided { decision: Decision::Once | Decision::Deny(_), .. }
         | Entry::Answered { .. }
@@ -183,6 +184,7 @@ fn wants_space(ground: &Ground<'_>, index: usize) -> bool {
 pub fn ends_in_row(ground: &Ground<'_>, entries: &[Entry]) -> bool {
     let shown = |entry: &&Entry| match entry {
         Entry::Planned { .. }
+        | Entry::Consulted { .. }
         | Entry::Asked { .. }
         | Entry::Answered { .. }
         | Entry::Titled { .. }
@@ -223,6 +225,7 @@ fn is_row(ground: &Ground<'_>, entry: &Entry) -> bool {
         | Entry::Titled { .. }
         | Entry::TakenBack { .. }
         | Entry::Compacted { .. }
+        | Entry::Consulted { .. }
         | Entry::FellBack { .. }
         | Entry::Beneath { .. }
         | Entry::Switched { .. } => false,

@@ -68,6 +68,7 @@ fn measure(entry: &Entry) -> Measure {
         },
         Entry::Settled { .. }
         | Entry::Compacted { .. }
+        | Entry::Consulted { .. }
         | Entry::FellBack { .. }
         | Entry::Switched { .. }
         | Entry::Ended { ending: Ending::Failed(_) } => Measure { lines: 1, bytes: 0 },

@@ -225,9 +225,12 @@ fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
     let shown = |pending: &&Pending| match &pending.step {
         Step::Settled => false,
         Step::ForAnswer(_) => asked != Some(&pending.call.id),
-        Step::Waiting | Step::Planning | Step::ForApproval(..) | Step::Running(_) | Step::Delegated(_) => {
-            true
-        }
+        Step::Waiting
+        | Step::Planning
+        | Step::Consulting(_)
+        | Step::ForApproval(..)
+        | Step::Running(_)
+        | Step::Delegated(_) => true,
     };
     let open = calls.iter().filter(shown);
     for pending in open {
@@ -238,6 +241,10 @@ fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
         let (mark, style, words) = match &pending.step {
             Step::Waiting => ("·", theme.dim, in_line(pending)),
             Step::Planning => (spinner(ground.now), theme.accent, "looks".to_owned()),
+            Step::Consulting(asked) => {
+                let words = format!("asks {}… · {}", asked.adviser.words(), asked.plan.summary);
+                (spinner(ground.now), theme.accent, words)
+            }
             Step::ForApproval(plan, _) => ("?", theme.prompt, plan.summary.clone()),
             Step::Running(plan) => (spinner(ground.now), theme.accent, plan.summary.clone()),
             Step::ForAnswer(questions) => {
@@ -247,7 +254,7 @@ fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
             Step::Delegated(_) | Step::Settled => continue,
         };
         let right = match &pending.step {
-            Step::Running(_) => how_long(ground.now.saturating_sub(ground.since)),
+            Step::Running(_) | Step::Consulting(_) => how_long(ground.now.saturating_sub(ground.since)),
             Step::Waiting
             | Step::Planning
             | Step::ForApproval(..)

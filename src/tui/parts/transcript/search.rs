@@ -84,6 +84,7 @@ fn text(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
         Entry::Planned { summary, .. } => (summary.as_str(), ""),
         Entry::FellBack { model, why } => (why.as_str(), model.as_str()),
         Entry::Asked { .. }
+        | Entry::Consulted { .. }
         | Entry::Decided { .. }
         | Entry::Answered { .. }
         | Entry::Ended { .. }

@@ -76,6 +76,9 @@ fn does(sub_agent: &SubAgent) -> String {
                 Step::ForAnswer(_) => Some("asks you".to_owned()),
                 Step::Running(plan) => Some(format!("{} {}", pending.call.name, plan.summary)),
                 Step::Planning => Some(format!("{}: looks", pending.call.name)),
+                Step::Consulting(consulting) => {
+                    Some(format!("{}: asks {}", pending.call.name, consulting.adviser.words()))
+                }
                 Step::Waiting | Step::Delegated(_) | Step::Settled => None,
             };
             calls.iter().find_map(words).unwrap_or_default()
@@ -178,6 +181,7 @@ pub fn talk(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsi
             }
             Entry::Said { .. }
             | Entry::Planned { .. }
+            | Entry::Consulted { .. }
             | Entry::Asked { .. }
             | Entry::Decided { .. }
             | Entry::Ended { ending: Ending::Finished }

@@ -1,0 +1,378 @@
+//! Whoever is asked between the verdict and the act: what their words change, and that nothing starts before them.
+
+mod any_order;
+mod below;
+
+use super::*;
+use crate::chat::Span;
+use crate::policy::{About, At, Holds as RuleHolds, Rule, Rules, Says};
+use crate::chat::audit::{Holds, records};
+
+/// What an adviser does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Does {
+    Says(Advice),
+    Fails,
+}
+
+const ALL: [Does; 4] =
+    [Does::Says(Advice::Allow), Does::Says(Advice::Ask), Does::Says(Advice::Deny), Does::Fails];
+
+fn answer(does: Does) -> Said {
+    match does {
+        Does::Says(advice) => Said { advice, why: "it is so".into(), failed: false, took_ms: 4, usage: None },
+        Does::Fails => Said::failed("it was lost"),
+    }
+}
+
+fn hook(name: &str) -> Hook {
+    Hook { name: name.into(), ..Hook::default() }
+}
+
+/// An agent that asks so many hooks, and the second reader where it is wanted.
+fn asking(hooks: usize, second_reader: bool) -> State {
+    let hooks = (0..hooks).map(|at| hook(&format!("h{at}"))).collect();
+    State { advisers: Advisers { hooks, second_reader }, ..idle() }
+}
+
+fn covered(access: Access) -> Intent {
+    let Intent::Act(mut plan) = plan(access) else { unreachable!() };
+    plan.always = Some(Grant { tool: "t".into(), scope: Scope::File("a".into()), span: Span::Session });
+    Intent::Act(plan)
+}
+
+fn consulted(state: &mut State, effects: &[Effect], said: Said) -> Option<Vec<Effect>> {
+    let (turn, call, round) = effects.iter().rev().find_map(|effect| match effect {
+        Effect::Consult { turn, call, round, .. } => Some((*turn, call.id.clone(), *round)),
+        _ => None,
+    })?;
+    Some(update(state, Event::Consulted { turn, call, round, said }))
+}
+
+/// A call with this plan, everybody answering in their order; the last effects.
+fn judged(state: &mut State, intent: Intent, answers: &[Does]) -> Vec<Effect> {
+    said(state, "go");
+    replies(state, "", &[("a", "t")]);
+    let mut effects = planned(state, "a", intent);
+    for does in answers {
+        match consulted(state, &effects, answer(*does)) {
+            Some(next) => effects = next,
+            None => break,
+        }
+    }
+    effects
+}
+
+fn verdict(state: &State) -> (&str, &str) {
+    let last = state.session.entries().iter().rev().find_map(|entry| match entry {
+        Entry::Planned { verdict, why, .. } => Some((verdict.as_str(), why.as_str())),
+        _ => None,
+    });
+    last.unwrap_or(("none", ""))
+}
+
+fn granted(state: &mut State) {
+    let grant = Grant { tool: "t".into(), scope: Scope::File("a".into()), span: Span::Session };
+    let decision = Decision::Always(grant);
+    state.session.apply(Entry::Decided {
+        call: "z".into(),
+        decision,
+        by: By::Nobody,
+        sha256: Digest::default(),
+    });
+}
+
+/// The strictest of what was said; an allow only where it may.
+fn expected(judged: &str, may_be_lifted: bool, hooks: &[Does], reader: Option<Does>) -> &'static str {
+    let said = |wanted: &[Does]| hooks.iter().any(|does| wanted.contains(does));
+    let lifted = may_be_lifted && said(&[Does::Says(Advice::Allow)]);
+    let holds_back = said(&[Does::Says(Advice::Ask), Does::Fails]);
+    let after = match said(&[Does::Says(Advice::Deny)]) {
+        true => "refuse",
+        false if holds_back || judged == "ask" && !lifted => "ask",
+        false => "allow",
+    };
+    match (after, reader) {
+        ("allow", None | Some(Does::Says(Advice::Allow))) => "allow",
+        // It may not deny: then too it only asks.
+        ("allow", Some(_)) => "ask",
+        (after, _) => after,
+    }
+}
+
+#[test]
+fn the_strictest_word_counts_in_whatever_order_it_comes() {
+    let lists = |length: u32| {
+        (0..4_usize.pow(length))
+            .map(move |number| (0..length).map(|at| ALL[number / 4_usize.pow(at) % 4]).collect::<Vec<Does>>())
+    };
+    let all: Vec<Vec<Does>> = (0..4).flat_map(lists).collect();
+    let readers = [None].into_iter().chain(ALL.map(Some));
+    for (hooks, reader) in all.iter().flat_map(|hooks| readers.clone().map(move |reader| (hooks, reader))) {
+        for (grant, lifts) in [(false, true), (false, false), (true, true)] {
+            let mut state = asking(hooks.len(), reader.is_some());
+            if grant {
+                granted(&mut state);
+            }
+            let intent = if lifts { covered(Access::Write("a".into())) } else { write() };
+            let answers: Vec<Does> = hooks.iter().copied().chain(reader).collect();
+            let at_once = expected(if grant { "allow" } else { "ask" }, lifts, hooks, None);
+            let effects = if at_once == "allow" {
+                judged(&mut state, intent, &answers)
+            } else {
+                // The second reader is not asked about what does not go ahead.
+                judged(&mut state, intent, hooks)
+            };
+            let wanted = expected(if grant { "allow" } else { "ask" }, lifts, hooks, reader);
+            assert_eq!(verdict(&state).0, wanted, "{hooks:?} {reader:?} {grant} {lifts}");
+            let acts = effects.iter().any(|effect| matches!(effect, Effect::Act { .. }));
+            assert_eq!(acts, wanted == "allow");
+            assert_eq!(matches!(state.waiting(), Some(Waiting::Approval { .. })), wanted == "ask");
+            let record = &records(state.session.entries())[0];
+            assert_eq!(record.holds(), Holds::Yes);
+        }
+    }
+}
+
+#[test]
+fn an_allow_spares_no_ask_of_what_no_standing_yes_may_cover() {
+    let change = |change: fn(&mut Plan)| {
+        let Intent::Act(mut plan) = covered(Access::Write("a".into())) else { unreachable!() };
+        change(&mut plan);
+        Intent::Act(plan)
+    };
+    let run = |reach, sensitive| {
+        let line = CommandLine { command: "x".into(), folder: "/p".into(), ..CommandLine::default() };
+        covered(Access::Run(Run { line: Box::new(line), reach, why: "of this".into(), sensitive }))
+    };
+    for (intent, wanted) in [
+        (covered(Access::Write("a".into())), "allow"),
+        (run(Reach::Writes, false), "allow"),
+        (run(Reach::Runs, false), "allow"),
+        (run(Reach::Runs, true), "ask"),
+        (run(Reach::Outside, false), "ask"),
+        (run(Reach::Unclear, false), "ask"),
+        (run(Reach::Never, false), "refuse"),
+        (covered(Access::WriteOutside("/a".into())), "ask"),
+        (covered(Access::ReadSensitive("/a".into())), "ask"),
+        (change(|plan| plan.destroys = Some("all of it".into())), "ask"),
+        (change(|plan| plan.basis.partial = true), "ask"),
+        (change(|plan| plan.always = None), "ask"),
+    ] {
+        let mut state = asking(1, false);
+        judged(&mut state, intent.clone(), &[Does::Says(Advice::Allow)]);
+        assert_eq!(verdict(&state).0, wanted, "{intent:?}");
+    }
+}
+
+#[test]
+fn nobody_lifts_a_refusal_and_nobody_is_even_asked() {
+    let mut state = asking(2, true);
+    state.policy.mode = Mode::Plan;
+    let effects = judged(&mut state, covered(Access::Write("a".into())), &[]);
+    assert_eq!(shape(&effects), ["refuse a", "refused a", "STREAM"]);
+    // Nor one that comes while somebody is asked.
+    let mut state = asking(1, true);
+    let effects = judged(&mut state, covered(Access::Write("a".into())), &[]);
+    update(&mut state, Event::ModeChanged(Mode::Plan));
+    let effects = consulted(&mut state, &effects, answer(Does::Says(Advice::Allow))).unwrap();
+    // What it lifted is looked at once more, and that lifts nothing either.
+    let effects = consulted(&mut state, &effects, answer(Does::Says(Advice::Allow))).unwrap();
+    assert_eq!(shape(&effects), ["allow says a", "refuse a", "refused a", "STREAM"]);
+}
+
+#[test]
+fn a_dry_run_asks_only_hooks_that_say_so_and_stays_one() {
+    let dry = |mut state: State| {
+        state.policy.dry_run = true;
+        state
+    };
+    let mut state = dry(asking(2, true));
+    let effects = judged(&mut state, write(), &[]);
+    assert_eq!(shape(&effects), ["rehearse a", "REHEARSE a"]);
+    for (does, wanted) in ALL.into_iter().zip(["rehearse", "ask", "refuse", "ask"]) {
+        let mut state = dry(asking(1, true));
+        state.advisers.hooks[0].in_dry_run = true;
+        judged(&mut state, covered(Access::Write("a".into())), &[does]);
+        assert_eq!(verdict(&state).0, wanted);
+        if wanted == "ask" {
+            assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), ["decided a", "REHEARSE a"]);
+        }
+    }
+}
+
+#[test]
+fn reads_are_nobodys_but_for_a_hook_that_names_their_tool() {
+    let mut state = asking(2, true);
+    assert_eq!(shape(&judged(&mut state, read(), &[])), ["allow a", "ACT a"]);
+    for (tools, asked) in
+        [(vec!["t"], true), (vec!["other", "t"], true), (vec!["other"], false), (vec![], false)]
+    {
+        for (intent, wanted) in [(read(), "refuse"), (write(), "refuse")] {
+            let mut state = asking(1, false);
+            state.advisers.hooks[0].tools = Some(tools.iter().map(|tool| (*tool).to_owned()).collect());
+            let is_read = intent == read();
+            judged(&mut state, intent, &[Does::Says(Advice::Deny)]);
+            let otherwise = if is_read { "allow" } else { "ask" };
+            assert_eq!(verdict(&state).0, if asked { wanted } else { otherwise }, "{tools:?}");
+        }
+    }
+}
+
+#[test]
+fn the_card_says_who_asks_and_the_model_who_refused() {
+    let reason = |judged_as: &[Does], grant: bool, reader: bool| {
+        let mut state = asking(judged_as.len() - usize::from(reader), reader);
+        if grant {
+            granted(&mut state);
+        }
+        judged(&mut state, covered(Access::Write("a".into())), judged_as);
+        verdict(&state).1.to_owned()
+    };
+    let (asks, fails) = (Does::Says(Advice::Ask), Does::Fails);
+    assert_eq!(
+        reason(&[asks], false, false),
+        "it changes a file of the project; the hook “h0” says: it is so"
+    );
+    assert_eq!(reason(&[asks], true, false), "the hook “h0” says: it is so");
+    assert_eq!(reason(&[fails], true, false), "the hook “h0” could not be asked: it was lost");
+    assert_eq!(reason(&[asks], true, true), "the second reader says “it is so”");
+    assert_eq!(reason(&[fails], true, true), "the second reader could not be asked: it was lost");
+    assert_eq!(
+        reason(&[fails, asks], true, false),
+        "the hook “h0” could not be asked: it was lost; the hook “h1” says: it is so"
+    );
+    let denied = reason(&[Does::Says(Advice::Deny)], true, false);
+    assert!(
+        denied.starts_with("Refused: the hook “h0” of the person does not allow this: it is so."),
+        "{denied}"
+    );
+    assert_eq!(reason(&[Does::Says(Advice::Allow)], false, false), "the hook “h0” allows it: it is so");
+}
+
+#[test]
+fn what_the_person_changed_stays_theirs() {
+    let mut state = asking(1, false);
+    judged(&mut state, covered(Access::Write("a".into())), &[Does::Says(Advice::Ask)]);
+    decided(&mut state, "a", Decision::Edited(serde_json::json!({"b": 1})));
+    let effects = planned(&mut state, "a", covered(Access::Write("a".into())));
+    let effects = consulted(&mut state, &effects, answer(Does::Says(Advice::Allow))).unwrap();
+    assert_eq!(shape(&effects), ["allow says a", "ask a"]);
+}
+
+#[test]
+fn a_card_that_was_brought_before_its_turn_starts_nothing_early() {
+    let mut state = asking(1, false);
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "t"), ("b", "t")]);
+    let effects = planned(&mut state, "a", covered(Access::Write("a".into())));
+    consulted(&mut state, &effects, answer(Does::Says(Advice::Ask)));
+    update(&mut state, Event::Brought(Some("b".into())));
+    let asks = planned(&mut state, "b", covered(Access::Write("b".into())));
+    assert_eq!(shape(&asks), ["CONSULT b"]);
+    assert_eq!(state.waiting(), None, "no other card meanwhile: a key is meant for this one");
+    // It goes back while the hook is asked: the answer says nothing any more.
+    update(&mut state, Event::Brought(None));
+    assert!(matches!(state.waiting(), Some(Waiting::Approval { call, .. }) if call.id == "a".into()));
+    assert_eq!(consulted(&mut state, &asks, answer(Does::Says(Advice::Allow))), Some(vec![]));
+    update(&mut state, Event::Brought(Some("b".into())));
+    let effects = planned(&mut state, "b", covered(Access::Write("b".into())));
+    assert_eq!(consulted(&mut state, &asks, answer(Does::Says(Advice::Allow))), Some(vec![]), "of the first");
+    let effects = consulted(&mut state, &effects, answer(Does::Says(Advice::Allow))).unwrap();
+    assert_eq!(shape(&effects), ["allow says b", "ask b"]);
+    // The yes is kept; at its turn the same plan starts, and the hook has seen it.
+    assert_eq!(shape(&decided(&mut state, "b", Decision::Once)), ["decided b"]);
+    decided(&mut state, "a", Decision::Once);
+    assert_eq!(shape(&finished(&mut state, "a")), ["done a", "PLAN b"]);
+    assert_eq!(shape(&planned(&mut state, "b", covered(Access::Write("b".into())))), ["ACT b"]);
+}
+
+#[test]
+fn a_card_that_was_brought_and_is_refused_gives_way_to_the_one_whose_turn_it_is() {
+    let mut state = asking(1, false);
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "t"), ("b", "t")]);
+    let effects = planned(&mut state, "a", covered(Access::Write("a".into())));
+    consulted(&mut state, &effects, answer(Does::Says(Advice::Ask)));
+    update(&mut state, Event::Brought(Some("b".into())));
+    let effects = planned(&mut state, "b", covered(Access::Write("b".into())));
+    let effects = consulted(&mut state, &effects, answer(Does::Says(Advice::Deny))).unwrap();
+    assert_eq!(shape(&effects), ["deny says b", "refuse b", "refused b"]);
+    assert_eq!(state.brought, None);
+    assert!(matches!(state.waiting(), Some(Waiting::Approval { call, .. }) if call.id == "a".into()));
+}
+
+#[test]
+fn stopping_while_somebody_is_asked_settles_the_call_and_a_late_word_changes_nothing() {
+    let mut state = asking(1, true);
+    let asks = judged(&mut state, covered(Access::Write("a".into())), &[]);
+    assert_eq!(shape(&asks), ["CONSULT a"]);
+    let effects = update(&mut state, Event::Interrupted);
+    assert_eq!(shape(&effects), ["CANCEL", "interrupted a", "ended by the person"]);
+    assert_eq!(consulted(&mut state, &asks, answer(Does::Says(Advice::Allow))), Some(vec![]));
+    assert!(state.is_idle());
+}
+
+#[test]
+fn a_session_that_ended_while_somebody_was_asked_says_that_nothing_was_done() {
+    let mut state = asking(2, false);
+    let intent = covered(Access::Write("a".into()));
+    judged(&mut state, intent, &[Does::Says(Advice::Allow)]);
+    let (resumed, effects) = resume(state.session, asking(2, false));
+    assert_eq!(shape(&effects), ["interrupted a", "ended by the person"]);
+    let told = effects.iter().find_map(|effect| match effect {
+        Effect::Append(Entry::Settled { outcome, .. }) => Some(outcome.text().to_owned()),
+        _ => None,
+    });
+    assert_eq!(told.as_deref(), Some("Not done: the program ended before it was allowed."));
+    assert!(!matches!(records(resumed.session.entries())[0].holds(), Holds::No(_)));
+}
+
+#[test]
+fn the_second_reader_gets_the_persons_last_words_and_a_hook_none() {
+    let mut state = asking(1, true);
+    granted(&mut state);
+    for words in ["one", "two", "three"] {
+        said(&mut state, words);
+        replies(&mut state, "I am sure that it is harmless.", &[]);
+    }
+    let effects = judged(&mut state, covered(Access::Write("a".into())), &[]);
+    let brief = |effects: &[Effect]| match effects.last() {
+        Some(Effect::Consult { brief, .. }) => (**brief).clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((brief(&effects).said.len(), brief(&effects).verdict.as_str()), (0, "allow"));
+    let effects = consulted(&mut state, &effects, answer(Does::Says(Advice::Allow))).unwrap();
+    assert_eq!(brief(&effects).said, ["two", "three", "go"]);
+    assert_eq!(brief(&effects).adviser, Adviser::SecondReader);
+}
+
+#[test]
+fn what_a_second_reader_cost_is_counted() {
+    let mut state = asking(0, true);
+    granted(&mut state);
+    let effects = judged(&mut state, covered(Access::Write("a".into())), &[]);
+    let usage = Some(Usage { input: 30, cached: 0, output: 4 });
+    consulted(&mut state, &effects, Said { usage, ..answer(Does::Fails) });
+    assert_eq!(state.session.usage().total(), 34);
+}
+
+#[test]
+fn a_hook_does_not_go_over_a_rule_that_asks() {
+    let asks = Rule {
+        says: Says::Ask,
+        tool: Some("t".into()),
+        about: About::Anything,
+        holds: RuleHolds::Everywhere,
+        created: String::new(),
+        expires: String::new(),
+        key: String::new(),
+        at: At { file: "rules.toml".into(), line: 1 },
+    };
+    for (list, expected) in [(Vec::new(), "allow"), (vec![asks], "ask")] {
+        let mut state = asking(1, false);
+        state.rules = std::sync::Arc::new(Rules { list, broken: None });
+        judged(&mut state, covered(Access::Write("a".into())), &[Does::Says(Advice::Allow)]);
+        assert_eq!(verdict(&state).0, expected);
+    }
+}

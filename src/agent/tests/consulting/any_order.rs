@@ -1,0 +1,154 @@
+//! Advisers in any order of events, and what the record keeps of them.
+
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn the_record_keeps_who_said_what_and_notices_where_it_was_of_something_else() {
+    let mut state = asking(1, true);
+    judged(&mut state, covered(Access::Write("a".into())), &[Does::Says(Advice::Allow), Does::Fails]);
+    let mut entries = state.session.entries().to_vec();
+    let record = &records(&entries)[0];
+    let json = record.json(&|_| None);
+    let said = |at: usize, key: &str| json["consulted"][at][key].clone();
+    assert_eq!(
+        (said(0, "who"), said(0, "name"), said(0, "verdict")),
+        ("hook".into(), "h0".into(), "allow".into())
+    );
+    assert_eq!(
+        (said(0, "before"), said(0, "why"), said(0, "failed")),
+        ("ask".into(), "it is so".into(), false.into())
+    );
+    assert_eq!(
+        (said(1, "who"), said(1, "verdict"), said(1, "failed")),
+        ("second_reader".into(), "ask".into(), true.into())
+    );
+    assert_eq!(json["holds"], true);
+    for entry in &mut entries {
+        if let Entry::Consulted { sha256, .. } = entry {
+            *sha256 = Digest::of(b"another");
+        }
+    }
+    let wrong = records(&entries)[0].holds();
+    assert_eq!(wrong, Holds::No("what an adviser was asked about is not what was shown"));
+    for (does, who) in [(Does::Says(Advice::Allow), "hook"), (Does::Says(Advice::Deny), "hook")] {
+        let mut state = asking(1, false);
+        judged(&mut state, covered(Access::Write("a".into())), &[does]);
+        assert_eq!(records(state.session.entries())[0].who(), Some(who));
+    }
+    let mut state = asking(1, false);
+    granted(&mut state);
+    judged(&mut state, covered(Access::Write("a".into())), &[Does::Says(Advice::Allow)]);
+    assert_eq!(records(state.session.entries())[0].who(), Some("policy"));
+}
+
+/// Several calls in any order of events, with stops and resumes: nothing that changes anything starts unless every
+/// adviser that was to be asked about it has let it, or the person said yes.
+fn in_any_order(steps: &[(u8, u8)]) {
+    let blank = || {
+        let mut state = asking(2, true);
+        state.advisers.hooks[1].tools = Some(vec!["t".into()]);
+        state
+    };
+    let mut state = blank();
+    granted(&mut state);
+    let mut open: Vec<Effect> = Vec::new();
+    let mut made = 0;
+    for &(what, which) in steps {
+        let pick = |open: &[Effect]| (!open.is_empty()).then(|| usize::from(which) % open.len());
+        let effects = match what % 8 {
+            0 if state.is_idle() => {
+                said(&mut state, "go");
+                made += 3;
+                let ids: Vec<String> = (made - 3..made).map(|at| format!("c{at}")).collect();
+                let calls: Vec<(&str, &str)> = ids.iter().map(|id| (id.as_str(), "t")).collect();
+                replies(&mut state, "", &calls)
+            }
+            1 => update(&mut state, Event::Listed),
+            2 => update(&mut state, Event::Brought(Some(format!("c{}", which % 9).as_str().into()))),
+            3 if which % 9 == 0 => {
+                open.clear();
+                let (resumed, effects) = resume(state.session.clone(), blank());
+                state = resumed;
+                effects
+            }
+            3 if which % 9 == 1 => update(&mut state, Event::Interrupted),
+            3 if which % 9 == 2 => {
+                let mode = [Mode::Plan, Mode::Ask][usize::from(which) / 9 % 2];
+                update(&mut state, Event::ModeChanged(mode))
+            }
+            4 => match state.waiting() {
+                Some(Waiting::Approval { call, .. }) => {
+                    let id = call.id.clone();
+                    let decision =
+                        if which % 2 == 0 { Decision::Once } else { Decision::Deny(String::new()) };
+                    update(&mut state, Event::Decided { call: id, decision, by: By::Nobody })
+                }
+                _ => Vec::new(),
+            },
+            _ => {
+                match pick(&open).map(|at| if which % 5 == 0 { open[at].clone() } else { open.remove(at) }) {
+                    Some(Effect::Plan { turn, call }) => {
+                        let intent = match which % 3 {
+                            0 => read(),
+                            1 => covered(Access::Write("a".into())),
+                            _ => covered(Access::Write("b".into())),
+                        };
+                        update(&mut state, Event::Planned { turn, call: call.id, intent: Ok(intent) })
+                    }
+                    Some(Effect::Consult { turn, call, round, .. }) => {
+                        let said = answer(ALL[usize::from(which / 3) % 4]);
+                        update(&mut state, Event::Consulted { turn, call: call.id, round, said })
+                    }
+                    Some(Effect::Act { turn, call, .. }) => {
+                        let outcome = Outcome::Done(String::new());
+                        let took = Duration::ZERO;
+                        update(&mut state, Event::Finished { turn, call: call.id, outcome, took })
+                    }
+                    Some(_) | None => Vec::new(),
+                }
+            }
+        };
+        for effect in &effects {
+            if let Effect::Act { call, plan, .. } = effect {
+                was_let(&state, &call.id, plan);
+            }
+        }
+        open.extend(effects.into_iter().filter(|effect| {
+            matches!(effect, Effect::Plan { .. } | Effect::Consult { .. } | Effect::Act { .. })
+        }));
+    }
+    let (resumed, _) = resume(state.session, idle());
+    for record in records(resumed.session.entries()) {
+        assert!(!matches!(record.holds(), Holds::No(_)), "{record:?}");
+        let ends = record.steps.iter().filter(|(_, entry)| matches!(entry, Entry::Settled { .. })).count();
+        assert_eq!(ends, 1, "{record:?}");
+    }
+}
+
+fn was_let(state: &State, id: &CallId, plan: &Plan) {
+    let entries = state.session.entries();
+    let all = records(entries);
+    let record = all.iter().find(|record| record.call.id == *id).unwrap();
+    if matches!(plan.access, Access::Read(_)) {
+        // The second hook names the tool.
+        let hooks = record.consulted().len();
+        assert!(hooks >= 1, "a read too");
+        return;
+    }
+    let yes = matches!(record.decided(), Some(Entry::Decided { decision: Decision::Once, .. }));
+    let said = record.consulted();
+    let allows = |entry: &&Entry| matches!(entry, Entry::Consulted { advice: Advice::Allow, .. });
+    assert!(yes || said.len() == 3 && said.iter().all(allows), "{record:?}");
+    let denied = |entry: &&Entry| matches!(entry, Entry::Consulted { advice: Advice::Deny, .. });
+    assert!(!said.iter().any(denied), "{record:?}");
+}
+
+proptest! {
+    #[test]
+    fn nothing_starts_that_an_adviser_holds_back_in_any_order(
+        steps in prop::collection::vec(any::<(u8, u8)>(), 0..160),
+    ) {
+        in_any_order(&steps);
+    }
+}

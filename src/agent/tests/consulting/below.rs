@@ -1,0 +1,128 @@
+//! Advisers and the calls of sub-agents: asked about all the same, and what the model wrote is nobody's word.
+
+use super::*;
+use crate::agent::tests::sub_agents::{card, idle, is, looked, says, task};
+
+/// Sub-agents of these names at work, under so many hooks that want to hear of what changes something.
+fn handed(names: &[&str], hooks: usize, second_reader: bool) -> State {
+    let advisers = asking(hooks, second_reader).advisers;
+    let mut state = State { advisers, ..idle() };
+    granted(&mut state);
+    said(&mut state, "look only");
+    let calls: Vec<(&str, &str)> = names.iter().map(|name| (*name, "sub_agent")).collect();
+    replies(&mut state, "", &calls);
+    for name in names {
+        planned(&mut state, name, task(name));
+    }
+    state
+}
+
+fn brief(effects: &[Effect]) -> Brief {
+    let brief = effects.iter().rev().find_map(|effect| match effect {
+        Effect::Consult { brief, .. } => Some((**brief).clone()),
+        _ => None,
+    });
+    brief.expect("somebody is asked")
+}
+
+#[test]
+fn r17_a_sub_agents_call_passes_every_adviser_and_its_task_is_not_the_persons_word() {
+    let mut state = handed(&["one"], 1, true);
+    says(&mut state, "one", "", &[("w", "t")]);
+    let effects = looked(&mut state, "one", "w", covered(Access::Write("a".into())));
+    assert_eq!(shape(&effects), ["CONSULT w"], "a standing yes is not enough");
+    assert_eq!((brief(&effects).verdict.as_str(), brief(&effects).said), ("allow", vec![]));
+    let effects = consulted(&mut state, &effects, answer(Does::Says(Advice::Allow))).unwrap();
+    assert_eq!(shape(&effects), ["one: allow says w", "CONSULT w"]);
+    assert_eq!(brief(&effects).adviser, Adviser::SecondReader);
+    assert_eq!(brief(&effects).said, ["look only"], "and not “do one”");
+    let usage = Some(Usage { input: 30, cached: 0, output: 4 });
+    let before = state.session.usage().total();
+    let said = Said { usage, ..answer(Does::Says(Advice::Ask)) };
+    let effects = consulted(&mut state, &effects, said).unwrap();
+    assert_eq!(shape(&effects), ["one: ask says w", "one: ask w"]);
+    assert_eq!(state.session.usage().total() - before, 34);
+    assert_eq!(card(&state), is("w", Some("one")));
+    assert_eq!(shape(&decided(&mut state, "w", Decision::Once)), ["one: decided w", "ACT w"]);
+    for record in records(state.session.entries()) {
+        assert!(!matches!(record.holds(), Holds::No(_)));
+    }
+}
+
+#[test]
+fn a_hook_that_denies_ends_a_sub_agents_call_and_nothing_else() {
+    let mut state = handed(&["one"], 1, false);
+    says(&mut state, "one", "", &[("w", "t")]);
+    let effects = looked(&mut state, "one", "w", covered(Access::Write("a".into())));
+    let effects = consulted(&mut state, &effects, answer(Does::Says(Advice::Deny))).unwrap();
+    assert_eq!(shape(&effects), ["one: deny says w", "one: refuse w", "one: refused w", "STREAM"]);
+}
+
+#[test]
+fn a_hook_that_names_it_is_asked_before_a_task_is_handed_on() {
+    for (does, wanted) in [
+        (Advice::Allow, vec!["allow says h", "allow h", "h: said do one", "STREAM"]),
+        (Advice::Ask, vec!["ask says h", "ask h"]),
+        (Advice::Deny, vec!["deny says h", "refuse h", "refused h", "STREAM"]),
+    ] {
+        let mut state = State { advisers: asking(1, true).advisers, ..idle() };
+        state.advisers.hooks[0].tools = Some(vec!["sub_agent".into()]);
+        said(&mut state, "go");
+        replies(&mut state, "", &[("h", "sub_agent")]);
+        let effects = planned(&mut state, "h", task("one"));
+        let effects = consulted(&mut state, &effects, answer(Does::Says(does))).unwrap();
+        assert_eq!(shape(&effects), wanted);
+        if does == Advice::Ask {
+            let effects = decided(&mut state, "h", Decision::Once);
+            assert_eq!(shape(&effects), ["decided h", "h: said do one", "STREAM"]);
+        }
+        // Beneath, nothing is handed on, and no hook is asked whether it may be.
+        if does == Advice::Allow {
+            says(&mut state, "h", "", &[("again", "sub_agent")]);
+            let effects = looked(&mut state, "h", "again", task("two"));
+            assert_eq!(shape(&effects)[..2], ["h: refuse again", "h: refused again"]);
+        }
+    }
+}
+
+#[test]
+fn a_word_about_one_sub_agents_call_says_nothing_about_anothers() {
+    let mut state = handed(&["one", "two"], 1, false);
+    let mut asks = Vec::new();
+    for (name, id) in [("one", "a"), ("two", "b")] {
+        says(&mut state, name, "", &[(id, "t")]);
+        asks.push(looked(&mut state, name, id, covered(Access::Write("a".into()))));
+    }
+    let shapes: Vec<Vec<String>> = asks.iter().map(|asks| shape(asks)).collect();
+    assert_eq!(shapes, [["CONSULT a"], ["CONSULT b"]]);
+    let effects = consulted(&mut state, &asks[1], answer(Does::Says(Advice::Allow))).unwrap();
+    assert_eq!(shape(&effects), ["two: allow says b", "two: allow b", "ACT b"]);
+    assert_eq!(consulted(&mut state, &asks[1], answer(Does::Says(Advice::Allow))), Some(vec![]), "twice");
+    let effects = consulted(&mut state, &asks[0], answer(Does::Says(Advice::Deny))).unwrap();
+    assert_eq!(shape(&effects)[..2], ["one: deny says a", "one: refuse a"]);
+    // Whoever is still asked when the turn is stopped is heard no more.
+    let mut state = handed(&["one"], 1, false);
+    says(&mut state, "one", "", &[("a", "t")]);
+    let asks = looked(&mut state, "one", "a", covered(Access::Write("a".into())));
+    let effects = update(&mut state, Event::Interrupted);
+    assert!(shape(&effects).contains(&"one: interrupted a".to_owned()), "{:?}", shape(&effects));
+    assert_eq!(consulted(&mut state, &asks, answer(Does::Says(Advice::Allow))), Some(vec![]));
+}
+
+#[test]
+fn no_other_card_comes_while_a_hook_is_asked_about_what_the_person_changed() {
+    let mut state = handed(&["one", "two"], 1, false);
+    for (name, id) in [("one", "a"), ("two", "b")] {
+        says(&mut state, name, "", &[(id, "t")]);
+        let asks = looked(&mut state, name, id, covered(Access::Write("a".into())));
+        consulted(&mut state, &asks, answer(Does::Says(Advice::Ask)));
+    }
+    assert_eq!(card(&state), is("a", Some("one")));
+    decided(&mut state, "a", Decision::Edited(serde_json::json!({"b": 1})));
+    assert_eq!(card(&state), None, "its tool looks");
+    let asks = looked(&mut state, "one", "a", covered(Access::Write("a".into())));
+    assert_eq!(shape(&asks), ["one: decided a", "CONSULT a"]);
+    assert_eq!(card(&state), None, "the hook is asked: a key is meant for this one");
+    consulted(&mut state, &asks, answer(Does::Says(Advice::Allow)));
+    assert_eq!(card(&state), is("a", Some("one")), "what the person changed stays theirs");
+}

@@ -1,0 +1,81 @@
+//! Whoever the person's settings name to be asked about calls: the hooks and the second reader.
+
+use super::Connecting;
+use super::model::{Model, home};
+use crate::agent;
+use crate::chat::SessionId;
+use crate::config::{self, Config};
+use crate::project::hook::Hook;
+use crate::runtime::{Consultants, Reader};
+use anyhow::{Result, anyhow};
+use std::time::Duration;
+
+/// Those who are asked, for the agent, which says when, and for the runtime, which does it.
+#[derive(Clone, Default)]
+pub(super) struct Advisers {
+    pub(super) who: agent::Advisers,
+    how: Consultants,
+}
+
+impl Advisers {
+    /// As the settings say, and what the person should know of them. Nobody is asked or connected to yet. `keys` are
+    /// variables that hold keys.
+    pub(super) fn of(connecting: &Connecting, keys: &[String]) -> (Self, Vec<String>) {
+        let config = &connecting.settings.config;
+        let mut notices = Vec::new();
+        let hooks = config.hooks.iter();
+        let who = agent::Advisers {
+            hooks: hooks.clone().map(|(name, hook)| told(name, hook)).collect(),
+            second_reader: config.second_reader.profile.is_some(),
+        };
+        let run = |hook: &config::Hook| {
+            Hook::new(super::myself(), hook.command.clone(), home(), keys, hook.seconds)
+        };
+        let how = Consultants {
+            session: String::new(),
+            hooks: hooks.map(|(name, hook)| (name.clone(), run(hook))).collect(),
+            reader: reader(connecting, config, &mut notices),
+        };
+        (Self { who, how }, notices)
+    }
+
+    /// Those of this session.
+    pub(super) fn in_session(&self, id: &SessionId) -> Consultants {
+        Consultants { session: id.0.clone(), ..self.how.clone() }
+    }
+}
+
+fn told(name: &str, hook: &config::Hook) -> agent::Hook {
+    agent::Hook { name: name.to_owned(), tools: hook.tools.clone(), in_dry_run: hook.dry_run }
+}
+
+fn reader(connecting: &Connecting, config: &Config, notices: &mut Vec<String>) -> Option<Reader> {
+    let set = &config.second_reader;
+    let profile = set.profile.as_ref()?;
+    let limit = Duration::from_secs(set.seconds);
+    match model(connecting, profile, set.model.as_deref()) {
+        Ok(model) => {
+            notices.extend(model.warnings);
+            Some(Reader { llm: Ok(model.llm), model: model.name, limit })
+        }
+        Err(why) => {
+            let why = format!("{why:#}");
+            notices.push(format!(
+                "The second reader cannot be asked: {why}. You are asked about whatever would go ahead."
+            ));
+            Some(Reader { llm: Err(why), model: String::new(), limit })
+        }
+    }
+}
+
+/// The model at a profile, at its own address and with its own key; nothing that stands in for another is asked here.
+fn model(connecting: &Connecting, profile: &str, model: Option<&str>) -> Result<Model> {
+    if profile.is_empty() {
+        return Err(anyhow!("its settings are wrong"));
+    }
+    let connection = connecting.at_profile(profile, model)?.ok_or_else(|| anyhow!("no model is there"))?;
+    if connection.lacks_key {
+        return Err(anyhow!("the profile {profile} has no key; {} is not set", connection.key_from));
+    }
+    Ok(Model::configured(&connection, false))
+}

@@ -1,0 +1,97 @@
+//! Asks a hook or the second reader about a call, and tells what they said. Whatever goes wrong is an answer that asks.
+
+use super::{Means, second_reader};
+use crate::agent::{Brief, Event};
+use crate::chat::{Adviser, Plan, Said, ToolCall, TurnId, once};
+use crate::llm::Llm;
+use crate::project::hook::Hook;
+use crate::tools::crash::contain_async;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The version of what a hook is told. Fields are added to it, never renamed.
+const VERSION: u32 = 1;
+
+/// Whoever can be asked about a call in this session.
+#[derive(Clone, Default)]
+pub struct Consultants {
+    /// The session's name.
+    pub session: String,
+    /// The hooks, by their name in the settings.
+    pub hooks: HashMap<String, Hook>,
+    /// The second reader.
+    pub reader: Option<Reader>,
+}
+
+/// A model that looks at what would go ahead.
+#[derive(Clone)]
+pub struct Reader {
+    /// The model, or in words why it cannot be asked.
+    pub llm: Result<Arc<dyn Llm>, String>,
+    /// Its name as its service knows it; empty where the service's first is taken.
+    pub model: String,
+    /// So long it may take.
+    pub limit: Duration,
+}
+
+/// Asks whom the brief names.
+pub(super) async fn consult(
+    means: Means,
+    turn: TurnId,
+    call: ToolCall,
+    plan: Box<Plan>,
+    round: u64,
+    brief: Box<Brief>,
+) {
+    let started = Instant::now();
+    let said = contain_async(ask(&means, &call, &plan, &brief)).await;
+    let mut said = said.unwrap_or_else(|| Said::failed("asking it broke down; this is a bug in aye"));
+    said.took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    means.tell(Event::Consulted { turn, call: call.id, round, said }).await;
+}
+
+async fn ask(means: &Means, call: &ToolCall, plan: &Plan, brief: &Brief) -> Said {
+    match &brief.adviser {
+        Adviser::Hook(name) => {
+            let Some(hook) = means.consultants.hooks.get(name) else {
+                return Said::failed("the settings do not name it any more");
+            };
+            match hook.ask(&question(means, call, plan, brief)).await {
+                Ok(answer) => Said::of(&brief.adviser, &answer),
+                Err(what) => Said::failed(&what),
+            }
+        }
+        Adviser::SecondReader => match &means.consultants.reader {
+            Some(reader) => second_reader::ask(means, reader, call, plan, brief).await,
+            None => Said::failed("the settings do not name it any more"),
+        },
+    }
+}
+
+/// What a hook is told: one line of JSON.
+fn question(means: &Means, call: &ToolCall, plan: &Plan, brief: &Brief) -> String {
+    // The tool has read them, by rules of its own where they are sloppy.
+    let arguments = match once::read(&call.arguments) {
+        Ok((arguments, None)) => arguments,
+        Ok((_, Some(_))) | Err(_) => Value::String(call.arguments.clone()),
+    };
+    let question = json!({
+        "version": VERSION,
+        "session": means.consultants.session,
+        "project": means.project.root().to_string_lossy(),
+        "mode": brief.mode,
+        "dry_run": brief.dry_run,
+        "call": call.id.0,
+        "tool": call.name,
+        "arguments": arguments,
+        "summary": plan.summary,
+        "access": plan.access,
+        "preview": plan.preview,
+        "destroys": plan.destroys,
+        "verdict": brief.verdict,
+        "why": brief.why,
+    });
+    format!("{question}\n")
+}
