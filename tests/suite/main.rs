@@ -12,6 +12,7 @@ mod cards;
 mod choosing;
 mod command_line;
 mod commands;
+mod crates;
 mod doctor;
 mod dry_run;
 mod editor;
