@@ -12,6 +12,7 @@ mod cards;
 mod choosing;
 mod command_line;
 mod commands;
+mod corpora;
 mod crates;
 mod doctor;
 mod dry_run;
