@@ -35,6 +35,7 @@ mod odd_servers;
 mod pictures;
 mod questions;
 mod record;
+mod rehearsals;
 mod rough_life;
 mod rules;
 mod second_reader;
