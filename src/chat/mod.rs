@@ -13,6 +13,7 @@ pub mod grant;
 pub mod grown;
 pub mod id;
 pub mod link;
+pub mod mask;
 pub mod message;
 pub mod once;
 pub mod picture;
