@@ -26,8 +26,22 @@ const TOKENS: &[(&str, usize)] = &[
 
 /// Names behind which a secret stands, in quotes or behind an `=`: small letters, as they end.
 const NAMES: &[&str] = &[
-    "password", "passwd", "passphrase", "secret", "secret_key", "api_key", "apikey", "api-key", "access_token",
-    "refresh_token", "auth_token", "auth-token", "private-token", "secret_access_key", "private_key", "credentials",
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "secret_key",
+    "api_key",
+    "apikey",
+    "api-key",
+    "access_token",
+    "refresh_token",
+    "auth_token",
+    "auth-token",
+    "private-token",
+    "secret_access_key",
+    "private_key",
+    "credentials",
 ];
 /// The same where the whole name is in capitals, as variables are.
 const CAPITALS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS"];
@@ -133,7 +147,8 @@ fn bearer(rest: &str) -> Option<Range<usize>> {
     let length = run(value, |byte| of_token(byte) || b".~+/=".contains(&byte));
     let value = &value[..length];
     let mixed = value.bytes().any(|byte| byte.is_ascii_digit() || byte == b'=')
-        || value.bytes().any(|byte| byte.is_ascii_uppercase()) && value.bytes().any(|byte| byte.is_ascii_lowercase());
+        || value.bytes().any(|byte| byte.is_ascii_uppercase())
+            && value.bytes().any(|byte| byte.is_ascii_lowercase());
     (length >= 12 && mixed).then_some(from..from + length)
 }
 
@@ -141,8 +156,8 @@ fn bearer(rest: &str) -> Option<Range<usize>> {
 fn named(rest: &str) -> Option<Range<usize>> {
     let length = run(rest, of_token);
     let name = &rest[..length];
-    let capital = !name.bytes().any(|byte| byte.is_ascii_lowercase())
-        && CAPITALS.iter().any(|end| name.ends_with(end));
+    let capital =
+        !name.bytes().any(|byte| byte.is_ascii_lowercase()) && CAPITALS.iter().any(|end| name.ends_with(end));
     let lower = || name.to_ascii_lowercase();
     if !capital && !(name.len() < 64 && NAMES.iter().any(|end| lower().ends_with(end))) {
         return None;
@@ -158,7 +173,8 @@ fn named(rest: &str) -> Option<Range<usize>> {
         return None;
     }
     let value = &rest[at..];
-    let length = run(value, |byte| !byte.is_ascii_whitespace() && !quote(byte) && !b",;)]}<>".contains(&byte));
+    let length =
+        run(value, |byte| !byte.is_ascii_whitespace() && !quote(byte) && !b",;)]}<>".contains(&byte));
     let value = &value[..length];
     let stands_for = value.starts_with(['$', '{', '(', '<', '[', '%', '&', '*'])
         || value.bytes().all(|byte| byte == b'x' || byte == b'.')

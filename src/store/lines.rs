@@ -218,7 +218,7 @@ fn is_deleted(file: &File) -> bool {
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 const LOCK_TRIES: u32 = 25;
 
-fn lock(file: &File) -> io::Result<()> {
+pub(super) fn lock(file: &File) -> io::Result<()> {
     for _ in 1..LOCK_TRIES {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),

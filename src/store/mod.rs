@@ -9,6 +9,8 @@ pub mod list;
 pub mod place;
 pub mod private;
 pub mod read;
+pub mod remove;
+pub mod search;
 
 use crate::chat::{Entry, Grown, SessionId};
 use std::io;
@@ -21,6 +23,7 @@ pub use lines::{Header, Lines, new_id};
 pub use list::{Listed, Sessions};
 pub use place::Places;
 pub use read::{Notice, Read, read};
+pub use remove::Removal;
 
 /// Where a session's entries go.
 pub trait Log: Send {

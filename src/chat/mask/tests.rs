@@ -18,8 +18,25 @@ fn letters(count: usize) -> String {
 fn r57_tokens_are_known_by_how_they_begin() {
     let long = letters(40);
     for start in [
-        "sk-", "sk-proj-", "sk-ant-api03-", "sk-or-v1-", "gsk_", "hf_", "ghp_", "gho_", "github_pat_", "glpat-",
-        "xoxb-", "npm_", "sk_live_", "AIza", "ya29.", "hvs.", "SG.", "dop_v1_", "xai-",
+        "sk-",
+        "sk-proj-",
+        "sk-ant-api03-",
+        "sk-or-v1-",
+        "gsk_",
+        "hf_",
+        "ghp_",
+        "gho_",
+        "github_pat_",
+        "glpat-",
+        "xoxb-",
+        "npm_",
+        "sk_live_",
+        "AIza",
+        "ya29.",
+        "hvs.",
+        "SG.",
+        "dop_v1_",
+        "xai-",
     ] {
         let text = format!("a {start}{long}, b");
         let (text, count) = mask(&text);
@@ -37,7 +54,10 @@ fn r57_web_tokens_headers_and_addresses_lose_what_is_secret() {
     let part = letters(30);
     check(&format!("t=eyJ{part}.eyJ{part}.{part};"), "t=[masked];");
     check(&format!("Authorization: Bearer {part}\r\nX: y"), "Authorization: Bearer [masked]\r\nX: y");
-    check("curl -H 'authorization: basic dXNlcjpwYXNzd29yZA==' x", "curl -H 'authorization: basic [masked]' x");
+    check(
+        "curl -H 'authorization: basic dXNlcjpwYXNzd29yZA==' x",
+        "curl -H 'authorization: basic [masked]' x",
+    );
     check(&format!("x-api-key: {part}"), "x-api-key: [masked]");
     check("postgres://ada:s3cr3t@db:5432/x", "postgres://ada:[masked]@db:5432/x");
     check("https://ada:p@ss@host/", "https://ada:[masked]@host/");
@@ -56,12 +76,16 @@ fn r57_what_is_called_a_secret_is_one() {
 
 #[test]
 fn r57_a_private_key_goes_whole_whatever_stands_before_its_lines() {
-    let key = |lines: &str| format!("x\n-----BEGIN RSA PRIVATE KEY-----\n{lines}-----END RSA PRIVATE KEY-----\ny");
+    let key =
+        |lines: &str| format!("x\n-----BEGIN RSA PRIVATE KEY-----\n{lines}-----END RSA PRIVATE KEY-----\ny");
     let masked = "x\n-----BEGIN RSA PRIVATE KEY-----[masked]-----END RSA PRIVATE KEY-----\ny";
     check(&key("MIIEabc\ndef\n"), masked);
     check(&key("+MIIEabc\n+def\n+"), masked);
     check("-----BEGIN OPENSSH PRIVATE KEY-----\nMII", "-----BEGIN OPENSSH PRIVATE KEY-----[masked]");
-    check("-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----", "-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----");
+    check(
+        "-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----",
+        "-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----",
+    );
 }
 
 #[test]
