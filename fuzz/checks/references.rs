@@ -30,7 +30,13 @@ fn holds(word: &str, target: &Target) {
             assert!(line.is_some() || (end.is_none() && column.is_none()), "{word:?} has an end and no line");
             assert!(end.is_none_or(|end| Some(end) >= *line), "{word:?} ends before it begins");
         }
-        Target::Web(address) => assert!(address.starts_with("http"), "{word:?} leads to {address:?}"),
-        Target::Workspace(address) => assert!(address.starts_with("workspace://"), "{word:?}"),
+        Target::Web(address) => begins(address, &["http://", "https://"]),
+        Target::Workspace(address) => begins(address, &["workspace://"]),
     }
+}
+
+/// Schemes are the same in capitals.
+fn begins(address: &str, schemes: &[&str]) {
+    let small = address.to_ascii_lowercase();
+    assert!(schemes.iter().any(|scheme| small.starts_with(scheme)), "{address:?} leads elsewhere");
 }
