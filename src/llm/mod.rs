@@ -130,6 +130,22 @@ pub enum Error {
     InStream(String),
 }
 
+impl Error {
+    /// What went wrong, in words of ours alone: nothing in them came from a service.
+    pub fn kind(&self) -> String {
+        match self {
+            Self::Service { status, .. } => format!("status {status}"),
+            Self::Unreachable { .. } => "no connection".to_owned(),
+            Self::Unanswered { .. } => "no answer".to_owned(),
+            Self::Untrusted { .. } => "not trusted".to_owned(),
+            Self::Cut(_) => "cut in the middle".to_owned(),
+            Self::Idle(limit) => format!("nothing for {} s", limit.as_secs()),
+            Self::NotAModel(_) => "no stream of a model".to_owned(),
+            Self::InStream(_) => "an error in the middle".to_owned(),
+        }
+    }
+}
+
 fn service_sentence(status: u16, code: Option<&str>, words: &str, retry_after: Option<Duration>) -> String {
     let seconds = |wait: Duration| wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
     let wait = retry_after.filter(|wait| !wait.is_zero()).map(|wait| format!("{} s", seconds(wait)));

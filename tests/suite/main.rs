@@ -28,6 +28,7 @@ mod hands;
 mod hooks;
 mod house;
 mod idle;
+mod journal;
 mod keys;
 mod kills;
 mod long_talk;
