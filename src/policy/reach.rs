@@ -5,6 +5,7 @@ mod git;
 mod options;
 mod programs;
 mod refused;
+pub mod scripts;
 mod search;
 
 pub(super) use refused::is_own;

@@ -2,6 +2,7 @@
 //! said too, and nothing is guessed.
 
 mod heredoc;
+mod joined;
 mod named;
 mod redirect;
 mod tree;

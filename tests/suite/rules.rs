@@ -178,7 +178,7 @@ fn r11_a_yes_for_the_session_is_taken_back_for_good() {
 }
 
 #[test]
-fn a_rule_that_cannot_be_written_lets_its_call_go_ahead_this_once_and_says_so() {
+fn r24_a_rule_that_cannot_be_written_leaves_its_card_and_the_old_file_and_says_why() {
     use std::os::unix::fs::PermissionsExt;
     let talk = Talk::new(vec![runs("touch one"), says("One."), runs("touch two"), says("Two.")], |setup| {
         write(setup, "rules.toml", "# mine alone\n");
@@ -191,10 +191,16 @@ fn a_rule_that_cannot_be_written_lets_its_call_go_ahead_this_once_and_says_so() 
     program.until_asked("touch one");
     widens(&mut program);
     program.insists("\r", "the rule could not be kept");
-    program.until_quiet("One.");
-    assert_eq!(talk.text(), "# mine alone\n");
+    program.until("nothing went ahead");
+    program.until("every plain command that begins with touch ›");
+    assert_eq!((talk.text(), program.file("one")), ("# mine alone\n".to_owned(), None));
+    // From there it is kept for the session, or said yes to once, as before.
+    program.insists("\x1b", "y yes");
+    program.insists("y", "One.");
+    assert!(program.file("one").is_some());
     say(&mut program, "again");
     program.until_asked("touch two");
+    assert_eq!(talk.text(), "# mine alone\n");
 }
 
 #[test]

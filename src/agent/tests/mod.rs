@@ -6,6 +6,7 @@ mod beneath;
 mod compacting;
 mod consulting;
 mod editing;
+mod handed_down;
 mod laws;
 mod naming;
 mod record;

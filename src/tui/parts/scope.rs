@@ -72,6 +72,11 @@ impl Choosing {
         now.saturating_sub(self.opened) < QUIET
     }
 
+    /// The rule could not be written: the keys mean something again, but none that was pressed meanwhile.
+    pub fn unkept(&mut self, now: Duration) {
+        (self.keeping, self.opened) = (false, now);
+    }
+
     /// A frame showed all of it, or its last lines.
     pub fn drawn(&mut self, end: bool) {
         self.seen |= end;

@@ -9,6 +9,7 @@ use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -285,4 +286,34 @@ proptest! {
             draw(&mut card, &plan, (width, height), Listening::Yes, 1_000);
         }
     }
+}
+
+#[test]
+fn r21_what_is_open_stands_out_on_the_card() {
+    use crate::chat::{Openings, Walls};
+    let of = |network: bool| {
+        let mut plan = plan("cargo fetch");
+        let Access::Run(run) = &mut plan.access else { panic!("it runs") };
+        run.line.walls = Walls::raised(Openings { write: Vec::new(), network, sockets: network });
+        run.line.network = network.then(|| "to fetch crates".into());
+        plan
+    };
+    let styles = |plan: &Plan, words: &str| {
+        let mut card = Approval::new("1".into());
+        let buffer = draw(&mut card, plan, (120, 12), Listening::Yes, 0);
+        let row = text(&buffer).lines().position(|line| line.contains(words)).expect("it is shown");
+        let line = text(&buffer).lines().nth(row).unwrap().to_owned();
+        let from = line[..line.find(words).unwrap()].chars().count();
+        let cells = &buffer.content[row * 120 + from..][..words.chars().count()];
+        cells.iter().map(|cell| (cell.fg, cell.modifier)).collect::<Vec<_>>()
+    };
+    let theme = Theme::plain();
+    let look = |style: Style| (style.fg.unwrap_or_default(), style.add_modifier);
+    for words in ["network ON (“to fetch crates”)", "sockets of other programs ON"] {
+        assert!(styles(&of(true), words).iter().all(|cell| *cell == look(theme.warning)), "{words}");
+    }
+    for (plan, words) in [(of(false), "network off"), (of(true), "may write here")] {
+        assert!(styles(&plan, words).iter().all(|cell| *cell == look(theme.dim)), "{words}");
+    }
+    assert_ne!(look(theme.warning), look(theme.dim));
 }
