@@ -308,3 +308,32 @@ fn every_step_to_a_verdict_is_told_without_a_model() {
     let (_, why, code) = talk.told(&["rules", "explain", "a", "b"]);
     assert!(code == 2 && why.contains("takes one command"), "{why}");
 }
+
+/// Deny holds at any length; what is too long to be followed asks in every mode, and is shown to its end before a yes.
+#[test]
+fn r12_a_command_of_a_hundred_kilobytes_or_of_sixty_parts_asks_in_every_mode_and_a_deny_finds_its_end() {
+    let sixty = format!("{}echo end", "true; ".repeat(60));
+    let long = format!("echo {}the_end", "x ".repeat(49_000));
+    let hidden = format!("{}git push", "true; ".repeat(16_000));
+    let deny = "[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n";
+    let answers =
+        vec![runs(&sixty), says("One."), runs(&long), says("Two."), runs(&hidden), says("Three.")];
+    let talk = Talk::new(answers, |setup| write(setup, "rules.toml", deny));
+    let mut program = talk.start(&["--mode", "full"]);
+    program.until("You talk to");
+    say(&mut program, "go");
+    program.until_asked("made of more than 50 commands");
+    program.insists("n", "One.");
+    say(&mut program, "again");
+    program.until_asked("run a command?");
+    // Not before its end was seen.
+    program.insists("y", "not all of it was seen yet");
+    program.insists("\x1b[F", "longer than 10000 characters");
+    program.insists("n", "Two.");
+    say(&mut program, "once more");
+    program.until("Three.");
+    let verdicts = talk.verdicts();
+    let words: Vec<&str> = verdicts.iter().map(|(verdict, _)| verdict.as_str()).collect();
+    assert_eq!(words, ["ask", "ask", "refuse"], "{:?}", verdicts.last());
+    assert!(verdicts[2].1.contains("deny git push"), "{:?}", verdicts[2]);
+}

@@ -317,3 +317,32 @@ fn r21_what_is_open_stands_out_on_the_card() {
     }
     assert_ne!(look(theme.warning), look(theme.dim));
 }
+
+#[test]
+fn r11_the_scope_says_why_there_is_nothing_wider_and_never_offers_all_of_a_tool_or_a_host() {
+    let exact = |network, scripts: Vec<crate::chat::Script>| {
+        let scope = Wide::Command { command: "x".into(), folder: "/p".into(), network };
+        Grant::new("bash_exec", scope).bound_to(scripts)
+    };
+    let script = crate::chat::Script { path: "x.sh".into(), sha256: None };
+    let words = Wide::Words { words: vec!["cargo".into()], folder: "/p".into() };
+    for (grant, part) in [
+        (exact(true, Vec::new()), "the host it names is not all it may reach"),
+        (exact(false, vec![script]), "as long as that stays as it is"),
+        (exact(false, Vec::new()), "no plain command"),
+        (Grant::new("bash_exec", words), "a command of any kind can do anything"),
+        (Grant::new("write_file", Wide::Under("".into())), "this is the widest there is"),
+    ] {
+        let keys = Keymap::default();
+        let widths = vec![Width { grant, lasts: true, covered: Vec::new() }];
+        let mut choosing = Choosing::open(widths, Path::new("/p"), &keys, ms(0)).unwrap();
+        let said = choosing.act(Action::Wider, &keys, true, ms(5000));
+        let scope::Reply::Says(words) = said else { panic!("{said:?}") };
+        assert!(words.contains(part), "{words}");
+    }
+    // A line that names a host is offered to the letter and no wider.
+    let curl = plan("curl https://api.example.com/v1");
+    let offered: Vec<Wide> =
+        crate::policy::offers("bash_exec", &curl).into_iter().map(|grant| grant.scope).collect();
+    assert!(matches!(offered.as_slice(), [Wide::Command { .. }]), "{offered:?}");
+}
