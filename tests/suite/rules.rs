@@ -316,8 +316,7 @@ fn r12_a_command_of_a_hundred_kilobytes_or_of_sixty_parts_asks_in_every_mode_and
     let long = format!("echo {}the_end", "x ".repeat(49_000));
     let hidden = format!("{}git push", "true; ".repeat(16_000));
     let deny = "[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n";
-    let answers =
-        vec![runs(&sixty), says("One."), runs(&long), says("Two."), runs(&hidden), says("Three.")];
+    let answers = vec![runs(&sixty), says("One."), runs(&long), says("Two."), runs(&hidden), says("Three.")];
     let talk = Talk::new(answers, |setup| write(setup, "rules.toml", deny));
     let mut program = talk.start(&["--mode", "full"]);
     program.until("You talk to");

@@ -4,10 +4,13 @@ use super::How;
 use super::programs::Touched;
 use crate::policy::shell::Word;
 
+/// Files of a project, each with the words in it that matter.
+type Files = &'static [(&'static str, &'static [&'static str])];
+
 /// Programs that are asked for their version; the words that ask; and the files of a project by which another program
 /// than the one on the PATH may answer, each with the words in it that do so (none: the file alone).
 #[rustfmt::skip]
-const VERSIONS: &[(&str, &[&str], &[(&str, &[&str])])] = &[
+const VERSIONS: &[(&str, &[&str], Files)] = &[
     ("bash", &["--version"], &[]),
     ("cargo", &["--version", "-V"], &[("rust-toolchain", &[]), ("rust-toolchain.toml", &[])]),
     ("rustc", &["--version", "-V"], &[("rust-toolchain", &[]), ("rust-toolchain.toml", &[])]),
