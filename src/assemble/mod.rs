@@ -17,6 +17,7 @@ mod models;
 mod print;
 mod rules;
 mod rules_told;
+mod said;
 mod screen;
 mod sessions;
 mod there;

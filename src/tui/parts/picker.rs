@@ -42,6 +42,8 @@ pub struct Row {
     more: String,
     detail: String,
     paths: bool,
+    /// Whether it stays whatever the filter says.
+    found: bool,
     /// What the filter reads.
     searched: String,
 }
@@ -85,6 +87,12 @@ impl Row {
         let more = clean::one_line(more).into_owned();
         let searched = if more.is_empty() { self.text.clone() } else { format!("{} {more}", self.text) };
         Self { more, searched, ..self }
+    }
+
+    /// It was found by what was typed, otherwise than by its own texts: it stays in the list, and its second column, which
+    /// says where, has the most room.
+    pub fn found(self) -> Self {
+        Self { found: true, ..self }
     }
 
     /// At the right edge: a time, a size. Not searched.
@@ -255,7 +263,11 @@ impl Picker {
         self.found = if typed.trim().is_empty() {
             (0..self.rows.len()).collect()
         } else {
-            self.filter().found(self.rows.iter().map(|row| row.searched.as_str()))
+            let mut found = self.filter().found(self.rows.iter().map(|row| row.searched.as_str()));
+            let others = |at: &usize| self.rows[*at].found && !found.contains(at);
+            let others: Vec<usize> = (0..self.rows.len()).filter(others).collect();
+            found.extend(others);
+            found
         };
     }
 

@@ -16,6 +16,7 @@ mod modes;
 mod outputs;
 mod pictures;
 mod questions;
+mod sessions;
 mod speed;
 mod unheard;
 mod waiting;
