@@ -37,7 +37,7 @@ pub(super) fn find(
     let scope = Scope { project: Some(project), most: 1, wanted: &is_wanted };
     let searched = sessions.search(&words, &scope, &mut |found| {
         if let Some(hit) = found.hits.first() {
-            lines.push((found.listed.id, format!("{}: {}", hit.whose.word(), hit.line)));
+            lines.push((found.listed.id, format!("{}: {}", hit.whose.word(), words.from_word(&hit.line))));
         }
         if told.elapsed() > EVERY {
             tell(&lines, false);

@@ -211,4 +211,7 @@ fn a_long_line_is_told_around_the_word() {
     assert!(shown.starts_with('…') && shown.ends_with('…') && shown.contains("needle"), "{shown}");
     assert_eq!(shown.chars().count(), SHOWN + 2);
     assert_eq!(words.excerpt("  a needle "), "a needle");
+    assert_eq!(words.from_word("a needle and more"), "a needle and more");
+    assert_eq!(words.from_word("far in a haystack lies a Needle and more"), "…lies a Needle and more");
+    assert_eq!(words.from_word(&("漢".repeat(40) + "needle")), format!("…{}needle", "漢".repeat(8)));
 }

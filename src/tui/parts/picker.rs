@@ -30,6 +30,8 @@ pub struct Picker {
     note: String,
     /// What is said before what was typed, where that may be taken though no row says it.
     offers: Option<&'static str>,
+    /// What stands in the empty filter.
+    invites: &'static str,
     /// The key that takes a row and keeps it, where rows can be kept.
     keeps: Option<String>,
 }
@@ -115,6 +117,7 @@ impl Picker {
             page: Cell::new(10),
             note: String::new(),
             offers: None,
+            invites: "type to filter",
             keeps: None,
         };
         picker.search();
@@ -124,6 +127,11 @@ impl Picker {
     /// A list in which what is typed may be taken too; `words` say what that is, such as `ask for`.
     pub fn offering(self, words: &'static str) -> Self {
         Self { offers: Some(words), ..self }
+    }
+
+    /// A list whose empty filter says this.
+    pub fn inviting(self, words: &'static str) -> Self {
+        Self { invites: words, ..self }
     }
 
     /// A list whose rows can be kept; by this key, as it is shown.

@@ -93,7 +93,7 @@ impl Picker {
         let room = usize::from(line.right() - start);
         let (text, cells) = self.filter.shown(room);
         if self.filter.text().is_empty() {
-            buffer.set_stringn(start, line.y, "type to filter", room, theme.dim);
+            buffer.set_stringn(start, line.y, self.invites, room, theme.dim);
         }
         buffer.set_stringn(start, line.y, text, room, theme.text);
         Some(Position::new((start + cells as u16).min(line.right() - 1), line.y))
