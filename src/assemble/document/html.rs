@@ -81,9 +81,9 @@ fn called(call: &Called, out: &mut String) {
     // What is read, and not only counted, is open.
     let asks = call.bodies.iter().any(|body| matches!(body, Body::Asked(_) | Body::Change { .. }));
     let open = asks || !call.beneath.is_empty() || call.end != End::Done;
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<details class=\"call\"{}><summary>{} <code>{}</code> {} <span class=\"end {word}\">{word} {}</span></summary>\n",
+        "<details class=\"call\"{}><summary>{} <code>{}</code> {} <span class=\"end {word}\">{word} {}</span></summary>",
         if open { " open" } else { "" },
         call.end.mark(),
         escape(&call.name),

@@ -30,8 +30,11 @@ fn held(sessions: &Sessions, id: &str, folder: &str, entries: &[Entry]) {
     }
 }
 
+/// A session, what was found in it, and whether there is more.
+type Finding = (String, Vec<(Whose, String)>, bool);
+
 /// In which sessions something is found, and what of each.
-fn finds(sessions: &Sessions, words: &[&str]) -> Vec<(String, Vec<(Whose, String)>, bool)> {
+fn finds(sessions: &Sessions, words: &[&str]) -> Vec<Finding> {
     let mut all = Vec::new();
     let scope = Scope { project: None, most: 3, wanted: &|| true };
     let unread = sessions.search(&Words::new(words.iter().copied()).unwrap(), &scope, &mut |found| {

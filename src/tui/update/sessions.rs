@@ -17,8 +17,8 @@ pub fn open(state: &mut State, picking: Picking) -> Vec<Effect> {
         Picking::Open => "sessions",
         Picking::Fork => "go on with a copy of",
     };
-    let picker = Picker::new(title, "no other session here", Vec::new())
-        .inviting("type a name, or what was said");
+    let picker =
+        Picker::new(title, "no other session here", Vec::new()).inviting("type a name, or what was said");
     state.overlays.push(Overlay::Sessions(picker, Held::default(), picking));
     vec![Effect::Ask(Wish::Sessions)]
 }
