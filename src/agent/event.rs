@@ -1,6 +1,6 @@
 //! Everything that can happen to the agent.
 
-use crate::chat::{Answer, By, CallId, Chunk, Decision, Intent, Outcome, Said, TurnId, Usage};
+use crate::chat::{Answer, By, CallId, Chunk, Decision, Intent, Outcome, Said, Staged, TurnId, Usage};
 use crate::policy::{Mode, Rules};
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,6 +73,8 @@ pub enum Event {
         call: CallId,
         /// What came of it.
         outcome: Outcome,
+        /// How that came about, where it was rehearsed.
+        staged: Option<Staged>,
         /// How long it ran.
         took: Duration,
     },

@@ -71,6 +71,7 @@ impl State {
         let mut state = Self::new(self.policy, self.model.clone(), system, tools);
         (state.window, state.turns) = (self.window, self.turns);
         state.advisers.clone_from(&self.advisers);
+        state.tells_each = self.tells_each;
         Some(state)
     }
 }
@@ -267,6 +268,6 @@ fn ended(desk: &mut Desk<'_>, id: &CallId) {
         Some(_) | None => return,
     };
     let (took, sha256) = (sub_agent.worked, sub_agent.sha256.clone());
-    acting::settle(desk, id, outcome, took, sha256);
+    acting::settle(desk, id, (outcome, None), took, sha256);
     acting::advance(desk);
 }

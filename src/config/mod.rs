@@ -13,6 +13,7 @@ pub mod approval;
 pub mod change;
 pub mod connection;
 pub mod credentials;
+pub mod dry_run;
 pub mod file;
 pub mod hook;
 pub mod key;
@@ -37,6 +38,7 @@ pub use approval::Approval;
 pub use change::set;
 pub use connection::{Connection, connect, fallback, usable};
 pub use credentials::Credentials;
+pub use dry_run::{DryRun, Tell};
 pub use hook::Hook;
 pub use key::Key;
 pub use model::{Api, Model, Profile};
@@ -61,6 +63,8 @@ pub struct Config {
     pub hooks: BTreeMap<String, Hook>,
     /// The model that looks at what would go ahead.
     pub second_reader: SecondReader,
+    /// What a rehearsal does.
+    pub dry_run: DryRun,
     /// How commands run.
     pub shell: Shell,
     /// How it looks.
@@ -77,6 +81,7 @@ impl Default for Config {
             approval: Approval::default(),
             hooks: BTreeMap::new(),
             second_reader: SecondReader::default(),
+            dry_run: DryRun::default(),
             shell: Shell::default(),
             screen: Screen::default(),
             keys: BTreeMap::new(),

@@ -17,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use draft::Drafts;
-pub use fork::{Fork, fork};
+pub use fork::{Fork, fork, fork_as};
 pub use history::History;
 pub use lines::{Header, Lines, new_id};
 pub use list::{Listed, Sessions};

@@ -8,7 +8,7 @@ use super::text::{output, wrap};
 use super::theme::Theme;
 use crate::agent::{Kept, Mode};
 use crate::chat::link::Target;
-use crate::chat::{CallId, SessionId};
+use crate::chat::{Becomes, CallId, SessionId};
 use ratatui::text::Line;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ pub enum Picking {
     /// It goes on.
     Open,
     /// A copy of it does.
-    Fork,
+    Fork(Becomes),
 }
 
 /// What may be talked to.

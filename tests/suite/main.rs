@@ -37,6 +37,7 @@ mod odd_servers;
 mod pictures;
 mod questions;
 mod record;
+mod rehearsals;
 mod rough_life;
 mod rules;
 mod second_reader;

@@ -89,7 +89,10 @@ fn planned(state: &mut State, id: &str, intent: Intent) -> Vec<Effect> {
 fn finished(state: &mut State, id: &str) -> Vec<Effect> {
     let turn = state.turn().unwrap_or(TurnId(0));
     let outcome = Outcome::Done(format!("did {id}"));
-    update(state, Event::Finished { turn, call: id.into(), outcome, took: Duration::from_millis(7) })
+    update(
+        state,
+        Event::Finished { turn, call: id.into(), outcome, staged: None, took: Duration::from_millis(7) },
+    )
 }
 
 fn decided(state: &mut State, id: &str, decision: Decision) -> Vec<Effect> {

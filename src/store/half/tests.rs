@@ -91,6 +91,7 @@ fn r51_a_sub_agents_half_reply_is_its_own() {
         call: "b".into(),
         outcome: Outcome::Done(String::new()),
         took_ms: 0,
+        staged: None,
         sha256: Digest::default(),
     };
     check(

@@ -114,6 +114,7 @@ fn questions_answers_titles_commands_and_what_sub_agents_said_are_found_and_outp
                 call: call.clone(),
                 outcome: Outcome::Done("needle".into()),
                 took_ms: 1,
+                staged: None,
                 sha256: Digest::default(),
             },
             Entry::Beneath { call, entry: Box::new(replied("beneath: needle")) },

@@ -15,7 +15,7 @@ const LETTERS: usize = 2;
 pub fn open(state: &mut State, picking: Picking) -> Vec<Effect> {
     let title = match picking {
         Picking::Open => "sessions",
-        Picking::Fork => "go on with a copy of",
+        Picking::Fork(_) => "go on with a copy of",
     };
     let picker =
         Picker::new(title, "no other session here", Vec::new()).inviting("type a name, or what was said");
@@ -66,7 +66,9 @@ pub fn take(state: &mut State, held: Held, picking: Picking, row: usize) -> Vec<
     let none = Effect::Ask(Wish::Search(String::new()));
     let mut effects: Vec<Effect> = (!held.wanted.is_empty()).then_some(none).into_iter().collect();
     effects.extend(match (held.rows.into_iter().nth(row), picking) {
-        (Some(session), Picking::Fork) => commands::leave_for(state, Wish::Fork(session.id)),
+        (Some(session), Picking::Fork(becomes)) => {
+            commands::leave_for(state, Wish::Fork(session.id, becomes))
+        }
         (Some(session), Picking::Open) if session.id == state.session => Vec::new(),
         (Some(session), Picking::Open) => commands::leave_for(state, Wish::Open(session.id)),
         (None, _) => Vec::new(),
