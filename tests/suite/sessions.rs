@@ -171,7 +171,7 @@ fn one_is_named_by_its_person_for_good() {
 fn a_bad_name_a_bad_word_and_a_bad_flag_are_refused_with_what_was_expected() {
     let home = home();
     home.refuses(&["show", "09"], "no session is called 09");
-    home.refuses(&["show", "01J"], &format!("01J could be any of "));
+    home.refuses(&["show", "01J"], "01J could be any of ");
     home.refuses(&["export", "01j"], ONE);
     home.refuses(&["show", ""], "no session is called");
     home.refuses(&["show", "../../etc/passwd"], "no session is called");
