@@ -29,7 +29,7 @@ pub use consulting::{Advisers, Brief, Consulting, Hook};
 pub use draft::{Draft, Purpose, Quiet, Retrying};
 pub use effect::Effect;
 pub use event::Event;
-pub use request::{standing_words, words_beneath};
+pub use request::{Footing, standing_words, words_beneath};
 pub use resume::resume;
 pub use standing::{Allowed, Kept, Width, kept, widths};
 pub use state::{Pending, Phase, State, Step};

@@ -2,14 +2,17 @@
 
 use super::advisers::Advisers;
 use super::model::Model;
-use super::{Connecting, Mistake, facts, rules};
-use crate::agent::{self, Effect, Event, Offer, State};
+use super::{Connecting, Mistake, facts, myself, rules};
+use crate::agent::{self, Effect, Event, Footing, Offer, State};
 use crate::chat::{self, Entry, SessionId};
+use crate::config;
+use crate::config::dry_run::{Asks, Stage};
 use crate::policy::{Mode, Policy};
 use crate::project::Writer;
 use crate::project::disk::Disk;
 use crate::project::rehearsal::Rehearsal;
 use crate::project::shell::Shell;
+use crate::project::stage::{Commands, StageShell, try_stage};
 use crate::runtime::{Events, Runtime};
 use crate::store::read::Matter;
 use crate::store::{self, Fork, Header, Lines, Places, Sessions, new_id};
@@ -34,6 +37,8 @@ pub(super) struct Wiring {
     /// Whoever is asked about calls.
     pub(super) advisers: Advisers,
     pub(super) mode: Mode,
+    /// How a rehearsal goes.
+    pub(super) dry_run: config::DryRun,
     /// The model that a flag names: it wins over what a session remembers.
     pub(super) model_flag: Option<String>,
     /// Whether the model may name sessions.
@@ -199,21 +204,33 @@ impl Wiring {
     ) -> Result<(State, Runtime, Events, Vec<String>)> {
         let disk =
             Arc::new(Disk::new(folder).with_context(|| format!("cannot work in {}", folder.display()))?);
+        let mut rehearsed = None;
         let (project, shell): (Arc<dyn Writer>, _) = if dry_run {
-            let layer = self.places.rehearsal(id);
-            (Arc::new(Rehearsal::new(disk, layer)), None)
+            let play = Arc::new(Rehearsal::new(disk, self.places.rehearsal(id)));
+            rehearsed = Some(self.commands(&play, folder));
+            (play, None)
         } else {
             (disk, Some(self.shell.clone()))
         };
         let (mut runtime, events) =
             Runtime::new(model.llm.clone(), self.tools.clone(), project, shell, Box::new(log));
         runtime.consults(self.advisers.in_session(id));
-        let words = agent::standing_words(&facts::for_the_model(folder), dry_run);
-        let policy = Policy { mode: self.mode, dry_run };
+        let (footing, unstaged) = match &rehearsed {
+            None => (Footing::Real, None),
+            Some(Commands::OnStage(_)) => (Footing::Staged, None),
+            Some(Commands::Told(why)) => (Footing::Told, Some(why.to_string())),
+        };
+        if let Some(commands) = rehearsed {
+            runtime.rehearses(commands);
+        }
+        let words = agent::standing_words(&facts::for_the_model(folder), footing);
+        let as_live = self.dry_run.ask == Asks::AsLive;
+        let policy = Policy { mode: self.mode, dry_run, as_live };
         let offer = Offer { system: agent::words_beneath(&words), tools: self.tools.specs_beneath() };
         let mut state = State::new(policy, model.name.clone(), words, self.tools.specs());
         state.advisers = self.advisers.who.clone();
         state.offer = Some(offer);
+        state.unstaged = unstaged;
         state.window = model.seen.window;
         state.titles = self.titles && !model.seen.tour;
         let watch = rules::Watch::new(rules::book(&self.places, folder, &self.tools));
@@ -221,6 +238,20 @@ impl Wiring {
         state.rules = found;
         runtime.looks_first(move || watch.anew().map(|(rules, notices)| Event::RulesRead { rules, notices }));
         Ok((state, runtime, events, notices))
+    }
+}
+
+impl Wiring {
+    /// What becomes of a dry run's commands, by the settings and by what this system lets a program do.
+    fn commands(&self, play: &Arc<Rehearsal>, folder: &Path) -> Commands {
+        if self.dry_run.stage == Stage::Off {
+            return Commands::Told("dry_run.stage is \"off\" in the settings".into());
+        }
+        let beside = play.folder().parent().unwrap_or(folder);
+        match try_stage(&myself(), folder, beside) {
+            Ok(()) => Commands::OnStage(Arc::new(StageShell::new(self.shell.clone(), play.clone()))),
+            Err(why) => Commands::Told(why.into()),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ pub mod approval;
 pub mod change;
 pub mod connection;
 pub mod credentials;
+pub mod dry_run;
 pub mod file;
 pub mod hook;
 pub mod key;
@@ -37,6 +38,7 @@ pub use approval::Approval;
 pub use change::set;
 pub use connection::{Connection, connect, fallback, usable};
 pub use credentials::Credentials;
+pub use dry_run::DryRun;
 pub use hook::Hook;
 pub use key::Key;
 pub use model::{Api, Model, Profile};
@@ -63,6 +65,8 @@ pub struct Config {
     pub second_reader: SecondReader,
     /// How commands run.
     pub shell: Shell,
+    /// How a rehearsal goes.
+    pub dry_run: DryRun,
     /// How it looks.
     pub screen: Screen,
     /// Chords by the name of what they do; they take the place of the usual ones. An empty list takes the key away.
@@ -78,6 +82,7 @@ impl Default for Config {
             hooks: BTreeMap::new(),
             second_reader: SecondReader::default(),
             shell: Shell::default(),
+            dry_run: DryRun::default(),
             screen: Screen::default(),
             keys: BTreeMap::new(),
         }

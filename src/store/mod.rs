@@ -3,6 +3,7 @@
 pub mod draft;
 pub mod fork;
 pub mod history;
+mod layer;
 pub mod lines;
 pub mod list;
 pub mod place;
