@@ -36,6 +36,8 @@ pub struct State {
     pub(super) asked_names: u32,
     /// The standing words to the model, facts about the project included.
     pub system: String,
+    /// Whether the model is told with each rehearsed result that it was rehearsed.
+    pub tells_each: bool,
     /// What may be called.
     pub tools: Vec<ToolSpec>,
     /// Who is asked about a call before it is let start.
@@ -133,6 +135,7 @@ impl State {
             tries: Tries::default(),
             asked_names: 0,
             system,
+            tells_each: false,
             tools,
             advisers: Advisers::default(),
             unstaged: None,

@@ -184,15 +184,22 @@ impl Start {
         match id {
             None => self.wiring.begin(&self.model, self.cli.dry_run),
             Some(id) => {
-                let open = if self.cli.fork { Wiring::fork } else { Wiring::go_on };
-                let session = open(&self.wiring, &id, &self.model, &self.connecting)?;
-                if self.cli.dry_run && !session.state.is_dry_run() {
-                    return Err(Mistake(format!(
-                        "session {id} is for real, and --dry-run cannot change that; leave --dry-run out, or begin a new session with it"
+                let (model, connecting) = (&self.model, &self.connecting);
+                let mut session = match self.cli.fork {
+                    true => self.wiring.fork(&id, self.cli.becomes(), model, connecting)?,
+                    false => self.wiring.go_on(&id, model, connecting)?,
+                };
+                match (session.state.is_dry_run(), self.cli.dry_run) {
+                    (false, true) => Err(Mistake(format!(
+                        "session {id} is for real, and --dry-run cannot change that; leave --dry-run out, rehearse in a copy with --resume {id} --fork --dry-run, or begin a new session"
                     ))
-                    .into());
+                    .into()),
+                    (true, false) => {
+                        session.says_that_it_stays_dry();
+                        Ok(session)
+                    }
+                    (true, true) | (false, false) => Ok(session),
                 }
-                Ok(session)
             }
         }
     }

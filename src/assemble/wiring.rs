@@ -3,10 +3,10 @@
 use super::advisers::Advisers;
 use super::model::Model;
 use super::{Connecting, Mistake, facts, myself, rules};
-use crate::agent::{self, Effect, Event, Footing, Offer, State};
-use crate::chat::{self, Entry, SessionId};
-use crate::config;
-use crate::config::dry_run::{Asks, Stage};
+use crate::agent::{self, Effect, Event, Offer, State};
+use crate::chat::{self, Becomes, By, Entry, SessionId, Standing};
+use crate::config::dry_run::Asks;
+use crate::config::{self, Tell};
 use crate::policy::{Mode, Policy};
 use crate::project::Writer;
 use crate::project::disk::Disk;
@@ -25,6 +25,9 @@ use std::sync::Arc;
 /// What is said of a session of which nobody knows how it began.
 const HEADLESS: &str =
     "The session's first line is missing or damaged, so it goes on as a dry run in this folder.";
+
+/// What is said where a dry run goes on without being asked to be one.
+const STAYS_DRY: &str = "This session is a dry run and stays one: nothing real is touched. A copy of it goes on for real with /fork live, or with --resume ID --fork --live.";
 
 /// What every session of this run shares.
 #[derive(Clone)]
@@ -47,6 +50,17 @@ pub(super) struct Wiring {
     pub(super) lasts: bool,
 }
 
+/// Whether a session is rehearsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It is for real.
+    None,
+    /// It is a dry run.
+    DryRun,
+    /// It is for real, and began as a dry run.
+    Before,
+}
+
 /// A session in hand.
 pub(super) struct Session {
     pub(super) id: SessionId,
@@ -66,15 +80,27 @@ pub(super) struct Session {
 }
 
 impl Session {
+    /// It was not asked for as a dry run, and is one.
+    pub(super) fn says_that_it_stays_dry(&mut self) {
+        if self.notices.iter().all(|notice| notice != HEADLESS) {
+            self.notices.push(STAYS_DRY.to_owned());
+        }
+    }
+
     /// Keeps the copy that this is, where it is one: which session it was made of, and what the person should know.
     pub(super) fn settle(&mut self) -> Option<(SessionId, String)> {
         let copy = self.copy.take()?;
-        let from = copy.from.clone();
+        let (from, copy_turned) = (copy.from.clone(), copy.turned);
         copy.keep();
         let title = self.state.session.title();
         let what = title.map_or("this session".to_owned(), |title| format!("“{}”", one_line(title)));
+        let kind = match (copy_turned, self.state.is_dry_run()) {
+            (false, _) => "this is a copy",
+            (true, true) => "this is a dry run in a copy",
+            (true, false) => "this goes on for real in a copy",
+        };
         let words = format!(
-            "this is a copy of {what}, which stays as it was: go back to it with /resume, or with aye --resume {from}"
+            "{kind} of {what}, which stays as it was: go back to it with /resume, or with aye --resume {from}"
         );
         Some((from, words))
     }
@@ -94,7 +120,8 @@ impl Wiring {
             ..Header::new(id.clone(), &self.folder, &model.name, dry_run)
         };
         let log = self.sessions().begin(&header);
-        let (state, mut runtime, events, notices) = self.wire(&id, &self.folder, model, dry_run, log)?;
+        let stage = if dry_run { Stage::DryRun } else { Stage::None };
+        let (state, mut runtime, events, notices) = self.wire(&id, &self.folder, model, stage, log)?;
         self.learn_window(&mut runtime, model, &state);
         let folder = self.folder.clone();
         let (effects, model) = (Vec::new(), model.clone());
@@ -145,9 +172,15 @@ impl Wiring {
                 }
             }
         }
-        let (blank, mut runtime, events, told) = self.wire(id, &folder, &model, dry_run, log)?;
+        let session = chat::Session::replay(read.entries);
+        let stage = match (dry_run, session.rehearsed()) {
+            (true, _) => Stage::DryRun,
+            (false, 0) => Stage::None,
+            (false, _) => Stage::Before,
+        };
+        let (blank, mut runtime, events, told) = self.wire(id, &folder, &model, stage, log)?;
         notices.extend(told);
-        let (mut state, mut effects) = agent::resume(chat::Session::replay(read.entries), blank);
+        let (mut state, mut effects) = agent::resume(session, blank);
         // The model of a session that never changed it stands in no entry of its own.
         if !profile.is_empty()
             && model.profile.as_ref() == Some(&profile)
@@ -174,14 +207,29 @@ impl Wiring {
     }
 
     /// Goes on with a copy of a session, as with the session itself, which is only read.
-    pub(super) fn fork(&self, id: &SessionId, model: &Model, connecting: &Connecting) -> Result<Session> {
-        let copy = store::fork(&self.places, id, &self.folder).map_err(|error| match error {
+    pub(super) fn fork(
+        &self,
+        id: &SessionId,
+        becomes: Becomes,
+        model: &Model,
+        connecting: &Connecting,
+    ) -> Result<Session> {
+        let copy = store::fork_as(&self.places, id, &self.folder, becomes).map_err(|error| match error {
             store::Error::Copy { .. } => anyhow::Error::from(error),
             error => Mistake::of(error).into(),
         })?;
         let mut session = self.go_on(&copy.id, model, connecting)?;
         if !copy.headed {
             session.notices.push(HEADLESS.to_owned());
+        }
+        if copy.turned {
+            // A yes that was given over what was rehearsed is none over what is real, nor the other way round.
+            let standing: Vec<_> = session.state.session.granted().to_vec();
+            for Standing { grant, call, .. } in standing {
+                let what = format!("{}: {}", grant.tool, grant.words());
+                let event = Event::TookBack { given_on: Some(call), what, by: By::Nobody };
+                session.effects.extend(agent::update(&mut session.state, event));
+            }
         }
         session.copy = Some(copy);
         Ok(session)
@@ -199,9 +247,10 @@ impl Wiring {
         id: &SessionId,
         folder: &Path,
         model: &Model,
-        dry_run: bool,
+        stage: Stage,
         log: Lines,
     ) -> Result<(State, Runtime, Events, Vec<String>)> {
+        let dry_run = stage == Stage::DryRun;
         let disk =
             Arc::new(Disk::new(folder).with_context(|| format!("cannot work in {}", folder.display()))?);
         let mut rehearsed = None;
@@ -215,19 +264,25 @@ impl Wiring {
         let (mut runtime, events) =
             Runtime::new(model.llm.clone(), self.tools.clone(), project, shell, Box::new(log));
         runtime.consults(self.advisers.in_session(id));
-        let (footing, unstaged) = match &rehearsed {
-            None => (Footing::Real, None),
-            Some(Commands::OnStage(_)) => (Footing::Staged, None),
-            Some(Commands::Told(why)) => (Footing::Told, Some(why.to_string())),
+        let (told, unstaged) = match &rehearsed {
+            Some(Commands::Told(why)) => (agent::DRY_RUN_TOLD, Some(why.to_string())),
+            Some(Commands::OnStage(_)) | None => (agent::DRY_RUN_STAGED, None),
         };
         if let Some(commands) = rehearsed {
             runtime.rehearses(commands);
         }
-        let words = agent::standing_words(&facts::for_the_model(folder), footing);
+        let tell = self.dry_run.tell_model;
+        let stage = match stage {
+            Stage::None => None,
+            Stage::DryRun => (tell != Tell::Never).then_some(told),
+            Stage::Before => Some(agent::WAS_REHEARSED),
+        };
+        let words = agent::standing_words(&facts::for_the_model(folder), stage);
         let as_live = self.dry_run.ask == Asks::AsLive;
         let policy = Policy { mode: self.mode, dry_run, as_live };
         let offer = Offer { system: agent::words_beneath(&words), tools: self.tools.specs_beneath() };
         let mut state = State::new(policy, model.name.clone(), words, self.tools.specs());
+        state.tells_each = dry_run && tell == Tell::EachResult;
         state.advisers = self.advisers.who.clone();
         state.offer = Some(offer);
         state.unstaged = unstaged;
@@ -244,7 +299,7 @@ impl Wiring {
 impl Wiring {
     /// What becomes of a dry run's commands, by the settings and by what this system lets a program do.
     fn commands(&self, play: &Arc<Rehearsal>, folder: &Path) -> Commands {
-        if self.dry_run.stage == Stage::Off {
+        if self.dry_run.stage == config::dry_run::Stage::Off {
             return Commands::Told("dry_run.stage is \"off\" in the settings".into());
         }
         let beside = play.folder().parent().unwrap_or(folder);

@@ -1,8 +1,10 @@
 //! Runs a command in the project's folder.
 
 use super::arguments::{Count, checked};
-use super::{Error, Hands, Settings, Stage, Tool, blocking, brief, destroys, reach, scripts, walled};
-use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Scope, ToolSpec, Work};
+use super::{
+    Error, Hands, Rehearsed, Settings, Stage, Tool, blocking, brief, destroys, reach, scripts, walled,
+};
+use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Scope, Staged, ToolSpec, Work};
 use crate::project::shell::Ran;
 use crate::project::stage::Commands;
 use crate::project::{self, Reader};
@@ -119,7 +121,7 @@ impl Tool for BashExec {
     }
 
     /// Runs it over the layer, where nothing real can be reached; where that cannot be it says what would have run.
-    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<String, Error> {
+    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
         let Work::Command(line) = &plan.work else {
             return Err(Error::Broken("the plan holds no command".to_owned()));
         };
@@ -127,7 +129,8 @@ impl Tool for BashExec {
             Commands::Told(why) => why.clone(),
             Commands::OnStage(shell) => match shell.run(line, &*stage.progress).await {
                 Ok(ran) => {
-                    return Ok(self.told(&ran, line.seconds) + &on_stage(line, &ran).unwrap_or_default());
+                    let hint = on_stage(line, &ran).unwrap_or_default();
+                    return Ok(Rehearsed::ran(self.told(&ran, line.seconds) + &hint));
                 }
                 Err(project::Error::Unstaged(why)) => why.to_string().into(),
                 Err(error) => return Err(error.into()),
@@ -143,7 +146,8 @@ impl Tool for BashExec {
             | Access::WriteOutside(_)
             | Access::Run(_) => "",
         };
-        Ok(format!("{words} Commands do not run in this dry run ({why}). {taken}{reads}"))
+        let text = format!("{words} Commands do not run in this dry run ({why}). {taken}{reads}");
+        Ok(Rehearsed { text, how: Staged::Sampled })
     }
 }
 
