@@ -29,7 +29,7 @@ pub use consulting::{Advisers, Brief, Consulting, Hook};
 pub use draft::{Draft, Purpose, Quiet, Retrying};
 pub use effect::Effect;
 pub use event::Event;
-pub use request::{DRY_RUN, WAS_REHEARSED, standing_words, words_beneath};
+pub use request::{DRY_RUN_STAGED, DRY_RUN_TOLD, WAS_REHEARSED, standing_words, words_beneath};
 pub use resume::resume;
 pub use standing::{Allowed, Kept, Width, kept, why_none, widths};
 pub use state::{Pending, Phase, State, Step};

@@ -2,15 +2,17 @@
 
 use super::advisers::Advisers;
 use super::model::Model;
-use super::{Connecting, Mistake, facts, rules};
+use super::{Connecting, Mistake, facts, myself, rules};
 use crate::agent::{self, Effect, Event, Offer, State};
 use crate::chat::{self, Becomes, By, Entry, SessionId, Standing};
-use crate::config::Tell;
+use crate::config::dry_run::Asks;
+use crate::config::{self, Tell};
 use crate::policy::{Mode, Policy};
 use crate::project::Writer;
 use crate::project::disk::Disk;
 use crate::project::rehearsal::Rehearsal;
 use crate::project::shell::Shell;
+use crate::project::stage::{Commands, StageShell, try_stage};
 use crate::runtime::{Events, Runtime};
 use crate::store::read::Matter;
 use crate::store::{self, Fork, Header, Journal, Lines, Places, Sessions, new_id};
@@ -38,8 +40,8 @@ pub(super) struct Wiring {
     /// Whoever is asked about calls.
     pub(super) advisers: Advisers,
     pub(super) mode: Mode,
-    /// How often the model is told that a session is a dry run.
-    pub(super) tell: Tell,
+    /// How a rehearsal goes.
+    pub(super) dry_run: config::DryRun,
     /// The model that a flag names: it wins over what a session remembers.
     pub(super) model_flag: Option<String>,
     /// Whether the model may name sessions.
@@ -253,9 +255,11 @@ impl Wiring {
         let dry_run = stage == Stage::DryRun;
         let disk =
             Arc::new(Disk::new(folder).with_context(|| format!("cannot work in {}", folder.display()))?);
+        let mut rehearsed = None;
         let (project, shell): (Arc<dyn Writer>, _) = if dry_run {
-            let layer = self.places.rehearsal(id);
-            (Arc::new(Rehearsal::new(disk, layer)), None)
+            let play = Arc::new(Rehearsal::new(disk, self.places.rehearsal(id)));
+            rehearsed = Some(self.commands(&play, folder));
+            (play, None)
         } else {
             (disk, Some(self.shell.clone()))
         };
@@ -268,18 +272,28 @@ impl Wiring {
         ));
         runtime.notes_in(self.journal.clone());
         runtime.consults(self.advisers.in_session(id));
+        let (told, unstaged) = match &rehearsed {
+            Some(Commands::Told(why)) => (agent::DRY_RUN_TOLD, Some(why.to_string())),
+            Some(Commands::OnStage(_)) | None => (agent::DRY_RUN_STAGED, None),
+        };
+        if let Some(commands) = rehearsed {
+            runtime.rehearses(commands);
+        }
+        let tell = self.dry_run.tell_model;
         let stage = match stage {
             Stage::None => None,
-            Stage::DryRun => (self.tell != Tell::Never).then_some(agent::DRY_RUN),
+            Stage::DryRun => (tell != Tell::Never).then_some(told),
             Stage::Before => Some(agent::WAS_REHEARSED),
         };
         let words = agent::standing_words(&facts::for_the_model(folder), stage);
-        let policy = Policy { mode: self.mode, dry_run };
+        let as_live = self.dry_run.ask == Asks::AsLive;
+        let policy = Policy { mode: self.mode, dry_run, as_live };
         let offer = Offer { system: agent::words_beneath(&words), tools: self.tools.specs_beneath() };
         let mut state = State::new(policy, model.name.clone(), words, self.tools.specs());
-        state.tells_each = dry_run && self.tell == Tell::EachResult;
+        state.tells_each = dry_run && tell == Tell::EachResult;
         state.advisers = self.advisers.who.clone();
         state.offer = Some(offer);
+        state.unstaged = unstaged;
         state.window = model.seen.window;
         state.titles = self.titles && !model.seen.tour;
         let watch = rules::Watch::new(rules::book(&self.places, folder, &self.tools));
@@ -287,6 +301,20 @@ impl Wiring {
         state.rules = found;
         runtime.looks_first(move || watch.anew().map(|(rules, notices)| Event::RulesRead { rules, notices }));
         Ok((state, runtime, events, notices))
+    }
+}
+
+impl Wiring {
+    /// What becomes of a dry run's commands, by the settings and by what this system lets a program do.
+    fn commands(&self, play: &Arc<Rehearsal>, folder: &Path) -> Commands {
+        if self.dry_run.stage == config::dry_run::Stage::Off {
+            return Commands::Told("dry_run.stage is \"off\" in the settings".into());
+        }
+        let beside = play.folder().parent().unwrap_or(folder);
+        match try_stage(&myself(), folder, beside) {
+            Ok(()) => Commands::OnStage(Arc::new(StageShell::new(self.shell.clone(), play.clone()))),
+            Err(why) => Commands::Told(why.into()),
+        }
     }
 }
 

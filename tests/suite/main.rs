@@ -52,6 +52,10 @@ mod session_files;
 mod sessions;
 mod settings;
 mod soak;
+#[cfg(target_os = "linux")]
+mod stage;
+#[cfg(target_os = "linux")]
+mod stage_escapes;
 mod sub_agents;
 mod support;
 mod talk;
