@@ -15,6 +15,7 @@ use crate::runtime::{Events, Runtime};
 use crate::store::read::Matter;
 use crate::store::{self, Fork, Header, Lines, Places, Sessions, new_id};
 use crate::tools::Toolbox;
+use crate::tools::apply_rehearsed::ApplyRehearsed;
 use crate::tui::text::clean::one_line;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -119,7 +120,8 @@ impl Wiring {
         };
         let log = self.sessions().begin(&header);
         let stage = if dry_run { Stage::DryRun } else { Stage::None };
-        let (state, mut runtime, events, notices) = self.wire(&id, &self.folder, model, stage, log)?;
+        let (state, mut runtime, events, notices) =
+            self.wire(&id, &self.folder, model, (stage, None), log)?;
         self.learn_window(&mut runtime, model, &state);
         let folder = self.folder.clone();
         let (effects, model) = (Vec::new(), model.clone());
@@ -150,6 +152,7 @@ impl Wiring {
             ))
             .into());
         }
+        let from = read.header.as_ref().and_then(|header| header.from.clone());
         let (began, began_with) =
             read.header.map(|header| (header.profile, header.model)).unwrap_or_default();
         let own = Some(began_with).filter(|model| !model.is_empty()).or_else(|| last_model(&read.entries));
@@ -176,7 +179,8 @@ impl Wiring {
             (false, 0) => Stage::None,
             (false, _) => Stage::Before,
         };
-        let (blank, mut runtime, events, told) = self.wire(id, &folder, &model, stage, log)?;
+        let (blank, mut runtime, events, told) =
+            self.wire(id, &folder, &model, (stage, from.as_ref()), log)?;
         notices.extend(told);
         let (mut state, mut effects) = agent::resume(session, blank);
         // The model of a session that never changed it stands in no entry of its own.
@@ -245,20 +249,28 @@ impl Wiring {
         id: &SessionId,
         folder: &Path,
         model: &Model,
-        stage: Stage,
+        (stage, from): (Stage, Option<&SessionId>),
         log: Lines,
     ) -> Result<(State, Runtime, Events, Vec<String>)> {
         let dry_run = stage == Stage::DryRun;
         let disk =
             Arc::new(Disk::new(folder).with_context(|| format!("cannot work in {}", folder.display()))?);
+        // What the dry run rehearsed that this is a copy of can be applied here.
+        let layer = from.map(|from| self.places.rehearsal(from)).filter(|layer| !dry_run && layer.is_dir());
+        let tools = layer.map_or_else(
+            || self.tools.clone(),
+            |layer| {
+                let rehearsal = Arc::new(Rehearsal::new(disk.clone(), layer));
+                Arc::new(Toolbox::clone(&self.tools).with(Arc::new(ApplyRehearsed::new(rehearsal))))
+            },
+        );
         let (project, shell): (Arc<dyn Writer>, _) = if dry_run {
             let layer = self.places.rehearsal(id);
             (Arc::new(Rehearsal::new(disk, layer)), None)
         } else {
             (disk, Some(self.shell.clone()))
         };
-        let (mut runtime, events) =
-            Runtime::new(model.llm.clone(), self.tools.clone(), project, shell, Box::new(log));
+        let (mut runtime, events) = Runtime::new(model.llm.clone(), tools, project, shell, Box::new(log));
         runtime.consults(self.advisers.in_session(id));
         let stage = match stage {
             Stage::None => None,

@@ -8,6 +8,7 @@ mod consulting;
 mod editing;
 mod laws;
 mod naming;
+mod offered;
 mod record;
 mod shown;
 mod sub_agents;

@@ -87,6 +87,11 @@ impl Row {
         Self { more, searched, ..self }
     }
 
+    /// So many steps further in than others: a row of a tree.
+    pub fn indented(self, steps: usize) -> Self {
+        Self { text: format!("{}{}", "  ".repeat(steps), self.text), ..self }
+    }
+
     /// At the right edge: a time, a size. Not searched.
     pub fn detail(self, detail: &str) -> Self {
         Self { detail: clean::one_line(detail).into_owned(), ..self }

@@ -102,7 +102,8 @@ fn r30_the_foot_says_dry_run_at_every_size_behind_every_list_and_card() {
 fn the_window_and_the_head_name_a_dry_run_as_one() {
     let mut screen = Screen::dry();
     screen.says("fix it");
-    let named = |effect: &Effect| matches!(effect, Effect::Title(title) if title.ends_with("[dry run] fix it"));
+    let named =
+        |effect: &Effect| matches!(effect, Effect::Title(title) if title.ends_with("[dry run] fix it"));
     assert!(screen.effects.iter().any(named), "{:?}", screen.effects);
     assert!(screen.shows().starts_with(" aye · [dry run] fix it"));
     let mut screen = Screen::new();
