@@ -69,6 +69,9 @@
 //! - A plan has a [`chat::Basis`]: the files and variables it rests on. The [`runtime`] compares it again right before
 //!   anything is done.
 //! - Reading in a dry run goes through `Tool::rehearse` too, on the stage, so that it sees what was rehearsed.
+//! - How a rehearsed result came about stands beside it in its entry ([`chat::Staged`]), and is never told in its text.
+//! - What was rehearsed is applied by calls that no model makes ([`agent::Offered`]), in a copy of the session that is for
+//!   real: cards, walls, conflicts and the record are those of any call. The tool that does it is offered to nobody.
 //! - Whom a session talks to can change: the [`runtime`] is given another model, and an entry says so. A profile that
 //!   is left has sent its words already, so that is done between two turns only; a model's name is for the next request.
 //! - A key may come from a program of the person's. It is run by [`project::alone`], without the terminal, when the first

@@ -85,7 +85,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
             return rehearsal::run(&cli, &words);
         }
     }
-    if cli.hunks || cli.yes {
+    if cli.applies().is_none() && (cli.hunks || cli.yes) {
         return Err(Mistake(
             "--hunks goes with aye rehearsal apply, and --yes with aye rehearsal drop".to_owned(),
         )

@@ -15,7 +15,7 @@ use crate::runtime::{Events, Runtime};
 use crate::store::read::Matter;
 use crate::store::{self, Fork, Header, Lines, Places, Sessions, new_id};
 use crate::tools::Toolbox;
-use crate::tools::apply_rehearsed::ApplyRehearsed;
+use crate::tools::apply_change::ApplyChange;
 use crate::tui::text::clean::one_line;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -261,7 +261,7 @@ impl Wiring {
             || self.tools.clone(),
             |layer| {
                 let rehearsal = Arc::new(Rehearsal::new(disk.clone(), layer));
-                Arc::new(Toolbox::clone(&self.tools).with(Arc::new(ApplyRehearsed::new(rehearsal))))
+                Arc::new(Toolbox::clone(&self.tools).with(Arc::new(ApplyChange::new(rehearsal))))
             },
         );
         let (project, shell): (Arc<dyn Writer>, _) = if dry_run {

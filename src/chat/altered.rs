@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What stands as the verdict's reason where a call was rehearsed that nobody would have been asked about.
-const UNASKED: &str = "this is a dry run";
+/// What stands in the verdict's reason before why the person would have been asked.
+const ASKED: &str = "for real you would have been asked, because ";
 
 /// What a dry run came to.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -201,7 +201,7 @@ impl Staging {
 }
 
 /// The tool that does for real what was rehearsed at one path.
-pub const APPLY: &str = "apply_rehearsed";
+pub const APPLY: &str = "apply_change";
 
 /// A rehearsed call that is not all told by what it changed.
 fn played(record: &Record<'_>) -> Option<Played> {
@@ -224,7 +224,7 @@ fn played(record: &Record<'_>) -> Option<Played> {
         summary: summary.clone(),
         command,
         staged,
-        asks: Some(why).filter(|why| verdict == "rehearse" && !why.is_empty() && *why != UNASKED).cloned(),
+        asks: why.split_once(ASKED).map(|(_, why)| why.to_owned()).filter(|_| verdict == "rehearse"),
         result: result.clone(),
     })
 }

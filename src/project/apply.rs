@@ -10,8 +10,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// The file beside the layer that keeps what was applied, so that it is no conflict afterwards.
 const FILE: &str = "applied";
@@ -79,7 +79,7 @@ fn applied(layer: &Path, path: &Path) -> Vec<Option<Digest>> {
     let bytes = fs::read(layer.join(FILE)).unwrap_or_default();
     let lines =
         bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
-    let here = |line: &Line| PathBuf::from(std::ffi::OsString::from_vec(line.path.clone())) == path;
+    let here = |line: &Line| line.path == path.as_os_str().as_bytes();
     lines.filter(here).map(|line| line.holds).collect()
 }
 

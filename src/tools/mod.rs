@@ -1,6 +1,6 @@
 //! What the model can ask for, one file each.
 
-pub mod apply_rehearsed;
+pub mod apply_change;
 pub mod arguments;
 pub mod ask_question;
 pub mod bash_exec;

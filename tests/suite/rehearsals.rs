@@ -3,6 +3,8 @@
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
 use crate::support::talking::{calls_after, says};
+use aye::chat::{By, Decision, Digest, Entry, Grant, Scope, SessionId, ToolCall};
+use aye::store::{Header, Lines, Log};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -64,6 +66,46 @@ fn r30_a_copy_for_real_is_a_word_of_its_own_and_brings_nothing_that_was_rehearse
     let layers = place.path().join("home/aye/data/rehearsal");
     assert!(layers.join(&dry).exists() && !layers.join(&live).exists());
     assert!(!place.path().join("project/a.txt").exists());
+}
+
+#[test]
+fn r30_a_yes_that_stands_is_not_brought_from_life_into_a_dry_run() {
+    let (_runtime, service) = service(vec![says("One.")]);
+    let place = Setup::new(&[]).place;
+    let sessions = place.path().join("home/aye/data/sessions");
+    std::fs::create_dir_all(&sessions).unwrap();
+    let project = place.path().join("project").canonicalize().unwrap();
+    let scope = Scope::Command { command: "make".into(), folder: project.clone(), network: false };
+    let call = ToolCall { id: "a".into(), name: "bash_exec".into(), arguments: "{}".into() };
+    let replied = Entry::Replied {
+        text: String::new(),
+        reasoning: String::new(),
+        calls: vec![call],
+        incomplete: None,
+        model: String::new(),
+        usage: None,
+        thought_ms: 0,
+        echo: None,
+    };
+    let decided = Entry::Decided {
+        call: "a".into(),
+        decision: Decision::Always(Grant::new("bash_exec", scope)),
+        by: By::Nobody,
+        sha256: Digest::default(),
+    };
+    let mut lines = Lines::new(&sessions, &Header::new(SessionId("01LIVE".into()), &project, "m", false));
+    for entry in [Entry::Said { text: "x".into() }, replied, decided] {
+        lines.append(&entry).unwrap();
+    }
+    drop(lines);
+    let (out, err, code) =
+        prints(&place, &service, &["--json", "--resume", "01LIVE", "--fork", "--dry-run", "go"]);
+    assert_eq!(code, 0, "{err}");
+    let taken = |line: &&str| line.contains(r#""kind":"taken_back""#) && line.contains(r#""given_on":"a""#);
+    assert_eq!(out.lines().filter(taken).count(), 1, "{out}");
+    // A copy that is what the session is keeps it.
+    let (out, _, _) = prints(&place, &service, &["--json", "--resume", "01LIVE", "--fork", "go"]);
+    assert!(!out.contains("taken_back"), "{out}");
 }
 
 #[test]

@@ -76,11 +76,11 @@ fn what_goes_is_offered_before_what_comes_a_folder_with_all_that_is_in_it_and_co
     assert_eq!(
         shape(false),
         [
-            r#"apply_rehearsed {"path":"z"}"#,
-            r#"apply_rehearsed {"path":"old"}"#,
-            r#"apply_rehearsed {"path":"a"}"#,
-            r#"apply_rehearsed {"path":"new"}"#,
-            r#"apply_rehearsed {"path":"new/x"}"#,
+            r#"apply_change {"path":"z"}"#,
+            r#"apply_change {"path":"old"}"#,
+            r#"apply_change {"path":"a"}"#,
+            r#"apply_change {"path":"new"}"#,
+            r#"apply_change {"path":"new/x"}"#,
             r#"bash_exec {"command":"make"}"#,
         ]
     );
@@ -97,4 +97,49 @@ fn a_name_that_is_no_unicode_is_told_by_its_bytes_too() {
     let json = Altered { path: name.into(), ..altered("", Did::Made, false) }.json();
     assert_eq!((json["path"].as_str(), json["path_bytes"].clone()), (Some("a\u{fffd}"), json!([97, 255])));
     assert_eq!(altered("a", Did::Made, false).json().get("path_bytes"), None);
+}
+
+#[test]
+fn what_would_have_been_asked_is_told_with_its_reason() {
+    use crate::chat::{Access, Digest, ToolCall};
+    let of = |why: &str| {
+        let line = CommandLine { command: "make".into(), ..CommandLine::default() };
+        let call = ToolCall { id: "a".into(), name: "bash_exec".into(), arguments: "{}".into() };
+        let replied = Entry::Replied {
+            text: String::new(),
+            reasoning: String::new(),
+            calls: vec![call],
+            incomplete: None,
+            model: String::new(),
+            usage: None,
+            thought_ms: 0,
+            echo: None,
+        };
+        let planned = Entry::Planned {
+            call: "a".into(),
+            title: String::new(),
+            summary: "make".into(),
+            access: Access::Run(line.clone().into()),
+            preview: Box::new(Preview::Command(line)),
+            destroys: None,
+            basis: Box::default(),
+            verdict: "rehearse".into(),
+            why: why.into(),
+            sha256: Digest::default(),
+        };
+        let outcome = Outcome::Rehearsed("exit 0".into());
+        let staged = Some(Staged::Ran);
+        let settled =
+            Entry::Settled { call: "a".into(), outcome, took_ms: 1, sha256: Digest::default(), staged };
+        let staging = Staging::new(vec![], &[replied, planned, settled]);
+        (staging.steps[0].asks.clone(), staging.steps[0].staged)
+    };
+    let asked =
+        "this is a dry run; for real you would have been asked, because make runs the project's own code";
+    assert_eq!(of(asked), (Some("make runs the project's own code".into()), Some(Staged::Ran)));
+    assert_eq!(
+        of("this is a dry run; for real it would have run, because the session is in full mode").0,
+        None
+    );
+    assert_eq!(of("this is a dry run").0, None);
 }

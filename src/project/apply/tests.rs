@@ -4,6 +4,7 @@ use super::*;
 use crate::project::disk::Disk;
 use crate::project::{Writer, altered};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 struct Scene {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Applies what stands in this rehearsal's layer.
-pub struct ApplyRehearsed {
+pub struct ApplyChange {
     rehearsal: Arc<Rehearsal>,
 }
 
@@ -35,7 +35,7 @@ struct Shown {
     all: Digest,
 }
 
-impl ApplyRehearsed {
+impl ApplyChange {
     /// Of this rehearsal.
     pub fn new(rehearsal: Arc<Rehearsal>) -> Self {
         Self { rehearsal }
@@ -43,7 +43,7 @@ impl ApplyRehearsed {
 }
 
 #[async_trait]
-impl Tool for ApplyRehearsed {
+impl Tool for ApplyChange {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: APPLY.to_owned(),

@@ -8,7 +8,7 @@ use std::fs;
 
 struct Scene {
     place: tempfile::TempDir,
-    tool: ApplyRehearsed,
+    tool: ApplyChange,
     disk: Arc<Disk>,
 }
 
@@ -24,7 +24,7 @@ impl Scene {
         }
         let disk = Arc::new(Disk::new(&project.canonicalize().unwrap()).unwrap());
         let rehearsal = Rehearsal::new(disk.clone(), place.path().join("layer"));
-        Self { place, tool: ApplyRehearsed::new(Arc::new(rehearsal)), disk }
+        Self { place, tool: ApplyChange::new(Arc::new(rehearsal)), disk }
     }
 
     fn rehearses(&self, path: &str, text: &str) {
@@ -150,7 +150,7 @@ fn what_other_programs_obey_is_asked_about_as_such_and_the_model_is_not_offered_
     scene.rehearses(".git/hooks/pre-commit", "#!/bin/sh\n");
     let plan = scene.plan(json!({ "path": ".git/hooks/pre-commit" })).unwrap();
     assert!(matches!(plan.access, Access::WriteOutside(_)), "{:?}", plan.access);
-    let tools = super::super::Toolbox::of(vec![Arc::new(ApplyRehearsed::new(scene.tool.rehearsal.clone()))]);
+    let tools = super::super::Toolbox::of(vec![Arc::new(ApplyChange::new(scene.tool.rehearsal.clone()))]);
     assert_eq!((tools.specs(), tools.specs_beneath()), (vec![], vec![]));
     assert!(tools.find(APPLY).is_ok());
 }
