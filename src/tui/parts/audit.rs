@@ -198,12 +198,13 @@ impl Page {
                 let who = by.as_ref().map_or("you", who);
                 self.say(when, &format!("{who} {what}{}", pressed(by.as_ref())));
             }
-            Entry::Settled { outcome, took_ms, .. } => {
+            Entry::Settled { outcome, took_ms, staged, .. } => {
+                let came = staged.map(|staged| format!(", {}", staged.words())).unwrap_or_default();
                 let took = match took_ms {
                     0 => String::new(),
                     ms => format!(" in {}", how_long(Duration::from_millis(*ms))),
                 };
-                self.say(when, &format!("{}{took}", outcome_word(outcome)));
+                self.say(when, &format!("{}{took}{came}", outcome_word(outcome)));
             }
             _ => {}
         }
