@@ -24,6 +24,11 @@ pub enum Event {
         /// Since the request was sent.
         after: Duration,
     },
+    /// It is time to keep what came of the reply so far.
+    Grew {
+        /// The turn that asked.
+        turn: TurnId,
+    },
     /// The request failed, or the reply was cut short.
     Failed {
         /// The turn that asked.

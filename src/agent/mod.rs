@@ -69,6 +69,11 @@ fn take(desk: &mut Desk<'_>, event: Event) {
                 thinking::chunk(desk, chunk, after);
             }
         }
+        Event::Grew { turn } => {
+            if desk.runs(turn) {
+                thinking::grew(desk);
+            }
+        }
         Event::Failed { turn, why, too_long } => {
             if desk.runs(turn) {
                 thinking::failed(desk, why, too_long);

@@ -132,6 +132,7 @@ pub(super) fn hand_down(desk: &mut Desk<'_>, event: Event) -> Option<Event> {
         |call: CallId| move |state: &State| state.pending().iter().any(|pending| pending.call.id == call);
     let to = match &event {
         Event::Chunk { turn, .. }
+        | Event::Grew { turn }
         | Event::Failed { turn, .. }
         | Event::Planned { turn, .. }
         | Event::Consulted { turn, .. }
@@ -229,6 +230,10 @@ impl Desk<'_> {
             match effect {
                 Effect::Append(entry) => {
                     self.keep(Entry::Beneath { call: id.clone(), entry: Box::new(entry) });
+                }
+                Effect::KeepGrown(mut grown) => {
+                    grown.beneath = Some(id.clone());
+                    self.effects.push(Effect::KeepGrown(grown));
                 }
                 other => self.effects.push(other),
             }

@@ -20,6 +20,7 @@ mod escapes;
 mod floors;
 mod forks;
 mod gateway;
+mod half_said;
 mod hands;
 mod hooks;
 mod house;

@@ -74,6 +74,7 @@ fn holds(seeds: &[(u8, u8)]) {
                 | Effect::Consult { .. }
                 | Effect::Rehearse { .. }
                 | Effect::Name { .. }
+                | Effect::KeepGrown(_)
                 | Effect::Hurry
                 | Effect::Cancel { .. } => {}
             }

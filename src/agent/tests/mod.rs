@@ -6,6 +6,7 @@ mod beneath;
 mod compacting;
 mod consulting;
 mod editing;
+mod growing;
 mod laws;
 mod naming;
 mod offered;
@@ -144,6 +145,7 @@ fn shape(effects: &[Effect]) -> Vec<String> {
             Effect::Act { call, .. } => format!("ACT {}", call.id),
             Effect::Rehearse { call, .. } => format!("REHEARSE {}", call.id),
             Effect::Name { .. } => "NAME".to_owned(),
+            Effect::KeepGrown(grown) => format!("KEEP {}", grown.text.1),
             Effect::Hurry => "HURRY".to_owned(),
             Effect::Cancel { .. } => "CANCEL".to_owned(),
         })

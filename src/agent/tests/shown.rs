@@ -45,7 +45,11 @@ impl World {
                     self.runs.clear();
                 }
                 Effect::Rehearse { .. } => panic!("this is no dry run"),
-                Effect::Stream { .. } | Effect::Consult { .. } | Effect::Name { .. } | Effect::Hurry => {}
+                Effect::Stream { .. }
+                | Effect::Consult { .. }
+                | Effect::Name { .. }
+                | Effect::KeepGrown(_)
+                | Effect::Hurry => {}
             }
         }
         if let Some(Waiting::Approval { call, plan, .. }) = self.state.waiting() {
