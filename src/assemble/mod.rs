@@ -179,7 +179,7 @@ fn prepare(cli: Cli) -> Result<Start> {
         shell: Arc::new(Shell::new(myself()).without(keys).keeping(confined.keep, confined.hide)),
         advisers,
         mode: connecting.settings.config.approval.mode,
-        tell: connecting.settings.config.dry_run.tell_model,
+        dry_run: connecting.settings.config.dry_run.clone(),
         model_flag: cli.model.clone(),
         titles: connecting.settings.config.model.titles && !cli.print,
         lasts: !cli.print,

@@ -168,10 +168,7 @@ pub(super) fn offers(wiring: &Wiring, here: &Path, named: Option<&str>, hunks: b
 
 /// Throws a layer away. One that is not there is no error.
 pub(super) fn throw_away(layer: &Path) -> io::Result<()> {
-    match std::fs::remove_dir_all(layer) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done,
-    }
+    crate::project::rehearsal::clear(layer)
 }
 
 /// Throws away what was rehearsed; asks first where it is anything.

@@ -31,7 +31,8 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     });
     let book = rules::book(&places, &folder, &tools);
     let loaded = book.load(&rules::today());
-    let policy = Policy { mode: settings.config.approval.mode, dry_run: cli.dry_run };
+    let as_live = settings.config.dry_run.ask == config::dry_run::Asks::AsLive;
+    let policy = Policy { mode: settings.config.approval.mode, dry_run: cli.dry_run, as_live };
     let lines = match words {
         [] | ["list"] => list(&loaded, cli.json),
         ["check"] => return check(&loaded, cli.json),

@@ -52,6 +52,8 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
     ("shell", "network", Takes::Word(&["off", "ask", "on"])),
     ("shell", "write", Takes::Places),
     ("shell", "sockets", Takes::Switch),
+    ("dry_run", "ask", Takes::Word(&["report", "as live"])),
+    ("dry_run", "stage", Takes::Word(&["auto", "off"])),
     ("screen", "theme", Takes::Text),
     ("screen", "theme_light", Takes::Text),
     ("screen", "theme_dark", Takes::Text),
@@ -66,7 +68,7 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
 
 /// The sections, as they are written.
 pub const SECTIONS: &[&str] =
-    &["model", "profiles", "approval", "hooks", "second_reader", "dry_run", "shell", "screen", "keys"];
+    &["model", "profiles", "approval", "hooks", "second_reader", "shell", "dry_run", "screen", "keys"];
 
 /// The sections that have sections of any name in them.
 pub const NAMED: &[&str] = &["profiles", "hooks"];

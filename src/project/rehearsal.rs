@@ -11,6 +11,7 @@ mod tests;
 mod walk;
 
 pub use change::{Change, Node, node};
+pub use layer::clear;
 pub use origins::{fingerprint, is_blank};
 
 use super::disk::Disk;

@@ -4,6 +4,7 @@ pub mod draft;
 pub mod fork;
 pub mod half;
 pub mod history;
+mod layer;
 pub mod lines;
 pub mod list;
 pub mod place;

@@ -45,6 +45,10 @@ mod secrets;
 mod session_files;
 mod settings;
 mod soak;
+#[cfg(target_os = "linux")]
+mod stage;
+#[cfg(target_os = "linux")]
+mod stage_escapes;
 mod sub_agents;
 mod support;
 mod talk;

@@ -167,6 +167,10 @@ fn r30_how_often_the_model_is_told_is_a_setting() {
 
 /// Several writes and a command, rehearsed with `-p` in this home; what was printed.
 fn rehearsed(place: &Arc<tempfile::TempDir>, more: &[&str]) -> (String, String, i32) {
+    // What a command does is the same whether or not the system has a stage.
+    let config = place.path().join("home/aye/config");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("config.toml"), "[dry_run]\nstage = \"off\"\n").unwrap();
     let project = place.path().join("project");
     std::fs::create_dir_all(project.join("src")).unwrap();
     std::fs::write(project.join("src/a.txt"), "one\ntwo\n").unwrap();
