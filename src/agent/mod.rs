@@ -31,7 +31,7 @@ pub use draft::{Draft, Purpose, Quiet, Retrying};
 pub use effect::Effect;
 pub use event::Event;
 pub use offered::Offered;
-pub use request::{Footing, standing_words, words_beneath};
+pub use request::{DRY_RUN_STAGED, DRY_RUN_TOLD, WAS_REHEARSED, standing_words, words_beneath};
 pub use resume::resume;
 pub use standing::{Allowed, Kept, Width, kept, widths};
 pub use state::{Pending, Phase, State, Step};

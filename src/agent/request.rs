@@ -5,46 +5,29 @@ use crate::chat::{Message, Request, Session};
 
 /// What every request begins with, before the facts of the project.
 const WORDS: &str = include_str!("system.md");
-/// Added in a dry run.
-const DRY_RUN: &str = "This session is a dry run. File changes go to a layer that your later reads see";
-/// Where commands run on the stage.
-const ON_STAGE: &str = "; commands run over that layer, without a network, and nothing of what they do is left outside it. Work as you would for real, and do not claim that anything was really done.";
-/// Where they do not.
-const TOLD: &str = "; commands and everything else are not run, and you are told what would have been done. Work as you would for real, and do not claim that anything was really done.";
-/// Added where a session goes on for real behind what was rehearsed in it.
-const WAS_REHEARSED: &str = "This session began as a dry run and goes on for real. What calls did before that was only rehearsed: nothing of it is real but what the person has applied since. Look again before you rely on it.";
+/// Added in a dry run whose commands run on a stage.
+pub const DRY_RUN_STAGED: &str = "This session is a dry run. File changes go to a layer that your later reads see; commands run over that layer, without a network, and nothing of what they do is left outside it. Work as you would for real, and do not claim that anything was really done.";
+/// Added in a dry run whose commands do not run.
+pub const DRY_RUN_TOLD: &str = "This session is a dry run. File changes go to a layer that your later reads see; commands and everything else are not run, and you are told what would have been done. Work as you would for real, and do not claim that anything was really done.";
 
-/// What a session is to the real folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Footing {
-    /// What is allowed is done; or nothing is said of what is not.
-    Real,
-    /// A dry run, whose commands run on a stage.
-    Staged,
-    /// A dry run, whose commands do not run.
-    Told,
-    /// For real now, behind what was rehearsed.
-    Before,
-}
+/// Added where a session goes on for real behind what was rehearsed in it.
+pub const WAS_REHEARSED: &str = "This session began as a dry run and goes on for real. What calls did before that was only rehearsed: nothing of it is real but what the person has applied since. Look again before you rely on it.";
 
 /// Added for a sub-agent.
 const BENEATH: &str = "You are a sub-agent: the model that talks with the person has handed you one task, which is all you know of their talk. Do that task and nothing beyond it. Your last reply is its result: say what was found or done, with path:line, and what was not. The person sees your calls and answers them like any other; what they refuse stays refused.";
 
-/// The standing words with the facts of this session. `facts` are lines such as `Project: ~/src/app`.
-pub fn standing_words(facts: &[String], footing: Footing) -> String {
+/// The standing words with the facts of this session. `facts` are lines such as `Project: ~/src/app`; `stage` says
+/// what is rehearsed, or was.
+pub fn standing_words(facts: &[String], stage: Option<&str>) -> String {
     let mut words = WORDS.trim().to_owned();
     if !facts.is_empty() {
         words.push_str("\n\n");
         words.push_str(&facts.join("\n"));
     }
-    let told = match footing {
-        Footing::Real => return words,
-        Footing::Staged => format!("{DRY_RUN}{ON_STAGE}"),
-        Footing::Told => format!("{DRY_RUN}{TOLD}"),
-        Footing::Before => WAS_REHEARSED.to_owned(),
-    };
-    words.push_str("\n\n");
-    words.push_str(&told);
+    if let Some(stage) = stage {
+        words.push_str("\n\n");
+        words.push_str(stage);
+    }
     words
 }
 

@@ -3,9 +3,9 @@
 use super::advisers::Advisers;
 use super::model::Model;
 use super::{Connecting, Mistake, facts, myself, rules};
-use crate::agent::{self, Effect, Event, Footing, Offer, State};
+use crate::agent::{self, Effect, Event, Offer, State};
 use crate::chat::{self, Becomes, By, Entry, SessionId, Standing};
-use crate::config::dry_run::{Asks, Stage};
+use crate::config::dry_run::Asks;
 use crate::config::{self, Tell};
 use crate::policy::{Mode, Policy};
 use crate::project::Writer;
@@ -276,18 +276,20 @@ impl Wiring {
         };
         let (mut runtime, events) = Runtime::new(model.llm.clone(), tools, project, shell, Box::new(log));
         runtime.consults(self.advisers.in_session(id));
-        let (footing, unstaged) = match &rehearsed {
-            None if begun == Begun::Before => (Footing::Before, None),
-            None => (Footing::Real, None),
-            Some(Commands::OnStage(_)) => (Footing::Staged, None),
-            Some(Commands::Told(why)) => (Footing::Told, Some(why.to_string())),
+        let (told, unstaged) = match &rehearsed {
+            Some(Commands::Told(why)) => (agent::DRY_RUN_TOLD, Some(why.to_string())),
+            Some(Commands::OnStage(_)) | None => (agent::DRY_RUN_STAGED, None),
         };
         if let Some(commands) = rehearsed {
             runtime.rehearses(commands);
         }
         let tell = self.dry_run.tell_model;
-        let told = if dry_run && tell == Tell::Never { Footing::Real } else { footing };
-        let words = agent::standing_words(&facts::for_the_model(folder), told);
+        let stage = match begun {
+            Begun::Real => None,
+            Begun::DryRun => (tell != Tell::Never).then_some(told),
+            Begun::Before => Some(agent::WAS_REHEARSED),
+        };
+        let words = agent::standing_words(&facts::for_the_model(folder), stage);
         let as_live = self.dry_run.ask == Asks::AsLive;
         let policy = Policy { mode: self.mode, dry_run, as_live };
         let offer = Offer { system: agent::words_beneath(&words), tools: self.tools.specs_beneath() };
@@ -309,7 +311,7 @@ impl Wiring {
 impl Wiring {
     /// What becomes of a dry run's commands, by the settings and by what this system lets a program do.
     fn commands(&self, play: &Arc<Rehearsal>, folder: &Path) -> Commands {
-        if self.dry_run.stage == Stage::Off {
+        if self.dry_run.stage == config::dry_run::Stage::Off {
             return Commands::Told("dry_run.stage is \"off\" in the settings".into());
         }
         let beside = play.folder().parent().unwrap_or(folder);

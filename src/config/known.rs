@@ -46,14 +46,14 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
     ("second_reader", "model", Takes::Name),
     ("second_reader", "seconds", Takes::Whole(1..=120)),
     ("dry_run", "tell_model", Takes::Word(&["never", "once", "each_result"])),
+    ("dry_run", "ask", Takes::Word(&["report", "as live"])),
+    ("dry_run", "stage", Takes::Word(&["auto", "off"])),
     ("shell", "timeout", Takes::Whole(1..=3600)),
     ("shell", "max_timeout", Takes::Whole(1..=3600)),
     ("shell", "sandbox", Takes::Switch),
     ("shell", "network", Takes::Word(&["off", "ask", "on"])),
     ("shell", "write", Takes::Places),
     ("shell", "sockets", Takes::Switch),
-    ("dry_run", "ask", Takes::Word(&["report", "as live"])),
-    ("dry_run", "stage", Takes::Word(&["auto", "off"])),
     ("screen", "theme", Takes::Text),
     ("screen", "theme_light", Takes::Text),
     ("screen", "theme_dark", Takes::Text),
@@ -68,7 +68,7 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
 
 /// The sections, as they are written.
 pub const SECTIONS: &[&str] =
-    &["model", "profiles", "approval", "hooks", "second_reader", "shell", "dry_run", "screen", "keys"];
+    &["model", "profiles", "approval", "hooks", "second_reader", "dry_run", "shell", "screen", "keys"];
 
 /// The sections that have sections of any name in them.
 pub const NAMED: &[&str] = &["profiles", "hooks"];

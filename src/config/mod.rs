@@ -63,10 +63,10 @@ pub struct Config {
     pub hooks: BTreeMap<String, Hook>,
     /// The model that looks at what would go ahead.
     pub second_reader: SecondReader,
+    /// What a rehearsal does.
+    pub dry_run: DryRun,
     /// How commands run.
     pub shell: Shell,
-    /// How a rehearsal goes.
-    pub dry_run: DryRun,
     /// How it looks.
     pub screen: Screen,
     /// Chords by the name of what they do; they take the place of the usual ones. An empty list takes the key away.
@@ -81,8 +81,8 @@ impl Default for Config {
             approval: Approval::default(),
             hooks: BTreeMap::new(),
             second_reader: SecondReader::default(),
-            shell: Shell::default(),
             dry_run: DryRun::default(),
+            shell: Shell::default(),
             screen: Screen::default(),
             keys: BTreeMap::new(),
         }
