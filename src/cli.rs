@@ -1,5 +1,7 @@
 //! What can be typed after the program's name.
 
+pub mod sessions;
+
 use crate::chat::Becomes;
 use clap::{ArgAction, Parser};
 use std::path::PathBuf;
@@ -24,6 +26,8 @@ const REHEARSAL: &[&str] = &["show", "diff", "apply", "drop"];
         [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why.\n\
         aye rehearsal [show|diff|apply|drop] [ID] [--json] tells what a dry run came to, does it for real on cards, or throws it \
         away.\n\
+        aye sessions [list|show|search|rename|rm|fork|export] looks after the sessions: lists them, shows one, finds \
+        what was said, names, removes, copies, and writes one as markdown, HTML or JSON.\n\
         aye doctor [--json] looks at \
         settings, keys, the model, the terminal and the sandbox, and says what is wrong and what to do about it."
 )]
@@ -37,7 +41,8 @@ pub struct Cli {
     pub print: bool,
 
     /// With -p: one JSON entry per line instead of text; with models: one model per line; with audit: one call per line;
-    /// with rules: one rule or step per line; with doctor: one finding per line; with rehearsal: one object
+    /// with rules: one rule or step per line; with doctor: one finding per line; with sessions list and search: one per line;
+    /// with rehearsal: one object
     #[arg(long)]
     pub json: bool,
 
@@ -70,10 +75,6 @@ pub struct Cli {
     #[arg(long)]
     pub hunks: bool,
 
-    /// With rehearsal drop: do not ask whether it is meant
-    #[arg(long)]
-    pub yes: bool,
-
     /// Ask this model
     #[arg(short, long, value_name = "NAME")]
     pub model: Option<String>,
@@ -101,6 +102,10 @@ pub struct Cli {
     /// Play the tour, whatever is configured
     #[arg(long, action = ArgAction::SetTrue)]
     pub tour: bool,
+
+    /// What belongs to `aye sessions`
+    #[command(flatten)]
+    pub kept: sessions::Flags,
 }
 
 impl Cli {
@@ -146,6 +151,14 @@ impl Cli {
             ["apply", rest @ ..] => Some(rest.first().copied()),
             _ => None,
         }
+    }
+
+    /// Whether sessions are looked after, and how: the words behind `sessions`.
+    pub fn keeps_sessions(&self) -> Option<Vec<&str>> {
+        let (first, rest) = self.words.split_first()?;
+        let asks = !self.print && first == "sessions";
+        let known = rest.first().is_none_or(|word| sessions::DOES.contains(&word.as_str()));
+        (asks && known).then(|| rest.iter().map(String::as_str).collect())
     }
 
     /// Whether the machine is looked at, and nothing is said to a model.

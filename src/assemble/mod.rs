@@ -6,6 +6,7 @@ mod audit;
 mod choosing;
 mod connecting;
 mod doctor;
+mod document;
 mod facts;
 mod files;
 mod host;
@@ -17,7 +18,9 @@ mod print;
 mod rehearsal;
 mod rules;
 mod rules_told;
+mod said;
 mod screen;
+mod sessions;
 mod there;
 mod walls;
 mod wiring;
@@ -85,19 +88,23 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
             return rehearsal::run(&cli, &words);
         }
     }
-    if cli.applies().is_none() && (cli.hunks || cli.yes) {
-        return Err(Mistake(
-            "--hunks goes with aye rehearsal apply, and --yes with aye rehearsal drop".to_owned(),
-        )
-        .into());
+    if cli.applies().is_none() && cli.hunks {
+        return Err(Mistake("--hunks goes with aye rehearsal apply".to_owned()).into());
+    }
+    if let Some(words) = cli.keeps_sessions() {
+        return sessions::run(&cli, &words);
+    }
+    if let Some((flag, with)) = cli.kept.set().next() {
+        return Err(
+            Mistake(format!("{flag} goes with: aye sessions {}", with.join(", aye sessions "))).into()
+        );
     }
     if cli.examines() {
         return doctor::run(&cli).await;
     }
     if cli.json && !print {
         return Err(Mistake(
-            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules, aye rehearsal"
-                .to_owned(),
+            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules, aye rehearsal, aye sessions list, aye sessions search".to_owned(),
         )
         .into());
     }

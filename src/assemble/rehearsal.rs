@@ -51,7 +51,10 @@ pub(super) fn allowed(cli: &Cli, words: &[&str]) -> Result<(), Mistake> {
             words.join(" ")
         )));
     }
-    for (flag, is, of) in [("--hunks", cli.hunks, "apply"), ("--yes", cli.yes, "drop")] {
+    if let Some((flag, with)) = cli.kept.set().find(|(flag, _)| *flag != "--yes") {
+        return Err(Mistake(format!("{flag} goes with: aye sessions {}", with.join(", aye sessions "))));
+    }
+    for (flag, is, of) in [("--hunks", cli.hunks, "apply"), ("--yes", cli.kept.yes, "drop")] {
         if is && verb != of {
             return Err(Mistake(format!("{flag} goes with aye rehearsal {of}")));
         }
@@ -68,7 +71,7 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let here = if cli.tour { places.tour() } else { folder(cli.folder.as_deref())? };
     let id = find(&Sessions::new(places.sessions()), &here, words.get(1).copied())?;
     let done = match words.first().copied() {
-        Some("drop") => drop(&places, &id, cli.yes),
+        Some("drop") => drop(&places, &id, cli.kept.yes),
         verb => {
             let looked = look(&places, &here, &id)?;
             for notice in &looked.notices {

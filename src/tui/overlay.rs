@@ -21,7 +21,7 @@ pub enum Overlay {
     /// The keys that work now.
     Help(Help),
     /// The sessions of this project, and what is done with the one that is picked.
-    Sessions(Picker, Vec<SessionRow>, Picking),
+    Sessions(Picker, Held, Picking),
     /// The themes; the one that was there before is kept for those who leave without choosing.
     Themes(Picker, Box<Theme>),
     /// Every command.
@@ -72,6 +72,17 @@ pub struct Theatre {
     pub then: Option<Does>,
     /// Whether the rows ask if it is really thrown away.
     pub sure: bool,
+}
+
+/// The sessions of a list, and what was found in them.
+#[derive(Debug, Clone, Default)]
+pub struct Held {
+    /// In the order of the list.
+    pub rows: Vec<SessionRow>,
+    /// What is looked for in all that was said; empty where nothing is.
+    pub wanted: String,
+    /// In which sessions it was found, with the line.
+    pub lines: Vec<(SessionId, String)>,
 }
 
 /// What is done with a session that is picked from the list.

@@ -13,6 +13,7 @@ mod cards;
 mod choosing;
 mod command_line;
 mod commands;
+mod damaged;
 mod doctor;
 mod dry_run;
 mod editor;
@@ -43,6 +44,7 @@ mod rules;
 mod second_reader;
 mod secrets;
 mod session_files;
+mod sessions;
 mod settings;
 mod soak;
 #[cfg(target_os = "linux")]

@@ -16,6 +16,7 @@ mod mouse;
 mod overlay;
 pub mod rehearsal;
 mod search;
+mod sessions;
 mod unheard;
 mod waits;
 mod writing;
@@ -99,7 +100,7 @@ pub fn begin(
     offers: Option<crate::agent::Offered>,
     picks: Option<Picking>,
 ) -> Vec<Effect> {
-    let mut effects = picks.map(|picking| commands::sessions(state, picking)).unwrap_or_default();
+    let mut effects = picks.map(|picking| sessions::open(state, picking)).unwrap_or_default();
     if let Some(offered) = offers {
         effects.extend(agent::happened(state, crate::agent::Event::Offered(offered)));
     }
