@@ -70,6 +70,9 @@
 //! - A plan has a [`chat::Basis`]: the files and variables it rests on. The [`runtime`] compares it again right before
 //!   anything is done.
 //! - Reading in a dry run goes through `Tool::rehearse` too, on the stage, so that it sees what was rehearsed.
+//! - How a rehearsed result came about stands beside it in its entry ([`chat::Staged`]), and is never told in its text.
+//! - What was rehearsed is applied by calls that no model makes ([`agent::Offered`]), in a copy of the session that is for
+//!   real: cards, walls, conflicts and the record are those of any call. The tool that does it is offered to nobody.
 //! - The layer of a dry run has the form of the kernel's overlay ([`project::rehearsal`]): the file tools read and write it
 //!   by themselves, and the kernel mounts the same folders for commands. A lock on it keeps the two apart.
 //! - The first process of a stage is a guard that set the stage from within; the kernel ends what is left there with it.

@@ -52,6 +52,8 @@ pub struct State {
     pub(super) turns: u64,
     /// Requests made in the present turn.
     pub(super) rounds: u32,
+    /// Whether the calls of this turn are the person's own, and no model's.
+    pub(super) offered: bool,
     /// How often an adviser was asked.
     pub(super) asked: u64,
     /// Tasks handed to sub-agents in the present turn.
@@ -143,6 +145,7 @@ impl State {
             queue: Vec::new(),
             turns: 0,
             rounds: 0,
+            offered: false,
             asked: 0,
             handed: 0,
             line: Vec::new(),

@@ -17,6 +17,7 @@ use crate::runtime::{Events, Runtime};
 use crate::store::read::Matter;
 use crate::store::{self, Fork, Header, Journal, Lines, Places, Sessions, new_id};
 use crate::tools::Toolbox;
+use crate::tools::apply_change::ApplyChange;
 use crate::tui::text::clean::one_line;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -54,9 +55,9 @@ pub(super) struct Wiring {
 
 /// Whether a session is rehearsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum Begun {
     /// It is for real.
-    None,
+    Real,
     /// It is a dry run.
     DryRun,
     /// It is for real, and began as a dry run.
@@ -122,8 +123,9 @@ impl Wiring {
             ..Header::new(id.clone(), &self.folder, &model.name, dry_run)
         };
         let log = self.sessions().begin(&header);
-        let stage = if dry_run { Stage::DryRun } else { Stage::None };
-        let (state, mut runtime, events, notices) = self.wire(&id, &self.folder, model, stage, log)?;
+        let begun = if dry_run { Begun::DryRun } else { Begun::Real };
+        let (state, mut runtime, events, notices) =
+            self.wire(&id, &self.folder, model, (begun, None), log)?;
         self.learn_window(&mut runtime, model, &state);
         let folder = self.folder.clone();
         let (effects, model) = (Vec::new(), model.clone());
@@ -154,6 +156,7 @@ impl Wiring {
             ))
             .into());
         }
+        let from = read.header.as_ref().and_then(|header| header.from.clone());
         let (began, began_with) =
             read.header.map(|header| (header.profile, header.model)).unwrap_or_default();
         let own = Some(began_with).filter(|model| !model.is_empty()).or_else(|| last_model(&read.entries));
@@ -175,12 +178,13 @@ impl Wiring {
             }
         }
         let session = chat::Session::replay(read.entries);
-        let stage = match (dry_run, session.rehearsed()) {
-            (true, _) => Stage::DryRun,
-            (false, 0) => Stage::None,
-            (false, _) => Stage::Before,
+        let begun = match (dry_run, session.rehearsed()) {
+            (true, _) => Begun::DryRun,
+            (false, 0) => Begun::Real,
+            (false, _) => Begun::Before,
         };
-        let (blank, mut runtime, events, told) = self.wire(id, &folder, &model, stage, log)?;
+        let (blank, mut runtime, events, told) =
+            self.wire(id, &folder, &model, (begun, from.as_ref()), log)?;
         notices.extend(told);
         let (mut state, mut effects) = agent::resume(session, blank);
         // The model of a session that never changed it stands in no entry of its own.
@@ -249,12 +253,21 @@ impl Wiring {
         id: &SessionId,
         folder: &Path,
         model: &Model,
-        stage: Stage,
+        (begun, from): (Begun, Option<&SessionId>),
         log: Lines,
     ) -> Result<(State, Runtime, Events, Vec<String>)> {
-        let dry_run = stage == Stage::DryRun;
+        let dry_run = begun == Begun::DryRun;
         let disk =
             Arc::new(Disk::new(folder).with_context(|| format!("cannot work in {}", folder.display()))?);
+        // What the dry run rehearsed that this is a copy of can be applied here.
+        let layer = from.map(|from| self.places.rehearsal(from)).filter(|layer| !dry_run && layer.is_dir());
+        let tools = layer.map_or_else(
+            || self.tools.clone(),
+            |layer| {
+                let rehearsal = Arc::new(Rehearsal::new(disk.clone(), layer));
+                Arc::new(Toolbox::clone(&self.tools).with(Arc::new(ApplyChange::new(rehearsal))))
+            },
+        );
         let mut rehearsed = None;
         let (project, shell): (Arc<dyn Writer>, _) = if dry_run {
             let play = Arc::new(Rehearsal::new(disk, self.places.rehearsal(id)));
@@ -263,8 +276,7 @@ impl Wiring {
         } else {
             (disk, Some(self.shell.clone()))
         };
-        let (mut runtime, events) =
-            Runtime::new(model.llm.clone(), self.tools.clone(), project, shell, Box::new(log));
+        let (mut runtime, events) = Runtime::new(model.llm.clone(), tools, project, shell, Box::new(log));
         self.journal.note(format_args!(
             "session {id}, {}, to {}",
             if dry_run { "a dry run" } else { "for real" },
@@ -280,10 +292,10 @@ impl Wiring {
             runtime.rehearses(commands);
         }
         let tell = self.dry_run.tell_model;
-        let stage = match stage {
-            Stage::None => None,
-            Stage::DryRun => (tell != Tell::Never).then_some(told),
-            Stage::Before => Some(agent::WAS_REHEARSED),
+        let stage = match begun {
+            Begun::Real => None,
+            Begun::DryRun => (tell != Tell::Never).then_some(told),
+            Begun::Before => Some(agent::WAS_REHEARSED),
         };
         let words = agent::standing_words(&facts::for_the_model(folder), stage);
         let as_live = self.dry_run.ask == Asks::AsLive;

@@ -1,6 +1,8 @@
 //! The folder being worked on: looking at it, and changing it.
 
 pub mod alone;
+pub mod altered;
+pub mod apply;
 pub mod branch;
 pub mod disk;
 mod environment;

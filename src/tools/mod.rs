@@ -1,5 +1,6 @@
 //! What the model can ask for, one file each.
 
+pub mod apply_change;
 pub mod arguments;
 pub mod ask_question;
 pub mod bash_exec;
@@ -44,6 +45,10 @@ pub trait Tool: Send + Sync {
     /// Whether its plans hand a task to a sub-agent, which is offered no such tool itself.
     fn hands_on(&self) -> bool {
         false
+    }
+    /// Whether the model is offered it.
+    fn is_offered(&self) -> bool {
+        true
     }
     /// Tells what the call would do. It can only look. Runs on a thread where blocking is fine.
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error>;

@@ -4,6 +4,7 @@
 
 mod answer_files;
 mod answers;
+mod applying;
 mod approvals;
 mod asking_again;
 mod audits;
