@@ -16,8 +16,10 @@ const RULES: &[&str] = &["list", "check", "explain", "trust", "untrust"];
     version,
     max_term_width = 100,
     after_help = "aye models [--json] lists the models of the service instead of talking to one.\naye audit [ID] [--json] \
-        tells of every call of a session who allowed it, when, and what became of it.\naye rules [list|check|explain 'COMMAND'|trust|untrust] \
+        tells of every call of a session who allowed it, when, and what became of it.\naye rules [list|check|explain 'COMMAND'] \
         [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why.\n\
+        aye trust shows what the project in this folder would change, an AGENTS.md and rules of its own, and lets you trust \
+        it; aye trust list [--json] tells what is trusted, and aye untrust takes it back.\n\
         aye doctor [--json] looks at \
         settings, keys, the model, the terminal and the sandbox, and says what is wrong and what to do about it."
 )]
@@ -31,7 +33,7 @@ pub struct Cli {
     pub print: bool,
 
     /// With -p: one JSON entry per line instead of text; with models: one model per line; with audit: one call per line;
-    /// with rules: one rule or step per line; with doctor: one finding per line
+    /// with rules: one rule or step per line; with trust list: one file per line; with doctor: one finding per line
     #[arg(long)]
     pub json: bool,
 
@@ -106,6 +108,13 @@ impl Cli {
         let asks = !self.print && first == "rules";
         let known = rest.first().is_none_or(|word| RULES.contains(&word.as_str()));
         (asks && known).then(|| rest.iter().map(String::as_str).collect())
+    }
+
+    /// Whether trust in this folder is asked for, and how: all that was typed.
+    pub fn asks_trust(&self) -> Option<Vec<&str>> {
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        let asks = !self.print && matches!(words.as_slice(), ["trust"] | ["trust", "list"] | ["untrust"]);
+        asks.then_some(words)
     }
 
     /// Whether the machine is looked at, and nothing is said to a model.

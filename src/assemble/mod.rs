@@ -18,6 +18,8 @@ mod rules;
 mod rules_told;
 mod screen;
 mod there;
+mod trust_told;
+mod trusting;
 mod walls;
 mod wiring;
 
@@ -76,12 +78,16 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     if let Some(words) = cli.asks_rules() {
         return rules_told::run(&cli, &words);
     }
+    if let Some(words) = cli.asks_trust() {
+        return trust_told::run(&cli, &words);
+    }
     if cli.examines() {
         return doctor::run(&cli).await;
     }
     if cli.json && !print {
         return Err(Mistake(
-            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules".to_owned(),
+            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules, aye trust list"
+                .to_owned(),
         )
         .into());
     }
@@ -165,6 +171,7 @@ fn prepare(cli: Cli) -> Result<Start> {
         mode: connecting.settings.config.approval.mode,
         model_flag: cli.model.clone(),
         titles: connecting.settings.config.model.titles && !cli.print,
+        most_words: connecting.settings.config.project.instructions_kib << 10,
         lasts: !cli.print,
     };
     Ok(Start { cli, wiring, model, connecting, real_folder, notices })

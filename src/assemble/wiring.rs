@@ -5,6 +5,8 @@ use super::model::Model;
 use super::{Connecting, Mistake, facts, rules};
 use crate::agent::{self, Effect, Event, Offer, State};
 use crate::chat::{self, Entry, SessionId};
+use crate::config::Brought;
+use crate::config::brought::Place;
 use crate::policy::{Mode, Policy};
 use crate::project::Writer;
 use crate::project::disk::Disk;
@@ -38,6 +40,8 @@ pub(super) struct Wiring {
     pub(super) model_flag: Option<String>,
     /// Whether the model may name sessions.
     pub(super) titles: bool,
+    /// Bytes of a project's own words to the model that are sent at most.
+    pub(super) most_words: usize,
     /// Whether a session may go on after its next turn: not where one reply is printed.
     pub(super) lasts: bool,
 }
@@ -189,6 +193,11 @@ impl Wiring {
         }
     }
 
+    /// Where what a project brings along is looked for.
+    pub(super) fn place(&self, folder: &Path) -> Place {
+        rules::place(&self.places, folder, &self.tools, self.most_words)
+    }
+
     fn wire(
         &self,
         id: &SessionId,
@@ -216,6 +225,7 @@ impl Wiring {
         state.offer = Some(offer);
         state.window = model.seen.window;
         state.titles = self.titles && !model.seen.tour;
+        state.instruct(Arc::new(Brought::trusted_words(&self.place(folder))));
         let watch = rules::Watch::new(rules::book(&self.places, folder, &self.tools));
         let (found, notices) = watch.anew().unwrap_or_default();
         state.rules = found;

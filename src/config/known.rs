@@ -45,6 +45,7 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
     ("second_reader", "profile", Takes::Name),
     ("second_reader", "model", Takes::Name),
     ("second_reader", "seconds", Takes::Whole(1..=120)),
+    ("project", "instructions_kib", Takes::Whole(0..=1024)),
     ("shell", "timeout", Takes::Whole(1..=3600)),
     ("shell", "max_timeout", Takes::Whole(1..=3600)),
     ("shell", "sandbox", Takes::Switch),
@@ -65,7 +66,7 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
 
 /// The sections, as they are written.
 pub const SECTIONS: &[&str] =
-    &["model", "profiles", "approval", "hooks", "second_reader", "shell", "screen", "keys"];
+    &["model", "profiles", "approval", "hooks", "second_reader", "project", "shell", "screen", "keys"];
 
 /// The sections that have sections of any name in them.
 pub const NAMED: &[&str] = &["profiles", "hooks"];

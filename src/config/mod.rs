@@ -10,6 +10,7 @@
 //!   given out for that origin alone. Another address has no key until the person enters one.
 
 pub mod approval;
+pub mod brought;
 pub mod change;
 pub mod connection;
 pub mod credentials;
@@ -20,6 +21,7 @@ pub mod known;
 pub mod model;
 pub mod origin;
 pub mod problem;
+pub mod project;
 pub mod read;
 pub mod ready;
 pub mod rules;
@@ -27,6 +29,7 @@ pub mod screen;
 pub mod second_reader;
 pub mod settings;
 pub mod shell;
+pub mod trust;
 mod twice;
 mod words;
 
@@ -34,6 +37,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use approval::Approval;
+pub use brought::Brought;
 pub use change::set;
 pub use connection::{Connection, connect, fallback, usable};
 pub use credentials::Credentials;
@@ -42,6 +46,7 @@ pub use key::Key;
 pub use model::{Api, Model, Profile};
 pub use origin::Origin;
 pub use problem::Problem;
+pub use project::Project;
 pub use screen::{Links, Screen};
 pub use second_reader::SecondReader;
 pub use settings::{Environment, Overrides, Settings};
@@ -61,6 +66,8 @@ pub struct Config {
     pub hooks: BTreeMap<String, Hook>,
     /// The model that looks at what would go ahead.
     pub second_reader: SecondReader,
+    /// What a project may say to the model.
+    pub project: Project,
     /// How commands run.
     pub shell: Shell,
     /// How it looks.
@@ -77,6 +84,7 @@ impl Default for Config {
             approval: Approval::default(),
             hooks: BTreeMap::new(),
             second_reader: SecondReader::default(),
+            project: Project::default(),
             shell: Shell::default(),
             screen: Screen::default(),
             keys: BTreeMap::new(),

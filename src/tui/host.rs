@@ -2,7 +2,10 @@
 
 use crate::agent::{self, Rule};
 use crate::chat::link::Target;
-use crate::chat::{By, CallId, Grant, SessionId, picture};
+use crate::chat::{By, CallId, Digest, Grant, Instructions, SessionId, picture};
+use crate::config::Brought;
+use std::path::PathBuf;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// The program around the screen.
@@ -74,10 +77,23 @@ pub enum Wish {
     },
     /// The rules as they stand now: [`Reply::Learnt`].
     LearnRules,
-    /// Every rule that holds here, and the project's own: [`Reply::Rules`].
+    /// Every rule that holds here: [`Reply::Rules`].
     Rules,
-    /// The person read these rules of the project and trusts them.
-    TrustRules(String),
+    /// What the project brings along that would change what aye does: [`Reply::Brought`], in any case and before long.
+    LookAtProject {
+        /// Whether the person wants to see it.
+        asked: bool,
+    },
+    /// The person saw these files of the project in this folder and trusts them: [`Reply::Trusts`], or
+    /// [`Reply::Brought`] where they are other ones by now.
+    Trust {
+        /// The project's folder.
+        folder: PathBuf,
+        /// What was seen: [`Brought::signature`].
+        seen: Vec<(String, Digest)>,
+    },
+    /// The person trusts nothing any more that the project in this folder brings along: [`Reply::Trusts`].
+    TrustNoLonger(PathBuf),
     /// Begin with this model from the next start on.
     KeepModel {
         /// The profile; empty: the one in use.
@@ -132,17 +148,41 @@ pub enum Reply {
         /// Who wanted it.
         by: By,
     },
-    /// The rules.
-    Rules {
-        /// Everything that holds, in words.
-        text: String,
-        /// The project's own, where they are not trusted: what they say, and how many there are.
-        own: Option<(String, String)>,
+    /// Everything that holds, in words.
+    Rules(String),
+    /// What the project brings along.
+    Brought {
+        /// All of it.
+        brought: Box<Brought>,
+        /// Why it was looked at.
+        why: Why,
     },
+    /// What is trusted of the project has changed.
+    Trusts {
+        /// The project's folder.
+        folder: PathBuf,
+        /// Its words to the model, as far as they are trusted.
+        instructions: Arc<Vec<Instructions>>,
+        /// The rules that hold now.
+        rules: agent::Event,
+    },
+    /// What is trusted could not be changed: why, in one sentence.
+    TrustFailed(String),
     /// Something did not work, or is worth knowing: one sentence for the person.
     Notice(String),
     /// Something was done as it was wanted: one sentence for the person.
     Done(String),
+}
+
+/// Why a project was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// A session has begun in it.
+    Begun,
+    /// The person wants to see it.
+    Asked,
+    /// They said yes to what it was before.
+    Changed,
 }
 
 /// Whether a list of files is all there is.
@@ -257,7 +297,7 @@ pub struct Opened {
     /// What was chosen on the card of the question that waits in it, as it was kept.
     pub card: String,
     /// The folder it works in; absolute.
-    pub folder: std::path::PathBuf,
+    pub folder: PathBuf,
     /// What was said before in that folder, oldest first.
     pub history: Vec<String>,
     /// Its folder as the head shows it: `~/src/app ⎇ main`.

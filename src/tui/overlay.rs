@@ -51,8 +51,6 @@ pub enum Ledger {
     List(Vec<Kept>),
     /// Whether this is really taken back.
     Sure(Box<Kept>),
-    /// Whether these rules of the project are trusted.
-    Trust(String),
 }
 
 /// What is done with a session that is picked from the list.

@@ -5,8 +5,8 @@ mod below;
 
 use super::*;
 use crate::chat::Span;
-use crate::policy::{About, At, Holds as RuleHolds, Rule, Rules, Says};
 use crate::chat::audit::{Holds, records};
+use crate::policy::{About, At, Holds as RuleHolds, Rule, Rules, Says};
 
 /// What an adviser does.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,6 +6,7 @@ mod beneath;
 mod compacting;
 mod consulting;
 mod editing;
+mod instructed;
 mod laws;
 mod naming;
 mod record;

@@ -17,6 +17,7 @@ mod outputs;
 mod pictures;
 mod questions;
 mod speed;
+mod trust;
 mod unheard;
 mod waiting;
 mod waits;

@@ -1,6 +1,6 @@
 //! What the program around the screen has to say.
 
-use super::{agent, audit, card, connect, grants, models};
+use super::{agent, audit, card, connect, grants, models, trust};
 use crate::tui::effect::Effect;
 use crate::tui::host::{Gathered, Reply, SessionRow};
 use crate::tui::keeping::Keeping;
@@ -52,7 +52,10 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             state.presses.elsewhere(state.now);
             state.since = state.now;
             state.pace = Pace::default();
+            state.trusting.asks = None;
             cache.clear();
+            let says = std::mem::take(&mut state.trusting.says);
+            return trust::look(state, says);
         }
         Reply::Times(session, times) => {
             audit::times(state, &session, times);
@@ -67,7 +70,12 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             return card::rule_kept(state, call, grant, by, failed);
         }
         Reply::TookBack { what, by } => return grants::took_back(state, what, by),
-        Reply::Rules { text, own } => grants::rules(state, &text, own),
+        Reply::Rules(text) => super::overlay::open_reader(state, "rules", &text, false),
+        Reply::Brought { brought, why } => return trust::brought(state, *brought, why),
+        Reply::Trusts { folder, instructions, rules } => {
+            return trust::trusts(state, &folder, instructions, rules);
+        }
+        Reply::TrustFailed(words) => return trust::failed(state, &words),
         Reply::Files { names, gathered } => {
             let files = names.iter().map(|file| Candidate::new(file, "")).collect();
             state.complete.offer_files(files, gathered);
