@@ -11,6 +11,8 @@ pub struct Instructions {
     pub text: String,
     /// Bytes of the whole file.
     pub bytes: usize,
+    /// Tokens that are sent, about.
+    pub tokens: u64,
     /// Of the whole file: what a person trusted.
     pub sha256: Digest,
 }
@@ -24,7 +26,8 @@ impl Instructions {
             let text = beginning(whole.strip_prefix('\u{feff}').unwrap_or(whole), left).to_owned();
             left -= text.len();
             let sha256 = Digest::of(whole.as_bytes());
-            Self { file: file.to_owned(), text, bytes: whole.len(), sha256 }
+            let tokens = tokens::estimate(&text);
+            Self { file: file.to_owned(), text, bytes: whole.len(), tokens, sha256 }
         };
         files.into_iter().map(&mut take).collect()
     }
@@ -37,11 +40,6 @@ impl Instructions {
             rest if rest <= mark => 0,
             rest => rest,
         }
-    }
-
-    /// Tokens that are sent, about.
-    pub fn tokens(&self) -> u64 {
-        tokens::estimate(&self.text)
     }
 
     /// As the model is told them: between two lines with a number that stands in no such text, because it is made of

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Bytes of a file that a project may bring; of a longer one nothing is used, trusted or not.
-pub const LONGEST: u64 = 1 << 20;
+pub const LONGEST: u64 = 256 << 10;
 
 /// The files with words for the model, in the order in which they are sent.
 pub const WORDS: [&str; 2] = ["AGENTS.md", ".aye/instructions.md"];

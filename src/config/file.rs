@@ -36,7 +36,12 @@ pub fn text(path: &Path, longest: u64) -> Result<Option<String>, String> {
     let mut bytes = Vec::new();
     file.take(longest + 1).read_to_end(&mut bytes).map_err(unread)?;
     if bytes.len() as u64 > longest {
-        return Err(format!("the file is longer than {} MB", longest >> 20));
+        let most = if longest < 1 << 20 {
+            format!("{} KiB", longest >> 10)
+        } else {
+            format!("{} MB", longest >> 20)
+        };
+        return Err(format!("the file is longer than {most}"));
     }
     String::from_utf8(bytes).map(Some).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];

@@ -184,7 +184,7 @@ fn r68_what_is_no_plain_text_of_the_project_is_not_read_and_nobody_waits_for_it(
     unused(&home, "AGENTS.md", "no text");
     // A hundred megabytes that take no room on the disk.
     fs::File::create(&file).unwrap().set_len(100 << 20).unwrap();
-    unused(&home, "AGENTS.md", "longer than 1 MB");
+    unused(&home, "AGENTS.md", "longer than 256 KiB");
     gone();
     symlink("../../secret", folder.join(OF_PROJECT)).unwrap();
     unused(&home, OF_PROJECT, "leads out of the project");

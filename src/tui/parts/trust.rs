@@ -169,7 +169,7 @@ fn size(file: &File, window: Option<u64>) -> String {
 
 fn measured(words: &Instructions, window: Option<u64>) -> String {
     let bytes = live::bytes(words.bytes);
-    let tokens = words.tokens();
+    let tokens = words.tokens;
     let share = match window.filter(|window| *window > 0) {
         Some(window) if tokens * 100 >= window => {
             format!(", {} % of the model's window", tokens * 100 / window)

@@ -52,7 +52,7 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             state.presses.elsewhere(state.now);
             state.since = state.now;
             state.pace = Pace::default();
-            state.trusting.asks = None;
+            (state.trusting.asks, state.trusting.left_out) = (None, Vec::new());
             cache.clear();
             let says = std::mem::take(&mut state.trusting.says);
             return trust::look(state, says);

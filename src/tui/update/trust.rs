@@ -46,8 +46,14 @@ pub fn brought(state: &mut State, brought: Brought, why: Why) -> Vec<Effect> {
             state.notice(&format!("{} of this project is not used: {why}", file.name), Kind::Warning);
         }
     }
-    if why == Why::Asked && brought.files.is_empty() {
-        let words = "this project brings nothing along that would change what aye does: no AGENTS.md, no .aye/rules.toml";
+    let words = match why {
+        Why::Asked if brought.files.is_empty() => {
+            "this project brings nothing along that would change what aye does: no AGENTS.md, no .aye/rules.toml"
+        }
+        Why::Changed => "what you said yes to is not there any more, so nothing was trusted",
+        Why::Begun | Why::Asked => "",
+    };
+    if !words.is_empty() {
         state.notice(words, Kind::Info);
     }
     settled(state)
