@@ -56,6 +56,7 @@ fn entries(count: usize) -> Vec<Entry> {
                 outcome: Outcome::Done("x".repeat(400)),
                 took_ms: 3,
                 sha256: Digest::default(),
+                staged: None,
             },
             replied("An answer with **some** words, a list\n\n- one\n- two\n", Vec::new()),
             Entry::Ended { ending: Ending::Finished },

@@ -1,5 +1,6 @@
 //! What can be typed after the program's name.
 
+use crate::chat::Becomes;
 use clap::{ArgAction, Parser};
 use std::path::PathBuf;
 
@@ -49,12 +50,16 @@ pub struct Cli {
     #[arg(long)]
     pub fork: bool,
 
+    /// With --fork: the copy of a dry run goes on for real. What was rehearsed stays with the dry run
+    #[arg(long, requires = "fork", conflicts_with = "dry_run")]
+    pub live: bool,
+
     /// Answer the model's questions with this file of JSON, - for standard input: with -p whatever is asked, with
     /// --resume the question that waits
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
 
-    /// Rehearse: nothing real is touched, in the whole session
+    /// Rehearse: nothing real is touched, in the whole session. With --fork: in the copy
     #[arg(long)]
     pub dry_run: bool,
 
@@ -120,6 +125,15 @@ impl Cli {
     /// Whether the machine is looked at, and nothing is said to a model.
     pub fn examines(&self) -> bool {
         !self.print && self.words == ["doctor"]
+    }
+
+    /// What a copy is to be.
+    pub fn becomes(&self) -> Becomes {
+        match (self.live, self.dry_run) {
+            (true, _) => Becomes::Live,
+            (false, true) => Becomes::DryRun,
+            (false, false) => Becomes::AsItWas,
+        }
     }
 
     /// What is said at once; empty where nothing is.

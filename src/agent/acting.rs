@@ -3,8 +3,8 @@
 use super::state::{Pending, State, Step};
 use super::{Desk, Effect, Event, Phase, Waiting, ahead, consulting, editing, sub_agent, thinking};
 use crate::chat::{
-    Access, Answer, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Questions, ToolCall, TurnId,
-    Work,
+    Access, Answer, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Questions, Staged, ToolCall,
+    TurnId, Work,
 };
 use crate::policy::{Subject, Verdict, covers, judge};
 use std::time::Duration;
@@ -327,13 +327,18 @@ pub(super) fn progressed(desk: &mut Desk<'_>, id: &CallId, output: String) {
 }
 
 /// A running call came to its end.
-pub(super) fn finished(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: Duration) {
+pub(super) fn finished(
+    desk: &mut Desk<'_>,
+    id: &CallId,
+    (outcome, staged): (Outcome, Option<Staged>),
+    took: Duration,
+) {
     let Some(pending) = desk.state.pending_mut(id) else { return };
     let Step::Running(plan) = &pending.step else { return };
     let outcome = match outcome {
         // Reading is the same in a rehearsal as in life.
-        Outcome::Rehearsed(text) if is_read(plan) => Outcome::Done(text),
-        other => other,
+        Outcome::Rehearsed(text) if is_read(plan) => (Outcome::Done(text), None),
+        other => (other, staged),
     };
     let sha256 = digest(&pending.call, plan);
     settle(desk, id, outcome, took, sha256);
@@ -351,11 +356,17 @@ pub(super) fn digest(call: &ToolCall, plan: &Plan) -> Digest {
 
 /// Ends a call that never ran.
 pub(super) fn unstarted(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome) {
-    settle(desk, id, outcome, Duration::ZERO, Digest::default());
+    settle(desk, id, (outcome, None), Duration::ZERO, Digest::default());
 }
 
 /// Ends one call, once.
-pub(super) fn settle(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: Duration, sha256: Digest) {
+pub(super) fn settle(
+    desk: &mut Desk<'_>,
+    id: &CallId,
+    (outcome, staged): (Outcome, Option<Staged>),
+    took: Duration,
+    sha256: Digest,
+) {
     let Some(pending) = desk.state.pending_mut(id) else { return };
     if pending.step == Step::Settled {
         return;
@@ -370,5 +381,5 @@ pub(super) fn settle(desk: &mut Desk<'_>, id: &CallId, outcome: Outcome, took: D
         Outcome::Refused(_) | Outcome::Interrupted(_) => {}
     }
     let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    desk.keep(Entry::Settled { call: id.clone(), outcome, took_ms, sha256 });
+    desk.keep(Entry::Settled { call: id.clone(), outcome, took_ms, sha256, staged });
 }

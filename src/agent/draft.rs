@@ -1,7 +1,8 @@
 //! A reply while it comes.
 
 use super::compacting::Cut;
-use crate::chat::{Echo, Entry, ToolCall, TurnId, Usage};
+use crate::chat::grown::More;
+use crate::chat::{Echo, Entry, Grown, ToolCall, TurnId, Usage};
 use std::time::Duration;
 
 /// A reply while it comes.
@@ -33,6 +34,16 @@ pub struct Draft {
     pub thought: Option<Duration>,
     /// How often what was said turned out to be thought.
     pub turned: u32,
+    /// What of it is on its way to the disk.
+    pub kept: Kept,
+}
+
+/// How much of a reply is on its way to the disk, in bytes, and how often it had turned by then.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Kept {
+    text: usize,
+    reasoning: usize,
+    turned: u32,
 }
 
 /// What a model was asked for.
@@ -83,12 +94,33 @@ impl Draft {
             usage: None,
             thought: None,
             turned: 0,
+            kept: Kept::default(),
         }
     }
 
     /// Whether this is a summary of what was said before, and no reply.
     pub fn is_summary(&self) -> bool {
         matches!(self.purpose, Purpose::Summary(_))
+    }
+
+    /// What came since it was last kept; nothing where nothing did, and of a summary.
+    pub(super) fn grown(&mut self, model: &str) -> Option<Grown> {
+        if self.is_summary() {
+            return None;
+        }
+        let now = Kept { text: self.text.len(), reasoning: self.reasoning.len(), turned: self.turned };
+        let before = std::mem::replace(&mut self.kept, now);
+        if before == now {
+            return None;
+        }
+        // What was said and turned out to be thought is not said any more.
+        let text = if before.turned == now.turned { before.text } else { 0 };
+        Some(Grown {
+            beneath: None,
+            model: self.model.clone().unwrap_or_else(|| model.to_owned()),
+            text: More::of(&self.text, text),
+            reasoning: More::of(&self.reasoning, before.reasoning),
+        })
     }
 
     /// The reply as a fact.

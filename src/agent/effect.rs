@@ -1,7 +1,7 @@
 //! Everything the agent can want done.
 
 use super::Brief;
-use crate::chat::{Entry, Plan, Request, ToolCall, TurnId};
+use crate::chat::{Entry, Grown, Plan, Request, ToolCall, TurnId};
 
 /// Something wanted done outside. Effects of one update are done in their order, and an `Append` is on its way to the
 /// disk before anything after it starts.
@@ -9,6 +9,8 @@ use crate::chat::{Entry, Plan, Request, ToolCall, TurnId};
 pub enum Effect {
     /// Keep this fact.
     Append(Entry),
+    /// Keep what came of a reply that is not whole yet. It is no fact: the reply will be.
+    KeepGrown(Box<Grown>),
     /// Ask the model.
     Stream {
         /// Comes back with every event.

@@ -1,6 +1,8 @@
 //! Everything that can happen to the agent.
 
-use crate::chat::{Answer, By, CallId, Chunk, Decision, Instructions, Intent, Outcome, Said, TurnId, Usage};
+use crate::chat::{
+    Answer, By, CallId, Chunk, Decision, Instructions, Intent, Outcome, Said, Staged, TurnId, Usage,
+};
 use crate::policy::{Mode, Rules};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +23,11 @@ pub enum Event {
         chunk: Chunk,
         /// Since the request was sent.
         after: Duration,
+    },
+    /// It is time to keep what came of the reply so far.
+    Grew {
+        /// The turn that asked.
+        turn: TurnId,
     },
     /// The request failed, or the reply was cut short.
     Failed {
@@ -68,6 +75,8 @@ pub enum Event {
         call: CallId,
         /// What came of it.
         outcome: Outcome,
+        /// How that came about, where it was rehearsed.
+        staged: Option<Staged>,
         /// How long it ran.
         took: Duration,
     },

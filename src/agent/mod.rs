@@ -29,7 +29,7 @@ pub use consulting::{Advisers, Brief, Consulting, Hook};
 pub use draft::{Draft, Purpose, Quiet, Retrying};
 pub use effect::Effect;
 pub use event::Event;
-pub use request::{standing_words, words_beneath};
+pub use request::{DRY_RUN, WAS_REHEARSED, standing_words, words_beneath};
 pub use resume::resume;
 pub use standing::{Allowed, Kept, Width, kept, widths};
 pub use state::{Pending, Phase, State, Step};
@@ -66,6 +66,11 @@ fn take(desk: &mut Desk<'_>, event: Event) {
                 thinking::chunk(desk, chunk, after);
             }
         }
+        Event::Grew { turn } => {
+            if desk.runs(turn) {
+                thinking::grew(desk);
+            }
+        }
         Event::Failed { turn, why, too_long } => {
             if desk.runs(turn) {
                 thinking::failed(desk, why, too_long);
@@ -86,9 +91,9 @@ fn take(desk: &mut Desk<'_>, event: Event) {
                 acting::progressed(desk, &call, output);
             }
         }
-        Event::Finished { turn, call, outcome, took } => {
+        Event::Finished { turn, call, outcome, staged, took } => {
             if desk.runs(turn) {
-                acting::finished(desk, &call, outcome, took);
+                acting::finished(desk, &call, (outcome, staged), took);
             }
         }
         Event::Listed => ahead::listed(desk),

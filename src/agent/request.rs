@@ -1,26 +1,30 @@
 //! From a session to a request.
 
 use super::State;
-use crate::chat::{Message, Request};
+use crate::chat::{Message, Request, Session};
 
 /// What every request begins with, before the facts of the project.
 const WORDS: &str = include_str!("system.md");
 /// Added in a dry run.
-const DRY_RUN: &str = "This session is a dry run. File changes go to a layer that your later reads see; commands and everything else are not run, and you are told what would have been done. Work as you would for real, and do not claim that anything was really done.";
+pub const DRY_RUN: &str = "This session is a dry run. File changes go to a layer that your later reads see; commands and everything else are not run, and you are told what would have been done. Work as you would for real, and do not claim that anything was really done.";
+
+/// Added where a session goes on for real behind what was rehearsed in it.
+pub const WAS_REHEARSED: &str = "This session began as a dry run and goes on for real. What calls did before that was only rehearsed: nothing of it is real but what the person has applied since. Look again before you rely on it.";
 
 /// Added for a sub-agent.
 const BENEATH: &str = "You are a sub-agent: the model that talks with the person has handed you one task, which is all you know of their talk. Do that task and nothing beyond it. Your last reply is its result: say what was found or done, with path:line, and what was not. The person sees your calls and answers them like any other; what they refuse stays refused.";
 
-/// The standing words with the facts of this session. `facts` are lines such as `Project: ~/src/app`.
-pub fn standing_words(facts: &[String], dry_run: bool) -> String {
+/// The standing words with the facts of this session. `facts` are lines such as `Project: ~/src/app`; `stage` says
+/// what is rehearsed, or was.
+pub fn standing_words(facts: &[String], stage: Option<&str>) -> String {
     let mut words = WORDS.trim().to_owned();
     if !facts.is_empty() {
         words.push_str("\n\n");
         words.push_str(&facts.join("\n"));
     }
-    if dry_run {
+    if let Some(stage) = stage {
         words.push_str("\n\n");
-        words.push_str(DRY_RUN);
+        words.push_str(stage);
     }
     words
 }
@@ -36,7 +40,21 @@ pub(super) fn build(state: &State) -> Request {
     let (before, most) = state.measure.shortened().map_or((0, usize::MAX), |it| (it.before, it.most));
     state.session.tell(&mut messages, before, most);
     leave_out_replaced(&mut messages);
+    if state.tells_each {
+        tell_each(&state.session, &mut messages);
+    }
     Request { model: state.model.clone(), messages, tools: state.tools.clone(), most: None, pictures: vec![] }
+}
+
+/// Puts before each result that was rehearsed that it was, and how it came about.
+fn tell_each(session: &Session, messages: &mut [Message]) {
+    for message in messages {
+        if let Message::Tool { call, text } = message
+            && let Some(staged) = session.staged(call)
+        {
+            *text = format!("{}\n{text}", staged.told());
+        }
+    }
 }
 
 /// Leaves out what came of a reply that was asked for again: nobody said anything after it, and what the model says in

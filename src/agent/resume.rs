@@ -43,7 +43,7 @@ pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
         };
         reached &= started;
         let outcome = Outcome::Interrupted(words.to_owned());
-        desk.keep(Entry::Settled { call: id, outcome, took_ms: 0, sha256: Digest::default() });
+        desk.keep(Entry::Settled { call: id, outcome, took_ms: 0, sha256: Digest::default(), staged: None });
     }
     if !asked.is_empty() {
         desk.state.turns += 1;

@@ -39,6 +39,8 @@ pub struct State {
     pub system: String,
     /// The project's own words to it, which the person trusts: [`State::instruct`] changes them.
     pub instructions: Arc<Vec<Instructions>>,
+    /// Whether the model is told with each rehearsed result that it was rehearsed.
+    pub tells_each: bool,
     /// What may be called.
     pub tools: Vec<ToolSpec>,
     /// Who is asked about a call before it is let start.
@@ -135,6 +137,7 @@ impl State {
             asked_names: 0,
             system,
             instructions: Arc::default(),
+            tells_each: false,
             tools,
             advisers: Advisers::default(),
             offer: None,

@@ -39,6 +39,6 @@ pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
         })
         .collect();
     for (id, words, ran) in open {
-        settle(desk, &id, Outcome::Interrupted(words), Duration::ZERO, ran);
+        settle(desk, &id, (Outcome::Interrupted(words), None), Duration::ZERO, ran);
     }
 }

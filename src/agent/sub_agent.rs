@@ -72,6 +72,7 @@ impl State {
         (state.window, state.turns) = (self.window, self.turns);
         state.advisers.clone_from(&self.advisers);
         state.instruct(self.instructions.clone());
+        state.tells_each = self.tells_each;
         Some(state)
     }
 }
@@ -132,6 +133,7 @@ pub(super) fn hand_down(desk: &mut Desk<'_>, event: Event) -> Option<Event> {
         |call: CallId| move |state: &State| state.pending().iter().any(|pending| pending.call.id == call);
     let to = match &event {
         Event::Chunk { turn, .. }
+        | Event::Grew { turn }
         | Event::Failed { turn, .. }
         | Event::Planned { turn, .. }
         | Event::Consulted { turn, .. }
@@ -233,6 +235,10 @@ impl Desk<'_> {
                 Effect::Append(entry) => {
                     self.keep(Entry::Beneath { call: id.clone(), entry: Box::new(entry) });
                 }
+                Effect::KeepGrown(mut grown) => {
+                    grown.beneath = Some(id.clone());
+                    self.effects.push(Effect::KeepGrown(grown));
+                }
                 other => self.effects.push(other),
             }
         }
@@ -267,6 +273,6 @@ fn ended(desk: &mut Desk<'_>, id: &CallId) {
         Some(_) | None => return,
     };
     let (took, sha256) = (sub_agent.worked, sub_agent.sha256.clone());
-    acting::settle(desk, id, outcome, took, sha256);
+    acting::settle(desk, id, (outcome, None), took, sha256);
     acting::advance(desk);
 }

@@ -107,6 +107,14 @@ pub(super) fn chunk(desk: &mut Desk<'_>, chunk: Chunk, after: Duration) {
     }
 }
 
+/// It is time to keep what came so far.
+pub(super) fn grew(desk: &mut Desk<'_>) {
+    let Phase::Thinking(draft) = &mut desk.state.phase else { return };
+    if let Some(grown) = draft.grown(&desk.state.model) {
+        desk.effects.push(Effect::KeepGrown(Box::new(grown)));
+    }
+}
+
 /// The reply is whole, or the service says that it is not.
 fn done(desk: &mut Desk<'_>, finish: Finish) {
     if desk.state.is_summarising() {

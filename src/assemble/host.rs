@@ -163,13 +163,19 @@ impl Host for Around {
                 self.tell(Reply::Notice("This session is open already.".to_owned()));
             }
             Wish::Open(id) => {
-                let session = self.wiring.go_on(&id, &self.model, &self.connecting);
+                let mut session = self.wiring.go_on(&id, &self.model, &self.connecting);
+                if let Ok(session) = &mut session
+                    && session.state.is_dry_run()
+                    && !self.connecting.dry_run
+                {
+                    session.says_that_it_stays_dry();
+                }
                 self.hand_over(session);
             }
-            Wish::Fork(id) => {
+            Wish::Fork(id, becomes) => {
                 // A copy talks to the model of its session, whatever the start named.
                 let wiring = Wiring { model_flag: None, ..self.wiring.clone() };
-                let session = wiring.fork(&id, &self.model, &self.connecting);
+                let session = wiring.fork(&id, becomes, &self.model, &self.connecting);
                 self.hand_over(session);
             }
             Wish::New => {

@@ -169,6 +169,7 @@ fn prepare(cli: Cli) -> Result<Start> {
         shell: Arc::new(Shell::new(myself()).without(keys).keeping(confined.keep, confined.hide)),
         advisers,
         mode: connecting.settings.config.approval.mode,
+        tell: connecting.settings.config.dry_run.tell_model,
         model_flag: cli.model.clone(),
         titles: connecting.settings.config.model.titles && !cli.print,
         most_words: connecting.settings.config.project.instructions_kib << 10,
@@ -190,15 +191,22 @@ impl Start {
         match id {
             None => self.wiring.begin(&self.model, self.cli.dry_run),
             Some(id) => {
-                let open = if self.cli.fork { Wiring::fork } else { Wiring::go_on };
-                let session = open(&self.wiring, &id, &self.model, &self.connecting)?;
-                if self.cli.dry_run && !session.state.is_dry_run() {
-                    return Err(Mistake(format!(
-                        "session {id} is for real, and --dry-run cannot change that; leave --dry-run out, or begin a new session with it"
+                let (model, connecting) = (&self.model, &self.connecting);
+                let mut session = match self.cli.fork {
+                    true => self.wiring.fork(&id, self.cli.becomes(), model, connecting)?,
+                    false => self.wiring.go_on(&id, model, connecting)?,
+                };
+                match (session.state.is_dry_run(), self.cli.dry_run) {
+                    (false, true) => Err(Mistake(format!(
+                        "session {id} is for real, and --dry-run cannot change that; leave --dry-run out, rehearse in a copy with --resume {id} --fork --dry-run, or begin a new session"
                     ))
-                    .into());
+                    .into()),
+                    (true, false) => {
+                        session.says_that_it_stays_dry();
+                        Ok(session)
+                    }
+                    (true, true) | (false, false) => Ok(session),
                 }
-                Ok(session)
             }
         }
     }

@@ -37,7 +37,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let light = asked.and_then(|asked| asked.join().ok()).flatten();
     let mut session = session?;
     let copied = session.settle();
-    let picking = if start.cli.fork { Picking::Fork } else { Picking::Open };
+    let picking = if start.cli.fork { Picking::Fork(start.cli.becomes()) } else { Picking::Open };
     let picks = start.cli.resume.as_ref().filter(|name| name.is_empty()).map(|_| picking);
     let Start { cli, mut wiring, model: _, connecting, real_folder, mut notices } = start;
     let model = session.model;

@@ -4,9 +4,9 @@ use super::advisers::Advisers;
 use super::model::Model;
 use super::{Connecting, Mistake, facts, rules};
 use crate::agent::{self, Effect, Event, Offer, State};
-use crate::chat::{self, Entry, SessionId};
-use crate::config::Brought;
+use crate::chat::{self, Becomes, By, Entry, SessionId, Standing};
 use crate::config::brought::Place;
+use crate::config::{Brought, Tell};
 use crate::policy::{Mode, Policy};
 use crate::project::Writer;
 use crate::project::disk::Disk;
@@ -25,6 +25,9 @@ use std::sync::Arc;
 const HEADLESS: &str =
     "The session's first line is missing or damaged, so it goes on as a dry run in this folder.";
 
+/// What is said where a dry run goes on without being asked to be one.
+const STAYS_DRY: &str = "This session is a dry run and stays one: nothing real is touched. A copy of it goes on for real with /fork live, or with --resume ID --fork --live.";
+
 /// What every session of this run shares.
 #[derive(Clone)]
 pub(super) struct Wiring {
@@ -36,6 +39,8 @@ pub(super) struct Wiring {
     /// Whoever is asked about calls.
     pub(super) advisers: Advisers,
     pub(super) mode: Mode,
+    /// How often the model is told that a session is a dry run.
+    pub(super) tell: Tell,
     /// The model that a flag names: it wins over what a session remembers.
     pub(super) model_flag: Option<String>,
     /// Whether the model may name sessions.
@@ -44,6 +49,17 @@ pub(super) struct Wiring {
     pub(super) most_words: usize,
     /// Whether a session may go on after its next turn: not where one reply is printed.
     pub(super) lasts: bool,
+}
+
+/// Whether a session is rehearsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It is for real.
+    None,
+    /// It is a dry run.
+    DryRun,
+    /// It is for real, and began as a dry run.
+    Before,
 }
 
 /// A session in hand.
@@ -65,15 +81,27 @@ pub(super) struct Session {
 }
 
 impl Session {
+    /// It was not asked for as a dry run, and is one.
+    pub(super) fn says_that_it_stays_dry(&mut self) {
+        if self.notices.iter().all(|notice| notice != HEADLESS) {
+            self.notices.push(STAYS_DRY.to_owned());
+        }
+    }
+
     /// Keeps the copy that this is, where it is one: which session it was made of, and what the person should know.
     pub(super) fn settle(&mut self) -> Option<(SessionId, String)> {
         let copy = self.copy.take()?;
-        let from = copy.from.clone();
+        let (from, copy_turned) = (copy.from.clone(), copy.turned);
         copy.keep();
         let title = self.state.session.title();
         let what = title.map_or("this session".to_owned(), |title| format!("“{}”", one_line(title)));
+        let kind = match (copy_turned, self.state.is_dry_run()) {
+            (false, _) => "this is a copy",
+            (true, true) => "this is a dry run in a copy",
+            (true, false) => "this goes on for real in a copy",
+        };
         let words = format!(
-            "this is a copy of {what}, which stays as it was: go back to it with /resume, or with aye --resume {from}"
+            "{kind} of {what}, which stays as it was: go back to it with /resume, or with aye --resume {from}"
         );
         Some((from, words))
     }
@@ -93,7 +121,8 @@ impl Wiring {
             ..Header::new(id.clone(), &self.folder, &model.name, dry_run)
         };
         let log = self.sessions().begin(&header);
-        let (state, mut runtime, events, notices) = self.wire(&id, &self.folder, model, dry_run, log)?;
+        let stage = if dry_run { Stage::DryRun } else { Stage::None };
+        let (state, mut runtime, events, notices) = self.wire(&id, &self.folder, model, stage, log)?;
         self.learn_window(&mut runtime, model, &state);
         let folder = self.folder.clone();
         let (effects, model) = (Vec::new(), model.clone());
@@ -144,9 +173,15 @@ impl Wiring {
                 }
             }
         }
-        let (blank, mut runtime, events, told) = self.wire(id, &folder, &model, dry_run, log)?;
+        let session = chat::Session::replay(read.entries);
+        let stage = match (dry_run, session.rehearsed()) {
+            (true, _) => Stage::DryRun,
+            (false, 0) => Stage::None,
+            (false, _) => Stage::Before,
+        };
+        let (blank, mut runtime, events, told) = self.wire(id, &folder, &model, stage, log)?;
         notices.extend(told);
-        let (mut state, mut effects) = agent::resume(chat::Session::replay(read.entries), blank);
+        let (mut state, mut effects) = agent::resume(session, blank);
         // The model of a session that never changed it stands in no entry of its own.
         if !profile.is_empty()
             && model.profile.as_ref() == Some(&profile)
@@ -173,14 +208,29 @@ impl Wiring {
     }
 
     /// Goes on with a copy of a session, as with the session itself, which is only read.
-    pub(super) fn fork(&self, id: &SessionId, model: &Model, connecting: &Connecting) -> Result<Session> {
-        let copy = store::fork(&self.places, id, &self.folder).map_err(|error| match error {
+    pub(super) fn fork(
+        &self,
+        id: &SessionId,
+        becomes: Becomes,
+        model: &Model,
+        connecting: &Connecting,
+    ) -> Result<Session> {
+        let copy = store::fork_as(&self.places, id, &self.folder, becomes).map_err(|error| match error {
             store::Error::Copy { .. } => anyhow::Error::from(error),
             error => Mistake::of(error).into(),
         })?;
         let mut session = self.go_on(&copy.id, model, connecting)?;
         if !copy.headed {
             session.notices.push(HEADLESS.to_owned());
+        }
+        if copy.turned {
+            // A yes that was given over what was rehearsed is none over what is real, nor the other way round.
+            let standing: Vec<_> = session.state.session.granted().to_vec();
+            for Standing { grant, call, .. } in standing {
+                let what = format!("{}: {}", grant.tool, grant.words());
+                let event = Event::TookBack { given_on: Some(call), what, by: By::Nobody };
+                session.effects.extend(agent::update(&mut session.state, event));
+            }
         }
         session.copy = Some(copy);
         Ok(session)
@@ -203,9 +253,10 @@ impl Wiring {
         id: &SessionId,
         folder: &Path,
         model: &Model,
-        dry_run: bool,
+        stage: Stage,
         log: Lines,
     ) -> Result<(State, Runtime, Events, Vec<String>)> {
+        let dry_run = stage == Stage::DryRun;
         let disk =
             Arc::new(Disk::new(folder).with_context(|| format!("cannot work in {}", folder.display()))?);
         let (project, shell): (Arc<dyn Writer>, _) = if dry_run {
@@ -217,10 +268,16 @@ impl Wiring {
         let (mut runtime, events) =
             Runtime::new(model.llm.clone(), self.tools.clone(), project, shell, Box::new(log));
         runtime.consults(self.advisers.in_session(id));
-        let words = agent::standing_words(&facts::for_the_model(folder), dry_run);
+        let stage = match stage {
+            Stage::None => None,
+            Stage::DryRun => (self.tell != Tell::Never).then_some(agent::DRY_RUN),
+            Stage::Before => Some(agent::WAS_REHEARSED),
+        };
+        let words = agent::standing_words(&facts::for_the_model(folder), stage);
         let policy = Policy { mode: self.mode, dry_run };
         let offer = Offer { system: agent::words_beneath(&words), tools: self.tools.specs_beneath() };
         let mut state = State::new(policy, model.name.clone(), words, self.tools.specs());
+        state.tells_each = dry_run && self.tell == Tell::EachResult;
         state.advisers = self.advisers.who.clone();
         state.offer = Some(offer);
         state.window = model.seen.window;

@@ -1,7 +1,7 @@
 //! One fact of a session: one line of its log.
 
 use super::{
-    Access, Advice, Adviser, Answer, Basis, CallId, Digest, Echo, Grant, Outcome, Preview, Questions,
+    Access, Advice, Adviser, Answer, Basis, CallId, Digest, Echo, Grant, Outcome, Preview, Questions, Staged,
     ToolCall, Usage,
 };
 use serde::{Deserialize, Serialize};
@@ -143,6 +143,9 @@ pub enum Entry {
         /// Of what ran, where anything did.
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,
+        /// How it came about, where it was rehearsed; older versions did not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        staged: Option<Staged>,
     },
     /// The turn is over.
     Ended {

@@ -4,8 +4,8 @@ mod beneath;
 mod talk;
 
 use super::{
-    Access, CallId, Decision, Entry, Namer, Outcome, Preview, Questions, Span, Standing, ToolCall, Usage,
-    summary, tokens,
+    Access, CallId, Decision, Entry, Namer, Outcome, Preview, Questions, Span, Staged, Standing, ToolCall,
+    Usage, summary, tokens,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -334,6 +334,14 @@ impl Session {
     /// Every call, in the order they were made, those of sub-agents among them.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         self.order.iter().filter_map(|id| self.calls.get(id))
+    }
+
+    /// How what came of a call came about, where it was rehearsed and that is known.
+    pub fn staged(&self, id: &CallId) -> Option<Staged> {
+        match self.entries.get(self.call(id)?.settled?)?.bare() {
+            Entry::Settled { staged, .. } => *staged,
+            _ => None,
+        }
     }
 
     /// How many calls were rehearsed.

@@ -46,6 +46,7 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
     ("second_reader", "model", Takes::Name),
     ("second_reader", "seconds", Takes::Whole(1..=120)),
     ("project", "instructions_kib", Takes::Whole(0..=1024)),
+    ("dry_run", "tell_model", Takes::Word(&["never", "once", "each_result"])),
     ("shell", "timeout", Takes::Whole(1..=3600)),
     ("shell", "max_timeout", Takes::Whole(1..=3600)),
     ("shell", "sandbox", Takes::Switch),
@@ -65,8 +66,18 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
 ];
 
 /// The sections, as they are written.
-pub const SECTIONS: &[&str] =
-    &["model", "profiles", "approval", "hooks", "second_reader", "project", "shell", "screen", "keys"];
+pub const SECTIONS: &[&str] = &[
+    "model",
+    "profiles",
+    "approval",
+    "hooks",
+    "second_reader",
+    "project",
+    "dry_run",
+    "shell",
+    "screen",
+    "keys",
+];
 
 /// The sections that have sections of any name in them.
 pub const NAMED: &[&str] = &["profiles", "hooks"];

@@ -14,6 +14,7 @@ pub mod brought;
 pub mod change;
 pub mod connection;
 pub mod credentials;
+pub mod dry_run;
 pub mod file;
 pub mod hook;
 pub mod key;
@@ -41,6 +42,7 @@ pub use brought::Brought;
 pub use change::set;
 pub use connection::{Connection, connect, fallback, usable};
 pub use credentials::Credentials;
+pub use dry_run::{DryRun, Tell};
 pub use hook::Hook;
 pub use key::Key;
 pub use model::{Api, Model, Profile};
@@ -68,6 +70,8 @@ pub struct Config {
     pub second_reader: SecondReader,
     /// What a project may say to the model.
     pub project: Project,
+    /// What a rehearsal does.
+    pub dry_run: DryRun,
     /// How commands run.
     pub shell: Shell,
     /// How it looks.
@@ -85,6 +89,7 @@ impl Default for Config {
             hooks: BTreeMap::new(),
             second_reader: SecondReader::default(),
             project: Project::default(),
+            dry_run: DryRun::default(),
             shell: Shell::default(),
             screen: Screen::default(),
             keys: BTreeMap::new(),

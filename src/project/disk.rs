@@ -21,6 +21,11 @@ impl Disk {
         let home = directories::BaseDirs::new().map(|folders| folders.home_dir().to_owned());
         Ok(Self { root, home })
     }
+
+    /// The person's home, where it is known.
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
 }
 
 impl Reader for Disk {

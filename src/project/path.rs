@@ -10,8 +10,18 @@ const LINKS: usize = 40;
 
 /// Looks up what a person or a model wrote. `root` is real itself; `home` is what `~` stands for.
 pub fn locate(root: &Path, home: Option<&Path>, path: &str) -> Result<Located, Error> {
+    locate_by(root, home, path, &on_disk)
+}
+
+/// The same where links are what `link` says they are.
+pub fn locate_by(
+    root: &Path,
+    home: Option<&Path>,
+    path: &str,
+    link: &dyn Fn(&Path) -> Option<PathBuf>,
+) -> Result<Located, Error> {
     let written = absolute(root, home, path)?;
-    let real = resolve(&written)?;
+    let real = resolve(&written, link)?;
     let mut located = at(root, real);
     // A link called `.env` is the program's `.env`, whatever it leads to.
     located.sensitive |= sensitive(&written);
@@ -56,8 +66,13 @@ fn turns(character: char) -> bool {
     matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Where a link leads, as the disk has it; `None` where there is none.
+pub fn on_disk(path: &Path) -> Option<PathBuf> {
+    std::fs::read_link(path).ok()
+}
+
 /// Follows every link, one component after the other. What does not exist stays as it is written.
-fn resolve(path: &Path) -> Result<PathBuf, Error> {
+pub fn resolve(path: &Path, link: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<PathBuf, Error> {
     let mut real = PathBuf::from("/");
     let mut links = 0;
     let mut ahead: Vec<OsString> = backwards(path);
@@ -67,7 +82,7 @@ fn resolve(path: &Path) -> Result<PathBuf, Error> {
             continue;
         }
         let next = real.join(&name);
-        let Ok(target) = std::fs::read_link(&next) else {
+        let Some(target) = link(&next) else {
             real = next;
             continue;
         };

@@ -1,104 +1,109 @@
 //! A dry run's layer over the project: what is written lands there, and later reads see it. The project is only read.
+//!
+//! The layer has the form of the kernel's own overlay, so that commands can run over it as the file tools do: `upper`
+//! holds what changed, a device 0:0 stands for what is gone, and a mark on a folder hides what the project holds in it.
 
+mod change;
+mod layer;
+mod origins;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub use change::{Change, Node};
+pub use origins::{fingerprint, is_blank};
+
+use super::disk::Disk;
 use super::{Error, Found, Located, Reader, Writer, path, whole};
-use std::collections::BTreeMap;
+use crate::chat::Digest;
+use layer::Spot;
+use std::collections::HashMap;
+use std::fs::{File, Metadata};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+
+/// The folder of the layer that holds what changed.
+pub const UPPER: &str = "upper";
+/// The file whose lock is held while something writes in the layer.
+pub const LOCK: &str = "lock";
 
 /// The project with a layer over it. The layer is a folder of its own; opened again, it gives the same view.
 pub struct Rehearsal {
-    real: Arc<dyn Reader>,
-    /// The layer's files, by their paths in the project.
+    real: Arc<Disk>,
+    /// Everything of this rehearsal, without links on the way to it.
+    layer: PathBuf,
+    /// What changed, by its path in the project.
     upper: PathBuf,
-}
-
-/// A file that the rehearsal changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// Relative to the project.
-    pub path: PathBuf,
-    /// What the project really holds; `None` where there is no such file.
-    pub before: Option<Vec<u8>>,
-    /// What it would hold.
-    pub after: Vec<u8>,
+    origins: Mutex<Option<HashMap<PathBuf, Option<Digest>>>>,
 }
 
 impl Rehearsal {
     /// Lays `layer`, a folder outside the project, over the project. It is made with the first write.
-    pub fn new(real: Arc<dyn Reader>, layer: PathBuf) -> Self {
-        Self { real, upper: layer.join("upper") }
+    pub fn new(real: Arc<Disk>, layer: PathBuf) -> Self {
+        // The person's own data folder may well have links on its way.
+        let layer = path::resolve(&layer, &path::on_disk).unwrap_or(layer);
+        let upper = layer.join(UPPER);
+        Self { real, layer, upper, origins: Mutex::default() }
     }
 
-    /// What was rehearsed so far, sorted by path. Writes that made no difference are left out.
-    pub fn changes(&self) -> Result<Vec<Change>, Error> {
-        let mut changes = Vec::new();
-        for (shown, size) in self.layered() {
-            if size.is_none() {
-                continue;
-            }
-            let at = path::at(self.root(), self.root().join(&shown));
-            let after = whole::read(&self.upper()?.join(&shown), &shown)?;
-            let before = match self.real.read(&at) {
-                Ok(bytes) => Some(bytes),
-                Err(Error::Missing(_)) => None,
-                Err(error) => return Err(error),
-            };
-            if before.as_deref() != Some(&after) {
-                changes.push(Change { path: shown, before, after });
-            }
+    /// Everything of this rehearsal: `upper` and what else is kept beside it.
+    pub fn folder(&self) -> &Path {
+        &self.layer
+    }
+
+    /// The path below the project, where it is inside.
+    fn below(&self, at: &Located) -> Option<PathBuf> {
+        at.real.strip_prefix(self.root()).ok().filter(|_| at.inside).map(Path::to_owned)
+    }
+
+    /// Where what is seen at a path of the project comes from.
+    fn spot(&self, below: &Path) -> Spot {
+        layer::spot(&self.upper, self.root(), below)
+    }
+
+    /// What is seen at a place; links are not followed.
+    fn meta(&self, at: &Located) -> Option<Metadata> {
+        let Some(below) = self.below(at) else { return at.real.symlink_metadata().ok() };
+        let spot = self.spot(&below);
+        match spot.above {
+            Some((_, meta)) => Some(meta),
+            None if spot.below => at.real.symlink_metadata().ok(),
+            None => None,
         }
-        Ok(changes)
     }
 
-    /// Where the layer keeps a file of the project.
-    fn above(&self, at: &Located) -> Option<PathBuf> {
-        let below = at.real.strip_prefix(self.root()).ok().filter(|_| at.inside)?;
-        Some(self.upper().ok()?.join(below))
-    }
-
-    /// The layer's folder without links, which the person's own data folder may well have on its way.
-    fn upper(&self) -> Result<PathBuf, Error> {
-        let written =
-            self.upper.to_str().ok_or_else(|| Error::BadPath("the layer's path is no UTF-8".into()))?;
-        Ok(path::locate(Path::new("/"), None, written)?.real)
-    }
-
-    /// Every file and folder of the layer, with the size of the files.
-    fn layered(&self) -> BTreeMap<PathBuf, Option<u64>> {
-        let mut found = BTreeMap::new();
-        let mut folders = vec![self.upper.clone()];
-        while let Some(folder) = folders.pop() {
-            let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-            for entry in entries.flatten() {
-                let (Ok(meta), path) = (entry.metadata(), entry.path()) else { continue };
-                let Ok(shown) = path.strip_prefix(&self.upper).map(Path::to_owned) else { continue };
-                // A write that was cut short left it.
-                if entry.file_name().to_string_lossy().starts_with(whole::BESIDE) {
-                    continue;
-                }
-                found.insert(shown, meta.is_file().then_some(meta.len()));
-                if meta.is_dir() {
-                    folders.push(path);
-                }
-            }
+    /// Where a link leads, as it is seen.
+    fn link(&self, path: &Path) -> Option<PathBuf> {
+        let Ok(below) = path.strip_prefix(self.root()) else { return path::on_disk(path) };
+        let spot = self.spot(below);
+        match spot.above {
+            Some((above, _)) => path::on_disk(&above),
+            None if spot.below => path::on_disk(path),
+            None => None,
         }
-        found
     }
 
     /// Refuses a file below something that is a file itself.
     fn fits(&self, at: &Located) -> Result<(), Error> {
         for folder in at.shown.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
-            match self.read(&path::at(self.root(), self.root().join(folder))) {
-                Err(Error::NotAFile { kind: "a folder", .. } | Error::Missing(_)) => {}
-                Err(error) => return Err(error),
-                Ok(_) => {
+            match self.meta(&path::at(self.root(), self.root().join(folder))) {
+                Some(meta) if !meta.is_dir() => {
                     let source = std::io::ErrorKind::NotADirectory.into();
                     return Err(Error::Io { path: at.shown.clone(), source });
                 }
+                Some(_) | None => {}
             }
         }
         Ok(())
+    }
+
+    /// Keeps commands off the layer until it is dropped.
+    fn locked(&self) -> std::io::Result<File> {
+        std::fs::create_dir_all(&self.layer)?;
+        let file = File::options().create(true).append(true).open(self.layer.join(LOCK))?;
+        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
+        Ok(file)
     }
 }
 
@@ -108,36 +113,38 @@ impl Reader for Rehearsal {
     }
 
     fn locate(&self, path: &str) -> Result<Located, Error> {
-        self.real.locate(path)
+        path::locate_by(self.root(), self.real.home(), path, &|path| self.link(path))
     }
 
     fn read(&self, at: &Located) -> Result<Vec<u8>, Error> {
-        let above = self
-            .above(at)
-            .map_or(Err(Error::Missing(at.shown.clone())), |path| whole::read(&path, &at.shown));
-        match (above, self.real.read(at)) {
-            (Ok(bytes), _) => Ok(bytes),
-            // A folder of the layer that the project does not have.
-            (Err(error @ Error::NotAFile { .. }), Err(Error::Missing(_))) => Err(error),
-            (Err(_), real) => real,
+        let Some(below) = self.below(at) else { return self.real.read(at) };
+        let spot = self.spot(&below);
+        match spot.above {
+            Some((above, _)) => whole::read(&above, &at.shown),
+            None if spot.below => self.real.read(at),
+            None => Err(Error::Missing(at.shown.clone())),
         }
     }
 
     fn exists(&self, at: &Located) -> bool {
-        self.above(at).is_some_and(|path| path.symlink_metadata().is_ok()) || self.real.exists(at)
+        self.meta(at).is_some()
     }
 
     fn names(&self, at: &Located) -> Result<Vec<String>, Error> {
-        let mut names =
-            self.real.names(at).or_else(|error| if self.exists(at) { Ok(Vec::new()) } else { Err(error) })?;
-        let base = if at.shown == Path::new(".") { Path::new("") } else { &at.shown };
-        let above = self.layered().into_keys().filter(|path| path.parent() == Some(base));
-        names.extend(
-            above.filter_map(|path| path.file_name().map(|name| name.to_string_lossy().into_owned())),
-        );
-        names.sort();
-        names.dedup();
-        Ok(names)
+        let Some(below) = self.below(at) else { return self.real.names(at) };
+        let spot = self.spot(&below);
+        let Some((above, _)) = spot.above else {
+            return if spot.below { self.real.names(at) } else { Err(Error::Missing(at.shown.clone())) };
+        };
+        if !above.is_dir() {
+            let source = std::io::ErrorKind::NotADirectory.into();
+            return Err(Error::Io { path: at.shown.clone(), source });
+        }
+        let seen = walk::entries(Some(&above), spot.below.then_some(at.real.as_path()));
+        let odd = |name: std::ffi::OsString| {
+            Error::BadPath(format!("{} is no Unicode name", Path::new(&name).display()))
+        };
+        seen.into_keys().map(|name| name.into_string().map_err(odd)).collect()
     }
 
     fn walk(
@@ -146,69 +153,48 @@ impl Reader for Rehearsal {
         hidden: bool,
         visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let mut layered = self.layered();
-        let base = if under.shown == Path::new(".") { Path::new("") } else { &under.shown };
-        layered.retain(|path, size| match path.strip_prefix(base) {
-            Ok(below) if below.as_os_str().is_empty() => size.is_some(),
-            Ok(below) => hidden || !below.iter().any(|name| name.to_string_lossy().starts_with('.')),
-            Err(_) => false,
-        });
-        let mut waiting = layered.clone().into_iter().peekable();
-        let mut ended = ControlFlow::Continue(());
-        let only_above = |path: PathBuf, size: Option<u64>| Found {
-            at: path::at(self.root(), self.root().join(path)),
-            folder: size.is_none(),
-            size: size.unwrap_or(0),
-        };
-        let walked = self.real.walk(under, hidden, &mut |mut found| {
-            while let Some((path, size)) = waiting.next_if(|(path, _)| *path < found.at.shown) {
-                ended = visit(only_above(path, size));
-                if ended.is_break() {
-                    return ended;
-                }
-            }
-            if let Some((_, size)) = waiting.next_if(|(path, _)| *path == found.at.shown) {
-                found.size = size.unwrap_or(found.size);
-            }
-            ended = visit(found);
-            ended
-        });
-        match walked {
-            Err(Error::Missing(_)) if self.exists(under) => {}
-            walked => walked?,
+        if !under.inside {
+            return self.real.walk(under, hidden, visit);
         }
-        if ended.is_continue() {
-            let _ = waiting.try_for_each(|(path, size)| visit(only_above(path, size)));
-        }
-        Ok(())
+        walk::walk(self, under, hidden, visit)
     }
 }
 
 impl Writer for Rehearsal {
     fn write(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
-        let Some(above) = self.above(at) else {
+        let Some(below) = self.below(at) else {
             return Err(Error::BadPath(format!(
                 "{} is outside the project; a dry run can rehearse changes only inside it. Nothing was written",
                 at.shown.display()
             )));
         };
+        let failed = |source| Error::Io { path: at.shown.clone(), source };
+        let now = |below: bool| {
+            let now = match self.read(at) {
+                Ok(bytes) => Some(bytes),
+                Err(Error::Missing(_)) => None,
+                Err(error) => return Err(error),
+            };
+            if below {
+                self.fits(at)?;
+            }
+            if now.as_deref() == before { Ok(()) } else { Err(Error::Changed(at.shown.clone())) }
+        };
         self.fits(at)?;
-        let now = match self.read(at) {
-            Ok(bytes) => Some(bytes),
-            Err(Error::Missing(_)) => None,
-            Err(error) => return Err(error),
-        };
-        if now.as_deref() != before {
-            return Err(Error::Changed(at.shown.clone()));
+        now(false)?;
+        let _lock = self.locked().map_err(failed)?;
+        now(true)?;
+        self.note([below.as_path()].into_iter()).map_err(failed)?;
+        let old = self.meta(at);
+        if old.is_some() {
+            // One made read-only is meant to stay as it is, in a rehearsal too.
+            let spot = self.spot(&below);
+            let stands = spot.above.map_or_else(|| at.real.clone(), |(above, _)| above);
+            rustix::fs::access(&stands, rustix::fs::Access::WRITE_OK)
+                .map_err(|errno| failed(errno.into()))?;
         }
-        let layered = match whole::read(&above, &at.shown) {
-            Ok(bytes) => Some(bytes),
-            Err(Error::Missing(_)) => None,
-            Err(error) => return Err(error),
-        };
-        whole::replace(&above, &at.shown, layered.as_deref(), after)
+        let folder = below.parent().unwrap_or(Path::new(""));
+        layer::make_way(&self.upper, self.root(), folder).map_err(failed)?;
+        layer::put(&self.upper.join(&below), after, old.as_ref()).map_err(failed)
     }
 }
-
-#[cfg(test)]
-mod tests;

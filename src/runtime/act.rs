@@ -3,9 +3,9 @@
 use super::plan::{bounded, broken};
 use super::{Means, basis};
 use crate::agent::Event;
-use crate::chat::{Outcome, Plan, ToolCall, TurnId};
+use crate::chat::{Outcome, Plan, Staged, ToolCall, TurnId};
 use crate::tools::crash::{contain, contain_async};
-use crate::tools::{Error, Hands, Stage};
+use crate::tools::{Error, Hands, Rehearsed, Stage};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,35 +26,35 @@ pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Pl
             holds.await.ok().flatten().unwrap_or_else(broken)?;
         }
         let hands = Hands { project: means.project.clone(), shell, progress: progress(&means, turn, &call) };
-        tool.act(&plan, &hands).await
+        tool.act(&plan, &hands).await.map(|text| (Outcome::Done(text), None))
     };
-    finish(&means, turn, &call, done, Outcome::Done).await;
+    finish(&means, turn, &call, done).await;
 }
 
 /// Does it on the stage.
 pub(super) async fn rehearse(means: Means, turn: TurnId, call: ToolCall, plan: Box<Plan>) {
     let done = async {
         let stage = Stage { project: means.project.clone(), progress: progress(&means, turn, &call) };
-        means.tools.find(&call.name)?.rehearse(&plan, &stage).await
+        let Rehearsed { text, how } = means.tools.find(&call.name)?.rehearse(&plan, &stage).await?;
+        Ok((Outcome::Rehearsed(text), Some(how)))
     };
-    finish(&means, turn, &call, done, Outcome::Rehearsed).await;
+    finish(&means, turn, &call, done).await;
 }
 
 async fn finish(
     means: &Means,
     turn: TurnId,
     call: &ToolCall,
-    work: impl Future<Output = Result<String, Error>>,
-    well: fn(String) -> Outcome,
+    work: impl Future<Output = Result<(Outcome, Option<Staged>), Error>>,
 ) {
     let started = Instant::now();
-    let outcome = match tokio::time::timeout(LIMIT, contain_async(work)).await {
-        Ok(Some(Ok(text))) => well(text),
-        Ok(Some(Err(error))) => Outcome::Failed(bounded(error.to_string())),
-        Ok(None) => Outcome::Failed(broken(&call.name)),
-        Err(_) => Outcome::Failed(format!("{} was stopped after {} s", call.name, LIMIT.as_secs())),
+    let (outcome, staged) = match tokio::time::timeout(LIMIT, contain_async(work)).await {
+        Ok(Some(Ok(done))) => done,
+        Ok(Some(Err(error))) => (Outcome::Failed(bounded(error.to_string())), None),
+        Ok(None) => (Outcome::Failed(broken(&call.name)), None),
+        Err(_) => (Outcome::Failed(format!("{} was stopped after {} s", call.name, LIMIT.as_secs())), None),
     };
-    let event = Event::Finished { turn, call: call.id.clone(), outcome, took: started.elapsed() };
+    let event = Event::Finished { turn, call: call.id.clone(), outcome, staged, took: started.elapsed() };
     means.tell(event).await;
 }
 

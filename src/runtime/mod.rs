@@ -106,9 +106,12 @@ impl Runtime {
                         self.ask_window(!calls.is_empty());
                     }
                     if let Err(error) = self.log.append(&entry) {
-                        trouble = Some(format!(
-                            "The session could not be saved: {error}. It goes on in memory, and saving is tried again."
-                        ));
+                        trouble = Some(unsaved(&error));
+                    }
+                }
+                Effect::KeepGrown(grown) => {
+                    if let Err(error) = self.log.grew(&grown) {
+                        trouble = Some(unsaved(&error));
                     }
                 }
                 Effect::Stream { turn, request } => {
@@ -159,6 +162,11 @@ impl Runtime {
             }
         });
     }
+}
+
+/// What the person is told where the session could not be saved.
+fn unsaved(error: &std::io::Error) -> String {
+    format!("The session could not be saved: {error}. It goes on in memory, and saving is tried again.")
 }
 
 impl Means {

@@ -13,6 +13,10 @@ use tokio::time::Instant;
 /// once, and so is everything that is not a piece of text.
 const TOGETHER: Duration = Duration::from_millis(33);
 
+/// So long after a piece of text the agent is told that it is time to keep what came, where that was not since: a kill
+/// costs a second of a reply at most, and the disk is written to no more often.
+const KEEP: Duration = Duration::from_millis(900);
+
 /// Asks for one reply and tells of every piece; ends with `Chunk::Done` or `Event::Failed`, whatever happens.
 pub(super) async fn stream(means: Means, turn: TurnId, request: Request) {
     let (why, too_long) = match contain_async(pieces(&means, turn, request)).await {
@@ -29,7 +33,13 @@ pub(super) async fn stream(means: Means, turn: TurnId, request: Request) {
 async fn pieces(means: &Means, turn: TurnId, request: Request) -> Option<(String, bool)> {
     let sent = Instant::now();
     let mut chunks = means.llm.stream(pictures::shown(means, request).await);
-    let tell = async |(chunk, after)| means.tell(Event::Chunk { turn, chunk, after }).await;
+    let mut keep: Option<Instant> = None;
+    let tell = async |(chunk, after), keep: &mut Option<Instant>| {
+        if matches!(chunk, Chunk::Text(_) | Chunk::Reasoning(_)) {
+            keep.get_or_insert_with(|| Instant::now() + KEEP);
+        }
+        means.tell(Event::Chunk { turn, chunk, after }).await;
+    };
     let mut waits: Option<(Chunk, Duration)> = None;
     let mut told: Option<Instant> = None;
     let due = tokio::time::sleep(Duration::ZERO);
@@ -38,12 +48,18 @@ async fn pieces(means: &Means, turn: TurnId, request: Request) -> Option<(String
         let piece = tokio::select! {
             biased;
             () = &mut due, if waits.is_some() => None,
+            () = until(keep), if keep.is_some() => {
+                // A piece that waits to be told is kept with the next: all that came within less than a second.
+                keep = None;
+                means.tell(Event::Grew { turn }).await;
+                continue;
+            }
             piece = chunks.next() => Some(piece),
         };
         let chunk = match piece {
             None => {
                 if let Some(piece) = waits.take() {
-                    tell(piece).await;
+                    tell(piece, &mut keep).await;
                     told = Some(Instant::now());
                 }
                 continue;
@@ -51,7 +67,7 @@ async fn pieces(means: &Means, turn: TurnId, request: Request) -> Option<(String
             Some(Some(Ok(chunk))) => chunk,
             Some(ended) => {
                 if let Some(piece) = waits.take() {
-                    tell(piece).await;
+                    tell(piece, &mut keep).await;
                 }
                 let why = ended.and_then(Result::err).map(|error| (error.to_string(), error.is_too_long()));
                 return Some(
@@ -66,7 +82,7 @@ async fn pieces(means: &Means, turn: TurnId, request: Request) -> Option<(String
             continue;
         };
         if let Some(piece) = waits.take() {
-            tell(piece).await;
+            tell(piece, &mut keep).await;
             told = Some(Instant::now());
         }
         let next = told.map(|told| told + TOGETHER).filter(|next| *next > Instant::now());
@@ -80,12 +96,19 @@ async fn pieces(means: &Means, turn: TurnId, request: Request) -> Option<(String
                 if grows(&chunk) {
                     told = Some(Instant::now());
                 }
-                tell((chunk, sent.elapsed())).await;
+                tell((chunk, sent.elapsed()), &mut keep).await;
                 if done {
                     return None;
                 }
             }
         }
+    }
+}
+
+/// Waits for this moment.
+async fn until(at: Option<Instant>) {
+    if let Some(at) = at {
+        tokio::time::sleep_until(at).await;
     }
 }
 

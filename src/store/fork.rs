@@ -6,7 +6,7 @@
 use super::draft::{Drafts, Whose};
 use super::read::{LONGEST, first};
 use super::{Error, Header, Places, lines, new_id, private};
-use crate::chat::SessionId;
+use crate::chat::{Becomes, SessionId};
 use serde_json::{Map, Value};
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -22,13 +22,22 @@ pub struct Fork {
     pub from: SessionId,
     /// Whether the old session's first line could be read. If not, the copy is a dry run, as the careful answer is.
     pub headed: bool,
+    /// Whether a dry run became real, or the other way round.
+    pub turned: bool,
     places: Places,
     kept: bool,
 }
 
 impl Fork {
     fn new(places: &Places, from: &SessionId) -> Self {
-        Self { id: new_id(), from: from.clone(), headed: false, places: places.clone(), kept: false }
+        Self {
+            id: new_id(),
+            from: from.clone(),
+            headed: false,
+            turned: false,
+            places: places.clone(),
+            kept: false,
+        }
     }
 
     /// It is gone on with.
@@ -60,6 +69,15 @@ impl Drop for Fork {
 /// [`Error::Missing`] where there is no such session, [`Error::Io`] where it cannot be read, and [`Error::Copy`] where
 /// the copy cannot be written.
 pub fn fork(places: &Places, from: &SessionId, folder: &Path) -> Result<Fork, Error> {
+    fork_as(places, from, folder, Becomes::AsItWas)
+}
+
+/// The same, as a copy that may be a dry run where the session is none, or real where it is one: then what was rehearsed
+/// stays behind.
+///
+/// # Errors
+/// As above.
+pub fn fork_as(places: &Places, from: &SessionId, folder: &Path, becomes: Becomes) -> Result<Fork, Error> {
     let path = lines::path(&places.sessions(), from);
     let unread = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => Error::Missing(from.0.clone()),
@@ -73,9 +91,17 @@ pub fn fork(places: &Places, from: &SessionId, folder: &Path) -> Result<Fork, Er
 
     let mut copy = Fork::new(places, from);
     let (header, rest) = first(&line);
-    let header = header.and_then(|header| renamed(header, &copy.id, from));
+    let was_dry = header.and_then(|header| serde_json::from_slice::<Header>(header).ok());
+    let was_dry = was_dry.is_none_or(|header| header.dry_run);
+    let dry_run = match becomes {
+        Becomes::AsItWas => was_dry,
+        Becomes::Live => false,
+        Becomes::DryRun => true,
+    };
+    copy.turned = dry_run != was_dry;
+    let header = header.and_then(|header| renamed(header, &copy.id, from, dry_run));
     copy.headed = header.is_some();
-    let mut head = header.unwrap_or_else(|| headless(&copy.id, from, folder));
+    let mut head = header.unwrap_or_else(|| headless(&copy.id, from, folder, dry_run));
     head.push(b'\n');
     if !rest.trim_ascii().is_empty() {
         head.extend_from_slice(rest);
@@ -86,7 +112,9 @@ pub fn fork(places: &Places, from: &SessionId, folder: &Path) -> Result<Fork, Er
         move |source| Error::Copy { from, path, source }
     };
     let (layer, its_layer) = (places.rehearsal(from), places.rehearsal(&copy.id));
-    tree(&layer, &its_layer).map_err(unwritten(&its_layer))?;
+    if becomes != Becomes::Live {
+        tree(&layer, &its_layer).map_err(unwritten(&its_layer))?;
+    }
     let drafts = Drafts::new(places.drafts());
     for (old, new) in
         [(Whose::Session(from), Whose::Session(&copy.id)), (Whose::Card(from), Whose::Card(&copy.id))]
@@ -119,18 +147,19 @@ fn first_line(old: &mut impl BufRead) -> io::Result<Vec<u8>> {
 }
 
 /// The header as the copy has it: what a newer version wrote into it stays. Nothing where it cannot be read.
-fn renamed(header: &[u8], id: &SessionId, from: &SessionId) -> Option<Vec<u8>> {
+fn renamed(header: &[u8], id: &SessionId, from: &SessionId, dry_run: bool) -> Option<Vec<u8>> {
     serde_json::from_slice::<Header>(header).ok()?;
     let mut header: Map<String, Value> = serde_json::from_slice(header).ok()?;
     for (name, value) in [("id", id.0.clone()), ("time", lines::now()), ("from", from.0.clone())] {
         header.insert(name.to_owned(), Value::String(value));
     }
+    header.insert("dry_run".to_owned(), Value::Bool(dry_run));
     serde_json::to_vec(&header).ok()
 }
 
 /// The header of a copy whose old first line tells nothing.
-fn headless(id: &SessionId, from: &SessionId, folder: &Path) -> Vec<u8> {
-    let header = Header { from: Some(from.clone()), ..Header::new(id.clone(), folder, "", true) };
+fn headless(id: &SessionId, from: &SessionId, folder: &Path, dry_run: bool) -> Vec<u8> {
+    let header = Header { from: Some(from.clone()), ..Header::new(id.clone(), folder, "", dry_run) };
     serde_json::to_vec(&header).expect("a header is text and numbers")
 }
 

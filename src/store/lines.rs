@@ -1,7 +1,7 @@
 //! One session, one file: a header, then one line of JSON for each entry, only ever added to.
 
-use super::{Error, Log, Read, private, read};
-use crate::chat::{Entry, SessionId};
+use super::{Error, Log, Read, half, private, read};
+use crate::chat::{Entry, Grown, SessionId};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek, SeekFrom, Write};
@@ -96,7 +96,8 @@ impl Lines {
         Self { path: path(sessions, &header.id), file: None, owed, seq: 1 }
     }
 
-    /// A session that goes on, and what was in it. Nothing in the file changes; entries that follow are added behind.
+    /// A session that goes on, and what was in it. Nothing in the file changes; entries that follow are added behind, and
+    /// before them what was made of a reply that came to no end.
     pub fn open(sessions: &Path, id: &SessionId) -> Result<(Self, Read), Error> {
         let path = path(sessions, id);
         let mut file = private::open_append(&path, false).map_err(|source| match source.kind() {
@@ -112,7 +113,11 @@ impl Lines {
         if !ends_a_line(&mut file).map_err(Error::at(&path))? {
             owed.push(b'\n');
         }
-        let seq = read.last_seq.saturating_add(1);
+        let mut seq = read.last_seq.saturating_add(1);
+        for entry in &read.entries[read.entries.len() - read.halves..] {
+            write_line(&mut owed, seq, entry).map_err(Error::at(&path))?;
+            seq = seq.saturating_add(1);
+        }
         Ok((Self { path, file: Some(file), owed, seq }, read))
     }
 
@@ -157,6 +162,13 @@ impl Log for Lines {
         self.seq = self.seq.saturating_add(1);
         self.settle()
     }
+
+    fn grew(&mut self, grown: &Grown) -> io::Result<()> {
+        serde_json::to_writer(&mut self.owed, &half::Line::new(self.seq, now_ms(), grown))?;
+        self.owed.push(b'\n');
+        self.seq = self.seq.saturating_add(1);
+        self.settle()
+    }
 }
 
 impl Drop for Lines {
@@ -170,11 +182,15 @@ impl Drop for Lines {
 
 /// Adds an entry's line to what is owed; on error nothing is added.
 fn write_line(owed: &mut Vec<u8>, seq: u64, entry: &Entry) -> io::Result<()> {
-    let at = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(0));
-    let mut line = serde_json::to_vec(&Line { seq, at, entry })?;
+    let mut line = serde_json::to_vec(&Line { seq, at: now_ms(), entry })?;
     line.push(b'\n');
     owed.append(&mut line);
     Ok(())
+}
+
+/// Milliseconds since 1970.
+fn now_ms() -> u64 {
+    SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(0))
 }
 
 /// Writes what is owed: in one piece as a rule. What the system did not take is still owed afterwards, to the byte,
@@ -202,7 +218,7 @@ fn is_deleted(file: &File) -> bool {
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 const LOCK_TRIES: u32 = 25;
 
-fn lock(file: &File) -> io::Result<()> {
+pub(super) fn lock(file: &File) -> io::Result<()> {
     for _ in 1..LOCK_TRIES {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),

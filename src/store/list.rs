@@ -1,8 +1,8 @@
 //! The sessions there are, newest first, each looked at no more than a list needs.
 
 use super::read::{Matter, Read};
-use super::{Error, Header, lines, private, read};
-use crate::chat::{CallId, Entry, Session, SessionId};
+use super::{Error, Header, Log, lines, private, read};
+use crate::chat::{CallId, Entry, Namer, Session, SessionId};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -106,7 +106,7 @@ impl Sessions {
     }
 
     /// The files, the one last added to first. What cannot even be looked at is the oldest.
-    fn files(&self) -> Result<Vec<Found>, Error> {
+    pub(super) fn files(&self) -> Result<Vec<Found>, Error> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -120,6 +120,13 @@ impl Sessions {
         let mut files: Vec<Found> = entries.filter_map(|entry| found(entry.ok()?.path())).collect();
         files.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.id.cmp(&a.id)));
         Ok(files)
+    }
+
+    /// Gives a session a name, as its person does.
+    pub fn rename(&self, id: &SessionId, title: &str) -> Result<(), Error> {
+        let (mut lines, _) = self.open(id)?;
+        let titled = Entry::Titled { title: title.to_owned(), by: Namer::Person, usage: None };
+        lines.append(&titled).map_err(Error::at(lines.path()))
     }
 
     /// Opens a session to go on with it.
@@ -145,14 +152,14 @@ fn id_of(path: &Path) -> Option<SessionId> {
 }
 
 /// One file, not looked into yet.
-struct Found {
-    id: SessionId,
-    path: PathBuf,
+pub(super) struct Found {
+    pub(super) id: SessionId,
+    pub(super) path: PathBuf,
     modified: SystemTime,
 }
 
 /// Whether a file's header names this project.
-fn is_of(file: &Found, project: &Path) -> bool {
+pub(super) fn is_of(file: &Found, project: &Path) -> bool {
     let open = || -> io::Result<Read> { part(&mut plain_file(&file.path)?, HEADER, true) };
     open().ok().and_then(|read| read.header).is_some_and(|header| header.is_of(project))
 }
@@ -169,7 +176,7 @@ fn plain_file(path: &Path) -> io::Result<File> {
 }
 
 /// Looks at one file; what goes wrong is said in its row.
-fn look(file: &Found) -> Listed {
+pub(super) fn look(file: &Found) -> Listed {
     let mut row = Listed {
         id: file.id.clone(),
         title: None,

@@ -2,30 +2,37 @@
 
 pub mod draft;
 pub mod fork;
+pub mod half;
 pub mod history;
 pub mod lines;
 pub mod list;
 pub mod place;
 pub mod private;
 pub mod read;
+pub mod remove;
+pub mod search;
 
-use crate::chat::{Entry, SessionId};
+use crate::chat::{Entry, Grown, SessionId};
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub use draft::Drafts;
-pub use fork::{Fork, fork};
+pub use fork::{Fork, fork, fork_as};
 pub use history::History;
 pub use lines::{Header, Lines, new_id};
 pub use list::{Listed, Sessions};
 pub use place::Places;
 pub use read::{Notice, Read, read};
+pub use remove::Removal;
 
 /// Where a session's entries go.
 pub trait Log: Send {
     /// Adds one entry: one whole line, handed to the system before this returns. After an error the session goes on
     /// in memory; the next append tries again.
     fn append(&mut self, entry: &Entry) -> io::Result<()>;
+
+    /// Keeps what came of a reply that is not whole, in the same way.
+    fn grew(&mut self, grown: &Grown) -> io::Result<()>;
 }
 
 /// What goes wrong with stored sessions. The person reads it: what happened, and what to do.

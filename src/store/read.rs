@@ -1,5 +1,6 @@
 //! A session's file read back: what is damaged is left out and said, everything else is kept.
 
+use super::half::{self, Halves};
 use super::{Error, Header};
 use crate::chat::Entry;
 use serde::Deserialize;
@@ -28,6 +29,9 @@ pub struct Read {
     pub times: Vec<u64>,
     /// What was left out, in the order of the file.
     pub notices: Vec<Notice>,
+    /// How many of the entries stand in no line of their own: the last ones, made of the pieces of replies that came to no
+    /// end.
+    pub halves: usize,
     /// The highest number of an entry, known kind or not; 0 where there is none.
     pub last_seq: u64,
 }
@@ -137,6 +141,7 @@ pub(super) fn first(line: &[u8]) -> (Option<&[u8]>, &[u8]) {
 struct Reading {
     read: Read,
     lines: Vec<Line>,
+    grown: Vec<half::Line<'static>>,
     headed: bool,
 }
 
@@ -172,8 +177,8 @@ impl Reading {
             return;
         }
         // Looking at the whole line once is quicker than at each text in it.
-        if let Some(line) = std::str::from_utf8(line).ok().and_then(|text| serde_json::from_str(text).ok()) {
-            return self.lines.push(line);
+        if std::str::from_utf8(line).is_ok_and(|text| self.entry(text)) {
+            return;
         }
         let mut rest = line;
         if find(rest, START) != Some(0) {
@@ -214,16 +219,25 @@ impl Reading {
 
     /// One entry, or what is left of one. `whole` is false for the last of a file that does not end its last line.
     fn piece(&mut self, number: usize, piece: &[u8], whole: bool) {
-        match serde_json::from_slice::<Line>(piece) {
-            Ok(line) => self.lines.push(line),
-            Err(_) => match serde_json::from_slice::<Outline<'_>>(piece) {
-                Ok(outline) => {
-                    self.read.last_seq = self.read.last_seq.max(outline.seq);
-                    self.say(number, Matter::Unknown(outline.entry.kind.chars().take(40).collect()));
-                }
-                Err(_) => self.say(number, if whole { Matter::Damaged } else { Matter::Torn }),
-            },
+        if std::str::from_utf8(piece).is_ok_and(|text| self.entry(text)) {
+            return;
         }
+        match serde_json::from_slice::<Outline<'_>>(piece) {
+            Ok(outline) => {
+                self.read.last_seq = self.read.last_seq.max(outline.seq);
+                self.say(number, Matter::Unknown(outline.entry.kind.chars().take(40).collect()));
+            }
+            Err(_) => self.say(number, if whole { Matter::Damaged } else { Matter::Torn }),
+        }
+    }
+
+    /// Takes a line that is an entry, or a piece of a reply, and nothing else.
+    fn entry(&mut self, line: &str) -> bool {
+        if half::is_one(line.as_bytes()) {
+            let grown = serde_json::from_str(line);
+            return grown.map(|grown| self.grown.push(grown)).is_ok();
+        }
+        serde_json::from_str(line).map(|line| self.lines.push(line)).is_ok()
     }
 
     fn say(&mut self, number: usize, matter: Matter) {
@@ -242,11 +256,36 @@ impl Reading {
         if !self.lines.is_sorted_by_key(|line| line.seq) {
             self.lines.sort_by_key(|line| line.seq);
         }
-        self.read.last_seq = self.read.last_seq.max(self.lines.last().map_or(0, |line| line.seq));
+        let last = self.lines.last().map_or(0, |line| line.seq);
+        let grown = self.grown.iter().map(|line| line.seq).max().unwrap_or(0);
+        self.read.last_seq = self.read.last_seq.max(last).max(grown);
+        let halves = halves(&self.lines, self.grown);
         self.read.times = self.lines.iter().map(|line| line.at).collect();
         self.read.entries = self.lines.into_iter().map(|line| line.entry).collect();
+        for (at, entry) in halves.rest() {
+            self.read.halves += 1;
+            self.read.times.push(at);
+            self.read.entries.push(entry);
+        }
         self.read
     }
+}
+
+/// The replies that came to no end, of lines in their order.
+fn halves(lines: &[Line], mut grown: Vec<half::Line<'static>>) -> Halves {
+    let mut halves = Halves::default();
+    grown.sort_by_key(|line| line.seq);
+    let mut grown = grown.into_iter().peekable();
+    for line in lines {
+        while let Some(more) = grown.next_if(|more| more.seq < line.seq) {
+            halves.grew(more.grown(), more.at);
+        }
+        halves.passed(&line.entry);
+    }
+    for more in grown {
+        halves.grew(more.grown(), more.at);
+    }
+    halves
 }
 
 fn find(text: &[u8], what: &[u8]) -> Option<usize> {

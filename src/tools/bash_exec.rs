@@ -1,8 +1,10 @@
 //! Runs a command in the project's folder.
 
 use super::arguments::{Count, checked};
-use super::{Error, Hands, Settings, Stage, Tool, blocking, brief, destroys, reach, scripts, walled};
-use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Scope, ToolSpec, Work};
+use super::{
+    Error, Hands, Rehearsed, Settings, Stage, Tool, blocking, brief, destroys, reach, scripts, walled,
+};
+use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Scope, Staged, ToolSpec, Work};
 use crate::project::Reader;
 use crate::project::shell::Ran;
 use async_trait::async_trait;
@@ -117,14 +119,12 @@ impl Tool for BashExec {
     }
 
     /// No command runs in a dry run, and none would see what was rehearsed.
-    async fn rehearse(&self, plan: &Plan, _: &Stage) -> Result<String, Error> {
-        let words = super::would_have("bash_exec", plan);
+    async fn rehearse(&self, plan: &Plan, _: &Stage) -> Result<Rehearsed, Error> {
+        let mut text = super::would_have("bash_exec", plan);
         if matches!(plan.access, Access::Read(_)) {
-            return Ok(format!(
-                "{words} Commands do not run in a dry run, not even those that only read: they would not see what was rehearsed. read_file, list_files and search_text do."
-            ));
+            text.push_str(" Commands do not run in a dry run, not even those that only read: they would not see what was rehearsed. read_file, list_files and search_text do.");
         }
-        Ok(words)
+        Ok(Rehearsed { text, how: Staged::Sampled })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Changes a part of a file.
 
 use super::arguments::checked;
-use super::{Error, Hands, Stage, Tool, change, nearest, place};
+use super::{Error, Hands, Rehearsed, Stage, Tool, change, nearest, place};
 use crate::chat::{Intent, Plan, ToolSpec};
 use crate::project::{self, Located, Reader};
 use async_trait::async_trait;
@@ -77,9 +77,8 @@ impl Tool for EditFile {
         change::make(plan, hands.project.clone()).await
     }
 
-    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<String, Error> {
-        let made = change::make(plan, stage.project.clone()).await?;
-        Ok(format!("{made} (dry run: only rehearsed, the real file is as it was)"))
+    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
+        change::make(plan, stage.project.clone()).await.map(Rehearsed::ran)
     }
 }
 

@@ -28,7 +28,7 @@ pub mod write_file;
 pub use scripts::named;
 pub use toolbox::{Settings, Toolbox};
 
-use crate::chat::{Access, Intent, Plan, ToolSpec, Work};
+use crate::chat::{Access, Intent, Plan, Staged, ToolSpec, Work};
 use crate::project::{Reader, Writer};
 use async_trait::async_trait;
 use serde_json::Value;
@@ -52,9 +52,25 @@ pub trait Tool: Send + Sync {
         Err(Error::Broken(format!("nothing to do for “{}”", plan.title)))
     }
     /// Does it where nothing real can be reached. The default says what would have been done.
-    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<String, Error> {
+    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
         let _ = stage;
-        Ok(would_have(&self.spec().name, plan))
+        Ok(Rehearsed { text: would_have(&self.spec().name, plan), how: Staged::Sampled })
+    }
+}
+
+/// What came of a call on the stage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rehearsed {
+    /// What the model is told: what it would be told in life, as far as that can be.
+    pub text: String,
+    /// How that came about.
+    pub how: Staged,
+}
+
+impl Rehearsed {
+    /// It was done on the stage.
+    pub fn ran(text: String) -> Self {
+        Self { text, how: Staged::Ran }
     }
 }
 
@@ -69,11 +85,11 @@ async fn reading_on_stage(
     tool: &str,
     plan: &Plan,
     look: impl Future<Output = Result<String, Error>> + Send,
-) -> Result<String, Error> {
+) -> Result<Rehearsed, Error> {
     match &plan.access {
-        Access::Nothing | Access::Read(_) => look.await,
+        Access::Nothing | Access::Read(_) => look.await.map(Rehearsed::ran),
         Access::ReadSensitive(_) | Access::Write(_) | Access::WriteOutside(_) | Access::Run(_) => {
-            Ok(would_have(tool, plan))
+            Ok(Rehearsed { text: would_have(tool, plan), how: Staged::Sampled })
         }
     }
 }

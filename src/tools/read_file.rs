@@ -2,7 +2,7 @@
 
 use super::arguments::{Count, checked};
 use super::place::{self, Place};
-use super::{Error, Hands, Stage, Tool, blocking, brief, reading_on_stage, work};
+use super::{Error, Hands, Rehearsed, Stage, Tool, blocking, brief, reading_on_stage, work};
 use crate::chat::{Access, Basis, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, Reader, Writer};
 use async_trait::async_trait;
@@ -90,7 +90,7 @@ impl Tool for ReadFile {
         look(plan, hands.project.clone()).await
     }
 
-    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<String, Error> {
+    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
         reading_on_stage("read_file", plan, look(plan, stage.project.clone())).await
     }
 }

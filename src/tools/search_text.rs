@@ -3,7 +3,7 @@
 use super::arguments::checked;
 use super::far::{Far, count};
 use super::place::{self, Place};
-use super::{Error, Hands, Progress, Stage, Tool, blocking, brief, reading_on_stage, work};
+use super::{Error, Hands, Progress, Rehearsed, Stage, Tool, blocking, brief, reading_on_stage, work};
 use crate::chat::{Basis, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, Located, Reader, Writer};
 use async_trait::async_trait;
@@ -94,7 +94,7 @@ impl Tool for SearchText {
         look(plan, hands.project.clone(), &hands.progress).await
     }
 
-    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<String, Error> {
+    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
         reading_on_stage("search_text", plan, look(plan, stage.project.clone(), &stage.progress)).await
     }
 }

@@ -67,7 +67,12 @@ pub const COMMANDS: &[Row] = &[
     row(Command::Help, &["help", "keys"], "the keys that work now", Some(Action::Help)),
     row(Command::New, &["new", "clear"], "begin a new session", None),
     row(Command::Resume, &["resume", "sessions"], "go on with another session", Some(Action::Sessions)),
-    row(Command::Fork, &["fork"], "go on with a copy; this session stays as it is", None),
+    row(
+        Command::Fork,
+        &["fork"],
+        "go on with a copy; /fork live, /fork dry: for real, or as a dry run",
+        None,
+    ),
     row(Command::Model, &["model", "models"], "ask another model", Some(Action::Models)),
     row(
         Command::Connect,

@@ -2,7 +2,7 @@
 
 use crate::agent::{self, Rule};
 use crate::chat::link::Target;
-use crate::chat::{By, CallId, Digest, Grant, Instructions, SessionId, picture};
+use crate::chat::{Becomes, By, CallId, Digest, Grant, Instructions, SessionId, picture};
 use crate::config::Brought;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub enum Wish {
     /// Go on with another session: [`Reply::Opened`].
     Open(SessionId),
     /// Go on with a copy of this session, which stays as it is: [`Reply::Opened`].
-    Fork(SessionId),
+    Fork(SessionId, Becomes),
     /// Begin a new session: [`Reply::Opened`].
     New,
     /// The models that may be chosen: [`Reply::Models`], more than once as more is known.

@@ -7,8 +7,8 @@ use super::parts::picker::Picker;
 use super::text::{output, wrap};
 use super::theme::Theme;
 use crate::agent::{Kept, Mode};
-use crate::chat::CallId;
 use crate::chat::link::Target;
+use crate::chat::{Becomes, CallId};
 use ratatui::text::Line;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub enum Picking {
     /// It goes on.
     Open,
     /// A copy of it does.
-    Fork,
+    Fork(Becomes),
 }
 
 /// What may be talked to.

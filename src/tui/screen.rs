@@ -164,7 +164,11 @@ impl Screen {
                 self.draw();
             }
         }
-        let title = self.state.agent.session.title().map(str::to_owned);
+        let agent = &self.state.agent;
+        let title = agent
+            .session
+            .title()
+            .map(|title| crate::chat::staged::titled(title, agent.is_dry_run()).into_owned());
         let said = !self.state.agent.session.entries().is_empty();
         Ok(Exit {
             session: self.state.session.clone(),

@@ -119,7 +119,8 @@ fn what_cannot_be_copied_is_said_and_leaves_nothing() {
         (&["--fork", "x"][..], "--fork needs a session to copy"),
         (&["--fork", "--resume", "01NONE", "x"], "no session is called 01NONE"),
         (&["--fork", "--continue", "--answers", "answers.json"], "no question waits"),
-        (&["--fork", "--continue", "--dry-run", "x"], "is for real"),
+        (&["--live", "--continue", "x"], "--fork"),
+        (&["--fork", "--continue", "--dry-run", "--live", "x"], "cannot be used with"),
     ] {
         let (out, err, code) = prints(&place, &service, arguments);
         assert!(err.contains(says), "{arguments:?}: {err}");

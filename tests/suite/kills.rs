@@ -1,9 +1,9 @@
 //! The real program killed again and again in the middle of streams, tool calls and approvals: it always comes back,
 //! nothing before the record in flight is lost, and nothing runs twice.
 
-use crate::support::often;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
+use crate::support::{measured, often};
 use aye::chat::{Decision, Entry, Outcome, Session};
 use aye::store::{Read, read};
 use rustix::process::Signal;
@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 /// Sessions that are killed side by side.
 const SESSIONS: usize = 3;
 
-/// How often each is killed.
+/// How often each is killed. `AYE_TEST_TRIALS=200 cargo test --test suite r51_killed_at_any_moment` kills two hundred times.
 fn kills() -> usize {
-    often(20, 4)
+    measured().unwrap_or_else(|| SESSIONS * often(20, 4)).div_ceil(SESSIONS)
 }
 
 fn call(id: usize, name: &str, arguments: &Value) -> Answer {
@@ -33,12 +33,12 @@ fn call(id: usize, name: &str, arguments: &Value) -> Answer {
         .done()
 }
 
-/// Turns without end: a read, a command that leaves its number behind, and words that come slowly.
+/// Turns without end: a read, a command that leaves its number behind, and words that come slowly, some of them for
+/// seconds.
 fn turns() -> Vec<Answer> {
-    let words = || {
-        let slow = |answer: Answer, n: usize| {
-            answer.says(&format!("word {n} ")).then(Step::Pause(Duration::from_millis(15)))
-        };
+    let words = |turn: usize| {
+        let pause = Duration::from_millis(if turn.is_multiple_of(3) { 180 } else { 15 });
+        let slow = |answer: Answer, n: usize| answer.says(&format!("word {n} ")).then(Step::Pause(pause));
         (0..15).fold(Answer::stream(), slow).finish("stop").done()
     };
     let command = |n: usize| json!({ "command": format!("echo {n} >> ran; sleep 0.1") });
@@ -46,7 +46,7 @@ fn turns() -> Vec<Answer> {
         [
             call(3 * n, "read_file", &json!({ "path": "a.txt" })),
             call(3 * n + 1, "bash_exec", &command(n)),
-            words(),
+            words(n),
         ]
     };
     (0..100).flat_map(turn).collect()

@@ -222,7 +222,8 @@ fn a_file_with_secrets_is_not_sent_and_a_long_one_is_cut() {
     let answer = says(r#"{"verdict":"allow","why":""}"#);
     let mut talk = runs_before(answer, full, "cat .env; sh long.sh", &files);
     say(&mut talk.program, "go");
-    talk.program.until_quiet("Done.");
+    // The foot begins with another mode than the one that is waited for elsewhere.
+    talk.program.until("Done.");
     let body: Value = talk.reader.received()[0].body.clone();
     let words = body["messages"][1]["content"].as_str().unwrap();
     assert!(!words.contains("hunter2"), "{words}");

@@ -58,7 +58,7 @@ impl World {
                 }
                 Effect::Consult { .. } => panic!("nobody is to be asked"),
                 Effect::Rehearse { .. } => panic!("this is no dry run"),
-                Effect::Name { .. } | Effect::Hurry => {}
+                Effect::Name { .. } | Effect::KeepGrown(_) | Effect::Hurry => {}
             }
         }
         if let Some(Waiting::Approval { call, plan, by, .. }) = self.state.waiting() {
@@ -143,7 +143,7 @@ impl World {
             9 | 10 if !self.runs.is_empty() => {
                 let (turn, call) = self.runs.remove(pick(self.runs.len()));
                 let outcome = Outcome::Done("did it".into());
-                self.happens(Event::Finished { turn, call, outcome, took: Duration::ZERO });
+                self.happens(Event::Finished { turn, call, outcome, staged: None, took: Duration::ZERO });
             }
             11 | 12 => self.answer(which),
             13 if which < 12 => self.happens(Event::Interrupted),

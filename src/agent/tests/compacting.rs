@@ -286,7 +286,7 @@ fn of_one_long_turn_the_older_outcomes_are_shortened_and_the_persons_words_never
         let outcome = Outcome::Done(format!("begins {} ends", words(1_000)));
         effects = update(
             &mut state,
-            Event::Finished { turn, call: id.as_str().into(), outcome, took: Duration::ZERO },
+            Event::Finished { turn, call: id.as_str().into(), outcome, staged: None, took: Duration::ZERO },
         );
         assert!(!state.is_summarising() && !state.is_idle(), "round {round}: {:?}", shape(&effects));
         assert!(size(request(&effects)) <= 6_400, "round {round}: {}", size(request(&effects)));

@@ -47,6 +47,7 @@ fn holds(seeds: &[(u8, u8)]) {
                 turn,
                 call: id,
                 outcome: Outcome::Done(String::new()),
+                staged: None,
                 took: Duration::ZERO,
             },
             12 => Event::Failed { turn, why: "no".into(), too_long: which % 2 == 0 },
@@ -73,6 +74,7 @@ fn holds(seeds: &[(u8, u8)]) {
                 | Effect::Consult { .. }
                 | Effect::Rehearse { .. }
                 | Effect::Name { .. }
+                | Effect::KeepGrown(_)
                 | Effect::Hurry
                 | Effect::Cancel { .. } => {}
             }
@@ -177,7 +179,10 @@ fn fits(window: u64, steps: &[(u8, u16)]) {
                 planned(&mut state, &id, read());
                 let (turn, outcome) = (turn(&state), Outcome::Done(words(length * 3)));
                 let call = id.as_str().into();
-                update(&mut state, Event::Finished { turn, call, outcome, took: Duration::ZERO })
+                update(
+                    &mut state,
+                    Event::Finished { turn, call, outcome, staged: None, took: Duration::ZERO },
+                )
             }
         };
         waiting.extend(effects);

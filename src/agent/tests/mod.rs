@@ -6,6 +6,7 @@ mod beneath;
 mod compacting;
 mod consulting;
 mod editing;
+mod growing;
 mod instructed;
 mod laws;
 mod naming;
@@ -89,7 +90,10 @@ fn planned(state: &mut State, id: &str, intent: Intent) -> Vec<Effect> {
 fn finished(state: &mut State, id: &str) -> Vec<Effect> {
     let turn = state.turn().unwrap_or(TurnId(0));
     let outcome = Outcome::Done(format!("did {id}"));
-    update(state, Event::Finished { turn, call: id.into(), outcome, took: Duration::from_millis(7) })
+    update(
+        state,
+        Event::Finished { turn, call: id.into(), outcome, staged: None, took: Duration::from_millis(7) },
+    )
 }
 
 fn decided(state: &mut State, id: &str, decision: Decision) -> Vec<Effect> {
@@ -141,6 +145,7 @@ fn shape(effects: &[Effect]) -> Vec<String> {
             Effect::Act { call, .. } => format!("ACT {}", call.id),
             Effect::Rehearse { call, .. } => format!("REHEARSE {}", call.id),
             Effect::Name { .. } => "NAME".to_owned(),
+            Effect::KeepGrown(grown) => format!("KEEP {}", grown.text.1),
             Effect::Hurry => "HURRY".to_owned(),
             Effect::Cancel { .. } => "CANCEL".to_owned(),
         })

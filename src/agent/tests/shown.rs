@@ -45,7 +45,11 @@ impl World {
                     self.runs.clear();
                 }
                 Effect::Rehearse { .. } => panic!("this is no dry run"),
-                Effect::Stream { .. } | Effect::Consult { .. } | Effect::Name { .. } | Effect::Hurry => {}
+                Effect::Stream { .. }
+                | Effect::Consult { .. }
+                | Effect::Name { .. }
+                | Effect::KeepGrown(_)
+                | Effect::Hurry => {}
             }
         }
         if let Some(Waiting::Approval { call, plan, .. }) = self.state.waiting() {
@@ -129,7 +133,7 @@ impl World {
                 let call = self.runs.remove(usize::from(which) % self.runs.len());
                 self.age += which % 2;
                 let outcome = Outcome::Done(String::new());
-                self.happens(Event::Finished { turn, call, outcome, took: Duration::ZERO });
+                self.happens(Event::Finished { turn, call, outcome, staged: None, took: Duration::ZERO });
             }
             4 | 5 => {
                 let call = card.unwrap_or(id);

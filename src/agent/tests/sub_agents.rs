@@ -57,7 +57,10 @@ pub(super) fn looked(state: &mut State, of: &str, id: &str, intent: Intent) -> V
 pub(super) fn ran(state: &mut State, of: &str, id: &str) -> Vec<Effect> {
     let turn = turn(beneath(state, of));
     let outcome = Outcome::Done(format!("did {id}"));
-    update(state, Event::Finished { turn, call: id.into(), outcome, took: Duration::from_millis(7) })
+    update(
+        state,
+        Event::Finished { turn, call: id.into(), outcome, staged: None, took: Duration::from_millis(7) },
+    )
 }
 
 pub(super) fn card(state: &State) -> Option<(String, Option<String>)> {
@@ -255,6 +258,7 @@ fn r17_stopping_stops_all_and_nothing_late_is_taken() {
                 turn,
                 call: "y".into(),
                 outcome: Outcome::Done(String::new()),
+                staged: None,
                 took: Duration::ZERO,
             },
             Event::Failed { turn, why: "late".into(), too_long: false },

@@ -98,12 +98,14 @@ fn in_a_dry_run_nothing_acts() {
         turn,
         call: "a".into(),
         outcome: Outcome::Rehearsed("x".into()),
+        staged: None,
         took: Duration::ZERO,
     };
     assert_eq!(shape(&update(&mut state, read)), ["done a"], "reading is the same in a rehearsal");
     assert_eq!(shape(&planned(&mut state, "b", write())), ["rehearse b", "REHEARSE b"]);
     let rehearsed = Outcome::Rehearsed("x".into());
-    let write = Event::Finished { turn, call: "b".into(), outcome: rehearsed, took: Duration::ZERO };
+    let write =
+        Event::Finished { turn, call: "b".into(), outcome: rehearsed, staged: None, took: Duration::ZERO };
     assert_eq!(shape(&update(&mut state, write)), ["rehearsed b", "STREAM"]);
 }
 

@@ -43,7 +43,7 @@ fn decided(id: &str, decision: Decision, sha256: Digest) -> Entry {
 }
 
 fn settled(id: &str, outcome: Outcome, sha256: Digest) -> Entry {
-    Entry::Settled { call: id.into(), outcome, took_ms: 12, sha256 }
+    Entry::Settled { call: id.into(), outcome, took_ms: 12, sha256, staged: None }
 }
 
 fn done() -> Outcome {

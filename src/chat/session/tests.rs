@@ -28,6 +28,7 @@ fn settled(call: &str) -> Entry {
         outcome: Outcome::Done(format!("did {call}")),
         took_ms: 1,
         sha256: Digest::default(),
+        staged: None,
     }
 }
 

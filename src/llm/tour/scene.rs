@@ -27,9 +27,11 @@ pub fn next(messages: &[Message]) -> Reply {
             Choice::Own(_) => edit(0, words::OWN_WORDS),
             Choice::None => command(words::NO_CHOICE),
         },
-        (_, _, Some(edit), None) => command(&after_edit(&edit)),
+        (_, _, Some(edit), None) => command(&after_edit(&edit, is_dry_run(messages))),
         (_, Some(ask), edit, Some(run)) => match said_after(messages, RUN) {
-            None => closing(&run, edit.and_then(|edit| changed(&ask, &edit))),
+            None => {
+                closing(&run, edit.filter(|_| !is_dry_run(messages)).and_then(|edit| changed(&ask, &edit)))
+            }
             Some(times) => says(words::AFTER[times % words::AFTER.len()]),
         },
     };
@@ -102,8 +104,16 @@ fn edit(choice: usize, remark: &str) -> Reply {
     .chunk(call(EDIT, "edit_file", json!({"path": path, "old_text": old, "new_text": new})))
 }
 
-fn after_edit(edit: &str) -> String {
+/// Whether the model is told that nothing is real.
+fn is_dry_run(messages: &[Message]) -> bool {
+    messages.iter().any(|message| matches!(message, Message::System(words) if words.contains("is a dry run")))
+}
+
+fn after_edit(edit: &str, dry_run: bool) -> String {
     match result::read(edit) {
+        Result::Told(_) if dry_run => {
+            "This is a dry run: the change was rehearsed, and the file is as it was.".to_owned()
+        }
         Result::Refused => {
             "You said no, so the file is as it was. The tour goes on without the change.".to_owned()
         }

@@ -58,6 +58,36 @@ fn names(play: &Rehearsal, under: &str, hidden: bool) -> Vec<String> {
     names
 }
 
+/// Every change in a few words.
+fn told(play: &Rehearsal) -> Vec<String> {
+    let words = |node: &Node| match node {
+        Node::Nothing => "nothing".to_owned(),
+        Node::File { bytes, .. } => String::from_utf8_lossy(bytes).into_owned(),
+        Node::Folder { .. } => "folder".to_owned(),
+        Node::Link(to) => format!("link to {}", to.display()),
+        Node::Other(words) => words.clone(),
+    };
+    let changes = play.changes().unwrap();
+    let told = changes.iter().map(|change| {
+        format!("{} {} → {}", change.path.display(), words(&change.before), words(&change.after))
+    });
+    told.collect()
+}
+
+/// What the kernel's overlay leaves where something was deleted.
+fn delete(upper: &Path) {
+    std::fs::create_dir_all(upper.parent().unwrap()).unwrap();
+    let nothing = rustix::fs::makedev(0, 0);
+    rustix::fs::mknodat(rustix::fs::CWD, upper, rustix::fs::FileType::CharacterDevice, 0o000.into(), nothing)
+        .unwrap();
+}
+
+/// What it leaves of a folder that took the place of another.
+fn hides(upper: &Path) {
+    std::fs::create_dir_all(upper).unwrap();
+    rustix::fs::lsetxattr(upper, "user.overlay.opaque", b"y", rustix::fs::XattrFlags::empty()).unwrap();
+}
+
 #[test]
 fn r30_the_rehearsal_sees_its_own_writes_and_the_project_stays_as_it_is() {
     let place = Play::new();
@@ -74,15 +104,19 @@ fn r30_the_rehearsal_sees_its_own_writes_and_the_project_stays_as_it_is() {
 
     let again = place.open();
     assert_eq!(again.read(&old).unwrap(), b"second");
-    let change = |path: &str, before: Option<&[u8]>, after: &[u8]| Change {
-        path: path.into(),
-        before: before.map(<[u8]>::to_vec),
-        after: after.to_vec(),
-    };
-    let changes = [change("new/deep/b.rs", None, b"new"), change("src/a.rs", Some(b"old\r\n"), b"second")];
-    assert_eq!(again.changes().unwrap(), changes);
+    assert_eq!(
+        told(&again),
+        [
+            "new nothing → folder",
+            "new/deep nothing → folder",
+            "new/deep/b.rs nothing → new",
+            "src/a.rs old\r\n → second"
+        ]
+    );
+    assert_eq!(again.origin(Path::new("src/a.rs")), Some(Digest::of(b"old\r\n")));
+    assert_eq!(again.origin(Path::new("new/deep/b.rs")), None);
     again.write(&old, Some(b"second"), b"old\r\n").unwrap();
-    assert_eq!(again.changes().unwrap().len(), 1);
+    assert_eq!(again.changes().unwrap().len(), 3);
 }
 
 #[test]
@@ -136,4 +170,180 @@ fn what_would_be_refused_for_real_is_refused_in_rehearsal() {
     play.write(&play.locate("made/file").unwrap(), None, b"x").unwrap();
     assert_eq!(write("made", None), "made is a folder, not a file");
     assert!(write("made/file/below", None).starts_with("made/file/below: "));
+}
+
+#[test]
+fn r30_what_was_deleted_is_gone_for_every_reader_and_can_be_made_anew() {
+    let place = Play::new();
+    std::fs::create_dir_all(place.root.join("old/deep")).unwrap();
+    std::fs::write(place.root.join("old/deep/x"), "x").unwrap();
+    std::fs::write(place.root.join("old/y"), "y").unwrap();
+    let before = place.picture();
+    let play = place.open();
+    for path in ["z.txt", "old", "link"] {
+        delete(&play.upper.join(path));
+    }
+    let at = |path: &str| play.locate(path).unwrap();
+    for path in ["z.txt", "old", "old/y", "old/deep/x"] {
+        assert!(!play.exists(&at(path)), "{path}");
+        assert!(matches!(play.read(&at(path)), Err(Error::Missing(_))), "{path}");
+    }
+    assert!(matches!(play.names(&at("old")), Err(Error::Missing(_))));
+    assert_eq!(play.names(&at(".")).unwrap(), ["src"]);
+    assert_eq!(names(&play, ".", true), ["src/", "src/a.rs 5"]);
+    assert!(at("link").inside, "a link that is gone leads nowhere");
+    play.note_origins().unwrap();
+    assert_eq!(play.origin(Path::new("old/deep/x")), Some(Digest::of(b"x")));
+    assert_eq!(
+        told(&play),
+        [
+            "link link to ../outside → nothing",
+            "old folder → nothing",
+            "old/deep folder → nothing",
+            "old/deep/x x → nothing",
+            "old/y y → nothing",
+            "z.txt z → nothing"
+        ]
+    );
+    play.write(&at("old/y"), None, b"new").unwrap();
+    play.write(&at("z.txt"), None, b"z").unwrap();
+    assert_eq!(names(&play, "old", true), ["old/y 3"]);
+    assert_eq!(play.names(&at("old")).unwrap(), ["y"]);
+    assert!(!play.exists(&at("old/deep")));
+    assert_eq!(
+        told(&play),
+        [
+            "link link to ../outside → nothing",
+            "old/deep folder → nothing",
+            "old/deep/x x → nothing",
+            "old/y y → new"
+        ]
+    );
+    assert_eq!(place.picture(), before);
+}
+
+#[test]
+fn r30_folders_links_modes_and_odd_files_are_kept_as_they_are() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let place = Play::new();
+    std::fs::set_permissions(place.root.join("z.txt"), std::fs::Permissions::from_mode(0o751)).unwrap();
+    std::fs::create_dir(place.root.join("taken")).unwrap();
+    std::fs::write(place.root.join("taken/in"), "in").unwrap();
+    let play = place.open();
+    let at = |path: &str| play.locate(path).unwrap();
+    play.write(&at("z.txt"), Some(b"z"), b"\0\xff\r\n").unwrap();
+    let upper = &play.upper;
+    hides(&upper.join("src"));
+    std::fs::write(upper.join("src/new"), "n").unwrap();
+    std::fs::write(upper.join("taken"), "a file now").unwrap();
+    symlink("src/new", upper.join("way")).unwrap();
+    symlink("/etc/hostname", upper.join("out")).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, upper.join("pipe"), 0o600.into()).unwrap();
+    std::fs::create_dir(upper.join("empty")).unwrap();
+    std::fs::File::create(upper.join("big")).unwrap().set_len(super::super::READ_LIMIT + 1).unwrap();
+    std::fs::write(upper.join(".aye-writing-1"), "half").unwrap();
+
+    assert_eq!(play.read(&at("z.txt")).unwrap(), b"\0\xff\r\n");
+    assert_eq!(play.read(&at("way")).unwrap(), b"n");
+    assert!(!at("out").inside);
+    let error = |path: &str| play.read(&at(path)).unwrap_err().to_string();
+    assert_eq!(error("pipe"), "pipe is a pipe, not a file");
+    assert!(error("big").contains("the limit is"));
+    assert_eq!(error("src/a.rs"), "there is no file src/a.rs");
+    assert!(play.names(&at("taken")).is_err() && !play.exists(&at("taken/in")));
+    let all = ["big 10485761", "empty/", "src/", "src/new 1", "taken 10", "way 1", "z.txt 4"];
+    assert_eq!(names(&play, ".", true), all);
+    let told = told(&play);
+    let expected = [
+        "big nothing → a file of 10485761 bytes",
+        "empty nothing → folder",
+        "out nothing → link to /etc/hostname",
+        "pipe nothing → a pipe",
+        "src/a.rs old\r\n → nothing",
+        "src/new nothing → n",
+        "taken folder → a file now",
+        "taken/in in → nothing",
+        "way nothing → link to src/new",
+        "z.txt z → \0\u{fffd}\r\n",
+    ];
+    assert_eq!(told, expected);
+    let changed = play.change(Path::new("z.txt")).unwrap().unwrap();
+    assert!(matches!(changed.after, Node::File { mode: 0o751, .. }), "{changed:?}");
+    // A mode alone is a change too.
+    std::fs::set_permissions(upper.join("src/new"), std::fs::Permissions::from_mode(0o700)).unwrap();
+    std::fs::remove_file(upper.join("z.txt")).unwrap();
+    std::fs::write(upper.join("z.txt"), "z").unwrap();
+    let changed = play.change(Path::new("z.txt")).unwrap().unwrap();
+    assert!(matches!(
+        (&changed.before, &changed.after),
+        (Node::File { mode: 0o751, .. }, Node::File { mode: 0o644, .. })
+    ));
+}
+
+#[test]
+fn the_walk_keeps_to_the_ignore_files_as_they_are_seen() {
+    let place = Play::new();
+    std::fs::write(place.root.join(".gitignore"), "*.log\n/target\n").unwrap();
+    for path in ["a.log", "src/b.log", "target/x", "src/target/y"] {
+        let path = place.root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+    }
+    let play = place.open();
+    let at = |path: &str| play.locate(path).unwrap();
+    play.write(&at("target/made"), None, b"").unwrap();
+    play.write(&at("made.log"), None, b"").unwrap();
+    let all = ["src/", "src/a.rs 5", "src/target/", "src/target/y 0", "z.txt 1"];
+    assert_eq!(names(&play, ".", false), all);
+    assert_eq!(names(&play, "src", false), all[1..4]);
+    play.write(&at("src/.ignore"), None, b"!b.log\ntarget\n").unwrap();
+    assert_eq!(names(&play, ".", false), ["src/", "src/a.rs 5", "src/b.log 0", "z.txt 1"]);
+    play.write(&at(".gitignore"), Some(b"*.log\n/target\n"), b"z*\n").unwrap();
+    assert_eq!(
+        names(&play, ".", false),
+        [
+            "a.log 0",
+            "made.log 0",
+            "src/",
+            "src/a.rs 5",
+            "src/b.log 0",
+            "target/",
+            "target/made 0",
+            "target/x 0"
+        ]
+    );
+}
+
+#[test]
+fn a_walk_over_a_rehearsal_without_changes_is_that_of_the_project() {
+    let place = Play::new();
+    std::fs::create_dir_all(place.root.join(".git/info")).unwrap();
+    std::fs::create_dir_all(place.root.join("deep/er")).unwrap();
+    for (path, text) in [
+        (".git/info/exclude", "excluded\n"),
+        ("excluded", ""),
+        (".hidden", ""),
+        ("deep/.gitignore", "er/x\n!er/keep.log\n"),
+        ("deep/er/x", ""),
+        ("deep/er/keep.log", ""),
+        (".gitignore", "*.log\n"),
+        ("a.log", ""),
+        ("deep.txt", ""),
+    ] {
+        std::fs::write(place.root.join(path), text).unwrap();
+    }
+    std::os::unix::fs::symlink("deep", place.root.join("inward")).unwrap();
+    let (play, disk) = (place.open(), Disk::new(&place.root).unwrap());
+    for under in [".", "deep", "deep/er", "z.txt"] {
+        for hidden in [false, true] {
+            let mut real = Vec::new();
+            disk.walk(&disk.locate(under).unwrap(), hidden, &mut |found| {
+                let size = if found.folder { "/".to_owned() } else { format!(" {}", found.size) };
+                real.push(format!("{}{size}", found.at.shown.display()));
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+            assert_eq!(names(&play, under, hidden), real, "{under} {hidden}");
+        }
+    }
 }

@@ -33,6 +33,10 @@ impl crate::store::Log for Forgets {
     fn append(&mut self, _: &crate::chat::Entry) -> std::io::Result<()> {
         Ok(())
     }
+
+    fn grew(&mut self, _: &crate::chat::Grown) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// What a frontend is told, and when.
@@ -141,4 +145,29 @@ async fn pieces_of_two_kinds_keep_their_order() {
         Chunk::Done(Finish::Stop),
     ];
     assert_eq!(chunks, expected);
+}
+
+/// When the agent is told to keep what came, in milliseconds.
+async fn kept(pieces: Vec<Result<Chunk, Error>>, pause: Duration) -> Vec<u128> {
+    let told = told(pieces, pause).await;
+    let times = told.iter().filter(|(event, _)| matches!(event, Event::Grew { .. }));
+    times.map(|(_, at)| at.as_millis()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn r51_a_reply_is_kept_once_a_second_as_long_as_it_grows() {
+    let times = kept(words(500), Duration::from_millis(10)).await;
+    assert_eq!(times.len(), 5, "{times:?}");
+    assert!(times.windows(2).all(|pair| (900..=1000).contains(&(pair[1] - pair[0]))), "{times:?}");
+    assert_eq!(kept(words(50), Duration::from_millis(10)).await, [0u128; 0], "a short one is kept whole");
+}
+
+#[tokio::test(start_paused = true)]
+async fn r51_what_came_before_a_long_silence_is_kept_within_the_second() {
+    let mut pieces = words(3);
+    pieces.pop();
+    pieces.push(Ok(Chunk::Quiet { since: Duration::from_secs(60), limit: Duration::from_secs(90) }));
+    // The words come at 60, 120 and 180 s.
+    let times = kept(pieces, Duration::from_secs(60)).await;
+    assert_eq!(times, [60_900, 120_900, 180_900]);
 }

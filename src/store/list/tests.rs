@@ -127,6 +127,7 @@ fn a_question_waits_until_it_is_settled() {
         outcome: Outcome::Done("x".into()),
         took_ms: 0,
         sha256: Digest::default(),
+        staged: None,
     };
     held(&sessions, "01A", "/p", 2, std::slice::from_ref(&asked));
     held(&sessions, "01B", "/p", 1, &[asked, settled]);

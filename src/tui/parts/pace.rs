@@ -90,6 +90,7 @@ impl Pace {
                     self.sent = now;
                 }
                 Effect::Append(_)
+                | Effect::KeepGrown(_)
                 | Effect::Plan { .. }
                 | Effect::Consult { .. }
                 | Effect::Act { .. }

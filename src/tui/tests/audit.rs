@@ -204,7 +204,13 @@ fn called(times: usize, name: &str, text: &str) -> Screen {
         }
         entries.push(reply);
         let outcome = Outcome::Done(text.into());
-        entries.push(Entry::Settled { call: id, outcome, took_ms: 1, sha256: Digest::default() });
+        entries.push(Entry::Settled {
+            call: id,
+            outcome,
+            took_ms: 1,
+            sha256: Digest::default(),
+            staged: None,
+        });
     }
     entries.push(ended());
     Screen::with(entries)

@@ -61,7 +61,13 @@ fn says(screen: &mut Screen, of: &str, text: &str, call: Option<(&str, &str)>) {
 fn ran(screen: &mut Screen, of: &str, id: &str) {
     let turn = beneath(screen, of);
     let (outcome, took) = (Outcome::Done("one\ntwo".into()), Duration::from_millis(12));
-    screen.happens(Event::Agent(agent::Event::Finished { turn, call: id.into(), outcome, took }));
+    screen.happens(Event::Agent(agent::Event::Finished {
+        turn,
+        call: id.into(),
+        outcome,
+        staged: None,
+        took,
+    }));
     screen.frame();
 }
 

@@ -224,7 +224,10 @@ fn a_copy_is_made_when_the_turn_is_over_and_not_before() {
     let forks = |screen: &mut Screen| {
         screen.effects.clear();
         screen.says("/fork");
-        screen.effects.iter().any(|effect| matches!(effect, Effect::Ask(Wish::Fork(id)) if id.0 == "01J"))
+        screen
+            .effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Ask(Wish::Fork(id, Becomes::AsItWas)) if id.0 == "01J"))
     };
     let mut screen = Screen::new();
     assert!(!forks(&mut screen) && screen.shows().contains("nothing was said yet"), "{}", screen.shows());
@@ -239,7 +242,7 @@ fn a_copy_of_the_session_picked_from_its_list_is_made() {
     use crate::tui::host::{Reply, SessionRow, Wish};
     use crate::tui::overlay::Picking;
     let mut screen = Screen::new();
-    let effects = update::begin(&mut screen.state, String::new(), Some(Picking::Fork));
+    let effects = update::begin(&mut screen.state, String::new(), Some(Picking::Fork(Becomes::AsItWas)));
     assert!(effects.contains(&Effect::Ask(Wish::Sessions)), "{effects:?}");
     let row = SessionRow {
         id: SessionId("02".into()),
@@ -254,7 +257,7 @@ fn a_copy_of_the_session_picked_from_its_list_is_made() {
     assert!(shown.contains("go on with a copy of") && shown.contains("a copy, dry run"), "{shown}");
     screen.presses("enter");
     assert!(
-        screen.effects.contains(&Effect::Ask(Wish::Fork(SessionId("02".into())))),
+        screen.effects.contains(&Effect::Ask(Wish::Fork(SessionId("02".into()), Becomes::AsItWas))),
         "{:?}",
         screen.effects
     );

@@ -16,6 +16,7 @@ mod modes;
 mod outputs;
 mod pictures;
 mod questions;
+mod rehearsed;
 mod speed;
 mod trust;
 mod unheard;
@@ -153,7 +154,13 @@ impl Screen {
     pub fn finished(&mut self, id: &str, outcome: Outcome) {
         let turn = self.state.agent.turn().expect("a turn runs");
         let took = Duration::from_millis(12);
-        self.happens(Event::Agent(agent::Event::Finished { turn, call: id.into(), outcome, took }));
+        self.happens(Event::Agent(agent::Event::Finished {
+            turn,
+            call: id.into(),
+            outcome,
+            staged: None,
+            took,
+        }));
         self.frame();
     }
 

@@ -119,7 +119,7 @@ fn a_dry_run_says_so_all_the_time() {
     screen.chunk(Chunk::Text("Done that".into()));
     screen.waits(10_000);
     insta::assert_snapshot!(screen.shows(), @r"
-     aye · go                                         gpt-5-mini · ~/project ⎇ main
+     aye · [dry run] go                               gpt-5-mini · ~/project ⎇ main
     ────────────────────────────────────────────────────────────────────────────────
      ▌ go
 

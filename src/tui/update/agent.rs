@@ -1,7 +1,7 @@
 //! What the agent's events mean for the screen.
 
 use crate::agent;
-use crate::chat::{Chunk, Entry};
+use crate::chat::{Chunk, Entry, staged};
 use crate::tui::effect::Effect;
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::sub_agent::asked_by;
@@ -82,7 +82,7 @@ pub fn settle(state: &mut State) -> Vec<Effect> {
         None => "",
     };
     let name = state.agent.session.title().unwrap_or("aye");
-    let title = format!("{mark}{name}");
+    let title = format!("{mark}{}", staged::titled(name, state.agent.is_dry_run()));
     if title != state.titled {
         state.titled.clone_from(&title);
         effects.push(Effect::Title(title));

@@ -2,6 +2,7 @@
 
 use super::{agent, audit, connect, copy, grants, key, models, modes, search};
 use crate::agent::Waiting;
+use crate::chat::Becomes;
 use crate::tui::command::{COMMANDS, Command};
 use crate::tui::effect::Effect;
 use crate::tui::focus;
@@ -20,7 +21,7 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
     match command {
         Command::Help => help(state),
         Command::New => leave_for(state, Wish::New),
-        Command::Fork => fork(state),
+        Command::Fork => fork(state, words),
         Command::Resume => sessions(state, Picking::Open),
         Command::Theme => themes(state),
         Command::Model if !words.is_empty() => models::use_named(state, words),
@@ -44,8 +45,12 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
         Command::Compact => compact(state),
         Command::Dry => {
             let words = match state.agent.is_dry_run() {
-                true => "this is a dry run: nothing real is touched, from the first word to the last",
-                false => "a dry run is chosen when a session begins: leave, and start with aye --dry-run",
+                true => {
+                    "this is a dry run: nothing real is touched, from the first word to the last. /rehearsal shows what came of it, /fork live goes on for real in a copy"
+                }
+                false => {
+                    "a dry run is chosen when a session begins, with aye --dry-run; /fork dry rehearses in a copy of this one"
+                }
             };
             state.notice(words, Kind::Info);
             Vec::new()
@@ -79,8 +84,25 @@ pub fn leave_for(state: &mut State, wish: Wish) -> Vec<Effect> {
     [draft].into_iter().chain(card).chain([Effect::Ask(wish)]).collect()
 }
 
-/// Goes on with a copy, when the turn is over or while a question waits.
-fn fork(state: &mut State) -> Vec<Effect> {
+/// Goes on with a copy, when the turn is over or while a question waits: as what the session is, for real, or as a dry run.
+fn fork(state: &mut State, words: &str) -> Vec<Effect> {
+    let becomes = match (words, state.agent.is_dry_run()) {
+        ("", _) => Ok(Becomes::AsItWas),
+        ("live", true) => Ok(Becomes::Live),
+        ("dry", false) => Ok(Becomes::DryRun),
+        ("live", false) => Err("this session is for real already; /fork alone copies it"),
+        ("dry", true) => Err("this session is a dry run already; /fork alone copies it"),
+        (_, _) => Err(
+            "write /fork, /fork live (a dry run goes on for real) or /fork dry (it is rehearsed from here)",
+        ),
+    };
+    let becomes = match becomes {
+        Ok(becomes) => becomes,
+        Err(why) => {
+            state.notice(why, Kind::Info);
+            return Vec::new();
+        }
+    };
     let yes_wanted = |waiting| matches!(waiting, Waiting::Approval { .. });
     let why_not = match state.agent.waiting() {
         _ if state.agent.all_waiting().any(yes_wanted) => "answer the card first: a yes is for one session",
@@ -90,7 +112,7 @@ fn fork(state: &mut State) -> Vec<Effect> {
         }
         None if state.agent.session.entries().is_empty() => "nothing was said yet that could be copied",
         Some(_) | None => {
-            return leave_for(state, Wish::Fork(state.session.clone()));
+            return leave_for(state, Wish::Fork(state.session.clone(), becomes));
         }
     };
     state.notice(why_not, Kind::Info);
@@ -124,7 +146,7 @@ pub fn palette(state: &mut State) -> Vec<Effect> {
 pub fn sessions(state: &mut State, picking: Picking) -> Vec<Effect> {
     let title = match picking {
         Picking::Open => "sessions",
-        Picking::Fork => "go on with a copy of",
+        Picking::Fork(_) => "go on with a copy of",
     };
     let picker = Picker::new(title, "no other session here", Vec::new());
     state.overlays.push(Overlay::Sessions(picker, Vec::new(), picking));

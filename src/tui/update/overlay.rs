@@ -145,7 +145,9 @@ fn picked(state: &mut State, cache: &mut Cache, pick: Pick) -> Vec<Effect> {
 fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize, keep: bool) -> Vec<Effect> {
     match overlay {
         Overlay::Sessions(_, rows, picking) => match (rows.into_iter().nth(row), picking) {
-            (Some(session), Picking::Fork) => commands::leave_for(state, Wish::Fork(session.id)),
+            (Some(session), Picking::Fork(becomes)) => {
+                commands::leave_for(state, Wish::Fork(session.id, becomes))
+            }
             (Some(session), Picking::Open) if session.id == state.session => Vec::new(),
             (Some(session), Picking::Open) => commands::leave_for(state, Wish::Open(session.id)),
             (None, _) => Vec::new(),

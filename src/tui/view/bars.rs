@@ -1,7 +1,7 @@
 //! The head, the foot and the chip: what is always said.
 
 use crate::agent::{self, Mode, Phase, Step};
-use crate::chat::Entry;
+use crate::chat::{Entry, staged};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::pace::{self, Wait};
 use crate::tui::parts::status::{Bar, dollars, tokens};
@@ -23,7 +23,8 @@ pub fn head(state: &State, area: Rect, buffer: &mut Buffer) {
     let theme = &state.theme;
     let mut bar = Bar::between(" · ", theme.dim);
     bar.left("aye", theme.strong, 1);
-    bar.left(state.agent.session.title().unwrap_or_default(), theme.text, 3);
+    let title = state.agent.session.title().unwrap_or_default();
+    bar.left(staged::titled(title, state.agent.is_dry_run() && !title.is_empty()), theme.text, 3);
     if state.agent.session.title().is_some() {
         bar.shrinks();
     }
@@ -58,6 +59,15 @@ pub fn rule(state: &State, area: Rect, buffer: &mut Buffer) {
         for y in area.top()..area.bottom() {
             buffer[(x, y)].set_symbol("─").set_style(state.theme.border_dim);
         }
+    }
+}
+
+/// In the foot that steps back behind an overlay: that this is a dry run does not.
+pub fn dry_run(state: &State, foot: Rect, buffer: &mut Buffer) {
+    if state.agent.is_dry_run() && !foot.is_empty() {
+        let words = width::fit("DRY RUN", usize::from(foot.width)).len();
+        let cells = u16::try_from(words).unwrap_or(u16::MAX).saturating_add(1).min(foot.width);
+        buffer.set_style(Rect { width: cells, ..foot }, state.theme.danger);
     }
 }
 

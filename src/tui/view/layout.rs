@@ -49,7 +49,8 @@ pub fn areas(state: &State) -> Areas {
     let open = state.open_card();
     let writes = open.is_none() || !state.composer.is_empty();
     let least = u16::from(writes);
-    let foot = take(u16::from(height >= 3), least);
+    // Where nothing real is touched, that is said before anything else.
+    let foot = take(u16::from(height >= 3 || height == 2 && state.agent.is_dry_run()), least);
     let head = take(u16::from(height >= 8), least);
     let rule = take(u16::from(height >= 12), least);
     let air = take(u16::from(height >= 16), least);

@@ -1,5 +1,6 @@
 //! What lies over the screen, drawn last.
 
+use super::{bars, layout};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::{Links, Overlay, Reader};
 use crate::tui::parts::frame::Frame;
@@ -23,7 +24,7 @@ pub struct Over {
 pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Over> {
     let theme = &state.theme;
     let all = buffer.area;
-    let area = inset(all);
+    let area = inset(state, all);
     recede(state, buffer);
     let cursor = match state.overlays.last()? {
         Overlay::Help(help) => {
@@ -76,6 +77,7 @@ fn recede(state: &State, buffer: &mut Buffer) {
         ) => {
             let all = buffer.area;
             buffer.set_style(all, state.theme.border_dim);
+            bars::dry_run(state, layout::areas(state).foot, buffer);
         }
     }
 }
@@ -108,11 +110,12 @@ fn enter_key(state: &State, line: &line::Line, area: Rect, buffer: &mut Buffer) 
     Over { area, cursor: Some(Position { x: x.min(row.right().saturating_sub(1)), y: row.y }) }
 }
 
-/// A little of the screen stays to be seen, where there is room.
-fn inset(all: Rect) -> Rect {
+/// A little of the screen stays to be seen, where there is room; in a dry run always the foot, which says so.
+fn inset(state: &State, all: Rect) -> Rect {
     let x = if all.width >= 60 { 3 } else { 0 };
     let y = if all.height >= 16 { 1 } else { 0 };
-    Rect { x: all.x + x, y: all.y + y, width: all.width - 2 * x, height: all.height - 2 * y }
+    let foot = y.max(layout::areas(state).foot.height * u16::from(state.agent.is_dry_run()));
+    Rect { x: all.x + x, y: all.y + y, width: all.width - 2 * x, height: all.height - y - foot }
 }
 
 fn read(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
@@ -160,6 +163,9 @@ fn letters(state: &State, links: &Links, buffer: &mut Buffer) {
     ratatui::widgets::Widget::render(ratatui::widgets::Clear, row, buffer);
     buffer.set_style(row, state.theme.ground.patch(state.theme.text));
     let mut bar = Bar::between("  ", state.theme.dim);
+    if state.agent.is_dry_run() {
+        bar.left("DRY RUN", state.theme.danger, 0);
+    }
     bar.left(format!("open: {}", words.join("  ")), state.theme.accent, 0).shrinks();
     bar.right("shift copies · esc back", state.theme.dim, 1);
     bar.draw(row, buffer);

@@ -20,8 +20,12 @@ pub fn often(thorough: usize, quick: usize) -> usize {
 /// How many trials of something that must never happen: so many while a person waits for the tests, fifteen where they
 /// are thorough, and what `AYE_TEST_TRIALS` says where somebody measures.
 pub fn trials(quick: usize) -> usize {
-    let said = std::env::var("AYE_TEST_TRIALS").ok().and_then(|count| count.parse().ok());
-    said.unwrap_or_else(|| often(15, quick))
+    measured().unwrap_or_else(|| often(15, quick))
+}
+
+/// How many trials somebody who measures wants: what `AYE_TEST_TRIALS` says.
+pub fn measured() -> Option<usize> {
+    std::env::var("AYE_TEST_TRIALS").ok().and_then(|count| count.parse().ok())
 }
 
 /// A row of numbers that only look random.

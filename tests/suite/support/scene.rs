@@ -35,6 +35,10 @@ impl Log for Memory {
         }
         Ok(())
     }
+
+    fn grew(&mut self, _: &Grown) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Everything one session needs.

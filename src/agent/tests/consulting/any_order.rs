@@ -103,7 +103,10 @@ fn in_any_order(steps: &[(u8, u8)]) {
                     Some(Effect::Act { turn, call, .. }) => {
                         let outcome = Outcome::Done(String::new());
                         let took = Duration::ZERO;
-                        update(&mut state, Event::Finished { turn, call: call.id, outcome, took })
+                        update(
+                            &mut state,
+                            Event::Finished { turn, call: call.id, outcome, staged: None, took },
+                        )
                     }
                     Some(_) | None => Vec::new(),
                 }

@@ -3,7 +3,7 @@
 use super::{Ground, cache::Outsides, entry::plain, how_long, sub_agent};
 use crate::chat::session::Call;
 use crate::chat::{
-    Answer, By, CallId, Decision, Diff, Entry, Giver, Outcome, Preview, Questions, Source, Status,
+    Answer, By, CallId, Decision, Diff, Entry, Giver, Outcome, Preview, Questions, Source, Staged, Status,
 };
 use crate::tui::text::output::Shown;
 use crate::tui::text::wrap::{Shape, wrap};
@@ -19,22 +19,32 @@ const OUTPUT: usize = 200;
 /// The column behind the tool's name, where it is short enough.
 const NAME: usize = 12;
 
+/// How a call ended.
+pub struct End<'a> {
+    /// What came of it.
+    pub outcome: &'a Outcome,
+    /// How that came about, where it was rehearsed and is known.
+    pub staged: Option<Staged>,
+    /// Milliseconds it ran.
+    pub took_ms: u64,
+}
+
 /// A settled call.
 pub fn settled(
     ground: &Ground<'_>,
     index: usize,
     id: &CallId,
-    outcome: &Outcome,
-    took_ms: u64,
+    end: &End<'_>,
     toggled: bool,
     outside: &Outsides,
 ) -> Page {
     let Some(call) = ground.agent.session.call(id) else { return Page::default() };
+    let outcome = end.outcome;
     if let Some(questions) = &call.questions {
         return answered(ground, questions, answer(ground, index, id), outcome);
     }
     let no = refused(ground, index, id);
-    let mut page = Page { lines: vec![line(ground, call, outcome, no, took_ms)], ..Page::default() };
+    let mut page = Page { lines: vec![line(ground, call, end, no)], ..Page::default() };
     let short = edit(call).filter(|diff| is_short(diff) && came_about(outcome));
     if short.is_some() != toggled {
         match short {
@@ -80,7 +90,7 @@ fn came_about(outcome: &Outcome) -> bool {
 
 /// How a command ended that ran, but not to a good end: what its outcome says last.
 fn ended_badly<'a>(call: &Call, outcome: &'a Outcome) -> Option<&'a str> {
-    let Outcome::Done(text) = outcome else { return None };
+    let (Outcome::Done(text) | Outcome::Rehearsed(text)) = outcome else { return None };
     let last = text.lines().next_back().filter(|last| *last != "exit 0")?;
     let ends = ["exit ", "stopped ", "killed by ", "ended, "];
     (is_command(call) && ends.iter().any(|begins| last.starts_with(begins))).then_some(last)
@@ -94,9 +104,8 @@ fn inner(ground: &Ground<'_>) -> usize {
 pub fn line(
     ground: &Ground<'_>,
     call: &Call,
-    outcome: &Outcome,
+    &End { outcome, staged, took_ms }: &End<'_>,
     no: Option<&str>,
-    took_ms: u64,
 ) -> Line<'static> {
     let theme = ground.theme;
     let ended = ended_badly(call, outcome);
@@ -105,7 +114,7 @@ pub fn line(
         Outcome::Done(_) => ("✓", theme.success),
         Outcome::Failed(_) => ("✗", theme.danger),
         Outcome::Refused(_) => ("⊘", theme.warning),
-        Outcome::Rehearsed(_) => ("◇", theme.accent),
+        Outcome::Rehearsed(_) => (staged.map_or("◇", Staged::mark), theme.accent),
         Outcome::Interrupted(_) => ("■", theme.warning),
     };
     let mut summary = call.shown.as_ref().map_or_else(String::new, |shown| shown.summary.clone());
@@ -117,7 +126,7 @@ pub fn line(
         Outcome::Refused(_) if no == Some("") => "you said no".to_owned(),
         Outcome::Refused(_) if no.is_some() => format!("you said no: {}", no.unwrap_or_default()),
         Outcome::Done(_) => String::new(),
-        Outcome::Rehearsed(_) => "rehearsed, nothing was changed".to_owned(),
+        Outcome::Rehearsed(_) => staged.map_or("rehearsed, nothing was changed", Staged::words).to_owned(),
         Outcome::Failed(_) | Outcome::Refused(_) | Outcome::Interrupted(_) => why.to_owned(),
     };
     if !said.is_empty() {

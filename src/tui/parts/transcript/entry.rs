@@ -1,7 +1,7 @@
 //! One entry of a session as lines. It depends on the entry and what came before it, which never change.
 
 use super::{Ground, cache::Outsides, call};
-use crate::chat::{Decision, Ending, Entry};
+use crate::chat::{Decision, Ending, Entry, Tally};
 use crate::tui::parts::status::tokens;
 use crate::tui::text::wrap::{Shape, wrap};
 use crate::tui::text::{Page, Piece, clean, links};
@@ -54,8 +54,9 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
             page.append(after);
             page
         }
-        Entry::Settled { call, outcome, took_ms, .. } => {
-            call::settled(ground, index, call, outcome, *took_ms, toggled, outside)
+        Entry::Settled { call, outcome, staged, took_ms, .. } => {
+            let end = call::End { outcome, staged: *staged, took_ms: *took_ms };
+            call::settled(ground, index, call, &end, toggled, outside)
         }
         Entry::Ended { ending: Ending::Failed(_) } if says_why_already(ground, index) => plain(
             "What came so far is kept; send a message to go on from here.",
@@ -106,6 +107,10 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
         | Entry::TakenBack { .. }
         | Entry::Beneath { .. } => Page::default(),
     };
+    let mut page = page;
+    if matches!(entry, Entry::Ended { .. }) && ground.agent.is_dry_run() {
+        page.append(rehearsed(ground, index));
+    }
     if page.lines.is_empty() { page } else { spaced(ground, index, page) }
 }
 
@@ -236,6 +241,13 @@ fn is_row(ground: &Ground<'_>, entry: &Entry) -> bool {
 fn says_why_already(ground: &Ground<'_>, index: usize) -> bool {
     let before = &ground.agent.session.entries()[..index];
     matches!(before.last(), Some(Entry::Replied { incomplete: Some(_), .. }))
+}
+
+/// What a turn of a dry run came to, where it ends.
+fn rehearsed(ground: &Ground<'_>, index: usize) -> Page {
+    let tally = Tally::of_turn(ground.agent.session.entries(), index);
+    let style = if tally.outside > 0 { ground.theme.danger } else { ground.theme.dim };
+    plain(&tally.words(), style, ground.width, "◇ ")
 }
 
 /// What the person said, with its bar.

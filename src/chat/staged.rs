@@ -1,0 +1,201 @@
+//! How what a dry run did came about, and how much of it there was.
+
+use super::{Access, CallId, Decision, Entry, Outcome};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// How the result of a rehearsed call came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Staged {
+    /// It was done on the stage, as it would have been done for real.
+    Ran,
+    /// It was not done: the result is an example, or says what would have been done.
+    Sampled,
+    /// It was not done: a model wrote what might have come of it.
+    Imagined,
+}
+
+impl Staged {
+    /// In a few words, for the line of the call.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Ran => "ran on the stage",
+            Self::Sampled => "sampled, not run",
+            Self::Imagined => "imagined by a model",
+        }
+    }
+
+    /// Its sign in the gutter.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Ran => "◆",
+            Self::Sampled => "◇",
+            Self::Imagined => "◌",
+        }
+    }
+
+    /// What stands before the result where the model is told with each.
+    pub fn told(self) -> &'static str {
+        match self {
+            Self::Ran => "[dry run: done on the stage alone]",
+            Self::Sampled => "[dry run: not done; this is a sample]",
+            Self::Imagined => "[dry run: not done; a model wrote this]",
+        }
+    }
+}
+
+/// What a turn of a dry run came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Calls that were rehearsed.
+    pub rehearsed: usize,
+    /// Those of them that ran on the stage.
+    pub ran: usize,
+    /// Calls that were started for real and did more than read.
+    pub outside: usize,
+}
+
+impl Tally {
+    /// Of these entries.
+    pub fn of(entries: &[Entry]) -> Self {
+        let mut tally = Self::default();
+        // For each call that may start for real, whether it does more than read.
+        let mut started: HashMap<&CallId, (bool, bool)> = HashMap::new();
+        for entry in entries {
+            match entry.bare() {
+                Entry::Planned { call, access, verdict, .. } => {
+                    let reads = matches!(access, Access::Nothing | Access::Read(_));
+                    started.insert(call, (!reads, verdict == "allow"));
+                }
+                Entry::Decided { call, decision: Decision::Once | Decision::Always(_), .. } => {
+                    if let Some((_, may)) = started.get_mut(call) {
+                        *may = true;
+                    }
+                }
+                Entry::Settled { outcome: Outcome::Rehearsed(_), staged, .. } => {
+                    tally.rehearsed += 1;
+                    tally.ran += usize::from(*staged == Some(Staged::Ran));
+                }
+                // A hash is kept of what was run, and of nothing else.
+                Entry::Settled { call, sha256, staged: None, .. } if !sha256.is_none() => {
+                    tally.outside += usize::from(started.get(call) == Some(&(true, true)));
+                }
+                _ => {}
+            }
+        }
+        tally
+    }
+
+    /// Of the turn that this entry ends, or that has come so far with it.
+    pub fn of_turn(entries: &[Entry], end: usize) -> Self {
+        let before = entries.get(..end).unwrap_or_default();
+        let begin =
+            before.iter().rposition(|entry| matches!(entry, Entry::Ended { .. })).map_or(0, |at| at + 1);
+        Self::of(&before[begin..])
+    }
+
+    /// `4 calls rehearsed, 2 ran on the stage, 0 effects outside`.
+    pub fn words(self) -> String {
+        let Self { rehearsed, ran, outside } = self;
+        let calls = if rehearsed == 1 { "1 call" } else { &format!("{rehearsed} calls") };
+        let effects = if outside == 1 { "1 effect" } else { &format!("{outside} effects") };
+        format!("{calls} rehearsed, {ran} ran on the stage, {effects} outside")
+    }
+}
+
+/// What a copy of a session is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Becomes {
+    /// What the session is that it is made of.
+    #[default]
+    AsItWas,
+    /// For real. What was rehearsed is not brought along, and no standing yes is.
+    Live,
+    /// A dry run. No standing yes is brought along.
+    DryRun,
+}
+
+/// A session's name with the mark of a dry run.
+pub fn titled(title: &str, dry_run: bool) -> Cow<'_, str> {
+    if dry_run { Cow::Owned(format!("[dry run] {title}")) } else { Cow::Borrowed(title) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::{By, Digest, Ending, Preview};
+
+    fn planned(call: &str, access: Access, verdict: &str) -> Entry {
+        Entry::Planned {
+            call: call.into(),
+            title: String::new(),
+            summary: String::new(),
+            access,
+            preview: Box::new(Preview::Text(String::new())),
+            destroys: None,
+            basis: Box::default(),
+            verdict: verdict.into(),
+            why: String::new(),
+            sha256: Digest::default(),
+        }
+    }
+
+    fn settled(call: &str, outcome: Outcome, staged: Option<Staged>) -> Entry {
+        Entry::Settled { call: call.into(), outcome, took_ms: 1, sha256: Digest::of(b"x"), staged }
+    }
+
+    fn rehearsed(call: &str, staged: Option<Staged>) -> [Entry; 2] {
+        let outcome = Outcome::Rehearsed("x".into());
+        [planned(call, Access::Write("a".into()), "rehearse"), settled(call, outcome, staged)]
+    }
+
+    #[test]
+    fn r30_a_turn_counts_what_was_rehearsed_what_ran_and_what_had_an_effect() {
+        let mut entries = vec![Entry::Ended { ending: Ending::Finished }];
+        entries.extend(rehearsed("a", Some(Staged::Ran)));
+        entries.extend(rehearsed("b", Some(Staged::Sampled)));
+        // One of an older version, and one of a sub-agent.
+        entries.extend(rehearsed("c", None));
+        let beneath = |entry: Entry| Entry::Beneath { call: "s".into(), entry: Box::new(entry) };
+        entries.extend(rehearsed("d", Some(Staged::Ran)).map(beneath));
+        entries.push(planned("e", Access::Read(vec![]), "allow"));
+        entries.push(settled("e", Outcome::Done("x".into()), None));
+        let tally = Tally::of_turn(&entries, entries.len());
+        assert_eq!(tally, Tally { rehearsed: 4, ran: 2, outside: 0 });
+        assert_eq!(tally.words(), "4 calls rehearsed, 2 ran on the stage, 0 effects outside");
+        assert_eq!(
+            Tally::of_turn(&entries, 3).words(),
+            "1 call rehearsed, 1 ran on the stage, 0 effects outside"
+        );
+        // What should never be in a dry run would not be hidden.
+        entries.push(planned("f", Access::Write("a".into()), "allow"));
+        entries.push(settled("f", Outcome::Failed("x".into()), None));
+        entries.push(planned("g", Access::WriteOutside("a".into()), "ask"));
+        let by = By::Nobody;
+        entries.push(Entry::Decided {
+            call: "g".into(),
+            decision: Decision::Once,
+            by,
+            sha256: Digest::default(),
+        });
+        entries.push(settled("g", Outcome::Done("x".into()), None));
+        assert_eq!(Tally::of(&entries).outside, 2);
+    }
+
+    #[test]
+    fn a_log_that_does_not_say_how_it_came_about_is_read() {
+        let old = r#"{"kind":"settled","call":"a","outcome":{"how":"rehearsed","text":"x"},"took_ms":1}"#;
+        let entry: Entry = serde_json::from_str(old).unwrap();
+        assert!(matches!(&entry, Entry::Settled { staged: None, .. }), "{entry:?}");
+        assert_eq!(serde_json::to_string(&entry).unwrap(), old);
+        for (staged, word) in
+            [(Staged::Ran, "ran"), (Staged::Sampled, "sampled"), (Staged::Imagined, "imagined")]
+        {
+            let text =
+                serde_json::to_string(&settled("a", Outcome::Rehearsed("x".into()), Some(staged))).unwrap();
+            assert!(text.contains(&format!(r#""staged":"{word}""#)), "{text}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The walk through the project as the rehearsal leaves it: what it deleted is not met, what it made is, and its ignore
+//! files count.
+
+use super::layer::{self, Above};
+use super::{Error, Found, Located, Reader, Rehearsal, path};
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::Metadata;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// Folders deeper than this are left out: nobody made them by hand.
+const DEPTH: usize = 64;
+
+/// One entry of a folder as it is seen: where it is on the disk, and what.
+pub struct Entry {
+    /// The layer's own path, or the project's.
+    pub stands: PathBuf,
+    /// What it is; links are not followed.
+    pub meta: Metadata,
+}
+
+/// What one folder is merged from.
+#[derive(Clone)]
+struct Merged {
+    /// Relative to the project.
+    below: PathBuf,
+    above: Option<PathBuf>,
+    real: Option<PathBuf>,
+}
+
+/// The ignore files of the folders so far: `.ignore` and `.gitignore`, the deepest last.
+type Ignores = Vec<[Option<Gitignore>; 2]>;
+
+struct Walk<'a> {
+    play: &'a Rehearsal,
+    hidden: bool,
+    /// `.git/info/exclude` of the repository, where there is one.
+    exclude: Option<Gitignore>,
+    visit: &'a mut dyn FnMut(Found) -> ControlFlow<()>,
+}
+
+/// Walks `under`, sorted by path, as [`Reader::walk`] says.
+pub fn walk(
+    play: &Rehearsal,
+    under: &Located,
+    hidden: bool,
+    visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
+) -> Result<(), Error> {
+    let below = play.below(under).unwrap_or_default();
+    let spot = play.spot(&below);
+    let real = play.root().join(&below);
+    let meta = match (&spot.above, spot.below) {
+        (Some((_, meta)), _) => meta.clone(),
+        (None, true) => real.symlink_metadata().map_err(|_| Error::Missing(under.shown.clone()))?,
+        (None, false) => return Err(Error::Missing(under.shown.clone())),
+    };
+    if meta.is_file() {
+        let _ = visit(Found { at: under.clone(), folder: false, size: meta.len() });
+        return Ok(());
+    }
+    let merged = Merged {
+        below: below.clone(),
+        above: spot.above.map(|(path, _)| path),
+        real: spot.below.then_some(real),
+    };
+    let mut ignores = play.ignores_above(&below);
+    let exclude = play.exclude();
+    let _ = Walk { play, hidden, exclude, visit }.folder(&merged, 0, &mut ignores);
+    Ok(())
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, folder: &Merged, depth: usize, ignores: &mut Ignores) -> ControlFlow<()> {
+        if depth == DEPTH {
+            return ControlFlow::Continue(());
+        }
+        let entries = entries(folder.above.as_deref(), folder.real.as_deref());
+        ignores.push(self.play.ignore_files(&folder.below, &entries));
+        let mut ended = ControlFlow::Continue(());
+        for (name, (entry, merged)) in entries {
+            let below = folder.below.join(&name);
+            let is_folder = entry.meta.is_dir();
+            if name == ".git"
+                || (!self.hidden && name.as_encoded_bytes().starts_with(b"."))
+                || self.ignored(&below, is_folder, ignores)
+            {
+                continue;
+            }
+            if let Some(found) = self.found(&below, &entry) {
+                ended = (self.visit)(found);
+            }
+            if ended.is_continue() && is_folder {
+                let (above, real) = merged;
+                ended = self.folder(&Merged { below, above, real }, depth + 1, ignores);
+            }
+            if ended.is_break() {
+                break;
+            }
+        }
+        ignores.pop();
+        ended
+    }
+
+    fn ignored(&self, below: &Path, folder: bool, ignores: &Ignores) -> bool {
+        let path = self.play.root().join(below);
+        for kind in 0..2 {
+            for files in ignores.iter().rev() {
+                let Some(file) = &files[kind] else { continue };
+                match file.matched(&path, folder) {
+                    Match::None => {}
+                    Match::Ignore(_) => return true,
+                    Match::Whitelist(_) => return false,
+                }
+            }
+        }
+        self.exclude.as_ref().is_some_and(|file| file.matched(&path, folder).is_ignore())
+    }
+
+    fn found(&self, below: &Path, entry: &Entry) -> Option<Found> {
+        let meta = &entry.meta;
+        if meta.is_symlink() {
+            // Where it leads may be in the layer, so it is looked up as any path is.
+            let located = self.play.locate(self.play.root().join(below).to_str()?).ok()?;
+            let target = self.play.meta(&located).filter(|_| located.inside)?;
+            let (folder, size) = (target.is_dir(), if target.is_file() { target.len() } else { 0 });
+            let at = Located { shown: below.to_owned(), ..located };
+            return (folder || target.is_file()).then_some(Found { at, folder, size });
+        }
+        if !meta.is_dir() && !meta.is_file() {
+            return None;
+        }
+        let at = path::at(self.play.root(), self.play.root().join(below));
+        Some(Found { at, folder: meta.is_dir(), size: if meta.is_file() { meta.len() } else { 0 } })
+    }
+}
+
+/// Where a folder below is merged from: the layer's and the project's.
+type Sources = (Option<PathBuf>, Option<PathBuf>);
+
+/// What is seen in a folder, sorted by name.
+pub fn entries(above: Option<&Path>, real: Option<&Path>) -> BTreeMap<OsString, (Entry, Sources)> {
+    let mut seen = BTreeMap::new();
+    for entry in real.and_then(|real| std::fs::read_dir(real).ok()).into_iter().flatten().flatten() {
+        let Ok(meta) = entry.metadata() else { continue };
+        let stands = entry.path();
+        seen.insert(entry.file_name(), (Entry { stands: stands.clone(), meta }, (None, Some(stands))));
+    }
+    let Some(above) = above else { return seen };
+    for name in layer::names(above) {
+        let stands = above.join(&name);
+        match layer::look(&stands) {
+            Above::Unsaid => {}
+            Above::Gone => drop(seen.remove(&name)),
+            Above::Other(meta) => {
+                seen.insert(name, (Entry { stands: stands.clone(), meta }, (Some(stands), None)));
+            }
+            Above::Folder { hides, meta } => {
+                let under = seen.remove(&name).filter(|(entry, _)| !hides && entry.meta.is_dir());
+                let sources = (Some(stands.clone()), under.map(|(entry, _)| entry.stands));
+                seen.insert(name, (Entry { stands, meta }, sources));
+            }
+        }
+    }
+    seen
+}
+
+impl Rehearsal {
+    /// The ignore files among a folder's entries.
+    fn ignore_files(
+        &self,
+        below: &Path,
+        entries: &BTreeMap<OsString, (Entry, Sources)>,
+    ) -> [Option<Gitignore>; 2] {
+        [".ignore", ".gitignore"].map(|name| {
+            let (entry, _) = entries.get(std::ffi::OsStr::new(name))?;
+            self.ignore_file(&self.root().join(below), &entry.stands)
+        })
+    }
+
+    /// What one ignore file says of a folder. A bad line leaves the rest as it is.
+    fn ignore_file(&self, folder: &Path, file: &Path) -> Option<Gitignore> {
+        let text = std::fs::read(file).ok()?;
+        let mut builder = GitignoreBuilder::new(folder);
+        for line in String::from_utf8_lossy(&text).lines() {
+            let _ = builder.add_line(None, line);
+        }
+        builder.build().ok().filter(|ignore| !ignore.is_empty())
+    }
+
+    /// The ignore files of the folders above one in the project; in a repository those above the project too.
+    fn ignores_above(&self, below: &Path) -> Ignores {
+        let mut ignores = Vec::new();
+        let root = self.root();
+        if let Some(top) = self.repository().filter(|top| *top != root) {
+            let outside = root.ancestors().skip(1).take_while(|folder| folder.starts_with(&top));
+            let mut outside: Vec<&Path> = outside.collect();
+            outside.reverse();
+            let read = |folder: &Path, name: &str| self.ignore_file(folder, &folder.join(name));
+            ignores.extend(
+                outside.iter().map(|folder| [".ignore", ".gitignore"].map(|name| read(folder, name))),
+            );
+        }
+        let mut inside: Vec<&Path> = below.ancestors().skip(1).collect();
+        inside.reverse();
+        for folder in inside {
+            let read = |name: &str| {
+                let spot = self.spot(&folder.join(name));
+                let real = root.join(folder).join(name);
+                let stands = spot.above.map(|(path, _)| path).or_else(|| spot.below.then_some(real))?;
+                self.ignore_file(&root.join(folder), &stands)
+            };
+            ignores.push([".ignore", ".gitignore"].map(read));
+        }
+        ignores
+    }
+
+    /// The folder of the repository that the project is in.
+    fn repository(&self) -> Option<PathBuf> {
+        self.root().ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned)
+    }
+
+    fn exclude(&self) -> Option<Gitignore> {
+        let top = self.repository()?;
+        self.ignore_file(&top, &top.join(".git/info/exclude"))
+    }
+}

@@ -1,0 +1,151 @@
+//! Removes sessions with all that is kept for them.
+
+use super::draft::Whose;
+use super::{Drafts, Error, Places, lines, private};
+use crate::chat::SessionId;
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Sessions that are to go. While this lives no other process can open them.
+#[derive(Debug)]
+pub struct Removal {
+    places: Places,
+    held: Vec<(SessionId, PathBuf, File)>,
+}
+
+impl Removal {
+    /// Takes all of them in hand, or none.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] where another process has one open, and [`Error::Missing`] where one is not there.
+    pub fn hold(places: &Places, ids: &[SessionId]) -> Result<Self, Error> {
+        let mut held = Vec::new();
+        for id in ids {
+            let path = lines::path(&places.sessions(), id);
+            let file = private::open_append(&path, false).map_err(|source| match source.kind() {
+                io::ErrorKind::NotFound => Error::Missing(id.0.clone()),
+                _ => Error::at(&path)(source),
+            })?;
+            lines::lock(&file).map_err(|source| match source.kind() {
+                io::ErrorKind::WouldBlock => Error::Busy(id.clone()),
+                _ => Error::at(&path)(source),
+            })?;
+            held.push((id.clone(), path, file));
+        }
+        Ok(Self { places: places.clone(), held })
+    }
+
+    /// Removes them: first what is kept beside each, so that one of which something stays is still there to be removed
+    /// again. What went wrong, with which.
+    pub fn remove(self) -> Vec<(SessionId, Error)> {
+        let drafts = Drafts::new(self.places.drafts());
+        let mut wrong = Vec::new();
+        for (id, path, file) in self.held {
+            let layer = self.places.rehearsal(&id);
+            let gone = tree(&layer)
+                .map_err(Error::at(&layer))
+                .and_then(|()| drafts.save(Whose::Session(&id), ""))
+                .and_then(|()| drafts.save(Whose::Card(&id), ""))
+                .and_then(|()| fs::remove_file(&path).map_err(Error::at(&path)));
+            if let Err(error) = gone {
+                wrong.push((id, error));
+            }
+            drop(file);
+        }
+        wrong
+    }
+}
+
+/// Removes a folder with all that is in it, also what its owner made unreadable; one that is not there is gone already. A
+/// link in it is removed, and never followed.
+fn tree(folder: &Path) -> io::Result<()> {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let about = match fs::symlink_metadata(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            about => about?,
+        };
+        if !about.is_dir() {
+            return Err(io::Error::other("it is no folder"));
+        }
+        if about.permissions().mode() & 0o700 != 0o700 {
+            fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
+        }
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    fs::remove_dir_all(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::Entry;
+    use crate::store::{Header, Lines, Log, Sessions};
+
+    fn places() -> (tempfile::TempDir, Places) {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::under(home.path());
+        places.prepare().unwrap();
+        (home, places)
+    }
+
+    fn held(places: &Places, id: &str) -> (SessionId, Lines) {
+        let id = SessionId(id.into());
+        let mut lines = Lines::new(&places.sessions(), &Header::new(id.clone(), Path::new("/p"), "m", true));
+        lines.append(&Entry::Said { text: "x".into() }).unwrap();
+        let drafts = Drafts::new(places.drafts());
+        drafts.save(Whose::Session(&id), "unsent").unwrap();
+        drafts.save(Whose::Card(&id), "chosen").unwrap();
+        let inside = places.rehearsal(&id).join("upper/deep");
+        fs::create_dir_all(&inside).unwrap();
+        fs::write(inside.join("a"), "x").unwrap();
+        std::os::unix::fs::symlink("/", inside.join("link")).unwrap();
+        fs::set_permissions(&inside, Permissions::from_mode(0o500)).unwrap();
+        (id, lines)
+    }
+
+    #[test]
+    fn a_session_goes_with_all_that_was_kept_for_it() {
+        let (home, places) = places();
+        let (one, lines) = held(&places, "01A");
+        drop(lines);
+        let (_, other) = held(&places, "01B");
+        drop(other);
+        assert_eq!(Removal::hold(&places, &[one]).unwrap().remove().len(), 0);
+        let mut left = Vec::new();
+        let mut folders = vec![home.path().join("data")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                assert!(!path.to_string_lossy().contains("01A"), "{path:?}");
+                left.push(path.clone());
+                if path.is_dir() && !path.is_symlink() {
+                    folders.push(path);
+                }
+            }
+        }
+        assert!(left.iter().any(|path| path.ends_with("01B/upper/deep/a")), "{left:?}");
+        assert!(Path::new("/usr").exists());
+    }
+
+    #[test]
+    fn r54_one_that_is_open_elsewhere_keeps_all_of_them() {
+        let (_home, places) = places();
+        let (one, lines) = held(&places, "01A");
+        let (two, other) = held(&places, "01B");
+        drop(lines);
+        let ids = [one.clone(), two];
+        assert!(matches!(Removal::hold(&places, &ids).unwrap_err(), Error::Busy(_)));
+        let missing = Removal::hold(&places, &[one, SessionId("01C".into())]).unwrap_err();
+        assert_eq!(missing.to_string(), "no session is called 01C");
+        assert_eq!(Sessions::new(places.sessions()).all().unwrap().len(), 2);
+        drop(other);
+    }
+}

@@ -1,0 +1,137 @@
+//! What a dry run looks like: its marks, the line at the end of a turn, and the foot whatever lies over it.
+
+use super::*;
+use crate::tui::command::COMMANDS;
+use crate::tui::keys::Keymap;
+
+fn rehearsed(screen: &mut Screen, id: &str, line: &str, staged: Option<Staged>, text: &str) {
+    screen.calls(id, "bash_exec", command(line));
+    let turn = screen.state.agent.turn().expect("a turn runs");
+    let (outcome, took) = (Outcome::Rehearsed(text.into()), Duration::from_millis(12));
+    screen.happens(Event::Agent(agent::Event::Finished { turn, call: id.into(), outcome, staged, took }));
+}
+
+#[test]
+fn r30_each_result_says_how_it_came_about_and_the_turn_what_it_came_to() {
+    let mut screen = Screen::dry();
+    screen.says("go");
+    rehearsed(&mut screen, "a", "make", Some(Staged::Ran), "done\nexit 0");
+    rehearsed(&mut screen, "b", "make test", Some(Staged::Ran), "no rule\nexit 2");
+    rehearsed(&mut screen, "c", "mail", Some(Staged::Sampled), "It would have run.");
+    rehearsed(&mut screen, "d", "deploy", Some(Staged::Imagined), "deployed");
+    screen.replies("Done.");
+    screen.resized(80, 17);
+    insta::assert_snapshot!(screen.shows(), @r"
+     aye · [dry run] go                               gpt-5-mini · ~/project ⎇ main
+    ────────────────────────────────────────────────────────────────────────────────
+     ▌ go
+
+       ◆ bash_exec    make · ran on the stage                                 12 ms
+       ◆ bash_exec    make test · ran on the stage                   exit 2 · 12 ms
+       ◇ bash_exec    mail · sampled, not run                                 12 ms
+       ◌ bash_exec    deploy · imagined by a model                            12 ms
+
+     Done.
+
+     ◇ 4 calls rehearsed, 2 ran on the stage, 0 effects outside
+
+
+    ────────────────────────────────────────────────────────────────────────────────
+     ❯ write a message; / for commands, @ for files
+     DRY RUN · 4 rehearsed · ask mode · first after 0 ms · took 0 ms         ? help
+    ");
+}
+
+/// The words that the foot begins with, and whether they are written as danger.
+fn foot(screen: &mut Screen) -> (String, bool) {
+    let buffer = screen.frame();
+    let (width, height) = (buffer.area.width, buffer.area.height);
+    let row: String = (0..width).map(|x| buffer[(x, height - 1)].symbol().to_owned()).collect();
+    let danger = screen.state.theme.danger;
+    let cells = (1..width.min(8)).map(|x| buffer[(x, height - 1)].style());
+    (row.trim().to_owned(), cells.into_iter().all(|style| style.fg == danger.fg))
+}
+
+#[test]
+fn r30_the_foot_says_dry_run_at_every_size_behind_every_list_and_card() {
+    let sizes = [(120, 36), (80, 24), (60, 15), (40, 10), (20, 5), (12, 3), (9, 2)];
+    for (width, height) in sizes {
+        let check = |screen: &mut Screen, what: &str| {
+            screen.resized(width, height);
+            let (words, danger) = foot(screen);
+            assert!(words.starts_with("DRY RUN") && danger, "{what} at {width}x{height}: {words:?}");
+        };
+        for row in COMMANDS {
+            let mut screen = Screen::dry();
+            screen.state.theme = Themes::bundled().all[0].clone();
+            screen.says("go");
+            screen.replies("Done: src/lib.rs:1 and https://example.com/");
+            let before = screen.state.overlays.len();
+            screen.says(&format!("/{}", row.names[0]));
+            check(&mut screen, row.names[0]);
+            if screen.state.overlays.len() > before {
+                screen.presses("down");
+                check(&mut screen, row.names[0]);
+            }
+        }
+        for intent in [command("rm -r build"), question()] {
+            let mut screen = Screen::dry();
+            screen.state.theme = Themes::bundled().all[0].clone();
+            // As a rehearsal that asks as in life.
+            screen.state.agent.policy.dry_run = false;
+            screen.says("go");
+            screen.calls("a", "bash_exec", intent);
+            screen.state.agent.policy.dry_run = true;
+            check(&mut screen, "a card");
+            screen.happens(Event::Key(key("f1")));
+            check(&mut screen, "the help over a card");
+        }
+        let mut screen = Screen::dry();
+        screen.state.theme = Themes::bundled().all[0].clone();
+        screen.says("go");
+        screen.replies("see src/lib.rs:1");
+        screen.presses("ctrl-o");
+        check(&mut screen, "links");
+        screen.state.keys = Keymap::default();
+        screen.types("/");
+        check(&mut screen, "the commands of the composer");
+    }
+}
+
+#[test]
+fn the_window_and_the_head_name_a_dry_run_as_one() {
+    let mut screen = Screen::dry();
+    screen.says("fix it");
+    let named =
+        |effect: &Effect| matches!(effect, Effect::Title(title) if title.ends_with("[dry run] fix it"));
+    assert!(screen.effects.iter().any(named), "{:?}", screen.effects);
+    assert!(screen.shows().starts_with(" aye · [dry run] fix it"));
+    let mut screen = Screen::new();
+    screen.says("fix it");
+    assert!(!screen.shows().contains("dry run"));
+}
+
+#[test]
+fn r30_fork_says_what_it_takes_and_asks_for_what_was_meant() {
+    for (dry, words, becomes) in [
+        (true, "/fork", Some(Becomes::AsItWas)),
+        (true, "/fork live", Some(Becomes::Live)),
+        (false, "/fork dry", Some(Becomes::DryRun)),
+        (false, "/fork live", None),
+        (true, "/fork dry", None),
+        (true, "/fork for real", None),
+    ] {
+        let mut screen = if dry { Screen::dry() } else { Screen::new() };
+        screen.says("go");
+        screen.replies("Done.");
+        screen.says(words);
+        let asked = screen.effects.iter().find_map(|effect| match effect {
+            Effect::Ask(crate::tui::host::Wish::Fork(_, becomes)) => Some(*becomes),
+            _ => None,
+        });
+        assert_eq!(asked, becomes, "{words}");
+        let shown = screen.shows();
+        let says = ["already", "write /fork"].iter().any(|words| shown.contains(words));
+        assert_eq!(says, becomes.is_none(), "{shown}");
+    }
+}

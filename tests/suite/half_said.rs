@@ -1,0 +1,68 @@
+//! A program that is killed in the middle of a reply has kept what came of it.
+
+use crate::support::program::{Program, Setup};
+use crate::support::service::{Answer, Service, Step};
+use crate::support::talking::{say, says};
+use rustix::process::Signal;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+fn serves(answers: Vec<Answer>) -> (Runtime, Service) {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(answers));
+    (runtime, service)
+}
+
+/// What the one session file of this program holds.
+fn kept(program: &Program) -> String {
+    let files = std::fs::read_dir(program.place.path().join("home/aye/data/sessions"));
+    let files: Vec<_> = files.into_iter().flatten().flatten().collect();
+    files.first().map(|file| std::fs::read_to_string(file.path()).unwrap_or_default()).unwrap_or_default()
+}
+
+#[test]
+fn r51_a_kill_in_the_middle_of_a_reply_keeps_the_words_that_came() {
+    let slow = |answer: Answer, n: usize| {
+        answer.says(&format!("word{n} ")).then(Step::Pause(Duration::from_millis(100)))
+    };
+    let stalls = (0..15).fold(Answer::stream(), slow).then(Step::Stall);
+    let (_runtime, service) = serves(vec![stalls, says("Calm.")]);
+    let flags = ["--base-url", &service.base_url, "--model", "m"];
+    let mut program = Setup::new(&flags).start();
+    program.until("You talk to");
+    say(&mut program, "go on");
+    program.until("word14");
+    // Nothing more comes, and no one does anything: it is kept all the same.
+    program.until_that("the last word is kept", |program| kept(program).contains("word14"));
+    let pieces = kept(&program).matches("\"kind\":\"grown\"").count();
+    assert!((2..=9).contains(&pieces), "it is written about once a second: {pieces}");
+    assert!(!kept(&program).contains("\"replied\""));
+    program.signal(Signal::KILL);
+    program.ends();
+    let place = program.place.clone();
+    let (words, _, code) = Setup::again(&place, &["audit"]).print("");
+    assert_eq!(code, 0, "{words}");
+    let mut program = Setup::again(&place, &[&flags[..], &["--continue"]].concat()).start();
+    let screen = program.until("word14");
+    assert!(screen.contains("word0 ") && screen.contains("aye ended in the middle"), "{screen}");
+    assert_eq!(kept(&program).matches("\"kind\":\"replied\"").count(), 1, "now it is a fact");
+    say(&mut program, "and now");
+    program.until_quiet("Calm.");
+    let received = service.received();
+    let told = received[1].body["messages"].to_string();
+    assert!(told.contains("word14") && told.contains("the reply was cut short here"), "{told}");
+}
+
+#[test]
+fn r51_without_a_screen_the_words_that_came_are_kept_too() {
+    let (_runtime, service) = serves(vec![Answer::stream().says("Half a reply").then(Step::Stall)]);
+    let setup = Setup::new(&["-p", "--base-url", &service.base_url, "--model", "m", "go"]);
+    let place = setup.place.clone();
+    let mut program = setup.start();
+    program.until_that("it is kept", |program| kept(program).contains("Half a reply"));
+    program.signal(Signal::KILL);
+    program.ends();
+    let file = std::fs::read_dir(place.path().join("home/aye/data/sessions")).unwrap().next().unwrap();
+    let read = aye::store::read(&file.unwrap().path()).unwrap();
+    assert_eq!(read.halves, 1, "{:?}", read.entries);
+}
