@@ -40,6 +40,8 @@ pub struct Measure {
     fixed: u64,
     /// What that was in the request that was counted last, where it has changed since.
     fixed_then: Option<u64>,
+    /// What that was in the request that was sent last.
+    fixed_sent: u64,
     /// Tokens of the request that was sent last, by our measure and corrected.
     sent: (u64, u64),
     /// What a refusal taught about our measure, in hundredths.
@@ -106,7 +108,7 @@ impl Measure {
     pub(super) fn replied(&mut self, usage: Option<Usage>) {
         if usage.is_some_and(|usage| usage.input > 0) {
             self.spared_then = self.spared();
-            self.fixed_then = None;
+            self.fixed_then = Some(self.fixed_sent).filter(|sent| *sent != self.fixed);
         }
     }
 
@@ -180,6 +182,7 @@ impl State {
     /// A request is sent whose talk and fixed parts are this much, by our measure.
     pub(super) fn sends(&mut self, ours: u64, corrected: u64) {
         self.measure.sent = (ours, corrected);
+        self.measure.fixed_sent = self.measure.fixed;
     }
 
     /// The next request by our measure alone.

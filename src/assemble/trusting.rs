@@ -21,8 +21,9 @@ impl Around {
         let (place, replies) = (self.wiring.place(&self.wiring.folder), self.replies.clone());
         let folder = place.folder.clone();
         let (tell, looked) = tokio::sync::oneshot::channel();
-        // A thread of its own, so that none is left waiting for more work while nothing goes on.
-        std::thread::spawn(move || tell.send(Brought::look(&place)));
+        // A thread of its own, so that none is left waiting for more work while nothing goes on. Where there can be none,
+        // nobody tells, and that is said.
+        let _ = std::thread::Builder::new().spawn(move || tell.send(Brought::look(&place)));
         tokio::spawn(async move {
             let brought = match tokio::time::timeout(PATIENCE, looked).await {
                 Ok(Ok(brought)) => brought,

@@ -33,7 +33,11 @@ fn r68_words_of_the_project_are_sent_from_the_next_request_on_and_counted() {
     chunk(&mut state, Chunk::Usage(Usage { input: 5_000, cached: 0, output: 60 }));
     replies(&mut state, "hi", &[]);
     assert_eq!((state.gauge().tokens, state.gauge().estimated), (5_060, false));
+    // What changes while a reply comes was not in what was counted for it.
+    said(&mut state, "and");
     instructed(&mut state, "");
+    chunk(&mut state, Chunk::Usage(Usage { input: 5_100, cached: 0, output: 60 }));
+    replies(&mut state, "hi", &[]);
     let without = state.gauge();
     assert!(without.estimated && without.tokens < 1_500, "{without:?}");
     assert_eq!(system(&said(&mut state, "more")), before);

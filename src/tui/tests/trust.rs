@@ -174,6 +174,13 @@ fn r68_what_was_to_be_said_at_the_start_waits_for_the_answer() {
         });
         assert_eq!(request.unwrap().contains("Use tabs."), trust);
     }
+    // Left before that, it is unsent.
+    let mut screen = Screen::new();
+    says(&mut screen);
+    brought(&mut screen, found("Use tabs.", Look::Unknown), Why::Begun);
+    screen.types("and more");
+    let kept = Effect::Ask(Wish::KeepDraft("fix it\n\nand more".into()));
+    assert!(update::farewell(&mut screen.state).contains(&kept));
     // What another folder brings along says nothing of this one.
     let mut screen = Screen::new();
     says(&mut screen);

@@ -190,7 +190,7 @@ impl Body<'_> {
         self.say(&words, theme.text);
         for file in &card.brought.files {
             self.lines.push(Line::default());
-            self.file(file, about.window);
+            self.file(file, about.window, card.stands() || file.look != Look::Trusted);
         }
         if !card.brought.beside.is_empty() {
             self.lines.push(Line::default());
@@ -204,8 +204,8 @@ impl Body<'_> {
         }
     }
 
-    /// What a file is and would change.
-    fn file(&mut self, file: &File, window: Option<u64>) {
+    /// What a file is, and `told` what it would change: of one that is trusted beside one that changed that was said.
+    fn file(&mut self, file: &File, window: Option<u64>, told: bool) {
         let theme = self.theme;
         let mut pieces = vec![Piece::new(file.name.clone(), theme.accent)];
         if !matches!(file.what, What::Unread(_)) {
@@ -214,7 +214,7 @@ impl Body<'_> {
             pieces.push(Piece::new(format!(" · {}", state(file)), style));
         }
         self.lines.extend(wrap::wrap(&pieces, &Shape::of_width(self.width)).lines);
-        for words in says(file) {
+        for words in says(file).into_iter().filter(|_| told) {
             let careful = words.starts_with("careful") || matches!(file.what, What::Unread(_));
             let style = if careful { theme.warning } else { theme.text };
             self.behind("  ", &words, style);
