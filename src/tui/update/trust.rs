@@ -14,7 +14,7 @@ use crate::tui::parts::trust::{Reply, short};
 use crate::tui::prompt::Card;
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A session begins in a folder: what stands there is looked at, and what is to be said waits for that.
@@ -107,7 +107,7 @@ pub fn put_off(state: &mut State) -> Option<Vec<Effect>> {
 /// What is trusted has changed: the model is told from its next request on, and the rules hold or do no more.
 pub fn trusts(
     state: &mut State,
-    folder: &PathBuf,
+    folder: &Path,
     instructions: Arc<Vec<Instructions>>,
     rules: Event,
 ) -> Vec<Effect> {
