@@ -1,5 +1,7 @@
 //! What can be typed after the program's name.
 
+pub mod sessions;
+
 use crate::chat::Becomes;
 use clap::{ArgAction, Parser};
 use std::path::PathBuf;
@@ -21,6 +23,8 @@ const RULES: &[&str] = &["list", "check", "explain", "trust", "untrust"];
         [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why.\n\
         aye trust shows what the project in this folder would change, an AGENTS.md and rules of its own, and lets you trust \
         it; aye trust list [--json] tells what is trusted, and aye untrust takes it back.\n\
+        aye sessions [list|show|search|rename|rm|fork|export] looks after the sessions: lists them, shows one, finds \
+        what was said, names, removes, copies, and writes one as markdown, HTML or JSON.\n\
         aye doctor [--json] looks at \
         settings, keys, the model, the terminal and the sandbox, and says what is wrong and what to do about it."
 )]
@@ -34,7 +38,8 @@ pub struct Cli {
     pub print: bool,
 
     /// With -p: one JSON entry per line instead of text; with models: one model per line; with audit: one call per line;
-    /// with rules: one rule or step per line; with trust list: one file per line; with doctor: one finding per line
+    /// with rules: one rule or step per line; with trust list: one file per line; with doctor: one finding per line; with
+    /// sessions list and search: one per line
     #[arg(long)]
     pub json: bool,
 
@@ -90,6 +95,10 @@ pub struct Cli {
     /// Play the tour, whatever is configured
     #[arg(long, action = ArgAction::SetTrue)]
     pub tour: bool,
+
+    /// What belongs to `aye sessions`
+    #[command(flatten)]
+    pub kept: sessions::Flags,
 }
 
 impl Cli {
@@ -120,6 +129,14 @@ impl Cli {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         let asks = !self.print && matches!(words.as_slice(), ["trust"] | ["trust", "list"] | ["untrust"]);
         asks.then_some(words)
+    }
+
+    /// Whether sessions are looked after, and how: the words behind `sessions`.
+    pub fn keeps_sessions(&self) -> Option<Vec<&str>> {
+        let (first, rest) = self.words.split_first()?;
+        let asks = !self.print && first == "sessions";
+        let known = rest.first().is_none_or(|word| sessions::DOES.contains(&word.as_str()));
+        (asks && known).then(|| rest.iter().map(String::as_str).collect())
     }
 
     /// Whether the machine is looked at, and nothing is said to a model.

@@ -77,6 +77,10 @@
 //!   `Session::messages` tells its summary in place of what is before. While the model writes it the agent is
 //!   `Phase::Thinking` with another purpose, and the reply that follows has a `TurnId` of its own, so that nothing late
 //!   of the summary is taken for it.
+//! - A reply that grows is written about once a second, as lines that are no entries ([`chat::Grown`]): whoever reads a session
+//!   makes one entry of those whose reply never came to its end, and going on writes it down.
+//! - What is handed on ([`assemble`]'s document of a session) is cleaned first, then masked ([`chat::mask`]), then escaped: in
+//!   another order a colour code would hide a key, and a mark a tag.
 //! - Every entry is counted once, when it is applied ([`chat::tokens`]); how full the window is costs a subtraction.
 //! - The terminal's bytes are read and parsed here (`tui::input`), not by crossterm: a terminal that is gone must end
 //!   the program, and the lost end of a paste must not lock the keyboard.

@@ -6,6 +6,7 @@ mod audit;
 mod choosing;
 mod connecting;
 mod doctor;
+mod document;
 mod facts;
 mod files;
 mod host;
@@ -16,7 +17,9 @@ mod models;
 mod print;
 mod rules;
 mod rules_told;
+mod said;
 mod screen;
+mod sessions;
 mod there;
 mod trust_told;
 mod trusting;
@@ -81,12 +84,21 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     if let Some(words) = cli.asks_trust() {
         return trust_told::run(&cli, &words);
     }
+    if let Some(words) = cli.keeps_sessions() {
+        return sessions::run(&cli, &words);
+    }
+    if let Some((flag, with)) = cli.kept.set().next() {
+        return Err(
+            Mistake(format!("{flag} goes with: aye sessions {}", with.join(", aye sessions "))).into()
+        );
+    }
     if cli.examines() {
         return doctor::run(&cli).await;
     }
     if cli.json && !print {
         return Err(Mistake(
-            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules, aye trust list"
+            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules, aye trust list, aye sessions \
+             list, aye sessions search"
                 .to_owned(),
         )
         .into());

@@ -8,7 +8,7 @@ use super::text::{output, wrap};
 use super::theme::Theme;
 use crate::agent::{Kept, Mode};
 use crate::chat::link::Target;
-use crate::chat::{Becomes, CallId};
+use crate::chat::{Becomes, CallId, SessionId};
 use ratatui::text::Line;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub enum Overlay {
     /// The keys that work now.
     Help(Help),
     /// The sessions of this project, and what is done with the one that is picked.
-    Sessions(Picker, Vec<SessionRow>, Picking),
+    Sessions(Picker, Held, Picking),
     /// The themes; the one that was there before is kept for those who leave without choosing.
     Themes(Picker, Box<Theme>),
     /// Every command.
@@ -51,6 +51,17 @@ pub enum Ledger {
     List(Vec<Kept>),
     /// Whether this is really taken back.
     Sure(Box<Kept>),
+}
+
+/// The sessions of a list, and what was found in them.
+#[derive(Debug, Clone, Default)]
+pub struct Held {
+    /// In the order of the list.
+    pub rows: Vec<SessionRow>,
+    /// What is looked for in all that was said; empty where nothing is.
+    pub wanted: String,
+    /// In which sessions it was found, with the line.
+    pub lines: Vec<(SessionId, String)>,
 }
 
 /// What is done with a session that is picked from the list.
