@@ -22,11 +22,13 @@ const REHEARSAL: &[&str] = &["show", "diff", "apply", "drop"];
     version,
     max_term_width = 100,
     after_help = "aye models [--json] lists the models of the service instead of talking to one.\naye audit [ID] [--json] \
-        tells of every call of a session who allowed it, when, and what became of it.\naye rules [list|check|explain 'COMMAND'|trust|untrust] \
+        tells of every call of a session who allowed it, when, and what became of it.\naye rules [list|check|explain 'COMMAND'] \
         [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why; explain with --continue or \
         --resume ID counts what was allowed in that session.\n\
         aye rehearsal [show|diff|apply|drop] [ID] [--json] tells what a dry run came to, does it for real on cards, or throws it \
         away.\n\
+        aye trust shows what the project in this folder would change, an AGENTS.md and rules of its own, and lets you trust \
+        it; aye trust list [--json] tells what is trusted, and aye untrust takes it back.\n\
         aye sessions [list|show|search|rename|rm|fork|export] looks after the sessions: lists them, shows one, finds \
         what was said, names, removes, copies, and writes one as markdown, HTML or JSON.\n\
         aye doctor [--json] looks at \
@@ -42,8 +44,8 @@ pub struct Cli {
     pub print: bool,
 
     /// With -p: one JSON entry per line instead of text; with models: one model per line; with audit: one call per line;
-    /// with rules: one rule or step per line; with doctor: one finding per line; with sessions list and search: one per line;
-    /// with rehearsal: one object
+    /// with rules: one rule or step per line; with trust list: one file per line; with doctor: one finding per line; with
+    /// sessions list and search: one per line; with rehearsal: one object
     #[arg(long)]
     pub json: bool,
 
@@ -156,6 +158,13 @@ impl Cli {
             ["apply", rest @ ..] => Some(rest.first().copied()),
             _ => None,
         }
+    }
+
+    /// Whether trust in this folder is asked for, and how: all that was typed.
+    pub fn asks_trust(&self) -> Option<Vec<&str>> {
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        let asks = !self.print && matches!(words.as_slice(), ["trust"] | ["trust", "list"] | ["untrust"]);
+        asks.then_some(words)
     }
 
     /// Whether sessions are looked after, and how: the words behind `sessions`.

@@ -115,6 +115,9 @@
 //!   for a project is read back from that file before every call that is looked at, so another program's rule counts, and
 //!   one that was taken out no longer does. What rules and grants cover is one question, asked of `policy::Subject`: an
 //!   allow is read as narrowly as it can be (`policy::cover`), a deny as widely.
+//! - What a project brings along ([`config::brought`]) is data until the person has trusted it by path and content
+//!   ([`config::trust`]). Its words are kept beside the standing words in the agent's state, not in the session: whoever goes on
+//!   with a session is told what is trusted then. Its card is of no call and comes before every other.
 //! - A rules file that cannot be read whole may have denied something, so everything asks until it can ([`config::rules`]).
 //! - The walls are raised around one thread of the guard, which starts the command: what it starts is within, and the guard
 //!   stays outside, where no signal of the command reaches it.

@@ -1,6 +1,8 @@
 //! Everything that can happen to the agent.
 
-use crate::chat::{Answer, By, CallId, Chunk, Decision, Intent, Outcome, Said, Staged, TurnId, Usage};
+use crate::chat::{
+    Answer, By, CallId, Chunk, Decision, Instructions, Intent, Outcome, Said, Staged, TurnId, Usage,
+};
 use crate::policy::{Mode, Rules};
 use std::sync::Arc;
 use std::time::Duration;
@@ -137,6 +139,8 @@ pub enum Event {
         /// What the person should know of them: one sentence each.
         notices: Vec<String>,
     },
+    /// The person trusts these words of the project, or none any more: the model is told them from the next request on.
+    Instructed(Arc<Vec<Instructions>>),
     /// The person took a standing yes back. What was a rule is out of its file by now.
     TookBack {
         /// The call on whose card it was given in this session; none for a rule.

@@ -131,6 +131,7 @@ fn take(desk: &mut Desk<'_>, event: Event) {
             }
         }
         Event::RulesRead { rules, notices: _ } => desk.state.rules = rules,
+        Event::Instructed(instructions) => desk.state.instruct(instructions),
         Event::TookBack { given_on, what, by } => {
             let stands = |call: &CallId| desk.state.granted().iter().any(|standing| standing.call == *call);
             if given_on.as_ref().is_none_or(stands) {

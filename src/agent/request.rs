@@ -38,7 +38,7 @@ pub fn words_beneath(words: &str) -> String {
 
 /// The request for the next reply.
 pub(super) fn build(state: &State) -> Request {
-    let mut messages = vec![Message::System(state.system.clone())];
+    let mut messages = vec![Message::System(state.words())];
     let (before, most) = state.measure.shortened().map_or((0, usize::MAX), |it| (it.before, it.most));
     state.session.tell(&mut messages, before, most);
     leave_out_replaced(&mut messages);

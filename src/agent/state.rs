@@ -7,6 +7,7 @@ use super::draft::Draft;
 use super::editing::Before;
 use super::sub_agent::{Offer, SubAgent};
 use super::window::Measure;
+use crate::chat::instructions::{self, Instructions};
 use crate::chat::{CallId, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId};
 use crate::policy::{Policy, Rules};
 use std::sync::Arc;
@@ -36,6 +37,8 @@ pub struct State {
     pub(super) asked_names: u32,
     /// The standing words to the model, facts about the project included.
     pub system: String,
+    /// The project's own words to it, which the person trusts: [`State::instruct`] changes them.
+    pub instructions: Arc<Vec<Instructions>>,
     /// Whether the model is told with each rehearsed result that it was rehearsed.
     pub tells_each: bool,
     /// What may be called.
@@ -137,6 +140,7 @@ impl State {
             tries: Tries::default(),
             asked_names: 0,
             system,
+            instructions: Arc::default(),
             tells_each: false,
             tools,
             advisers: Advisers::default(),
@@ -153,6 +157,18 @@ impl State {
             listed: false,
             failures: Vec::new(),
         }
+    }
+
+    /// Lets the model be told these words of the project from the next request on, in place of any before.
+    pub fn instruct(&mut self, instructions: Arc<Vec<Instructions>>) {
+        self.instructions = instructions;
+        let counted = self.session.counted().is_some();
+        self.measure.fix(&self.words(), &self.tools, counted);
+    }
+
+    /// Everything that stands before the talk in a request.
+    pub(super) fn words(&self) -> String {
+        instructions::with(&self.system, &self.instructions)
     }
 
     /// The calls being carried out; empty unless the agent is acting.

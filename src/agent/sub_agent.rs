@@ -71,6 +71,7 @@ impl State {
         let mut state = Self::new(self.policy, self.model.clone(), system, tools);
         (state.window, state.turns) = (self.window, self.turns);
         state.advisers.clone_from(&self.advisers);
+        state.instruct(self.instructions.clone());
         state.tells_each = self.tells_each;
         Some(state)
     }
@@ -156,6 +157,7 @@ pub(super) fn hand_down(desk: &mut Desk<'_>, event: Event) -> Option<Event> {
         | Event::AskedAgain
         | Event::Switched { .. }
         | Event::RulesRead { .. }
+        | Event::Instructed(_)
         | Event::TookBack { .. }
         | Event::ModeChanged(_) => None,
     };
@@ -204,13 +206,16 @@ pub(super) fn each(desk: &mut Desk<'_>, does: fn(&mut Desk<'_>)) {
 
 /// Lets a sub-agent's machine work, with what it has in common with the turn. What it keeps is kept beneath its call.
 fn within(desk: &mut Desk<'_>, id: &CallId, does: impl FnOnce(&mut Desk<'_>)) {
-    let State { session, phase, policy, rules, model, window, turns, .. } = &mut *desk.state;
+    let State { session, phase, policy, rules, model, window, turns, instructions, .. } = &mut *desk.state;
     let Phase::Acting { calls, .. } = phase else { return };
     let mut found = calls.iter_mut().filter(|pending| pending.call.id == *id);
     let Some(sub_agent) = found.find_map(Pending::sub_agent_mut) else { return };
     let state = &mut sub_agent.state;
     (state.policy, state.window, state.turns) = (*policy, *window, *turns);
     state.rules.clone_from(rules);
+    if state.instructions != *instructions {
+        state.instruct(instructions.clone());
+    }
     if state.model != *model {
         state.model.clone_from(model);
         state.measure.forget_window();

@@ -38,6 +38,10 @@ impl Gauge {
 pub struct Measure {
     /// Tokens of the standing words and the tools, about.
     fixed: u64,
+    /// What that was in the request that was counted last, where it has changed since.
+    fixed_then: Option<u64>,
+    /// What that was in the request that was sent last.
+    fixed_sent: u64,
     /// Tokens of the request that was sent last, by our measure and corrected.
     sent: (u64, u64),
     /// What a refusal taught about our measure, in hundredths.
@@ -62,8 +66,15 @@ pub(super) struct Shortened {
 
 impl Measure {
     pub(super) fn of(system: &str, tools: &[ToolSpec]) -> Self {
-        let fixed = tokens::FRAME + tokens::estimate(system) + tokens::of_tools(tools);
-        Self { fixed, ..Self::default() }
+        Self { fixed: fixed(system, tools), ..Self::default() }
+    }
+
+    /// The standing words are others now. `counted` is whether a request with those before was counted.
+    pub(super) fn fix(&mut self, system: &str, tools: &[ToolSpec], counted: bool) {
+        if counted {
+            self.fixed_then.get_or_insert(self.fixed);
+        }
+        self.fixed = fixed(system, tools);
     }
 
     pub(super) fn fixed(&self) -> u64 {
@@ -97,6 +108,7 @@ impl Measure {
     pub(super) fn replied(&mut self, usage: Option<Usage>) {
         if usage.is_some_and(|usage| usage.input > 0) {
             self.spared_then = self.spared();
+            self.fixed_then = Some(self.fixed_sent).filter(|sent| *sent != self.fixed);
         }
     }
 
@@ -104,9 +116,17 @@ impl Measure {
         self.shortened
     }
 
+    fn fixed_then(&self) -> u64 {
+        self.fixed_then.unwrap_or(self.fixed)
+    }
+
     fn spared(&self) -> u64 {
         self.shortened.map_or(0, |shortened| shortened.spared)
     }
+}
+
+fn fixed(system: &str, tools: &[ToolSpec]) -> u64 {
+    tokens::FRAME + tokens::estimate(system) + tokens::of_tools(tools)
 }
 
 impl State {
@@ -114,7 +134,10 @@ impl State {
     pub fn gauge(&self) -> Gauge {
         let tokens = self.tokens();
         let counted = self.session.counted().is_some_and(|counted| {
-            !counted.outdated && counted.talk_then == self.session.weight() && self.queue.is_empty()
+            !counted.outdated
+                && counted.talk_then == self.session.weight()
+                && self.measure.fixed_then() == self.measure.fixed
+                && self.queue.is_empty()
         });
         Gauge { tokens, window: self.known_window(), estimated: !counted }
     }
@@ -136,9 +159,11 @@ impl State {
     pub(super) fn tokens_with(&self, talk: u64) -> u64 {
         match self.session.counted() {
             Some(counted) if !counted.outdated => {
-                let then = counted.talk_then.saturating_sub(self.measure.spared_then);
-                (counted.then + self.corrected(talk.saturating_sub(then)))
-                    .saturating_sub(self.corrected(then.saturating_sub(talk)))
+                let then =
+                    self.measure.fixed_then() + counted.talk_then.saturating_sub(self.measure.spared_then);
+                let now = self.measure.fixed + talk;
+                (counted.then + self.corrected(now.saturating_sub(then)))
+                    .saturating_sub(self.corrected(then.saturating_sub(now)))
             }
             Some(_) | None => self.corrected(self.measure.fixed + talk),
         }
@@ -148,7 +173,7 @@ impl State {
     pub(super) fn corrected(&self, ours: u64) -> u64 {
         let counted = self.session.counted().map(|counted| {
             let talk = counted.talk.saturating_sub(self.measure.spared_then);
-            counted.input.saturating_mul(100) / (self.measure.fixed + talk).max(1)
+            counted.input.saturating_mul(100) / (self.measure.fixed_then() + talk).max(1)
         });
         let Some(hundredths) = counted.max(self.measure.taught) else { return ours };
         ours.saturating_mul(hundredths.clamp(BELIEVED.0, BELIEVED.1)) / 100
@@ -157,6 +182,7 @@ impl State {
     /// A request is sent whose talk and fixed parts are this much, by our measure.
     pub(super) fn sends(&mut self, ours: u64, corrected: u64) {
         self.measure.sent = (ours, corrected);
+        self.measure.fixed_sent = self.measure.fixed;
     }
 
     /// The next request by our measure alone.

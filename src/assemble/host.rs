@@ -9,7 +9,7 @@ use crate::project::disk::Disk;
 use crate::runtime::Runtime;
 use crate::store::draft::Whose;
 use crate::store::{Drafts, History, Listed};
-use crate::tui::host::{Host, Line, Opened, Reply, SessionRow, Wish};
+use crate::tui::host::{Host, Line, Opened, Reply, SessionRow, Why, Wish};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::Sender;
@@ -284,7 +284,11 @@ impl Host for Around {
             Wish::TakeBack { rule, by } => self.take_rule_back(*rule, by),
             Wish::LearnRules => self.learn_rules(),
             Wish::Rules => self.tell_rules(),
-            Wish::TrustRules(text) => self.trust_rules(text),
+            Wish::LookAtProject { asked } => {
+                self.look_at_project(if asked { Why::Asked } else { Why::Begun })
+            }
+            Wish::Trust { folder, seen } => self.trust(folder, seen),
+            Wish::TrustNoLonger(folder) => self.trust_no_longer(folder),
             Wish::LookForLocal => self.look_for_local(),
             Wish::UseLocal(server) => self.use_local(&server),
             Wish::KeepKey(key) => self.keep_key(&key),

@@ -1,16 +1,17 @@
-//! Keeps rules for the person, takes them back, and trusts a project's own: what the screen wants done with their files.
+//! Keeps rules for the person and takes them back: what the screen wants done with their files.
 
 use super::host::Around;
 use super::rules;
 use crate::agent::Event;
 use crate::chat::{By, CallId, Grant};
-use crate::config::rules::{Book, Loaded, OF_PROJECT, Own, keep, text, trust};
+use crate::config::rules::{Book, Loaded, OF_PROJECT, keep};
+use crate::config::trust;
 use crate::policy::{Holds, Rule};
 use crate::tui::host::Reply;
 use std::sync::Arc;
 
 impl Around {
-    fn book(&self) -> Book {
+    pub(super) fn book(&self) -> Book {
         rules::book(&self.wiring.places, &self.wiring.folder, &self.wiring.tools)
     }
 
@@ -37,7 +38,7 @@ impl Around {
             let (done, what) = match rule.holds {
                 Holds::Trusted => {
                     let what = format!("trust in {OF_PROJECT} of this project");
-                    (trust::set(&book.trusted, &book.folder, None, &rules::today()).map(|()| true), what)
+                    (trust::forget(&book.trusted, &book.folder, Some(OF_PROJECT)).map(|()| true), what)
                 }
                 Holds::Everywhere | Holds::Project(_) => (keep::remove(&book.file, &rule, &book.tools), what),
             };
@@ -65,28 +66,7 @@ impl Around {
         let book = self.book();
         self.aside(move || {
             let loaded = book.load(&rules::today());
-            let own = match &loaded.own {
-                Own::None | Own::Trusted => None,
-                Own::Untrusted { text, sheet, .. } => Some((text.clone(), sheet.counted())),
-            };
-            Some(Reply::Rules { text: told(&loaded, &book), own })
-        });
-    }
-
-    /// Trusts these rules of the project, if they still are what was read.
-    pub(super) fn trust_rules(&self, read: String) {
-        let book = self.book();
-        self.aside(move || {
-            let now = text(&book.folder.join(OF_PROJECT)).ok().flatten();
-            if now.as_deref() != Some(read.as_str()) {
-                let words =
-                    format!("{OF_PROJECT} has changed since you opened it, so it is not trusted: see /rules");
-                return Some(Reply::Notice(words));
-            }
-            Some(match trust::set(&book.trusted, &book.folder, Some(&read), &rules::today()) {
-                Ok(()) => Reply::Done(format!("{OF_PROJECT} of this project is trusted as it is")),
-                Err(error) => Reply::Notice(format!("The trust could not be kept: {error}.")),
-            })
+            Some(Reply::Rules(told(&loaded, &book)))
         });
     }
 }
@@ -98,7 +78,7 @@ fn told(loaded: &Loaded, book: &Book) -> String {
     if lines.is_empty() {
         lines.push("there are no rules".to_owned());
     }
-    lines.extend(loaded.problems.iter().map(|problem| format!("careful: {problem}")));
+    lines.extend(loaded.notices().iter().map(|notice| format!("careful: {notice}")));
     lines.push(String::new());
     lines.push(format!("your rules stand in {}", book.file.display()));
     lines.join("\n")

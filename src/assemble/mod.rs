@@ -22,6 +22,8 @@ mod said;
 mod screen;
 mod sessions;
 mod there;
+mod trust_told;
+mod trusting;
 mod walls;
 mod wiring;
 
@@ -91,6 +93,9 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     if cli.applies().is_none() && cli.hunks {
         return Err(Mistake("--hunks goes with aye rehearsal apply".to_owned()).into());
     }
+    if let Some(words) = cli.asks_trust() {
+        return trust_told::run(&cli, &words);
+    }
     if let Some(words) = cli.keeps_sessions() {
         return sessions::run(&cli, &words);
     }
@@ -104,7 +109,9 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     }
     if cli.json && !print {
         return Err(Mistake(
-            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules, aye rehearsal, aye sessions list, aye sessions search".to_owned(),
+            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules, aye trust list, aye rehearsal, \
+             aye sessions list, aye sessions search"
+                .to_owned(),
         )
         .into());
     }
@@ -223,6 +230,7 @@ fn prepare(cli: Cli) -> Result<Start> {
         dry_run: connecting.settings.config.dry_run.clone(),
         model_flag: cli.model.clone(),
         titles: connecting.settings.config.model.titles && !cli.print,
+        most_words: connecting.settings.config.project.instructions_kib << 10,
         lasts: !cli.print,
     };
     Ok(Start { cli, wiring, model, connecting, real_folder, notices })

@@ -2,9 +2,13 @@
 
 use super::{Mistake, Start, answers, rehearsal};
 use crate::chat::picture;
+use crate::config::brought::{Brought, File, Place, What};
+use crate::config::rules::OF_PROJECT;
+use crate::config::trust::Look;
 use crate::print::{self, Answers, Format};
 use crate::store::Drafts;
 use crate::store::draft::Whose;
+use crate::tui::parts::trust::short;
 use crate::tui::text::clean::clean;
 use anyhow::Result;
 use std::io::{IsTerminal, Read};
@@ -46,6 +50,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         notices.push(format!("session {} is a copy of {from}, which stays as it was", session.id));
     }
     notices.extend(session.notices);
+    notices.extend(untrusted(&start.wiring.place(&session.folder)));
     if !session.model.seen.images && !session.model.seen.tour && !picture::named(&prompt).is_empty() {
         let words = "The model gets the picture's name alone: its profile does not say images = true.";
         notices.push(words.to_owned());
@@ -98,6 +103,29 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         Err(error) => Err(error.into()),
     }
+}
+
+/// What the project brings along and is not used, one sentence each: nobody is there to be asked.
+fn untrusted(place: &Place) -> Vec<String> {
+    let brought = Brought::look(place);
+    let names: Vec<String> = brought.untrusted().map(short).collect();
+    let mut said = Vec::new();
+    if !names.is_empty() {
+        let what =
+            if brought.untrusted().any(|file| file.look == Look::Changed) { "as it is now" } else { "yet" };
+        let names = names.join(" and ");
+        said.push(format!(
+            "not used, because you have not trusted it {what}: {names}; aye trust shows it and asks"
+        ));
+    }
+    let unread = |file: &File| match &file.what {
+        What::Unread(why) if file.name != OF_PROJECT => {
+            Some(format!("{} of this project is not used: {why}", file.name))
+        }
+        What::Unread(_) | What::Words(_) | What::Rules { .. } => None,
+    };
+    said.extend(brought.files.iter().filter_map(unread));
+    said
 }
 
 /// What was typed, and behind it what came through a pipe.

@@ -1,5 +1,6 @@
 //! Reads the rules, and notices when they are other ones: another program kept one, the person wrote one, a day is over.
 
+use crate::config::brought::Place;
 use crate::config::rules::{Book, Loaded, OF_PROJECT};
 use crate::policy::Rules;
 use crate::store::Places;
@@ -21,6 +22,12 @@ pub(super) fn book(places: &Places, folder: &Path, tools: &Toolbox) -> Book {
         tools: tools.specs().into_iter().map(|spec| spec.name).collect(),
         home: std::env::var_os("HOME").map(PathBuf::from),
     }
+}
+
+/// Where what the project in this folder brings along is looked for; of its words so many bytes are sent at most.
+pub(super) fn place(places: &Places, folder: &Path, tools: &Toolbox, most: usize) -> Place {
+    let Book { trusted, folder, tools, .. } = book(places, folder, tools);
+    Place { folder, trusted, tools, most }
 }
 
 /// The day it is where the person is, as `2026-11-22`.
@@ -60,7 +67,11 @@ impl Watch {
             return None;
         }
         let loaded = self.book.load(&stamp.today);
-        let before = last.as_ref().map(|(_, loaded)| loaded.notices()).unwrap_or_default();
+        // What is not trusted when a session begins is said with all that the project brings along.
+        let before = match &*last {
+            Some((_, before)) => before.notices(),
+            None => loaded.untrusted().into_iter().collect(),
+        };
         let notices = loaded.notices().into_iter().filter(|notice| !before.contains(notice)).collect();
         let rules = Arc::new(loaded.rules.clone());
         *last = Some((stamp, loaded));

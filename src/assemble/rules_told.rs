@@ -1,9 +1,9 @@
 //! `aye rules`: what holds in this folder, what is wrong with it, and what comes of a command and why. No model is needed.
 
-use super::{Mistake, folder, rules};
+use super::{Mistake, folder, rules, trust_told};
 use crate::chat::{Intent, Session, SessionId, Standing, ToolCall};
 use crate::cli::Cli;
-use crate::config::rules::{Book, Loaded, OF_PROJECT, Own, trust};
+use crate::config::rules::{Book, Loaded, Own};
 use crate::config::{self, Overrides};
 use crate::policy::{Holds, Policy, Rule, Step, Verdict, explain};
 use crate::print::harmless;
@@ -13,7 +13,7 @@ use crate::tools::{self, Toolbox};
 use crate::tui::text::clean::{clean, one_line};
 use anyhow::Result;
 use serde_json::{Value, json};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -43,12 +43,7 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let lines = match words {
         [] | ["list"] => list(&loaded, cli.json),
         ["check"] => return check(&loaded, cli.json),
-        ["trust"] => return trusts(&book, &loaded),
-        ["untrust"] => {
-            trust::set(&book.trusted, &book.folder, None, &rules::today())
-                .map_err(|error| Mistake(format!("the trust could not be taken back: {error}")))?;
-            vec![format!("{OF_PROJECT} of this project is not trusted")]
-        }
+        ["trust" | "untrust"] => return trust_told::run(cli, words),
         ["explain", command] => {
             let around = Around { tools: &tools, policy: &policy, session: session.as_ref() };
             explained(&around, &loaded, &book, command, cli.json)?
@@ -67,7 +62,7 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
 }
 
 /// Writes the lines; whoever closed the pipe has enough.
-fn written(lines: &[String]) -> Result<ExitCode> {
+pub(super) fn written(lines: &[String]) -> Result<ExitCode> {
     let mut out = io::stdout().lock();
     for line in lines {
         match writeln!(out, "{line}") {
@@ -219,36 +214,4 @@ fn explained(
     lines.push(format!("   {}", clean(&one_line(verdict.why()))));
     lines.extend(loaded.notices().iter().map(|notice| format!("careful: {}", clean(&one_line(notice)))));
     Ok(lines)
-}
-
-/// Shows a project's own rules, and trusts them where a person says so at a terminal.
-fn trusts(book: &Book, loaded: &Loaded) -> Result<ExitCode> {
-    let (text, sheet) = match &loaded.own {
-        Own::None => return Err(Mistake(format!("this project has no {OF_PROJECT}")).into()),
-        Own::Trusted => return written(&[format!("{OF_PROJECT} of this project is trusted as it is")]),
-        Own::Untrusted { text, sheet, .. } => (text, sheet),
-    };
-    let mut lines = vec![format!("{OF_PROJECT} of {} says:", book.folder.display()), String::new()];
-    lines.extend(text.lines().map(|line| format!("   {}", clean(line))));
-    lines.push(String::new());
-    lines.extend(sheet.problems.iter().map(|problem| format!("careful: {}", clean(&problem.to_string()))));
-    written(&lines)?;
-    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-        let words = "only a person at a terminal can trust a project's rules; nothing was trusted";
-        return Err(Mistake(words.to_owned()).into());
-    }
-    write!(
-        io::stdout(),
-        "These rules decide what goes ahead in this project ({}). To trust them type yes: ",
-        sheet.counted()
-    )?;
-    io::stdout().flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    if answer.trim() != "yes" {
-        return written(&["Nothing was trusted.".to_owned()]);
-    }
-    trust::set(&book.trusted, &book.folder, Some(text), &rules::today())
-        .map_err(|error| Mistake(format!("the trust could not be kept: {error}")))?;
-    written(&[format!("{OF_PROJECT} of this project is trusted as it is; a change asks again.")])
 }

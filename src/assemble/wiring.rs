@@ -5,8 +5,9 @@ use super::model::Model;
 use super::{Connecting, Mistake, facts, myself, rules};
 use crate::agent::{self, Effect, Event, Offer, State};
 use crate::chat::{self, Becomes, By, Entry, SessionId, Standing};
+use crate::config::brought::Place;
 use crate::config::dry_run::Asks;
-use crate::config::{self, Tell};
+use crate::config::{self, Brought, Tell};
 use crate::policy::{Mode, Policy};
 use crate::project::Writer;
 use crate::project::disk::Disk;
@@ -47,6 +48,8 @@ pub(super) struct Wiring {
     pub(super) model_flag: Option<String>,
     /// Whether the model may name sessions.
     pub(super) titles: bool,
+    /// Bytes of a project's own words to the model that are sent at most.
+    pub(super) most_words: usize,
     /// Whether a session may go on after its next turn: not where one reply is printed.
     pub(super) lasts: bool,
     /// Where it is noted what happens.
@@ -248,6 +251,11 @@ impl Wiring {
         }
     }
 
+    /// Where what a project brings along is looked for.
+    pub(super) fn place(&self, folder: &Path) -> Place {
+        rules::place(&self.places, folder, &self.tools, self.most_words)
+    }
+
     fn wire(
         &self,
         id: &SessionId,
@@ -308,6 +316,7 @@ impl Wiring {
         state.unstaged = unstaged;
         state.window = model.seen.window;
         state.titles = self.titles && !model.seen.tour;
+        state.instruct(Arc::new(Brought::trusted_words(&self.place(folder))));
         let watch = rules::Watch::new(rules::book(&self.places, folder, &self.tools));
         let (found, notices) = watch.anew().unwrap_or_default();
         state.rules = found;

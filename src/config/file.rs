@@ -1,8 +1,8 @@
 //! A settings file written whole or not at all, for its owner alone.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
@@ -21,6 +21,37 @@ pub fn read(path: &Path) -> io::Result<String> {
 pub fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
+
+/// A file's text, of at most so many bytes; nothing where there is none. Fails, in words, where it cannot be read, is
+/// longer, or is no plain file: a pipe in its place makes nobody wait.
+pub fn text(path: &Path, longest: u64) -> Result<Option<String>, String> {
+    let unread = |error: io::Error| format!("the file cannot be read ({error})");
+    let file = match File::options().read(true).custom_flags(NONBLOCK).open(path) {
+        Err(error) if is_missing(&error) => return Ok(None),
+        opened => opened.map_err(unread)?,
+    };
+    let kind = file.metadata().map_err(unread)?;
+    if !kind.is_file() {
+        return Err("this is no plain file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    file.take(longest + 1).read_to_end(&mut bytes).map_err(unread)?;
+    if bytes.len() as u64 > longest {
+        let most = if longest < 1 << 20 {
+            format!("{} KiB", longest >> 10)
+        } else {
+            format!("{} MB", longest >> 20)
+        };
+        return Err(format!("the file is longer than {most}"));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        format!("line {line} is not text in UTF-8")
+    })
+}
+
+const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
 
 /// Takes every right to a file from everybody but its owner. A missing file is none to worry about.
 pub fn tighten(path: &Path) -> io::Result<()> {

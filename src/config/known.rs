@@ -45,6 +45,7 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
     ("second_reader", "profile", Takes::Name),
     ("second_reader", "model", Takes::Name),
     ("second_reader", "seconds", Takes::Whole(1..=120)),
+    ("project", "instructions_kib", Takes::Whole(0..=1024)),
     ("dry_run", "tell_model", Takes::Word(&["never", "once", "each_result"])),
     ("dry_run", "ask", Takes::Word(&["report", "as live"])),
     ("dry_run", "stage", Takes::Word(&["auto", "off"])),
@@ -67,8 +68,18 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
 ];
 
 /// The sections, as they are written.
-pub const SECTIONS: &[&str] =
-    &["model", "profiles", "approval", "hooks", "second_reader", "dry_run", "shell", "screen", "keys"];
+pub const SECTIONS: &[&str] = &[
+    "model",
+    "profiles",
+    "approval",
+    "hooks",
+    "second_reader",
+    "project",
+    "dry_run",
+    "shell",
+    "screen",
+    "keys",
+];
 
 /// The sections that have sections of any name in them.
 pub const NAMED: &[&str] = &["profiles", "hooks"];

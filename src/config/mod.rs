@@ -10,6 +10,7 @@
 //!   given out for that origin alone. Another address has no key until the person enters one.
 
 pub mod approval;
+pub mod brought;
 pub mod change;
 pub mod connection;
 pub mod credentials;
@@ -21,6 +22,7 @@ pub mod known;
 pub mod model;
 pub mod origin;
 pub mod problem;
+pub mod project;
 pub mod read;
 pub mod ready;
 pub mod rules;
@@ -28,6 +30,7 @@ pub mod screen;
 pub mod second_reader;
 pub mod settings;
 pub mod shell;
+pub mod trust;
 mod twice;
 mod words;
 
@@ -35,6 +38,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use approval::Approval;
+pub use brought::Brought;
 pub use change::set;
 pub use connection::{Connection, connect, fallback, usable};
 pub use credentials::Credentials;
@@ -44,6 +48,7 @@ pub use key::Key;
 pub use model::{Api, Model, Profile};
 pub use origin::Origin;
 pub use problem::Problem;
+pub use project::Project;
 pub use screen::{Links, Screen};
 pub use second_reader::SecondReader;
 pub use settings::{Environment, Overrides, Settings};
@@ -63,6 +68,8 @@ pub struct Config {
     pub hooks: BTreeMap<String, Hook>,
     /// The model that looks at what would go ahead.
     pub second_reader: SecondReader,
+    /// What a project may say to the model.
+    pub project: Project,
     /// What a rehearsal does.
     pub dry_run: DryRun,
     /// How commands run.
@@ -81,6 +88,7 @@ impl Default for Config {
             approval: Approval::default(),
             hooks: BTreeMap::new(),
             second_reader: SecondReader::default(),
+            project: Project::default(),
             dry_run: DryRun::default(),
             shell: Shell::default(),
             screen: Screen::default(),

@@ -64,7 +64,7 @@ impl Places {
         self.config.join("rules.toml")
     }
 
-    /// Which projects' own rules the person trusts; the file need not exist.
+    /// Which files of which projects the person trusts; the file need not exist.
     pub fn trusted(&self) -> PathBuf {
         self.config.join("trusted.toml")
     }

@@ -25,8 +25,10 @@ pub enum Command {
     Audit,
     /// What stands without being asked about.
     Grants,
-    /// The rules, and trust in a project's own.
+    /// The rules that hold.
     Rules,
+    /// What the project brings along, and trust in it.
+    Trust,
     /// Search the transcript.
     Search,
     /// Change how much runs without asking.
@@ -85,7 +87,8 @@ pub const COMMANDS: &[Row] = &[
     row(Command::Search, &["search", "find"], "search the transcript", Some(Action::SearchTranscript)),
     row(Command::Audit, &["audit", "calls"], "every call: who allowed it, when, and what became of it", None),
     row(Command::Grants, &["grants", "allowed"], "what goes ahead unasked, and how to take it back", None),
-    row(Command::Rules, &["rules", "trust"], "the rules that hold, and trust in those of the project", None),
+    row(Command::Rules, &["rules"], "the rules that hold", None),
+    row(Command::Trust, &["trust"], "what this project brings along, and whether you trust it", None),
     row(
         Command::Mode,
         &["mode"],

@@ -45,6 +45,7 @@ fn card_scope(state: &State) -> Option<Scope> {
         Card::Approval(ref card) if card.is_choosing() => Scope::Keep,
         Card::Approval(_) => Scope::Approval,
         Card::Question(_) => Scope::Question,
+        Card::Trust(_) => Scope::Trust,
     })
 }
 

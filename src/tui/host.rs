@@ -2,7 +2,10 @@
 
 use crate::agent::{self, Rule};
 use crate::chat::link::Target;
-use crate::chat::{Becomes, By, CallId, Grant, SessionId, Staging, picture};
+use crate::chat::{Becomes, By, CallId, Digest, Grant, Instructions, SessionId, Staging, picture};
+use crate::config::Brought;
+use std::path::PathBuf;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// The program around the screen.
@@ -77,16 +80,29 @@ pub enum Wish {
     },
     /// The rules as they stand now: [`Reply::Learnt`].
     LearnRules,
-    /// Every rule that holds here, and the project's own: [`Reply::Rules`].
+    /// Every rule that holds here: [`Reply::Rules`].
     Rules,
-    /// The person read these rules of the project and trusts them.
-    TrustRules(String),
     /// What was rehearsed in this session, or in the dry run that it is a copy of: [`Reply::Rehearsal`].
     Rehearsal(SessionId),
     /// Go on for real in a copy of this dry run, and put what was rehearsed on cards there: [`Reply::Opened`].
     Apply(SessionId, agent::Offered),
     /// Throw away what was rehearsed in this session.
     Drop(SessionId),
+    /// What the project brings along that would change what aye does: [`Reply::Brought`], in any case and before long.
+    LookAtProject {
+        /// Whether the person wants to see it.
+        asked: bool,
+    },
+    /// The person saw these files of the project in this folder and trusts them: [`Reply::Trusts`], or
+    /// [`Reply::Brought`] where they are other ones by now.
+    Trust {
+        /// The project's folder.
+        folder: PathBuf,
+        /// What was seen: [`Brought::signature`].
+        seen: Vec<(String, Digest)>,
+    },
+    /// The person trusts nothing any more that the project in this folder brings along: [`Reply::Trusts`].
+    TrustNoLonger(PathBuf),
     /// Begin with this model from the next start on.
     KeepModel {
         /// The profile; empty: the one in use.
@@ -150,15 +166,28 @@ pub enum Reply {
         /// Who wanted it.
         by: By,
     },
-    /// The rules.
-    Rules {
-        /// Everything that holds, in words.
-        text: String,
-        /// The project's own, where they are not trusted: what they say, and how many there are.
-        own: Option<(String, String)>,
+    /// Everything that holds, in words.
+    Rules(String),
+    /// What the project brings along.
+    Brought {
+        /// All of it.
+        brought: Box<Brought>,
+        /// Why it was looked at.
+        why: Why,
     },
     /// What was rehearsed, or why nothing can be shown.
     Rehearsal(Result<Rehearsed, String>),
+    /// What is trusted of the project has changed.
+    Trusts {
+        /// The project's folder.
+        folder: PathBuf,
+        /// Its words to the model, as far as they are trusted.
+        instructions: Arc<Vec<Instructions>>,
+        /// The rules that hold now.
+        rules: agent::Event,
+    },
+    /// What is trusted could not be changed: why, in one sentence.
+    TrustFailed(String),
     /// Something did not work, or is worth knowing: one sentence for the person.
     Notice(String),
     /// Something was done as it was wanted: one sentence for the person.
@@ -172,6 +201,17 @@ pub struct Rehearsed {
     pub of: SessionId,
     /// What changed and what was called.
     pub staging: Staging,
+}
+
+/// Why a project was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// A session has begun in it.
+    Begun,
+    /// The person wants to see it.
+    Asked,
+    /// They said yes to what it was before.
+    Changed,
 }
 
 /// Whether a list of files is all there is.
@@ -288,7 +328,7 @@ pub struct Opened {
     /// What was chosen on the card of the question that waits in it, as it was kept.
     pub card: String,
     /// The folder it works in; absolute.
-    pub folder: std::path::PathBuf,
+    pub folder: PathBuf,
     /// What was said before in that folder, oldest first.
     pub history: Vec<String>,
     /// Its folder as the head shows it: `~/src/app ⎇ main`.

@@ -39,7 +39,7 @@ impl State {
     pub(super) fn keep_card(&mut self, now: bool) -> Option<Effect> {
         let text = match self.prompt.as_ref().map(|prompt| &prompt.card) {
             Some(Card::Question(card)) => card.kept(),
-            Some(Card::Approval(_)) | None => String::new(),
+            Some(Card::Approval(_) | Card::Trust(_)) | None => String::new(),
         };
         // A card that was put back is kept where none is in front.
         let text = match (text.is_empty(), self.aside.last()) {

@@ -20,6 +20,7 @@ pub mod terminal;
 mod tests;
 pub mod text;
 pub mod theme;
+pub mod trusting;
 pub mod update;
 pub mod view;
 

@@ -55,8 +55,6 @@ pub enum Ledger {
     List(Vec<Kept>, Vec<CallId>),
     /// Whether this is really taken back.
     Sure(Box<Kept>),
-    /// Whether these rules of the project are trusted.
-    Trust(String),
 }
 
 /// What was rehearsed, and what may be done with each row of its list.

@@ -3,12 +3,14 @@
 use super::keys::{Action, Scope};
 use super::parts::frame::Sight;
 use super::parts::listening::{self, Listening};
+use super::parts::trust::{self, TrustCard};
 use super::parts::{approval, approval::Approval, question, question::QuestionCard, waits, waits::Waits};
 use super::state::State;
 use crate::agent::Waiting;
 use crate::chat::{CallId, Questions};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The card's own little state.
@@ -22,13 +24,15 @@ pub struct Prompt {
     pub card: Card,
 }
 
-/// The two kinds of card.
+/// The kinds of card.
 #[derive(Debug, Clone)]
 pub enum Card {
     /// Yes or no.
     Approval(Approval),
     /// Questions.
     Question(QuestionCard),
+    /// Whether the project is trusted; of no call.
+    Trust(TrustCard),
 }
 
 /// What a frame really showed of a card.
@@ -38,6 +42,8 @@ pub enum Seen {
     Approval(approval::Seen),
     /// Of questions.
     Question(question::Seen),
+    /// Of what the project brings along.
+    Trust(trust::Seen),
     /// Of the list of what waits, in place of a card.
     Waits(waits::Seen),
 }
@@ -49,16 +55,18 @@ impl Seen {
             Self::Approval(seen) => seen.cursor,
             Self::Question(seen) => seen.cursor,
             Self::Waits(seen) => seen.cursor,
+            Self::Trust(_) => None,
         }
     }
 }
 
 impl Prompt {
-    /// Whose card it is.
-    pub fn call(&self) -> &CallId {
+    /// Whose card it is; `None` where it is that of the project.
+    pub fn call(&self) -> Option<&CallId> {
         match &self.card {
-            Card::Approval(card) => card.call(),
-            Card::Question(card) => card.call(),
+            Card::Approval(card) => Some(card.call()),
+            Card::Question(card) => Some(card.call()),
+            Card::Trust(_) => None,
         }
     }
 
@@ -67,13 +75,14 @@ impl Prompt {
         match &self.card {
             Card::Approval(card) => card.seen(),
             Card::Question(card) => card.seen(),
+            Card::Trust(card) => card.seen(),
         }
     }
 
     /// Whether the person put it off.
     pub fn is_parked(&self) -> bool {
         match &self.card {
-            Card::Approval(_) => false,
+            Card::Approval(_) | Card::Trust(_) => false,
             Card::Question(card) => card.is_parked(),
         }
     }
@@ -83,6 +92,7 @@ impl Prompt {
         match &self.card {
             Card::Approval(card) => card.is_writing(),
             Card::Question(card) => card.is_writing(),
+            Card::Trust(_) => false,
         }
     }
 
@@ -92,8 +102,10 @@ impl Prompt {
         match (&mut self.card, seen) {
             (Card::Approval(card), Seen::Approval(seen)) => card.drawn(now, seen),
             (Card::Question(card), Seen::Question(seen)) => card.drawn(now, seen),
-            (Card::Approval(_), Seen::Question(_) | Seen::Waits(_))
-            | (Card::Question(_), Seen::Approval(_) | Seen::Waits(_)) => {}
+            (Card::Trust(card), Seen::Trust(seen)) => card.drawn(now, seen),
+            (Card::Approval(_), Seen::Question(_) | Seen::Waits(_) | Seen::Trust(_))
+            | (Card::Question(_), Seen::Approval(_) | Seen::Waits(_) | Seen::Trust(_))
+            | (Card::Trust(_), Seen::Approval(_) | Seen::Question(_) | Seen::Waits(_)) => {}
         }
         before.is_none() && self.seen().is_some()
     }
@@ -122,13 +134,16 @@ impl State {
 
     /// Makes the prompt of the call that waits now, and drops one whose call does not.
     pub(super) fn sync_prompt(&mut self) {
+        if self.trusting.asks.is_some() {
+            return self.ask_for_trust();
+        }
         let Some(waiting) = self.agent.waiting() else {
             self.waits = None;
             self.put_aside(None);
             return;
         };
         let (Waiting::Approval { call, .. } | Waiting::Answer { call, .. }) = waiting;
-        if self.prompt.as_ref().is_some_and(|prompt| *prompt.call() == call.id) {
+        if self.prompt.as_ref().is_some_and(|prompt| prompt.call() == Some(&call.id)) {
             return;
         }
         // Another call waits: its card has to be seen before anything else.
@@ -150,6 +165,19 @@ impl State {
                 Card::Question(card)
             }
         };
+        self.prompt = Some(Prompt { moved: false, says: String::new(), card });
+    }
+
+    /// Makes the prompt of what the project brings along: it comes before every call.
+    fn ask_for_trust(&mut self) {
+        let Some((brought, why)) = self.trusting.asks.clone() else { return };
+        let is_it = |prompt: &Prompt| matches!(&prompt.card, Card::Trust(card) if Arc::ptr_eq(card.brought(), &brought));
+        if self.prompt.as_ref().is_some_and(is_it) {
+            return;
+        }
+        self.waits = None;
+        self.put_aside(None);
+        let card = Card::Trust(TrustCard::new(brought, why));
         self.prompt = Some(Prompt { moved: false, says: String::new(), card });
     }
 
@@ -181,6 +209,7 @@ impl State {
             return list.height(waits::rows(&self.agent).len());
         }
         match (self.open_card().map(|prompt| &prompt.card), self.agent.waiting()) {
+            (Some(Card::Trust(card)), _) => card.height(self.about(), width, &self.theme),
             (Some(Card::Approval(card)), Some(waiting)) => {
                 self.approval(waiting).map_or(0, |shown| card.height(&shown, width, &self.theme))
             }
@@ -194,7 +223,6 @@ impl State {
     /// Draws the open card. Tells what of it was really shown.
     pub fn draw_card(&self, area: Rect, buffer: &mut Buffer) -> Option<Seen> {
         let listening = self.listening()?;
-        let waiting = self.agent.waiting()?;
         let prompt = self.open_card()?;
         let unsent = match listening == Listening::Unsent && !self.writes_in_card() {
             true => self.unsent(),
@@ -202,6 +230,10 @@ impl State {
         };
         let says = if prompt.says.is_empty() { &unsent } else { &prompt.says };
         let sight = Sight { listening, keys: &self.keys, theme: &self.theme, says };
+        if let Card::Trust(card) = &prompt.card {
+            return Some(Seen::Trust(card.view(self.about(), &sight, area, buffer)));
+        }
+        let waiting = self.agent.waiting()?;
         if let Some(list) = &self.waits {
             let rows = waits::rows(&self.agent);
             return Some(Seen::Waits(list.view(&rows, &sight, area, buffer)));
@@ -216,8 +248,13 @@ impl State {
                 let seen = card.view(questions, by, &sight, area, buffer);
                 Some(Seen::Question(seen))
             }
-            (Card::Question(_), Waiting::Approval { .. }) => None,
+            (Card::Question(_), Waiting::Approval { .. }) | (Card::Trust(_), _) => None,
         }
+    }
+
+    /// What the card of the project has to know.
+    fn about(&self) -> trust::About<'_> {
+        trust::About { home: self.settings.home.as_deref(), window: self.agent.gauge().window }
     }
 
     /// What a card says while the keyboard is in unsent words.

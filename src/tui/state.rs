@@ -15,6 +15,7 @@ use super::parts::transcript::{Ground, Transcript};
 use super::parts::waits::Waits;
 use super::prompt::Prompt;
 use super::theme::{Theme, Themes};
+use super::trusting::Trusting;
 use crate::agent;
 use crate::chat::{CallId, SessionId};
 use crossterm::event::KeyEvent;
@@ -76,6 +77,8 @@ pub struct State {
     pub waits: Option<Waits>,
     /// What of that card is kept outside.
     pub keeping: Keeping,
+    /// What the project brings along.
+    pub trusting: Trusting,
     /// The keys pressed lately.
     pub presses: Presses,
     /// A key for the card that waits a moment whether more follow, as in a paste; since when.
@@ -152,6 +155,7 @@ impl State {
             aside: Vec::new(),
             waits: None,
             keeping: Keeping::of(card),
+            trusting: Trusting::default(),
             presses: Presses::default(),
             held: None,
             overlays: Vec::new(),

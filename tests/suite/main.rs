@@ -41,6 +41,7 @@ mod odd_disks;
 mod odd_places;
 mod odd_servers;
 mod pictures;
+mod project_trust;
 mod questions;
 mod record;
 mod rehearsals;

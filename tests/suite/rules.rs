@@ -222,7 +222,8 @@ fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_
         },
     );
     let mut program = talk.start(&[]);
-    program.until("(1 allow) is not trusted");
+    program.until_asked("decides what goes ahead in this project: 1 allow");
+    program.insists("n", "not used: .aye/rules.toml");
     say(&mut program, "go");
     program.until_asked("touch one");
     program.insists("n", "One.");
@@ -233,10 +234,11 @@ fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_
         "{shown}{why}"
     );
     assert_eq!(code, 2);
-    say(&mut program, "/rules");
-    program.until("trust them as they are");
-    program.keys(DOWN);
-    program.insists("\r", "is trusted as it is");
+    // A key that was pressed once too often is no part of it.
+    program.keys("\x15");
+    say(&mut program, "/trust");
+    program.until_asked("allow touch … (.aye/rules.toml:1)");
+    program.insists("y", "trusted as it is");
     say(&mut program, "again");
     program.until_quiet("Two.");
     assert!(program.file("two").is_some());

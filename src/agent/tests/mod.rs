@@ -8,6 +8,7 @@ mod consulting;
 mod editing;
 mod growing;
 mod handed_down;
+mod instructed;
 mod laws;
 mod naming;
 mod offered;

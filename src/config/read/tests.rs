@@ -201,7 +201,7 @@ fn an_unknown_name_says_the_nearest_one() {
     check(
         "mouse = true",
         &[
-            "1: mouse is no section; there are model, profiles, approval, hooks, second_reader, dry_run, shell, screen, keys",
+            "1: mouse is no section; there are model, profiles, approval, hooks, second_reader, project, dry_run, shell, screen, keys",
         ],
     );
     check("screen = 3", &["1: screen is 3; it is a section: [screen]"]);

@@ -15,7 +15,7 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Val
 const HEAD: &str = "# Rules: what goes ahead, what asks and what never happens. aye rules check looks at them;\n# rules.example.toml in the repository shows all there is.\n\n";
 
 /// Held while the file is changed: two programs at once change it one after the other. It ends when it is dropped.
-pub(super) fn lock(path: &Path) -> io::Result<File> {
+pub(crate) fn lock(path: &Path) -> io::Result<File> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let name = path.file_name().map(|name| format!(".{}.lock", name.to_string_lossy())).unwrap_or_default();

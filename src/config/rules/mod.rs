@@ -7,14 +7,10 @@
 pub mod keep;
 mod one;
 pub mod read;
-pub mod trust;
 
-use super::file::is_missing;
-use super::{Origin, Problem};
+use super::{Origin, Problem, brought, file, trust};
 use crate::policy::{Holds, Rule, Rules};
 use read::Sheet;
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a rules file; a longer one is not read.
@@ -28,7 +24,7 @@ pub const OF_PROJECT: &str = ".aye/rules.toml";
 pub struct Book {
     /// The person's rules; the file need not exist.
     pub file: PathBuf,
-    /// Which projects' rules the person trusts.
+    /// Which files of which projects the person trusts.
     pub trusted: PathBuf,
     /// The project's folder, its links resolved.
     pub folder: PathBuf,
@@ -61,8 +57,6 @@ pub enum Own {
     Trusted,
     /// Nobody trusted them yet, or they were changed since.
     Untrusted {
-        /// The file's whole text: what is trusted, and what a person has to see before.
-        text: String,
         /// What it says, as far as it can be read.
         sheet: Box<Sheet>,
         /// Whether an earlier text of it was trusted.
@@ -83,18 +77,19 @@ impl Book {
             }
             Err(why) => loaded.broken(&self.shown(&self.file), 1, &why),
         }
-        let own = self.folder.join(OF_PROJECT);
-        match text(&own) {
+        match brought::text(&self.folder, OF_PROJECT) {
             Ok(None) => {}
             Ok(Some(text)) => {
                 let sheet = read::read(&text, OF_PROJECT, &self.tools, &Holds::Trusted);
-                match trust::look(&self.trusted, &self.folder, &text) {
+                match trust::Known::of(&self.trusted, &self.folder).look(OF_PROJECT, &text) {
                     trust::Look::Trusted => {
                         loaded.own = Own::Trusted;
                         self.take(&mut loaded, &mut list, sheet, today);
                     }
-                    trust::Look::Unknown => loaded.untrusted(text, sheet, false),
-                    trust::Look::Changed => loaded.untrusted(text, sheet, true),
+                    look => {
+                        let (sheet, changed) = (Box::new(sheet), look == trust::Look::Changed);
+                        loaded.own = Own::Untrusted { sheet, changed };
+                    }
                 }
             }
             // Nothing of it holds, so nothing is lost but what somebody trusted, and then it is not the same any more.
@@ -148,52 +143,27 @@ impl Loaded {
         self.problems.push(problem);
     }
 
-    fn untrusted(&mut self, text: String, sheet: Sheet, changed: bool) {
-        self.own = Own::Untrusted { text, sheet: Box::new(sheet), changed };
-    }
-
     /// What the person should know: one sentence each.
     pub fn notices(&self) -> Vec<String> {
-        let mut notices: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
-        if let Own::Untrusted { sheet, changed, .. } = &self.own {
-            let what = if *changed {
-                "has changed since you trusted it, so nothing in it holds"
-            } else {
-                "is not trusted, so nothing in it holds"
-            };
-            notices.push(format!("{OF_PROJECT} of this project ({}) {what}: see /rules", sheet.counted()));
-        }
-        notices
+        self.problems.iter().map(ToString::to_string).chain(self.untrusted()).collect()
+    }
+
+    /// That the project has rules that are not trusted as they are, where it has.
+    pub fn untrusted(&self) -> Option<String> {
+        let Own::Untrusted { sheet, changed, .. } = &self.own else { return None };
+        let what = if *changed {
+            "has changed since you trusted it, so nothing in it holds"
+        } else {
+            "is not trusted, so nothing in it holds"
+        };
+        Some(format!("{OF_PROJECT} of this project ({}) {what}: see /trust", sheet.counted()))
     }
 }
 
 /// A rules file's text; nothing where there is none. Fails, in words, where it cannot be read or is no plain file.
 pub fn text(path: &Path) -> Result<Option<String>, String> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let unread = |error: io::Error| format!("the file cannot be read ({error})");
-    // A pipe in its place must not make anybody wait.
-    let opened = File::options().read(true).custom_flags(NONBLOCK).open(path);
-    let file = match opened {
-        Err(error) if is_missing(&error) => return Ok(None),
-        opened => opened.map_err(unread)?,
-    };
-    let kind = file.metadata().map_err(unread)?;
-    if !kind.is_file() {
-        return Err("this is no plain file".to_owned());
-    }
-    let mut bytes = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(unread)?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(format!("the file is longer than {} MB", LONGEST >> 20));
-    }
-    String::from_utf8(bytes).map(Some).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
-        format!("line {line} is not text in UTF-8")
-    })
+    file::text(path, LONGEST)
 }
-
-const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
 
 #[cfg(test)]
 mod tests;

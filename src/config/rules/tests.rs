@@ -191,7 +191,7 @@ fn r14_a_repository_grants_itself_nothing() {
     // What is broken in it is nobody's trouble before it is trusted.
     assert_eq!(place.own("[[rule").rules, Rules::default());
     place.own(allow);
-    trust::set(&book.trusted, &book.folder, Some(allow), TODAY).unwrap();
+    trust::set(&book.trusted, &book.folder, &[(OF_PROJECT, allow)], TODAY).unwrap();
     let trusted = book.load(TODAY);
     assert_eq!((trusted.rules.list.len(), &trusted.own), (1, &Own::Trusted));
     assert_eq!(trusted.rules.list[0].holds, Holds::Trusted);
@@ -205,15 +205,15 @@ fn r14_a_repository_grants_itself_nothing() {
     fs::create_dir_all(other.folder.join(".aye")).unwrap();
     fs::write(other.folder.join(OF_PROJECT), allow).unwrap();
     assert!(other.load(TODAY).rules.list.is_empty());
-    trust::set(&book.trusted, &other.folder, Some(allow), TODAY).unwrap();
+    trust::set(&book.trusted, &other.folder, &[(OF_PROJECT, allow)], TODAY).unwrap();
     assert_eq!(other.load(TODAY).rules.list.len(), 1);
     place.own(allow);
     assert_eq!(book.load(TODAY).rules.list.len(), 1, "the other's trust took nothing away");
-    trust::set(&book.trusted, &book.folder, None, TODAY).unwrap();
+    trust::forget(&book.trusted, &book.folder, Some(OF_PROJECT)).unwrap();
     assert!(book.load(TODAY).rules.list.is_empty());
     // A project cannot speak for another one, nor a broken list of trust for anybody.
     let elsewhere = format!("{allow}project = \"/\"\n");
-    trust::set(&book.trusted, &book.folder, Some(&elsewhere), TODAY).unwrap();
+    trust::set(&book.trusted, &book.folder, &[(OF_PROJECT, &elsewhere)], TODAY).unwrap();
     assert!(place.own(&elsewhere).notices()[0].contains("leave project out"));
     fs::write(&book.trusted, "[[project").unwrap();
     assert!(place.own(allow).rules.list.is_empty());

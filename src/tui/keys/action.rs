@@ -17,6 +17,8 @@ pub enum Scope {
     Waits,
     /// A question card.
     Question,
+    /// The card of what a project brings along.
+    Trust,
     /// A list with a filter, and what completes a word.
     List,
     /// A page that is only read.
@@ -29,11 +31,12 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the order help shows them.
-    pub const ALL: [Scope; 11] = [
+    pub const ALL: [Scope; 12] = [
         Scope::Approval,
         Scope::Keep,
         Scope::Waits,
         Scope::Question,
+        Scope::Trust,
         Scope::List,
         Scope::Line,
         Scope::Page,
@@ -53,6 +56,7 @@ impl Scope {
             Scope::Keep => "how wide a yes is kept",
             Scope::Waits => "the list of what waits",
             Scope::Question => "a question card",
+            Scope::Trust => "the card of what a project brings along",
             Scope::List => "a list",
             Scope::Page => "a page",
             Scope::Line => "a line to write",
@@ -90,6 +94,7 @@ actions! {
     ApproveOnce "approve_once" "yes, this time"
     ApproveDestroying "approve_destroying" "yes, though something is destroyed"
     ApproveAlways "approve_always" "yes, always: how wide, where and how long"
+    Trust "trust" "trust it as it is, in this folder"
     Narrower "narrower" "narrower"
     Wider "wider" "wider"
     EditCall "edit_call" "change the arguments"

@@ -96,8 +96,10 @@ impl Keymap {
 
     /// Why a chord may not do this, where it may not.
     fn forbidden(&self, action: Action, chord: Chord) -> Option<&'static str> {
-        let approves =
-            matches!(action, Action::ApproveOnce | Action::ApproveDestroying | Action::ApproveAlways);
+        let approves = matches!(
+            action,
+            Action::ApproveOnce | Action::ApproveDestroying | Action::ApproveAlways | Action::Trust
+        );
         if approves && ["enter", "esc", "ctrl-c", "space"].contains(&chord.to_string().as_str()) {
             return Some("may not approve");
         }

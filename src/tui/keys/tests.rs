@@ -67,7 +67,8 @@ fn the_settings_change_a_key_and_what_is_wrong_is_said() {
     check("aprove_once", &["j"], "did you mean approve_once?");
     check("send", &["hyper-x"], "“hyper-x” is no key");
     check("send", &["s"], "is a letter, which is typed here");
-    check("refuse", &["y"], "y is both refuse and approve_once in an approval card; it stays refuse");
+    let kept = "y is both refuse_because and approve_once in an approval card; it stays refuse_because";
+    check("refuse_because", &["y"], kept);
 }
 
 #[track_caller]
@@ -78,7 +79,7 @@ fn check(name: &str, chords: &[&str], expected: &str) {
 
 #[test]
 fn r02_no_setting_makes_enter_approve() {
-    for name in ["approve_once", "approve_destroying", "approve_always"] {
+    for name in ["approve_once", "approve_destroying", "approve_always", "trust"] {
         let (keys, warnings) = with(name, &["enter"]);
         assert_eq!(keys.lookup(Scope::Approval, &press("enter")), None);
         assert!(warnings[0].contains("may not approve"), "{warnings:?}");

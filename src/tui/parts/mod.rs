@@ -19,4 +19,5 @@ pub mod scope;
 pub mod status;
 pub mod toast;
 pub mod transcript;
+pub mod trust;
 pub mod waits;

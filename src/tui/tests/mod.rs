@@ -19,6 +19,7 @@ mod questions;
 mod rehearsed;
 mod sessions;
 mod speed;
+mod trust;
 mod unheard;
 mod waiting;
 mod waits;

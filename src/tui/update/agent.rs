@@ -73,7 +73,7 @@ fn time_sub_agents(state: &mut State) {
 
 /// What follows from any update: the prompt is that of the call that waits, the window says what it is.
 pub fn settle(state: &mut State) -> Vec<Effect> {
-    let waited = state.prompt.as_ref().map(|prompt| prompt.call().clone());
+    let waited = state.prompt.as_ref().map(|prompt| prompt.call().cloned());
     state.sync_prompt();
     let mut effects: Vec<Effect> = state.keep_card(false).into_iter().collect();
     let mark = match &state.prompt {
@@ -88,15 +88,16 @@ pub fn settle(state: &mut State) -> Vec<Effect> {
         effects.push(Effect::Title(title));
     }
     if let Some(prompt) = &state.prompt
-        && Some(prompt.call()) != waited.as_ref()
+        && Some(prompt.call()) != waited.as_ref().map(Option::as_ref)
         && !state.front
         && state.settings.bell
     {
         let words = match prompt.card {
             Card::Approval(_) => "aye waits for your yes or no",
             Card::Question(_) => "aye asks you something",
+            Card::Trust(_) => "aye asks whether you trust this project",
         };
-        let by = state.agent.session.sub_agent(prompt.call());
+        let by = prompt.call().and_then(|call| state.agent.session.sub_agent(call));
         let by = by.map(|name| format!(" · {}", asked_by(name))).unwrap_or_default();
         effects.push(Effect::Alert(format!("{words}{by}")));
     }

@@ -1,6 +1,6 @@
 //! A key for the card that waits. What the card does not take goes on to the composer, and no letter is lost.
 
-use super::{agent, unheard, waits};
+use super::{agent, trust, unheard, waits};
 use crate::agent::{Event, Waiting, why_none, widths};
 use crate::chat::{By, CallId, Decision, Grant, Span};
 use crate::tui::effect::Effect;
@@ -22,6 +22,9 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
     let listening = state.listening()?;
     if state.waits.is_some() {
         return waits::key(state, &key, listening);
+    }
+    if matches!(state.prompt.as_ref()?.card, Card::Trust(_)) {
+        return trust::key(state, &key, listening);
     }
     let now = state.now;
     let chord = Chord::from(&key);
@@ -104,9 +107,9 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                 }
             }
         }
-        (Card::Approval(_), Waiting::Answer { .. }) | (Card::Question(_), Waiting::Approval { .. }) => {
-            return None;
-        }
+        (Card::Approval(_), Waiting::Answer { .. })
+        | (Card::Question(_), Waiting::Approval { .. })
+        | (Card::Trust(_), _) => return None,
     };
     state.presses.answered(chord, now);
     Some(agent::happened(state, event))
@@ -146,7 +149,7 @@ pub fn pasted(state: &mut State, text: &str) -> bool {
     match state.prompt.as_mut().map(|prompt| &mut prompt.card) {
         Some(Card::Approval(card)) => card.pasted(text),
         Some(Card::Question(card)) => card.pasted(text),
-        None => false,
+        Some(Card::Trust(_)) | None => false,
     }
 }
 
@@ -154,7 +157,7 @@ pub fn pasted(state: &mut State, text: &str) -> bool {
 pub fn edited(state: &mut State, text: &str) -> bool {
     match state.prompt.as_mut().map(|prompt| &mut prompt.card) {
         Some(Card::Approval(card)) => card.edited(text),
-        Some(Card::Question(_)) | None => false,
+        Some(Card::Question(_) | Card::Trust(_)) | None => false,
     }
 }
 
@@ -163,7 +166,8 @@ pub fn read_on(state: &mut State, event: &MouseEvent, lines: isize) -> bool {
     let over = layout::areas(state).card.contains(Position::new(event.column, event.row));
     match state.prompt.as_mut().map(|prompt| &mut prompt.card) {
         Some(Card::Question(card)) if over && state.overlays.is_empty() => card.read_on(lines),
-        Some(Card::Question(_) | Card::Approval(_)) | None => return false,
+        Some(Card::Trust(card)) if over && state.overlays.is_empty() => card.read_on(lines),
+        Some(Card::Question(_) | Card::Approval(_) | Card::Trust(_)) | None => return false,
     }
     true
 }
@@ -172,7 +176,7 @@ pub fn read_on(state: &mut State, event: &MouseEvent, lines: isize) -> bool {
 pub fn park(state: &mut State) -> Option<Vec<Effect>> {
     match state.prompt.as_mut().map(|prompt| &mut prompt.card) {
         Some(Card::Question(card)) if !card.is_parked() => card.park(),
-        Some(Card::Question(_) | Card::Approval(_)) | None => return None,
+        Some(Card::Question(_) | Card::Approval(_) | Card::Trust(_)) | None => return None,
     }
     Some(put_off(state))
 }
@@ -200,7 +204,7 @@ pub fn bring_back(state: &mut State) {
 pub fn decline_parked(state: &mut State) -> Vec<Effect> {
     match &state.prompt {
         Some(prompt) if prompt.is_parked() => {
-            let call = prompt.call().clone();
+            let Some(call) = prompt.call().cloned() else { return Vec::new() };
             let after = prompt.seen().map_or(Duration::ZERO, |seen| state.now.saturating_sub(seen));
             let by = By::with(state.keys.hint(Scope::Anywhere, Action::DeclineQuestion), after);
             agent::happened(state, Event::Answered { call, answer: QuestionCard::declined(), by })

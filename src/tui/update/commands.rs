@@ -35,6 +35,7 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
         Command::Audit => audit::open(state),
         Command::Grants => grants::open(state),
         Command::Rules => vec![Effect::Ask(Wish::Rules)],
+        Command::Trust => vec![Effect::Ask(Wish::LookAtProject { asked: true })],
         Command::Mode => modes::called(state, words),
         Command::Title if words.is_empty() => {
             state.notice("write the name behind it: /title the flaky test", Kind::Info);

@@ -1,4 +1,4 @@
-//! What stands without being asked about, and how it is taken back; the rules, and trust in a project's own.
+//! What stands without being asked about, and how it is taken back.
 
 use super::agent;
 use crate::agent::{Allowed, Event, Kept, kept};
@@ -144,8 +144,7 @@ pub fn take(state: &mut State, ledger: Ledger, row: usize) -> Vec<Effect> {
             Vec::new()
         }
         Ledger::Sure(kept) if row == SURE => take_back(state, *kept),
-        Ledger::Trust(text) if row == SURE => vec![Effect::Ask(Wish::TrustRules(text))],
-        Ledger::Sure(_) | Ledger::Trust(_) => Vec::new(),
+        Ledger::Sure(_) => Vec::new(),
     }
 }
 
@@ -165,19 +164,4 @@ fn take_back(state: &mut State, kept: Kept) -> Vec<Effect> {
 pub fn took_back(state: &mut State, what: String, by: By) -> Vec<Effect> {
     state.notice(&format!("taken back: {what}"), Kind::Info);
     agent::happened(state, Event::TookBack { given_on: None, what, by })
-}
-
-/// The rules are there: to be read, or to be trusted where they are the project's own.
-pub fn rules(state: &mut State, text: &str, own: Option<(String, String)>) {
-    let Some((own, counted)) = own else {
-        return super::overlay::open_reader(state, "rules", text, false);
-    };
-    let mut rows = vec![
-        Row::new("leave them untrusted").more("nothing in them holds"),
-        Row::new("trust them as they are").more(&format!("{counted}; a change asks again")),
-    ];
-    let lines = own.lines().chain(["", "your own rules:"]).chain(text.lines()).enumerate();
-    rows.extend(lines.map(|(number, line)| Row::new(line).key(format!("line {number}"))));
-    let picker = Picker::new("this project has rules of its own: .aye/rules.toml", "", rows);
-    state.overlays.push(Overlay::Grants(picker, Ledger::Trust(own)));
 }

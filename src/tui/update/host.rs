@@ -1,6 +1,6 @@
 //! What the program around the screen has to say.
 
-use super::{agent, audit, card, connect, grants, models, rehearsal, sessions};
+use super::{agent, audit, card, connect, grants, models, rehearsal, sessions, trust};
 use crate::tui::effect::Effect;
 use crate::tui::host::{Gathered, Reply};
 use crate::tui::keeping::Keeping;
@@ -46,10 +46,13 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             state.presses.elsewhere(state.now);
             state.since = state.now;
             state.pace = Pace::default();
+            (state.trusting.asks, state.trusting.left_out) = (None, Vec::new());
             cache.clear();
-            if let Some(offered) = opened.offers {
-                return agent::happened(state, crate::agent::Event::Offered(offered));
-            }
+            let offered = opened.offers.map(crate::agent::Event::Offered);
+            let mut effects = offered.map(|offered| agent::happened(state, offered)).unwrap_or_default();
+            let says = std::mem::take(&mut state.trusting.says);
+            effects.extend(trust::look(state, says));
+            return effects;
         }
         Reply::Times(session, times) => {
             audit::times(state, &session, times);
@@ -65,7 +68,12 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
         }
         Reply::TookBack { what, by } => return grants::took_back(state, what, by),
         Reply::Rehearsal(rehearsed) => return rehearsal::known(state, rehearsed),
-        Reply::Rules { text, own } => grants::rules(state, &text, own),
+        Reply::Rules(text) => super::overlay::open_reader(state, "rules", &text, false),
+        Reply::Brought { brought, why } => return trust::brought(state, *brought, why),
+        Reply::Trusts { folder, instructions, rules } => {
+            return trust::trusts(state, &folder, instructions, rules);
+        }
+        Reply::TrustFailed(words) => return trust::failed(state, &words),
         Reply::Files { names, gathered } => {
             let files = names.iter().map(|file| Candidate::new(file, "")).collect();
             state.complete.offer_files(files, gathered);

@@ -245,6 +245,9 @@ const AGAIN_UNANSWERED: &str = "esc again stops the turn without an answer";
 
 /// Esc: what is nearest goes first, then the turn.
 fn stop(state: &mut State) -> Vec<Effect> {
+    if let Some(effects) = super::trust::put_off(state) {
+        return effects;
+    }
     if state.agent.is_idle() {
         return Vec::new();
     }

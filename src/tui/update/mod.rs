@@ -17,6 +17,7 @@ mod overlay;
 pub mod rehearsal;
 mod search;
 mod sessions;
+mod trust;
 mod unheard;
 mod waits;
 mod writing;
@@ -104,9 +105,7 @@ pub fn begin(
     if let Some(offered) = offers {
         effects.extend(agent::happened(state, crate::agent::Event::Offered(offered)));
     }
-    if !says.trim().is_empty() {
-        effects.extend(writing::say(state, says));
-    }
+    effects.extend(trust::look(state, says));
     effects.extend(agent::settle(state));
     effects
 }
@@ -118,7 +117,10 @@ pub fn command_names() -> Vec<super::parts::complete::Candidate> {
 
 /// What is kept when the screen is left.
 pub fn farewell(state: &mut State) -> Vec<Effect> {
-    let mut effects = vec![Effect::Ask(Wish::KeepDraft(state.composer.text()))];
+    // What was to be said and waited for an answer is unsent too.
+    let unsent = [std::mem::take(&mut state.trusting.says), state.composer.text()];
+    let unsent: Vec<String> = unsent.into_iter().filter(|text| !text.trim().is_empty()).collect();
+    let mut effects = vec![Effect::Ask(Wish::KeepDraft(unsent.join("\n\n")))];
     effects.extend(state.keep_card(true));
     effects.extend(left(state));
     effects

@@ -26,13 +26,14 @@ pub fn meant(state: &State, key: &KeyEvent) -> Meant {
         (Some(_), _) => Scope::Waits,
         (None, Card::Approval(_)) => Scope::Approval,
         (None, Card::Question(_)) => Scope::Question,
+        (None, Card::Trust(_)) => Scope::Trust,
     };
     let digit = scope == Scope::Question && matches!(key.code, KeyCode::Char('1'..='9'));
     match state.keys.lookup(scope, key) {
         Some(Action::SwitchKeyboard | Action::Close | Action::Park) => Meant::Nothing,
         Some(_) if matches!(listening, Some(Listening::Until(_))) => Meant::TooSoon,
         None if digit && matches!(listening, Some(Listening::Until(_))) => Meant::TooSoon,
-        None if key.code == KeyCode::Enter && scope == Scope::Approval => Meant::Enter,
+        None if key.code == KeyCode::Enter && matches!(scope, Scope::Approval | Scope::Trust) => Meant::Enter,
         Some(_) | None => Meant::Nothing,
     }
 }
@@ -48,6 +49,10 @@ pub fn say(state: &mut State, key: &KeyEvent, meant: Meant) {
         }
         Meant::TooSoon => {
             format!("too soon: {} went to your words below · {tab} to answer", Chord::from(key))
+        }
+        Meant::Enter if state.trusting.asks.is_some() => {
+            let key_of = |action| state.keys.hint(Scope::Trust, action);
+            format!("enter says neither · {} yes, {} no", key_of(Action::Trust), key_of(Action::Refuse))
         }
         Meant::Enter => {
             let destroys = match state.agent.waiting() {

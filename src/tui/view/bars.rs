@@ -132,8 +132,8 @@ pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
 fn doing(state: &State) -> Option<String> {
     let elapsed = elapsed(state.now.saturating_sub(state.since));
     let spin = live::spinner(state.now);
-    let waits = state.prompt.as_ref().map(|_| match state.agent.place() {
-        (at, of) if of > 1 => format!("waits for you · {at} of {of}"),
+    let waits = state.prompt.as_ref().map(|prompt| match state.agent.place() {
+        (at, of) if of > 1 && prompt.call().is_some() => format!("waits for you · {at} of {of}"),
         _ => "waits for you".to_owned(),
     });
     let runs = || match &state.agent.phase {

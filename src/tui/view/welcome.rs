@@ -1,6 +1,7 @@
 //! The first screen: what is talked to, where that came from, and what can be done. It never blocks.
 
 use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::trust;
 use crate::tui::state::State;
 use crate::tui::text::width;
 use crate::tui::text::wrap::{Piece, Shape, wrap};
@@ -95,7 +96,26 @@ fn connection(state: &State, width: usize) -> Section {
         let words = format!("{} mode: {}", mode.word(), mode.meaning());
         lines.extend(say(&[(&words, theme.dim)], width, ""));
     }
+    lines.extend(project(state, width));
     Section { lines, goes: 0 }
+}
+
+/// What the project says to the model, and what of it is not used.
+fn project(state: &State, width: usize) -> Vec<Line<'static>> {
+    let theme = &state.theme;
+    let told: Vec<String> = state.agent.instructions.iter().map(trust::told).collect();
+    let mut lines = Vec::new();
+    if !told.is_empty() {
+        let words = format!("{}, which you trust, goes to the model with every request.", told.join(", "));
+        lines.extend(say(&[(&words, theme.dim)], width, ""));
+    }
+    let left_out = &state.trusting.left_out;
+    if !left_out.is_empty() && state.trusting.asks.is_none() {
+        let words =
+            format!("Not used, because you do not trust it: {}. /trust asks again.", left_out.join(", "));
+        lines.extend(say(&[(&words, theme.warning)], width, ""));
+    }
+    lines
 }
 
 /// What to press first.

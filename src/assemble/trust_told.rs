@@ -1,0 +1,137 @@
+//! `aye trust`: what the project in this folder brings along, shown in full, and trusted where a person at a terminal says so.
+
+use super::rules_told::written;
+use super::{Mistake, folder, rules};
+use crate::cli::Cli;
+use crate::config::brought::{Brought, File, Place, text};
+use crate::config::trust::{self, Known, Look};
+use crate::config::{self, Overrides};
+use crate::print::harmless;
+use crate::store::Places;
+use crate::tools::{self, Toolbox};
+use crate::tui::parts::trust::{says, short};
+use crate::tui::text::clean::clean;
+use crate::tui::text::reveal;
+use anyhow::Result;
+use serde_json::json;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+/// Does what was typed.
+pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
+    let places = Places::find(std::env::var_os("AYE_HOME"))?;
+    let folder = if cli.tour { places.tour() } else { folder(cli.folder.as_deref())? };
+    let settings =
+        config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &Overrides::default());
+    let shell = &settings.config.shell;
+    let tools = Toolbox::builtin(tools::toolbox::Settings {
+        seconds: shell.timeout,
+        seconds_at_most: shell.max_timeout,
+        walls: crate::chat::Walls::default(),
+        may_ask: shell.network != config::Network::Off,
+    });
+    let place = rules::place(&places, &folder, &tools, settings.config.project.instructions_kib << 10);
+    match words {
+        ["trust", "list"] => written(&list(&place, cli.json)),
+        ["untrust"] => {
+            trust::forget(&place.trusted, &place.folder, None)
+                .map_err(|error| Mistake(format!("the trust could not be taken back: {error}")))?;
+            written(&["nothing that this project brings along is trusted".to_owned()])
+        }
+        _ => asks(&place),
+    }
+}
+
+/// What this project brings along and how it stands, and what is trusted in others.
+fn list(place: &Place, as_json: bool) -> Vec<String> {
+    let brought = Brought::look(place);
+    let others = trust::all(&place.trusted).into_iter().filter(|known| known.folder != place.folder);
+    let mut lines = Vec::new();
+    for file in &brought.files {
+        lines.push(match as_json {
+            true => in_json(&brought, file),
+            false => format!("{} · {}", short(file), state(file)),
+        });
+    }
+    if brought.files.is_empty() && !as_json {
+        lines.push("this project brings nothing along that would change what aye does".to_owned());
+    }
+    for Known { folder, day, files } in others {
+        let names: Vec<&str> = files.keys().map(String::as_str).collect();
+        let folder = folder.display();
+        lines.push(match as_json {
+            true => {
+                harmless(&json!({"folder": folder.to_string(), "trusted": day, "files": names}).to_string())
+            }
+            false => format!("in {folder}, trusted {day}: {}", names.join(", ")),
+        });
+    }
+    if !as_json {
+        lines.iter_mut().for_each(|line| *line = clean(&reveal::one_line(line)).into_owned());
+    }
+    lines
+}
+
+fn state(file: &File) -> &'static str {
+    match file.look {
+        Look::Trusted => "trusted as it is",
+        Look::Changed => "changed since it was trusted: not used",
+        Look::Unknown => "not trusted: not used",
+    }
+}
+
+fn in_json(brought: &Brought, file: &File) -> String {
+    let state = match file.look {
+        Look::Trusted => "trusted",
+        Look::Changed => "changed",
+        Look::Unknown => "untrusted",
+    };
+    let object = json!({
+        "folder": brought.folder.display().to_string(), "file": file.name, "state": state, "bytes": file.bytes,
+        "sha256": file.sha256.as_str(), "what": short(file),
+    });
+    harmless(&object.to_string())
+}
+
+/// Shows everything, and trusts it where a person at a terminal says so.
+fn asks(place: &Place) -> Result<ExitCode> {
+    let brought = Brought::look(place);
+    if brought.files.is_empty() {
+        let words = "this project brings nothing along that would change what aye does: no AGENTS.md with words in it, no \
+                     .aye/instructions.md, no .aye/rules.toml";
+        return Err(Mistake(words.to_owned()).into());
+    }
+    let mut lines = vec![format!("{} brings along:", brought.folder.display()), String::new()];
+    for file in &brought.files {
+        lines.push(format!("{} · {}", short(file), state(file)));
+        lines.extend(says(file).into_iter().map(|words| format!("   {words}")));
+        if file.look == Look::Trusted {
+            continue;
+        }
+        let text = text(&place.folder, &file.name).ok().flatten().unwrap_or_default();
+        lines.extend(text.replace("\r\n", "\n").lines().map(|line| format!("   | {}", reveal::words(line))));
+        lines.push(String::new());
+    }
+    let lines: Vec<String> = lines.iter().map(|line| clean(line).into_owned()).collect();
+    written(&lines)?;
+    if brought.untrusted().next().is_none() {
+        return written(&["What can be used of it is trusted as it is.".to_owned()]);
+    }
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        let words = "only a person at a terminal can trust what a project brings along; nothing was trusted";
+        return Err(Mistake(words.to_owned()).into());
+    }
+    write!(io::stdout(), "To trust this, as it is and in this folder alone, type yes: ")?;
+    io::stdout().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    if answer.trim() != "yes" {
+        return written(&["Nothing was trusted.".to_owned()]);
+    }
+    let trusted = Brought::trust(place, &brought.signature(), &rules::today())
+        .map_err(|error| Mistake(format!("the trust could not be kept: {error}")))?;
+    if !trusted {
+        return Err(Mistake("it has changed while you read it; nothing was trusted".to_owned()).into());
+    }
+    written(&["It is trusted as it is; a change asks again.".to_owned()])
+}

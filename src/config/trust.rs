@@ -1,0 +1,161 @@
+//! Which files of which projects the person trusts: kept in a file of theirs, by the project's real path, the file's name
+//! and what it says, to the byte; with a copy of each, so that a change can be shown.
+
+use super::file;
+use super::rules::{OF_PROJECT, keep, text};
+use crate::chat::Digest;
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+
+/// What stands above the first.
+const HEAD: &str =
+    "# The files of projects that you trust, as they were when you read them. Written by aye.\n\n";
+
+/// What the person thinks of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// They trust it as it is.
+    Trusted,
+    /// They trusted it as it was.
+    Changed,
+    /// They never said.
+    Unknown,
+}
+
+/// What the person trusts in one project.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The project's folder.
+    pub folder: PathBuf,
+    /// The day on which they said so last, such as `2026-11-22`.
+    pub day: String,
+    /// The SHA-256 of each file they trust, by its name in the project.
+    pub files: BTreeMap<String, String>,
+}
+
+impl Known {
+    /// What is known of a project. Where that cannot be read, nothing is trusted.
+    pub fn of(trusted: &Path, folder: &Path) -> Self {
+        let found = all(trusted).into_iter().find(|known| known.folder == folder);
+        found.unwrap_or_default()
+    }
+
+    /// Whether a file of the project that says this is trusted.
+    pub fn look(&self, name: &str, text: &str) -> Look {
+        match self.files.get(name) {
+            None => Look::Unknown,
+            Some(sha256) if *sha256 == Digest::of(text.as_bytes()).as_str() => Look::Trusted,
+            Some(_) => Look::Changed,
+        }
+    }
+}
+
+/// Every project in which something is trusted.
+pub fn all(trusted: &Path) -> Vec<Known> {
+    let text = text(trusted).ok().flatten().unwrap_or_default();
+    let Ok(document) = text.parse::<DocumentMut>() else { return Vec::new() };
+    let tables = document.get("project").and_then(Item::as_array_of_tables);
+    tables.into_iter().flatten().filter_map(known).collect()
+}
+
+fn known(table: &Table) -> Option<Known> {
+    let word = |name: &str| table.get(name).and_then(Item::as_str);
+    let mut files = BTreeMap::new();
+    // As it was written while rules were all that could be trusted.
+    files.extend(word("sha256").map(|sha256| (OF_PROJECT.to_owned(), sha256.to_owned())));
+    for (name, sha256) in
+        table.get("files").and_then(Item::as_table_like).into_iter().flat_map(|it| it.iter())
+    {
+        files.extend(sha256.as_str().map(|sha256| (name.to_owned(), sha256.to_owned())));
+    }
+    Some(Known { folder: word("path")?.into(), day: word("trusted").unwrap_or_default().to_owned(), files })
+}
+
+/// What a file said when it was trusted, where a copy of that is still there.
+pub fn before(trusted: &Path, sha256: &str) -> Option<String> {
+    let text = text(&copies(trusted).join(sha256)).ok().flatten()?;
+    (Digest::of(text.as_bytes()).as_str() == sha256).then_some(text)
+}
+
+/// Trusts these files of the project, names and texts, in place of what was trusted under their names before.
+pub fn set(trusted: &Path, folder: &Path, files: &[(&str, &str)], today: &str) -> io::Result<()> {
+    change(trusted, folder, |known| {
+        today.clone_into(&mut known.day);
+        for (name, text) in files {
+            let sha256 = Digest::of(text.as_bytes()).to_string();
+            keep_copy(&copies(trusted).join(&sha256), text)?;
+            known.files.insert((*name).to_owned(), sha256);
+        }
+        Ok(())
+    })
+}
+
+/// Trusts a file of the project no longer; without a name, none of them.
+pub fn forget(trusted: &Path, folder: &Path, name: Option<&str>) -> io::Result<()> {
+    change(trusted, folder, |known| {
+        known.files.retain(|file, _| name.is_some_and(|name| file != name));
+        Ok(())
+    })
+}
+
+fn change(trusted: &Path, folder: &Path, make: impl FnOnce(&mut Known) -> io::Result<()>) -> io::Result<()> {
+    let path = folder
+        .to_str()
+        .ok_or_else(|| io::Error::other("the folder's name is no text, so it cannot be kept"))?;
+    let _lock = keep::lock(trusted)?;
+    let before = text(trusted).map_err(io::Error::other)?.unwrap_or_default();
+    let broken = |_| io::Error::other("the file is not TOML now; it is left as it is");
+    let mut document: DocumentMut = before.parse().map_err(broken)?;
+    let mut tables = ArrayOfTables::new();
+    let mut own = Known { folder: folder.to_owned(), ..Known::default() };
+    let others = document.get("project").and_then(Item::as_array_of_tables);
+    for table in others.into_iter().flatten() {
+        match known(table).filter(|known| known.folder == folder) {
+            Some(known) => own = known,
+            None => tables.push(table.clone()),
+        }
+    }
+    make(&mut own)?;
+    if !own.files.is_empty() {
+        let (mut table, mut files) = (Table::new(), Table::new());
+        table.insert("path", value(path));
+        table.insert("trusted", value(own.day));
+        for (name, sha256) in own.files {
+            files.insert(&name, value(sha256));
+        }
+        table.insert("files", Item::Table(files));
+        tables.push(table);
+    }
+    document.insert("project", Item::ArrayOfTables(tables));
+    let written = document.to_string();
+    let head = if before.trim().is_empty() { HEAD } else { "" };
+    file::replace(trusted, &format!("{head}{written}"))?;
+    drop_copies(trusted);
+    Ok(())
+}
+
+/// Where what was trusted is kept.
+fn copies(trusted: &Path) -> PathBuf {
+    trusted.with_extension("d")
+}
+
+fn keep_copy(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    file::replace(path, text)
+}
+
+/// Drops the copies of what nobody trusts any more. One that stays behind does no harm.
+fn drop_copies(trusted: &Path) {
+    let all = all(trusted);
+    let wanted = |name: &str| all.iter().any(|known| known.files.values().any(|sha256| sha256 == name));
+    for entry in fs::read_dir(copies(trusted)).into_iter().flatten().flatten() {
+        if !entry.file_name().to_str().is_some_and(wanted) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! How the card of what a project brings along looks: what it would change first, then all that it says, behind a bar that
+//! nothing in it can draw.
+
+use super::{Seen, TrustCard, says, size, state};
+use crate::config::brought::{File, What};
+use crate::config::trust::Look;
+use crate::tui::host::Why;
+use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::frame::{Frame, Sight};
+use crate::tui::text::wrap::{self, Piece, Shape};
+use crate::tui::text::{diff, reveal, width};
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A card narrower than this inside cannot be said to have been read.
+const READABLE: u16 = 16;
+/// What stands before all that comes from a file.
+const BAR: &str = "│ ";
+
+/// What is known around the card.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct About<'a> {
+    /// The person's home folder, which is written `~`.
+    pub home: Option<&'a Path>,
+    /// Tokens that fit the model's window, where that is known.
+    pub window: Option<u64>,
+}
+
+impl TrustCard {
+    /// The rows it would like at this width; it scrolls in fewer.
+    pub fn height(&self, about: About<'_>, width: u16, theme: &Theme) -> u16 {
+        let rows = self.body(about, usize::from(width.saturating_sub(4)), theme).len() + 2;
+        u16::try_from(rows).unwrap_or(u16::MAX)
+    }
+
+    /// Draws the card.
+    pub fn view(&self, about: About<'_>, sight: &Sight<'_>, area: Rect, buffer: &mut Buffer) -> Seen {
+        let Sight { listening, keys, theme, says } = *sight;
+        // This frame may be the one that shows the end, and none follows by itself to say so.
+        let least = usize::from(self.height(about, area.width, theme));
+        let ends = self.scroll.saturating_add(usize::from(area.height)) >= least;
+        let frame = Frame {
+            title: self.title(),
+            hints: &self.hints(keys, ends),
+            says,
+            listens: listening.now() && !self.keeping,
+            ..Frame::default()
+        };
+        let inside = frame.view(area, buffer, theme);
+        if inside.is_empty() {
+            return Seen::default();
+        }
+        let lines = self.body(about, usize::from(inside.width), theme);
+        let rows = usize::from(inside.height);
+        let scroll = self.scroll.min(lines.len().saturating_sub(rows));
+        let left = lines.len().saturating_sub(scroll + rows);
+        // The count of what is left takes a row itself.
+        let shown = if left > 0 && rows > 1 { rows - 1 } else { rows };
+        for (row, line) in inside.rows().zip(lines.iter().skip(scroll).take(shown)) {
+            buffer.set_line(row.x, row.y, line, row.width);
+        }
+        if shown < rows {
+            let more = format!("{} more lines", left + 1);
+            let room = usize::from(inside.width);
+            let words = width::fit(&more, room).into_owned();
+            buffer.set_stringn(inside.x, inside.bottom() - 1, words, room, theme.warning);
+        }
+        let readable = rows > 0 && inside.width >= READABLE && area == area.intersection(buffer.area);
+        Seen { scroll, rows, readable, end: left == 0 }
+    }
+
+    fn has_changed(&self) -> bool {
+        self.brought.untrusted().any(|file| file.look == Look::Changed)
+    }
+
+    fn title(&self) -> &'static str {
+        match (self.stands(), self.has_changed()) {
+            (true, _) => "you trust what this project brings along",
+            (false, true) => "trust what has changed in this project?",
+            (false, false) => "trust what this project brings along?",
+        }
+    }
+
+    /// What the keys do, from the longest way to say it to the shortest.
+    fn hints(&self, keys: &Keymap, ends: bool) -> Vec<String> {
+        let key = |action| keys.hint(Scope::Trust, action);
+        let (yes, no) = (key(Action::Trust), key(Action::Refuse));
+        let (end, back) = (key(Action::Bottom), key(Action::Close));
+        if self.keeping {
+            return vec!["it is being kept…".to_owned()];
+        }
+        if self.stands() {
+            return vec![
+                format!("{no} trust it no longer · {back} leave it so"),
+                format!("{no} no longer · {back} back"),
+            ];
+        }
+        if !self.end_seen && !ends {
+            return vec![
+                format!("{end} shows the end, then {yes} trust it as it is · {no} go on without it"),
+                format!("{end} shows the end, then {yes} trust · {no} without"),
+                format!("{end} the end, then {yes} · {no} no"),
+            ];
+        }
+        vec![
+            format!("{yes} trust it as it is, in this folder · {no} go on without it"),
+            format!("{yes} trust it as it is · {no} go on without it"),
+            format!("{yes} trust · {no} without"),
+        ]
+    }
+
+    /// Everything that is read in the card, wrapped; laid out once for a width and a theme.
+    fn body(&self, about: About<'_>, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
+        if let Some(laid) = &*self.laid.0.borrow()
+            && (laid.width, laid.window) == (width, about.window)
+            && laid.theme == *theme
+        {
+            return laid.lines.clone();
+        }
+        let mut body = Body { lines: Vec::new(), width: width.max(1), theme };
+        body.card(self, about);
+        let lines = Arc::new(body.lines);
+        let laid = LaidOut { width, window: about.window, theme: theme.clone(), lines: lines.clone() };
+        *self.laid.0.borrow_mut() = Some(Box::new(laid));
+        lines
+    }
+}
+
+/// What is read in a card, laid out. It only spares work, and counts for nothing where cards are compared.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Laid(RefCell<Option<Box<LaidOut>>>);
+
+#[derive(Debug, Clone)]
+struct LaidOut {
+    width: usize,
+    window: Option<u64>,
+    theme: Theme,
+    lines: Arc<Vec<Line<'static>>>,
+}
+
+impl PartialEq for Laid {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// The lines of a card as they gather.
+struct Body<'a> {
+    lines: Vec<Line<'static>>,
+    width: usize,
+    theme: &'a Theme,
+}
+
+impl Body<'_> {
+    fn card(&mut self, card: &TrustCard, about: About<'_>) {
+        let theme = self.theme;
+        if card.why == Why::Changed {
+            self.say(
+                "It changed while you read it, so nothing was trusted. This is what it is now.",
+                theme.warning,
+            );
+        }
+        let folder = &card.brought.folder;
+        let folder = match about.home.and_then(|home| folder.strip_prefix(home).ok()) {
+            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+            Some(rest) => format!("~/{}", rest.display()),
+            None => folder.display().to_string(),
+        };
+        self.say(&reveal::one_line(&folder), theme.strong);
+        let words = match (card.stands(), card.has_changed()) {
+            (true, _) => {
+                format!("You said on {} that these files may change what aye does here.", card.brought.day)
+            }
+            (false, true) => format!(
+                "You trusted files here on {}. What has changed since is not used before you say yes.",
+                card.brought.day
+            ),
+            (false, false) => {
+                "These files would change what aye does here. Nothing of them is used before you \
+                               say yes."
+                    .to_owned()
+            }
+        };
+        self.say(&words, theme.text);
+        for file in &card.brought.files {
+            self.lines.push(Line::default());
+            self.file(file, about.window, card.stands() || file.look != Look::Trusted);
+        }
+        if !card.brought.beside.is_empty() {
+            self.lines.push(Line::default());
+            let names: Vec<String> = card.brought.beside.iter().map(|name| reveal::one_line(name)).collect();
+            self.say(&format!(".aye/ also holds {}: aye reads nothing of that", names.join(", ")), theme.dim);
+        }
+        let stands = card.stands();
+        for file in card.brought.usable().filter(|file| stands || file.look != Look::Trusted) {
+            self.lines.push(Line::default());
+            self.whole(file);
+        }
+    }
+
+    /// What a file is, and `told` what it would change: of one that is trusted beside one that changed that was said.
+    fn file(&mut self, file: &File, window: Option<u64>, told: bool) {
+        let theme = self.theme;
+        let mut pieces = vec![Piece::new(file.name.clone(), theme.accent)];
+        if !matches!(file.what, What::Unread(_)) {
+            pieces.push(Piece::new(format!(" · {}", size(file, window)), theme.dim));
+            let style = if file.look == Look::Trusted { theme.dim } else { theme.prompt };
+            pieces.push(Piece::new(format!(" · {}", state(file)), style));
+        }
+        self.lines.extend(wrap::wrap(&pieces, &Shape::of_width(self.width)).lines);
+        for words in says(file).into_iter().filter(|_| told) {
+            let careful = words.starts_with("careful") || matches!(file.what, What::Unread(_));
+            let style = if careful { theme.warning } else { theme.text };
+            self.behind("  ", &words, style);
+        }
+    }
+
+    /// All that a file says, or what has changed in it.
+    fn whole(&mut self, file: &File) {
+        let theme = self.theme;
+        if let What::Rules { told, .. } = &file.what {
+            self.say(&format!("{}, rule by rule:", file.name), theme.strong);
+            for rule in told {
+                self.behind(BAR, rule, theme.text);
+            }
+        }
+        match (&file.changed, &file.what) {
+            (Some(changed), _) => {
+                let (added, removed) = (changed.added, changed.removed);
+                self.say(&format!("{}, what has changed: +{added} −{removed}", file.name), theme.strong);
+                let lines = diff::changes(changed, self.width.saturating_sub(2).max(1), theme);
+                self.lines.extend(lines.into_iter().map(|mut line| {
+                    line.spans.insert(0, Span::styled(BAR, theme.border_dim));
+                    line
+                }));
+            }
+            (None, What::Words(words)) => {
+                let known =
+                    if file.look == Look::Changed { " (what it said before is not known)" } else { "" };
+                self.say(&format!("{}, all that is sent of it{known}:", file.name), theme.strong);
+                // Tabs hide nothing in prose.
+                let text = words.text.replace("\r\n", "\n").replace('\t', "    ");
+                self.behind(BAR, text.trim_end(), theme.text);
+            }
+            (None, What::Rules { .. } | What::Unread(_)) => {}
+        }
+    }
+
+    /// Text with everything in it to be seen.
+    fn say(&mut self, text: &str, style: Style) {
+        self.behind("", text, style);
+    }
+
+    /// The same with this before each of its lines.
+    fn behind(&mut self, sign: &str, text: &str, style: Style) {
+        let pieces = reveal::pieces(text, style, self.theme.mark);
+        let sign = || vec![Piece::new(sign, self.theme.border_dim)];
+        let shape = Shape { width: self.width, first: sign(), rest: sign(), verbatim: false };
+        self.lines.extend(wrap::wrap(&pieces, &shape).lines);
+    }
+}

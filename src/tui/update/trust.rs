@@ -1,0 +1,150 @@
+//! What the project brings along: the card is brought, answered, and taken away. Nothing is said before it is settled.
+
+use super::{agent, writing};
+use crate::agent::Event;
+use crate::chat::Instructions;
+use crate::config::brought::{Brought, What};
+use crate::config::rules::OF_PROJECT;
+use crate::tui::effect::Effect;
+use crate::tui::host::{Why, Wish};
+use crate::tui::keys::Chord;
+use crate::tui::parts::listening::Listening;
+use crate::tui::parts::toast::Kind;
+use crate::tui::parts::trust::{Reply, short};
+use crate::tui::prompt::Card;
+use crate::tui::state::State;
+use crossterm::event::KeyEvent;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A session begins in a folder: what stands there is looked at, and what is to be said waits for that.
+pub fn look(state: &mut State, says: String) -> Vec<Effect> {
+    state.trusting.says = says;
+    vec![Effect::Ask(Wish::LookAtProject { asked: false })]
+}
+
+/// The project was looked at.
+pub fn brought(state: &mut State, brought: Brought, why: Why) -> Vec<Effect> {
+    // Another folder is worked in by now, and is looked at itself.
+    if brought.folder != state.settings.folder {
+        return Vec::new();
+    }
+    state.trusting.left_out = brought.untrusted().map(short).collect();
+    let asks = brought.untrusted().next().is_some();
+    let opens = match why {
+        Why::Begun => asks && !state.trusting.was_refused(&brought),
+        Why::Asked | Why::Changed => brought.usable().next().is_some(),
+    };
+    if opens {
+        state.trusting.asks = Some((Arc::new(brought), why));
+        return Vec::new();
+    }
+    for file in &brought.files {
+        // What is wrong with rules was said when they were read.
+        let said = why == Why::Begun && file.name == OF_PROJECT;
+        if let (What::Unread(why), false) = (&file.what, said) {
+            state.notice(&format!("{} of this project is not used: {why}", file.name), Kind::Warning);
+        }
+    }
+    let words = match why {
+        Why::Asked if brought.files.is_empty() => {
+            "this project brings nothing along that would change what aye does: no AGENTS.md, no .aye/rules.toml"
+        }
+        Why::Changed => "what you said yes to is not there any more, so nothing was trusted",
+        Why::Begun | Why::Asked => "",
+    };
+    if !words.is_empty() {
+        state.notice(words, Kind::Info);
+    }
+    settled(state)
+}
+
+/// Hands a key to the card; `None` where it was not for it.
+pub fn key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Vec<Effect>> {
+    let Some(Card::Trust(card)) = state.prompt.as_mut().map(|prompt| &mut prompt.card) else { return None };
+    let reply = card.key(key, &state.keys, listening);
+    let (brought, stands) = (card.brought().clone(), card.stands());
+    match reply {
+        Reply::Passed => return None,
+        Reply::Nothing => return Some(Vec::new()),
+        Reply::Says(words) => return Some(super::unheard::says(state, words)),
+        Reply::Trusted | Reply::Refused | Reply::Closed => {}
+    }
+    state.presses.answered(Chord::from(key), state.now);
+    let folder = brought.folder.clone();
+    Some(match (reply, stands) {
+        (Reply::Trusted, _) => {
+            card_keeps(state);
+            vec![Effect::Ask(Wish::Trust { folder, seen: brought.signature() })]
+        }
+        (Reply::Refused, true) => {
+            card_keeps(state);
+            vec![Effect::Ask(Wish::TrustNoLonger(folder))]
+        }
+        (Reply::Closed, true) => settled(state),
+        (Reply::Refused | Reply::Closed, false) => put_off(state).unwrap_or_default(),
+        (Reply::Passed | Reply::Nothing | Reply::Says(_), _) => Vec::new(),
+    })
+}
+
+fn card_keeps(state: &mut State) {
+    if let Some(Card::Trust(card)) = state.prompt.as_mut().map(|prompt| &mut prompt.card) {
+        card.keep();
+    }
+}
+
+/// The session goes on without what the card shows; `None` where no such card is open.
+pub fn put_off(state: &mut State) -> Option<Vec<Effect>> {
+    let (brought, _) = state.trusting.asks.clone()?;
+    let names: Vec<String> = brought.untrusted().map(|file| file.name.clone()).collect();
+    if !names.is_empty() {
+        state.trusting.refuse(&brought);
+        state.notice(&format!("not used: {} · /trust asks again", names.join(", ")), Kind::Info);
+    }
+    Some(settled(state))
+}
+
+/// What is trusted has changed: the model is told from its next request on, and the rules hold or do no more.
+pub fn trusts(
+    state: &mut State,
+    folder: &Path,
+    instructions: Arc<Vec<Instructions>>,
+    rules: Event,
+) -> Vec<Effect> {
+    if *folder != state.settings.folder {
+        return Vec::new();
+    }
+    if let Some((brought, _)) = state.trusting.asks.clone() {
+        let all: Vec<String> = brought.usable().map(short).collect();
+        let stood = brought.untrusted().next().is_none();
+        let what = if stood { "trusted no longer" } else { "trusted as it is" };
+        state.notice(&format!("{what}: {}", all.join(", ")), Kind::Info);
+        state.trusting.left_out = if stood { all } else { Vec::new() };
+        // What was trusted and is no longer is not asked about at once.
+        if stood {
+            state.trusting.refuse(&brought);
+        }
+    }
+    let mut effects = agent::happened(state, Event::Instructed(instructions));
+    effects.extend(agent::happened(state, rules));
+    effects.extend(settled(state));
+    effects
+}
+
+/// It could not be kept.
+pub fn failed(state: &mut State, words: &str) -> Vec<Effect> {
+    state.notice(words, Kind::Warning);
+    settled(state)
+}
+
+/// The card goes, if there was one, and what waited for that is said.
+fn settled(state: &mut State) -> Vec<Effect> {
+    if state.trusting.asks.take().is_some() {
+        // A key typed ahead must not land on a card that comes to light.
+        state.presses.elsewhere(state.now);
+    }
+    match std::mem::take(&mut state.trusting.says) {
+        says if says.trim().is_empty() => Vec::new(),
+        says => writing::say(state, says),
+    }
+}
