@@ -90,6 +90,10 @@ pub struct Cli {
     #[arg(short = 'C', long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
 
+    /// Keep what was said in the journal too, with keys masked, to look for a fault
+    #[arg(long)]
+    pub debug_content: bool,
+
     /// Play the tour, whatever is configured
     #[arg(long, action = ArgAction::SetTrue)]
     pub tour: bool,
