@@ -1,8 +1,8 @@
 //! Why a key did nothing on an approval card, and what would work: said, and nothing is decided by it.
 
 use super::{Approval, Reply, Step};
+use crate::agent::why_not_kept;
 use crate::chat::Plan;
-use crate::policy::why_none;
 use crate::tui::keys::{Action, Keymap, Scope};
 
 impl Approval {
@@ -25,7 +25,7 @@ impl Approval {
             (Step::Plan, Action::ApproveAlways) if destroys => {
                 format!("what destroys is asked about each time · {yes} says yes")
             }
-            (Step::Plan, Action::ApproveAlways) => match why_none("", plan) {
+            (Step::Plan, Action::ApproveAlways) => match why_not_kept("", plan) {
                 Some(why) => format!("asked about each time, because {why} · {yes} says yes"),
                 None => format!("this is asked about each time · {yes} says yes"),
             },
