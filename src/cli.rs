@@ -9,6 +9,9 @@ use std::path::PathBuf;
 /// What may follow `rules`.
 const RULES: &[&str] = &["list", "check", "explain", "trust", "untrust"];
 
+/// What may follow `rehearsal`.
+const REHEARSAL: &[&str] = &["show", "diff", "apply", "drop"];
+
 /// The terminal copilot that asks first.
 ///
 /// With nothing configured it opens the tour: a scripted model that plays a short session against real tools, so that
@@ -22,6 +25,8 @@ const RULES: &[&str] = &["list", "check", "explain", "trust", "untrust"];
         tells of every call of a session who allowed it, when, and what became of it.\naye rules [list|check|explain 'COMMAND'|trust|untrust] \
         [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why; explain with --continue or \
         --resume ID counts what was allowed in that session.\n\
+        aye rehearsal [show|diff|apply|drop] [ID] [--json] tells what a dry run came to, does it for real on cards, or throws it \
+        away.\n\
         aye sessions [list|show|search|rename|rm|fork|export] looks after the sessions: lists them, shows one, finds \
         what was said, names, removes, copies, and writes one as markdown, HTML or JSON.\n\
         aye doctor [--json] looks at \
@@ -37,7 +42,8 @@ pub struct Cli {
     pub print: bool,
 
     /// With -p: one JSON entry per line instead of text; with models: one model per line; with audit: one call per line;
-    /// with rules: one rule or step per line; with doctor: one finding per line; with sessions list and search: one per line
+    /// with rules: one rule or step per line; with doctor: one finding per line; with sessions list and search: one per line;
+    /// with rehearsal: one object
     #[arg(long)]
     pub json: bool,
 
@@ -65,6 +71,10 @@ pub struct Cli {
     /// Rehearse: nothing real is touched, in the whole session. With --fork: in the copy
     #[arg(long)]
     pub dry_run: bool,
+
+    /// With rehearsal apply: each place of a file that changes is on a card of its own
+    #[arg(long)]
+    pub hunks: bool,
 
     /// Ask this model
     #[arg(short, long, value_name = "NAME")]
@@ -124,6 +134,28 @@ impl Cli {
         let asks = !self.print && first == "rules";
         let known = rest.first().is_none_or(|word| RULES.contains(&word.as_str()));
         (asks && known).then(|| rest.iter().map(String::as_str).collect())
+    }
+
+    /// Whether a dry run is asked about, and what of it: the words behind `rehearsal`, its verb first.
+    pub fn asks_rehearsal(&self) -> Option<Vec<&str>> {
+        let (first, rest) = self.words.split_first()?;
+        if self.print || first != "rehearsal" {
+            return None;
+        }
+        match rest.first() {
+            None => Some(vec!["show"]),
+            Some(verb) => {
+                REHEARSAL.contains(&verb.as_str()).then(|| rest.iter().map(String::as_str).collect())
+            }
+        }
+    }
+
+    /// Whether what was rehearsed is to be put on cards; and of which session, where one is named.
+    pub fn applies(&self) -> Option<Option<&str>> {
+        match self.asks_rehearsal()?.as_slice() {
+            ["apply", rest @ ..] => Some(rest.first().copied()),
+            _ => None,
+        }
     }
 
     /// Whether sessions are looked after, and how: the words behind `sessions`.

@@ -1,10 +1,10 @@
 //! From a call to its outcome.
 
 use super::state::{Pending, State, Step};
-use super::{Desk, Effect, Event, Phase, Waiting, ahead, consulting, editing, sub_agent, thinking};
+use super::{Desk, Effect, Event, Phase, Waiting, ahead, consulting, editing, offered, sub_agent, thinking};
 use crate::chat::{
-    Access, Answer, By, CallId, Decision, Digest, Entry, Intent, Outcome, Plan, Questions, Staged, ToolCall,
-    TurnId, Work,
+    Access, Answer, By, CallId, Decision, Digest, Ending, Entry, Intent, Outcome, Plan, Questions, Staged,
+    ToolCall, TurnId, Work,
 };
 use crate::policy::{Subject, Verdict, covers, judge};
 use std::time::Duration;
@@ -57,8 +57,10 @@ pub(super) fn advance(desk: &mut Desk<'_>) {
             }
         }
         let Some(index) = next else {
-            if settled {
-                thinking::ask(desk, turn);
+            match settled {
+                true if desk.state.offered => desk.end(Ending::Finished),
+                true => thinking::ask(desk, turn),
+                false => {}
             }
             return;
         };
@@ -139,7 +141,8 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
     }
     let again = std::mem::take(&mut pending.ahead.again);
     let call = pending.call.clone();
-    let verdict = match judge(&desk.state.policy, desk.granted(), &desk.state.rules, &call.name, &plan) {
+    let verdict = judge(&desk.state.policy, desk.granted(), &desk.state.rules, &call.name, &plan);
+    let verdict = match offered::asks(desk.state.offered, verdict) {
         Verdict::Allow(_) | Verdict::Rehearse(_)
             if let Some(words) = sub_agent::refusal(desk.state, &plan) =>
         {

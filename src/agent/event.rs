@@ -10,6 +10,8 @@ use std::time::Duration;
 pub enum Event {
     /// The person said something.
     Said(String),
+    /// The person wants to decide over these calls, which no model makes. Nothing where a turn runs, and in a dry run.
+    Offered(super::Offered),
     /// The person took back what they said while a turn ran; the text goes back to the composer by
     /// [`super::State::queue`], read before.
     TakenBack,

@@ -9,6 +9,7 @@ mod editing;
 mod effect;
 mod event;
 mod naming;
+mod offered;
 mod request;
 mod resume;
 mod standing;
@@ -29,7 +30,8 @@ pub use consulting::{Advisers, Brief, Consulting, Hook};
 pub use draft::{Draft, Purpose, Quiet, Retrying};
 pub use effect::Effect;
 pub use event::Event;
-pub use request::{DRY_RUN, WAS_REHEARSED, standing_words, words_beneath};
+pub use offered::Offered;
+pub use request::{DRY_RUN_STAGED, DRY_RUN_TOLD, WAS_REHEARSED, standing_words, words_beneath};
 pub use resume::resume;
 pub use standing::{Allowed, Kept, Width, kept, why_none, widths};
 pub use state::{Pending, Phase, State, Step};
@@ -60,6 +62,7 @@ fn take(desk: &mut Desk<'_>, event: Event) {
     let Some(event) = sub_agent::hand_down(desk, event) else { return };
     match event {
         Event::Said(text) => thinking::said(desk, text),
+        Event::Offered(offered) => offered::begin(desk, offered),
         Event::TakenBack => desk.state.queue.clear(),
         Event::Chunk { turn, chunk, after } => {
             if desk.runs(turn) {
@@ -171,7 +174,7 @@ impl Desk<'_> {
         self.state.phase = Phase::Idle;
         if finished && !self.state.queue.is_empty() {
             thinking::begin(self);
-        } else if finished {
+        } else if finished && !self.state.offered {
             naming::turn_finished(self);
         }
     }

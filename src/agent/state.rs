@@ -42,6 +42,8 @@ pub struct State {
     pub tools: Vec<ToolSpec>,
     /// Who is asked about a call before it is let start.
     pub advisers: Advisers,
+    /// Why the commands of this dry run do not run, where they do not: words that follow “no stage here: ”.
+    pub unstaged: Option<String>,
     /// What a sub-agent is given; `None` where no task can be handed to one, as beneath a turn.
     pub offer: Option<Offer>,
     /// What the person said while a turn ran: it goes with the next request, and can be taken back until then.
@@ -50,6 +52,8 @@ pub struct State {
     pub(super) turns: u64,
     /// Requests made in the present turn.
     pub(super) rounds: u32,
+    /// Whether the calls of this turn are the person's own, and no model's.
+    pub(super) offered: bool,
     /// How often an adviser was asked.
     pub(super) asked: u64,
     /// Tasks handed to sub-agents in the present turn.
@@ -136,10 +140,12 @@ impl State {
             tells_each: false,
             tools,
             advisers: Advisers::default(),
+            unstaged: None,
             offer: None,
             queue: Vec::new(),
             turns: 0,
             rounds: 0,
+            offered: false,
             asked: 0,
             handed: 0,
             line: Vec::new(),

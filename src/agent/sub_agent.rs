@@ -146,6 +146,7 @@ pub(super) fn hand_down(desk: &mut Desk<'_>, event: Event) -> Option<Event> {
             None
         }
         Event::Said(_)
+        | Event::Offered(_)
         | Event::TakenBack
         | Event::Interrupted
         | Event::Titled(_)

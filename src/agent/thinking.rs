@@ -22,12 +22,19 @@ pub(super) fn said(desk: &mut Desk<'_>, text: String) {
 
 /// Begins a turn with everything that was said and not yet sent.
 pub(super) fn begin(desk: &mut Desk<'_>) {
+    let turn = new_turn(desk);
+    ask(desk, turn);
+}
+
+/// A turn in which nothing was done yet.
+pub(super) fn new_turn(desk: &mut Desk<'_>) -> TurnId {
     desk.state.turns += 1;
     desk.state.rounds = 0;
     desk.state.handed = 0;
     desk.state.failures.clear();
     desk.state.tries = Tries::default();
-    ask(desk, TurnId(desk.state.turns));
+    desk.state.offered = false;
+    TurnId(desk.state.turns)
 }
 
 /// Asks the model, with what was said meanwhile.

@@ -2,9 +2,9 @@
 
 use super::model::Model;
 use super::wiring::{Session, Wiring};
-use super::{Connecting, facts, files, said, there};
-use crate::agent::Effect;
-use crate::chat::SessionId;
+use super::{Connecting, facts, files, rehearsal, said, there};
+use crate::agent::{Effect, Offered};
+use crate::chat::{Becomes, SessionId};
 use crate::project::disk::Disk;
 use crate::runtime::Runtime;
 use crate::store::draft::Whose;
@@ -113,6 +113,11 @@ impl Around {
 
     /// Takes a session in hand and gives it to the screen.
     pub(super) fn hand_over(&mut self, opened: anyhow::Result<Session>) {
+        self.hand_over_with(opened, None);
+    }
+
+    /// The same, with what is put on cards there at once.
+    fn hand_over_with(&mut self, opened: anyhow::Result<Session>, offers: Option<Offered>) {
         match opened {
             Err(error) => self.tell(Reply::Notice(format!("{error:#}"))),
             Ok(mut session) => {
@@ -130,6 +135,7 @@ impl Around {
                     session: id,
                     from,
                     agent: state,
+                    offers,
                     line: line(&self.runtime, events),
                     connection: self.model.seen.clone(),
                     draft: self.draft(),
@@ -189,6 +195,26 @@ impl Host for Around {
                 let wiring = Wiring { model_flag: None, ..self.wiring.clone() };
                 let session = wiring.fork(&id, becomes, &self.model, &self.connecting);
                 self.hand_over(session);
+            }
+            Wish::Rehearsal(id) => {
+                let wiring = self.wiring.clone();
+                self.aside(move || Some(Reply::Rehearsal(rehearsal::of_screen(&wiring, &id))));
+            }
+            Wish::Apply(id, offered) => {
+                let wiring = Wiring { model_flag: None, ..self.wiring.clone() };
+                let session = wiring.fork(&id, Becomes::Live, &self.model, &self.connecting);
+                self.hand_over_with(session, Some(offered));
+            }
+            Wish::Drop(id) => {
+                let layer = self.wiring.places.rehearsal(&id);
+                self.aside(move || {
+                    Some(match rehearsal::throw_away(&layer) {
+                        Ok(()) => Reply::Done("what was rehearsed is thrown away".to_owned()),
+                        Err(error) => {
+                            Reply::Notice(format!("What was rehearsed could not be thrown away: {error}."))
+                        }
+                    })
+                });
             }
             Wish::New => {
                 let session = self.wiring.begin(&self.model, self.connecting.dry_run);

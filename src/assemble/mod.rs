@@ -15,6 +15,7 @@ mod key_command;
 mod model;
 mod models;
 mod print;
+mod rehearsal;
 mod rules;
 mod rules_told;
 mod said;
@@ -24,6 +25,8 @@ mod there;
 mod walls;
 mod wiring;
 
+use crate::agent::Offered;
+use crate::chat::Becomes;
 use crate::cli::Cli;
 use crate::config::{self, Credentials, Overrides};
 use crate::policy::Mode;
@@ -79,6 +82,15 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     if let Some(words) = cli.asks_rules() {
         return rules_told::run(&cli, &words);
     }
+    if let Some(words) = cli.asks_rehearsal() {
+        rehearsal::allowed(&cli, &words)?;
+        if cli.applies().is_none() {
+            return rehearsal::run(&cli, &words);
+        }
+    }
+    if cli.applies().is_none() && cli.hunks {
+        return Err(Mistake("--hunks goes with aye rehearsal apply".to_owned()).into());
+    }
     if let Some(words) = cli.keeps_sessions() {
         return sessions::run(&cli, &words);
     }
@@ -92,7 +104,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     }
     if cli.json && !print {
         return Err(Mistake(
-            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules, aye sessions list, aye sessions search".to_owned(),
+            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules, aye rehearsal, aye sessions list, aye sessions search".to_owned(),
         )
         .into());
     }
@@ -208,7 +220,7 @@ fn prepare(cli: Cli) -> Result<Start> {
         shell: Arc::new(Shell::new(myself()).without(keys).keeping(confined.keep, confined.hide)),
         advisers,
         mode: connecting.settings.config.approval.mode,
-        tell: connecting.settings.config.dry_run.tell_model,
+        dry_run: connecting.settings.config.dry_run.clone(),
         model_flag: cli.model.clone(),
         titles: connecting.settings.config.model.titles && !cli.print,
         lasts: !cli.print,
@@ -217,9 +229,24 @@ fn prepare(cli: Cli) -> Result<Start> {
 }
 
 impl Start {
+    /// What is put on cards at once, where anything is.
+    fn offers(&self) -> Result<Option<Offered>> {
+        let Some(named) = self.cli.applies() else { return Ok(None) };
+        rehearsal::offers(&self.wiring, self.here(), named, self.cli.hunks).map(Some)
+    }
+
+    /// The folder that is meant where nothing names another.
+    fn here(&self) -> &Path {
+        if self.cli.tour { &self.wiring.folder } else { &self.real_folder }
+    }
+
     /// The session that the command line asks for.
     fn session(&self) -> Result<Session> {
         let sessions = self.wiring.sessions();
+        if let Some(named) = self.cli.applies() {
+            let id = rehearsal::find(&sessions, self.here(), named)?;
+            return self.wiring.fork(&id, Becomes::Live, &self.model, &self.connecting);
+        }
         let id = if self.cli.go_on {
             Some(sessions.latest(&self.wiring.folder).map_err(Mistake::of)?)
         } else {

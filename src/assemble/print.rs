@@ -1,6 +1,6 @@
 //! The run without a screen.
 
-use super::{Mistake, Start, answers};
+use super::{Mistake, Start, answers, rehearsal};
 use crate::chat::picture;
 use crate::print::{self, Answers, Format};
 use crate::store::Drafts;
@@ -70,7 +70,21 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         out: &mut out,
         err: &mut err,
     };
-    let ran = print::run(run).await;
+    let dry_run = run.state.is_dry_run();
+    let mut ran = print::run(run).await;
+    if dry_run && ran.is_ok() {
+        let told = rehearsal::plan(&start.wiring, &session.id, start.cli.json, &mut out);
+        if let Err(error) = told {
+            match error.downcast::<std::io::Error>() {
+                Ok(error) => ran = Err(error),
+                Err(error) => {
+                    use std::io::Write;
+                    writeln!(err, "aye: {error:#}")?;
+                    return Ok(ExitCode::FAILURE);
+                }
+            }
+        }
+    }
     if waited {
         // What was chosen on the card before belongs to nothing any more.
         drafts.save(Whose::Card(&session.id), "").map_err(Mistake::of)?;

@@ -32,9 +32,10 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     });
     let book = rules::book(&places, &folder, &tools);
     let loaded = book.load(&rules::today());
+    let as_live = settings.config.dry_run.ask == config::dry_run::Asks::AsLive;
     let session = session(cli, &places, &folder)?;
     let dry_run = cli.dry_run || session.as_ref().is_some_and(|session| session.dry_run);
-    let policy = Policy { mode: settings.config.approval.mode, dry_run };
+    let policy = Policy { mode: settings.config.approval.mode, dry_run, as_live };
     if session.is_some() && !matches!(words, ["explain", _]) {
         let words = "--continue and --resume go with: aye rules explain 'a command'";
         return Err(Mistake(words.to_owned()).into());

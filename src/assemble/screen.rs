@@ -33,9 +33,10 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     // The terminal is asked while the session is read; it has answered before anything else happens to it.
     let depth = depth(&start.connecting.settings.config.screen);
     let asked = (depth != Depth::None).then(|| std::thread::spawn(is_light));
-    let session = opened(&start);
+    let offers = start.offers();
+    let session = offers.and_then(|offers| Ok((opened(&start)?, offers)));
     let light = asked.and_then(|asked| asked.join().ok()).flatten();
-    let mut session = session?;
+    let (mut session, offers) = session?;
     let copied = session.settle();
     let picking = if start.cli.fork { Picking::Fork(start.cli.becomes()) } else { Picking::Open };
     let picks = start.cli.resume.as_ref().filter(|name| name.is_empty()).map(|_| picking);
@@ -89,7 +90,8 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         keys,
         settings,
         notices,
-        says: cli.prompt(),
+        says: if offers.is_some() { String::new() } else { cli.prompt() },
+        offers,
         picks,
     });
     let exit = tokio::select! {

@@ -2,19 +2,22 @@
 
 use super::advisers::Advisers;
 use super::model::Model;
-use super::{Connecting, Mistake, facts, rules};
+use super::{Connecting, Mistake, facts, myself, rules};
 use crate::agent::{self, Effect, Event, Offer, State};
 use crate::chat::{self, Becomes, By, Entry, SessionId, Standing};
-use crate::config::Tell;
+use crate::config::dry_run::Asks;
+use crate::config::{self, Tell};
 use crate::policy::{Mode, Policy};
 use crate::project::Writer;
 use crate::project::disk::Disk;
 use crate::project::rehearsal::Rehearsal;
 use crate::project::shell::Shell;
+use crate::project::stage::{Commands, StageShell, try_stage};
 use crate::runtime::{Events, Runtime};
 use crate::store::read::Matter;
 use crate::store::{self, Fork, Header, Journal, Lines, Places, Sessions, new_id};
 use crate::tools::Toolbox;
+use crate::tools::apply_change::ApplyChange;
 use crate::tui::text::clean::one_line;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -38,8 +41,8 @@ pub(super) struct Wiring {
     /// Whoever is asked about calls.
     pub(super) advisers: Advisers,
     pub(super) mode: Mode,
-    /// How often the model is told that a session is a dry run.
-    pub(super) tell: Tell,
+    /// How a rehearsal goes.
+    pub(super) dry_run: config::DryRun,
     /// The model that a flag names: it wins over what a session remembers.
     pub(super) model_flag: Option<String>,
     /// Whether the model may name sessions.
@@ -52,9 +55,9 @@ pub(super) struct Wiring {
 
 /// Whether a session is rehearsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum Begun {
     /// It is for real.
-    None,
+    Real,
     /// It is a dry run.
     DryRun,
     /// It is for real, and began as a dry run.
@@ -120,8 +123,9 @@ impl Wiring {
             ..Header::new(id.clone(), &self.folder, &model.name, dry_run)
         };
         let log = self.sessions().begin(&header);
-        let stage = if dry_run { Stage::DryRun } else { Stage::None };
-        let (state, mut runtime, events, notices) = self.wire(&id, &self.folder, model, stage, log)?;
+        let begun = if dry_run { Begun::DryRun } else { Begun::Real };
+        let (state, mut runtime, events, notices) =
+            self.wire(&id, &self.folder, model, (begun, None), log)?;
         self.learn_window(&mut runtime, model, &state);
         let folder = self.folder.clone();
         let (effects, model) = (Vec::new(), model.clone());
@@ -152,6 +156,7 @@ impl Wiring {
             ))
             .into());
         }
+        let from = read.header.as_ref().and_then(|header| header.from.clone());
         let (began, began_with) =
             read.header.map(|header| (header.profile, header.model)).unwrap_or_default();
         let own = Some(began_with).filter(|model| !model.is_empty()).or_else(|| last_model(&read.entries));
@@ -173,12 +178,13 @@ impl Wiring {
             }
         }
         let session = chat::Session::replay(read.entries);
-        let stage = match (dry_run, session.rehearsed()) {
-            (true, _) => Stage::DryRun,
-            (false, 0) => Stage::None,
-            (false, _) => Stage::Before,
+        let begun = match (dry_run, session.rehearsed()) {
+            (true, _) => Begun::DryRun,
+            (false, 0) => Begun::Real,
+            (false, _) => Begun::Before,
         };
-        let (blank, mut runtime, events, told) = self.wire(id, &folder, &model, stage, log)?;
+        let (blank, mut runtime, events, told) =
+            self.wire(id, &folder, &model, (begun, from.as_ref()), log)?;
         notices.extend(told);
         let (mut state, mut effects) = agent::resume(session, blank);
         // The model of a session that never changed it stands in no entry of its own.
@@ -247,20 +253,30 @@ impl Wiring {
         id: &SessionId,
         folder: &Path,
         model: &Model,
-        stage: Stage,
+        (begun, from): (Begun, Option<&SessionId>),
         log: Lines,
     ) -> Result<(State, Runtime, Events, Vec<String>)> {
-        let dry_run = stage == Stage::DryRun;
+        let dry_run = begun == Begun::DryRun;
         let disk =
             Arc::new(Disk::new(folder).with_context(|| format!("cannot work in {}", folder.display()))?);
+        // What the dry run rehearsed that this is a copy of can be applied here.
+        let layer = from.map(|from| self.places.rehearsal(from)).filter(|layer| !dry_run && layer.is_dir());
+        let tools = layer.map_or_else(
+            || self.tools.clone(),
+            |layer| {
+                let rehearsal = Arc::new(Rehearsal::new(disk.clone(), layer));
+                Arc::new(Toolbox::clone(&self.tools).with(Arc::new(ApplyChange::new(rehearsal))))
+            },
+        );
+        let mut rehearsed = None;
         let (project, shell): (Arc<dyn Writer>, _) = if dry_run {
-            let layer = self.places.rehearsal(id);
-            (Arc::new(Rehearsal::new(disk, layer)), None)
+            let play = Arc::new(Rehearsal::new(disk, self.places.rehearsal(id)));
+            rehearsed = Some(self.commands(&play, folder));
+            (play, None)
         } else {
             (disk, Some(self.shell.clone()))
         };
-        let (mut runtime, events) =
-            Runtime::new(model.llm.clone(), self.tools.clone(), project, shell, Box::new(log));
+        let (mut runtime, events) = Runtime::new(model.llm.clone(), tools, project, shell, Box::new(log));
         self.journal.note(format_args!(
             "session {id}, {}, to {}",
             if dry_run { "a dry run" } else { "for real" },
@@ -268,18 +284,28 @@ impl Wiring {
         ));
         runtime.notes_in(self.journal.clone());
         runtime.consults(self.advisers.in_session(id));
-        let stage = match stage {
-            Stage::None => None,
-            Stage::DryRun => (self.tell != Tell::Never).then_some(agent::DRY_RUN),
-            Stage::Before => Some(agent::WAS_REHEARSED),
+        let (told, unstaged) = match &rehearsed {
+            Some(Commands::Told(why)) => (agent::DRY_RUN_TOLD, Some(why.to_string())),
+            Some(Commands::OnStage(_)) | None => (agent::DRY_RUN_STAGED, None),
+        };
+        if let Some(commands) = rehearsed {
+            runtime.rehearses(commands);
+        }
+        let tell = self.dry_run.tell_model;
+        let stage = match begun {
+            Begun::Real => None,
+            Begun::DryRun => (tell != Tell::Never).then_some(told),
+            Begun::Before => Some(agent::WAS_REHEARSED),
         };
         let words = agent::standing_words(&facts::for_the_model(folder), stage);
-        let policy = Policy { mode: self.mode, dry_run };
+        let as_live = self.dry_run.ask == Asks::AsLive;
+        let policy = Policy { mode: self.mode, dry_run, as_live };
         let offer = Offer { system: agent::words_beneath(&words), tools: self.tools.specs_beneath() };
         let mut state = State::new(policy, model.name.clone(), words, self.tools.specs());
-        state.tells_each = dry_run && self.tell == Tell::EachResult;
+        state.tells_each = dry_run && tell == Tell::EachResult;
         state.advisers = self.advisers.who.clone();
         state.offer = Some(offer);
+        state.unstaged = unstaged;
         state.window = model.seen.window;
         state.titles = self.titles && !model.seen.tour;
         let watch = rules::Watch::new(rules::book(&self.places, folder, &self.tools));
@@ -287,6 +313,20 @@ impl Wiring {
         state.rules = found;
         runtime.looks_first(move || watch.anew().map(|(rules, notices)| Event::RulesRead { rules, notices }));
         Ok((state, runtime, events, notices))
+    }
+}
+
+impl Wiring {
+    /// What becomes of a dry run's commands, by the settings and by what this system lets a program do.
+    fn commands(&self, play: &Arc<Rehearsal>, folder: &Path) -> Commands {
+        if self.dry_run.stage == config::dry_run::Stage::Off {
+            return Commands::Told("dry_run.stage is \"off\" in the settings".into());
+        }
+        let beside = play.folder().parent().unwrap_or(folder);
+        match try_stage(&myself(), folder, beside) {
+            Ok(()) => Commands::OnStage(Arc::new(StageShell::new(self.shell.clone(), play.clone()))),
+            Err(why) => Commands::Told(why.into()),
+        }
     }
 }
 

@@ -115,6 +115,15 @@ impl<'a> Record<'a> {
         before[from..].iter().copied().filter(|entry| matches!(entry, Entry::Consulted { .. })).collect()
     }
 
+    /// Its arguments as they counted in the end: the model's, or what the person put in their place.
+    pub fn arguments(&self) -> Cow<'a, str> {
+        let edited = self.steps.iter().rev().find_map(|(_, entry)| match entry {
+            Entry::Decided { decision: Decision::Edited(arguments), .. } => Some(arguments.to_string()),
+            _ => None,
+        });
+        edited.map_or(Cow::Borrowed(self.call.arguments.as_str()), Cow::Owned)
+    }
+
     /// How it ended.
     pub fn outcome(&self) -> Option<&'a Outcome> {
         match self.last(|entry| matches!(entry, Entry::Settled { .. }))? {

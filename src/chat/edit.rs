@@ -107,6 +107,26 @@ impl Edit {
         }
     }
 
+    /// The same edit with one place of it alone: the hunk whose first line after is this one; `None` where there is none.
+    pub fn only(&self, after: usize) -> Option<Self> {
+        let before = self.before.as_deref()?;
+        let at = self.diff().hunks.iter().position(|hunk| hunk.after == after)?;
+        let text = TextDiff::configure().timeout(PATIENCE).diff_lines(before, &self.after);
+        let groups = text.grouped_ops(CONTEXT);
+        let first = groups.get(at)?.first()?.old_range().start;
+        let last = groups.get(at)?.last()?.old_range().end;
+        let lines: Vec<&str> = text.iter_old_slices().collect();
+        let mut whole: String = lines[..first].concat();
+        for change in groups.get(at)?.iter().flat_map(|op| text.iter_changes(op)) {
+            match change.tag() {
+                ChangeTag::Equal | ChangeTag::Insert => whole.push_str(change.value()),
+                ChangeTag::Delete => {}
+            }
+        }
+        whole.push_str(&lines[last..].concat());
+        Some(Self { path: self.path.clone(), before: self.before.clone(), after: whole })
+    }
+
     /// What the lines alone would not show.
     fn note(&self) -> Option<String> {
         let before = self.before.as_deref()?;
@@ -152,6 +172,26 @@ mod tests {
     fn what_lines_would_hide_is_said() {
         assert_eq!(diff(Some("a\n"), "a").note.as_deref(), Some("the final newline goes"));
         assert_eq!(diff(Some("a\r\nb\r\n"), "a\nb\n").note.as_deref(), Some("line ends become LF"));
+    }
+
+    #[test]
+    fn one_place_of_an_edit_is_made_without_the_others_and_known_by_its_line() {
+        let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
+        let after =
+            before.replace("\n5\n", "\nfive\nand more\n").replace("\n30\n", "\n").replace("40\n", "40");
+        let mut edit = Edit { path: "a".into(), before: Some(before.clone()), after: after.clone() };
+        let starts: Vec<usize> = edit.diff().hunks.iter().map(|hunk| hunk.after).collect();
+        assert_eq!(starts.len(), 3);
+        let second = edit.only(starts[1]).unwrap();
+        assert_eq!(second.after, before.replace("\n30\n", "\n"));
+        // What was made is no hunk any more; the others keep their names, in whatever order they are made.
+        for start in [starts[2], starts[0], starts[1]] {
+            let one = edit.only(start).unwrap();
+            edit.before = Some(one.after);
+            assert_eq!(edit.only(start), None);
+        }
+        assert_eq!(edit.before, Some(after));
+        assert_eq!(Edit { path: "a".into(), before: None, after: "x".into() }.only(1), None);
     }
 
     #[test]

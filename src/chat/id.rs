@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A session's name: a ULID, so that names sort by the time a session was made. Chosen where the session is
 /// made, never here.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionId(pub String);
 

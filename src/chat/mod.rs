@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod adviser;
+pub mod altered;
 pub mod audit;
 pub mod basis;
 pub mod chunk;
@@ -32,6 +33,7 @@ pub mod walls;
 
 pub use access::{Access, CommandLine, Reach, Run};
 pub use adviser::{Advice, Adviser, Said};
+pub use altered::{Altered, Did, Played, Staging};
 pub use basis::{Basis, Beyond, Held, Seen};
 pub use chunk::{Chunk, Finish};
 pub use digest::{Digest, Told};

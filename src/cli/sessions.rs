@@ -29,7 +29,7 @@ pub struct Flags {
     #[arg(long, requires = "output")]
     pub force: bool,
 
-    /// With sessions rm: do not ask
+    /// With sessions rm and with rehearsal drop: do not ask
     #[arg(long)]
     pub yes: bool,
 }

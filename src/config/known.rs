@@ -46,6 +46,8 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
     ("second_reader", "model", Takes::Name),
     ("second_reader", "seconds", Takes::Whole(1..=120)),
     ("dry_run", "tell_model", Takes::Word(&["never", "once", "each_result"])),
+    ("dry_run", "ask", Takes::Word(&["report", "as live"])),
+    ("dry_run", "stage", Takes::Word(&["auto", "off"])),
     ("shell", "timeout", Takes::Whole(1..=3600)),
     ("shell", "max_timeout", Takes::Whole(1..=3600)),
     ("shell", "sandbox", Takes::Switch),

@@ -30,7 +30,11 @@ pub fn explain(
     step("what it reaches", reaches(&of, plan));
     step("the mode", vec![format!("{}: {}", policy.mode.word(), policy.mode.meaning())]);
     if policy.dry_run {
-        step("the dry run", vec!["nothing real is touched; what would be done is rehearsed".to_owned()]);
+        let asks = if policy.as_live { "what would be asked is asked" } else { "nothing is asked" };
+        step(
+            "the dry run",
+            vec![format!("nothing real is touched; what would be done is rehearsed; {asks}")],
+        );
     }
     for (says, name) in [(Says::Deny, "rules that deny"), (Says::Ask, "rules that ask")] {
         step(name, rules_of(rules, says, &of));

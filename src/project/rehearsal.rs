@@ -10,7 +10,8 @@ mod origins;
 mod tests;
 mod walk;
 
-pub use change::{Change, Node};
+pub use change::{Change, Node, node};
+pub use layer::clear;
 pub use origins::{fingerprint, is_blank};
 
 use super::disk::Disk;

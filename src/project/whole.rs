@@ -72,7 +72,7 @@ fn split<'a>(real: &'a Path, shown: &Path) -> Result<(&'a Path, &'a OsStr), Erro
 }
 
 /// Opens a folder from the top, one name after the other, so that one that became a link since is not followed.
-fn folder(path: &Path, make: bool) -> Result<OwnedFd, Errno> {
+pub fn folder(path: &Path, make: bool) -> Result<OwnedFd, Errno> {
     let mut folder = rustix::fs::openat(CWD, "/", FOLDER, Mode::empty())?;
     for part in path.components() {
         let Component::Normal(name) = part else { continue };

@@ -34,7 +34,8 @@ pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Pl
 /// Does it on the stage.
 pub(super) async fn rehearse(means: Means, turn: TurnId, call: ToolCall, plan: Box<Plan>) {
     let done = async {
-        let stage = Stage { project: means.project.clone(), progress: progress(&means, turn, &call) };
+        let (project, commands) = (means.project.clone(), means.commands.clone());
+        let stage = Stage { project, commands, progress: progress(&means, turn, &call) };
         let Rehearsed { text, how } = means.tools.find(&call.name)?.rehearse(&plan, &stage).await?;
         Ok((Outcome::Rehearsed(text), Some(how)))
     };

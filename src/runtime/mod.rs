@@ -16,6 +16,7 @@ use crate::chat::Entry;
 use crate::llm::Llm;
 use crate::project::Writer;
 use crate::project::shell::Shell;
+use crate::project::stage::Commands;
 use crate::store::{Journal, Log};
 use crate::tools::Toolbox;
 pub use crate::tools::crash::is_contained;
@@ -52,8 +53,10 @@ pub struct Means {
     pub tools: Arc<Toolbox>,
     /// The project. In a dry run this is the rehearsal, and the real folder is not here at all.
     pub project: Arc<dyn Writer>,
-    /// Runs commands. `None` in a dry run: there is nothing to run them with.
+    /// Runs commands. `None` in a dry run: there is nothing to run them with but the stage.
     pub shell: Option<Arc<Shell>>,
+    /// What becomes of the commands of a dry run.
+    pub commands: Commands,
     /// Whoever can be asked about a call.
     pub consultants: Arc<Consultants>,
     /// What the agent has to know before a call is judged, where it is not what it was told last.
@@ -77,9 +80,15 @@ impl Runtime {
         let (events, receiver) = mpsc::channel(WAITING);
         let anew = Arc::new(|| None);
         let (consultants, journal) = (Arc::default(), Journal::default());
-        let means = Means { llm, tools, project, shell, consultants, anew, journal, events };
+        let commands = Commands::Told("none was set".into());
+        let means = Means { llm, tools, project, shell, commands, consultants, anew, journal, events };
         let (naming, asking) = (JoinSet::new(), JoinSet::new());
         (Self { means, log, running: Running::default(), naming, asking, unasked: None }, receiver)
+    }
+
+    /// What becomes of commands in a dry run.
+    pub fn rehearses(&mut self, commands: Commands) {
+        self.means.commands = commands;
     }
 
     /// Asks these about calls, as the agent's state wants.

@@ -5,6 +5,7 @@ pub mod fork;
 pub mod half;
 pub mod history;
 pub mod journal;
+mod layer;
 pub mod lines;
 pub mod list;
 pub mod place;

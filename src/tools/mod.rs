@@ -1,5 +1,6 @@
 //! What the model can ask for, one file each.
 
+pub mod apply_change;
 pub mod arguments;
 pub mod ask_question;
 pub mod bash_exec;
@@ -29,6 +30,7 @@ pub use scripts::named;
 pub use toolbox::{Settings, Toolbox};
 
 use crate::chat::{Access, Intent, Plan, Staged, ToolSpec, Work};
+use crate::project::stage::Commands;
 use crate::project::{Reader, Writer};
 use async_trait::async_trait;
 use serde_json::Value;
@@ -43,6 +45,10 @@ pub trait Tool: Send + Sync {
     /// Whether its plans hand a task to a sub-agent, which is offered no such tool itself.
     fn hands_on(&self) -> bool {
         false
+    }
+    /// Whether the model is offered it.
+    fn is_offered(&self) -> bool {
+        true
     }
     /// Tells what the call would do. It can only look. Runs on a thread where blocking is fine.
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error>;
@@ -108,6 +114,8 @@ pub struct Hands {
 pub struct Stage {
     /// The project with the rehearsal's layer over it.
     pub project: Arc<dyn Writer>,
+    /// What becomes of commands. None can be run elsewhere than on the stage.
+    pub commands: Commands,
     /// Takes what a running call has to show so far.
     pub progress: Progress,
 }

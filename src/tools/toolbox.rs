@@ -46,6 +46,12 @@ impl Toolbox {
         ])
     }
 
+    /// With one more.
+    pub fn with(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
     /// These tools and no other.
     pub fn of(tools: Vec<Arc<dyn Tool>>) -> Self {
         Self { tools }
@@ -53,18 +59,22 @@ impl Toolbox {
 
     /// What the model is told of all of them, always in the same order.
     pub fn specs(&self) -> Vec<ToolSpec> {
-        self.tools.iter().map(|tool| tool.spec()).collect()
+        self.tools.iter().filter(|tool| tool.is_offered()).map(|tool| tool.spec()).collect()
     }
 
     /// What a sub-agent is told of: all but what hands a task on in turn.
     pub fn specs_beneath(&self) -> Vec<ToolSpec> {
-        self.tools.iter().filter(|tool| !tool.hands_on()).map(|tool| tool.spec()).collect()
+        self.tools
+            .iter()
+            .filter(|tool| tool.is_offered() && !tool.hands_on())
+            .map(|tool| tool.spec())
+            .collect()
     }
 
     /// The tool of that name, or an error that names the tools there are.
     pub fn find(&self, name: &str) -> Result<Arc<dyn Tool>, Error> {
         self.tools.iter().find(|tool| tool.spec().name == name).cloned().ok_or_else(|| {
-            let names: Vec<String> = self.tools.iter().map(|tool| tool.spec().name).collect();
+            let names: Vec<String> = self.specs().into_iter().map(|spec| spec.name).collect();
             let name = super::brief::line(name, 64);
             Error::Arguments(format!("There is no tool “{name}”. The tools are: {}.", names.join(", ")))
         })

@@ -37,6 +37,8 @@ pub enum Command {
     Compact,
     /// What a dry run is, and how to begin one.
     Dry,
+    /// What was rehearsed, and what becomes of it.
+    Rehearsal,
     /// Send a request that failed again.
     Retry,
     /// Stop the turn.
@@ -93,6 +95,7 @@ pub const COMMANDS: &[Row] = &[
     row(Command::Title, &["title", "rename"], "name the session: /title some words", None),
     row(Command::Compact, &["compact", "summarise"], "tell the model what was said by a summary", None),
     row(Command::Dry, &["dry"], "what a dry run does, and how to begin one", None),
+    row(Command::Rehearsal, &["rehearsal"], "what a dry run came to: read it, apply it, drop it", None),
     row(Command::Retry, &["retry", "again"], "ask again where a request failed", Some(Action::RetryNow)),
     row(Command::Stop, &["stop"], "stop the turn that runs", Some(Action::Stop)),
     row(Command::Editor, &["editor"], "write in your editor", Some(Action::OpenEditor)),

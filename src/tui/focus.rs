@@ -60,6 +60,7 @@ pub fn scopes(state: &State) -> Vec<Scope> {
                 | Overlay::Connect(..)
                 | Overlay::Audit(..)
                 | Overlay::Grants(..)
+                | Overlay::Rehearsal(..)
                 | Overlay::Modes(..)
                 | Overlay::Copies(..),
             ) => vec![Scope::List],

@@ -2,7 +2,7 @@
 
 use crate::agent::{self, Rule};
 use crate::chat::link::Target;
-use crate::chat::{Becomes, By, CallId, Grant, SessionId, picture};
+use crate::chat::{Becomes, By, CallId, Grant, SessionId, Staging, picture};
 use tokio::sync::mpsc;
 
 /// The program around the screen.
@@ -81,6 +81,12 @@ pub enum Wish {
     Rules,
     /// The person read these rules of the project and trusts them.
     TrustRules(String),
+    /// What was rehearsed in this session, or in the dry run that it is a copy of: [`Reply::Rehearsal`].
+    Rehearsal(SessionId),
+    /// Go on for real in a copy of this dry run, and put what was rehearsed on cards there: [`Reply::Opened`].
+    Apply(SessionId, agent::Offered),
+    /// Throw away what was rehearsed in this session.
+    Drop(SessionId),
     /// Begin with this model from the next start on.
     KeepModel {
         /// The profile; empty: the one in use.
@@ -151,10 +157,21 @@ pub enum Reply {
         /// The project's own, where they are not trusted: what they say, and how many there are.
         own: Option<(String, String)>,
     },
+    /// What was rehearsed, or why nothing can be shown.
+    Rehearsal(Result<Rehearsed, String>),
     /// Something did not work, or is worth knowing: one sentence for the person.
     Notice(String),
     /// Something was done as it was wanted: one sentence for the person.
     Done(String),
+}
+
+/// What came of a dry run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rehearsed {
+    /// The session that it is.
+    pub of: SessionId,
+    /// What changed and what was called.
+    pub staging: Staging,
 }
 
 /// Whether a list of files is all there is.
@@ -262,6 +279,8 @@ pub struct Opened {
     pub agent: agent::State,
     /// The way to its runtime. The effects of resuming are done already.
     pub line: Line,
+    /// What is put on cards there at once.
+    pub offers: Option<agent::Offered>,
     /// What it talks to.
     pub connection: Connection,
     /// What stood unsent in its composer.

@@ -63,6 +63,8 @@ pub struct Start {
     pub history: Vec<String>,
     /// What the person said on the command line, sent at once; empty where nothing was.
     pub says: String,
+    /// What is put on cards at once, where anything is.
+    pub offers: Option<agent::Offered>,
     /// Whether the list of sessions is open at the beginning, and what it is for.
     pub picks: Option<Picking>,
     /// Sentences for the person, such as what was wrong in the settings.

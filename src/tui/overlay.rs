@@ -2,15 +2,17 @@
 
 use super::host::{LocalServer, ModelRow, SessionRow};
 use super::parts::help::Help;
-use super::parts::line;
 use super::parts::picker::Picker;
+use super::parts::{line, rehearsal};
 use super::text::{output, wrap};
 use super::theme::Theme;
+use super::update::rehearsal::Does;
 use crate::agent::{Kept, Mode};
 use crate::chat::link::Target;
-use crate::chat::{Becomes, CallId, SessionId};
+use crate::chat::{Becomes, CallId, SessionId, Staging};
 use ratatui::text::Line;
 use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Something that lies over the screen and has the keyboard.
@@ -34,6 +36,8 @@ pub enum Overlay {
     Copies(Picker, Vec<String>),
     /// Every call of the session, each by its name there.
     Audit(Picker, Vec<CallId>),
+    /// What was rehearsed, or a question about it.
+    Rehearsal(Picker, Theatre),
     /// What stands without being asked about, or a question about it.
     Grants(Picker, Ledger),
     /// How much runs without asking: each with whether it was confirmed.
@@ -53,6 +57,21 @@ pub enum Ledger {
     Sure(Box<Kept>),
     /// Whether these rules of the project are trusted.
     Trust(String),
+}
+
+/// What was rehearsed, and what may be done with each row of its list.
+#[derive(Debug, Clone, Default)]
+pub struct Theatre {
+    /// The session that was the dry run.
+    pub of: SessionId,
+    /// What came of it.
+    pub staging: Arc<Staging>,
+    /// What each row does.
+    pub does: Vec<Does>,
+    /// What is done as soon as it is known, where that is not to show it.
+    pub then: Option<Does>,
+    /// Whether the rows ask if it is really thrown away.
+    pub sure: bool,
 }
 
 /// The sessions of a list, and what was found in them.
@@ -93,12 +112,50 @@ pub struct Reader {
     pub title: String,
     /// As it came; it is cleaned where it is drawn.
     pub text: Arc<str>,
-    /// Whether it was written for a terminal.
-    pub terminal: bool,
+    /// What kind of text it is.
+    pub body: Body,
     /// The first line on the screen.
     pub top: usize,
     /// How it was laid out last, and for which width: only to spare the work.
     pub laid: RefCell<(usize, Arc<Vec<Line<'static>>>)>,
+}
+
+/// What kind of text is read.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// Plain words.
+    Words,
+    /// What a command wrote for a terminal.
+    Terminal,
+    /// This of what was rehearsed, and no text at all.
+    Staged(Arc<Staging>, Chosen),
+}
+
+/// A part of what was rehearsed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Chosen {
+    /// All of it.
+    All,
+    /// These changes, by index.
+    Changes(Range<usize>),
+    /// This call, by index.
+    Step(usize),
+}
+
+impl Chosen {
+    fn lines(&self, staging: &Staging, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let (changes, steps) = match self {
+            Self::All => (0..staging.altered.len(), 0..staging.steps.len()),
+            Self::Changes(of) => (of.clone(), 0..0),
+            Self::Step(at) => (0..0, *at..at + 1),
+        };
+        let changes = staging.altered.get(changes).unwrap_or_default();
+        let steps = staging.steps.get(steps).unwrap_or_default();
+        let changes = changes.iter().map(|altered| rehearsal::change(altered, width, theme));
+        let steps = steps.iter().map(|step| rehearsal::step(step, true, width, theme));
+        let parts: Vec<_> = changes.chain(steps).collect();
+        parts.join(&Line::default())
+    }
 }
 
 impl Reader {
@@ -106,9 +163,10 @@ impl Reader {
     pub fn lines(&self, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
         let mut laid = self.laid.borrow_mut();
         if laid.0 != width {
-            let lines = match self.terminal {
-                true => output::lines(&self.text, theme.text, theme, width),
-                false => wrap::plain(&self.text, theme.text, width),
+            let lines = match &self.body {
+                Body::Terminal => output::lines(&self.text, theme.text, theme, width),
+                Body::Words => wrap::plain(&self.text, theme.text, width),
+                Body::Staged(staging, chosen) => chosen.lines(staging, width, theme),
             };
             *laid = (width, Arc::new(lines));
         }

@@ -136,7 +136,7 @@ impl Screen {
         screen.draw();
         screen.input = Some(Input::start(screen.back.clone())?);
         screen.carry_out(first);
-        let effects = update::begin(&mut screen.state, start.says, start.picks);
+        let effects = update::begin(&mut screen.state, start.says, start.offers, start.picks);
         screen.carry_out(effects);
         screen.due = Due::Now;
         Ok(screen)

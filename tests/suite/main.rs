@@ -4,6 +4,7 @@
 
 mod answer_files;
 mod answers;
+mod applying;
 mod approvals;
 mod asking_again;
 mod audits;
@@ -52,6 +53,10 @@ mod session_files;
 mod sessions;
 mod settings;
 mod soak;
+#[cfg(target_os = "linux")]
+mod stage;
+#[cfg(target_os = "linux")]
+mod stage_escapes;
 mod sub_agents;
 mod support;
 mod talk;

@@ -10,6 +10,7 @@ mod growing;
 mod handed_down;
 mod laws;
 mod naming;
+mod offered;
 mod record;
 mod shown;
 mod sub_agents;

@@ -10,7 +10,7 @@ impl Record<'_> {
     ///
     /// `call`, `tool`, `arguments` (the text that the model sent), `asked_at`; `summary`, `access`, `destroys`, `verdict`, `why`,
     /// `files`, `environment` (as it was judged last); `consulted` (whoever was asked before that); `decision`, `who`, `key`, `after_ms`, `words`, `grant`,
-    /// `decided_at`; `edits`; `outcome`, `result`, `took_ms`, `ended_at`; `sha256`, `holds`, `wrong`; `steps`; `sub_agent`
+    /// `decided_at`; `edits`; `outcome`, `result`, `took_ms`, `ended_at`, `staged` (how a rehearsed result came about); `sha256`, `holds`, `wrong`; `steps`; `sub_agent`
     /// (the name of the one whose call it is).
     pub fn json(&self, time: &dyn Fn(usize) -> Option<u64>) -> Value {
         let mut object = json!({
@@ -85,10 +85,11 @@ fn decided(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Value {
 fn ended(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Value {
     let settled = record.steps.iter().find(|(_, entry)| matches!(entry, Entry::Settled { .. }));
     match settled {
-        Some((at, Entry::Settled { outcome, took_ms, .. })) => json!({
+        Some((at, Entry::Settled { outcome, took_ms, staged, .. })) => json!({
             "outcome": outcome_word(outcome), "result": outcome.text(), "took_ms": took_ms, "ended_at": time(*at),
+            "staged": staged,
         }),
-        _ => json!({ "outcome": "open", "result": null, "took_ms": null, "ended_at": null }),
+        _ => json!({ "outcome": "open", "result": null, "took_ms": null, "ended_at": null, "staged": null }),
     }
 }
 

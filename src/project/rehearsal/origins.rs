@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{MutexGuard, PoisonError};
 
 /// The file's name, beside `upper`.
 const FILE: &str = "origins";
@@ -28,8 +29,15 @@ impl Rehearsal {
     /// leads. `None` where there was nothing, or a folder, or the layer has not changed it. Of a file of more than 10 MB
     /// it is the hash of its size and time, as [`fingerprint`] has it.
     pub fn origin(&self, path: &Path) -> Option<Digest> {
-        let mut known = self.origins.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut known = self.known();
         known.get_or_insert_with(|| read(&self.layer)).get(path).cloned().flatten()
+    }
+
+    /// What was read or noted so far; forgotten where the layer was thrown away since.
+    fn known(&self) -> MutexGuard<'_, Option<HashMap<PathBuf, Option<Digest>>>> {
+        let mut known = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
+        known.take_if(|_| !self.layer.join(FILE).exists());
+        known
     }
 
     /// Notes what the project holds at every path that the layer changed and that was not noted yet. To be called
@@ -41,7 +49,7 @@ impl Rehearsal {
 
     /// Notes what the project holds at these paths, where it was not noted yet.
     pub(super) fn note<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> io::Result<()> {
-        let mut known = self.origins.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut known = self.known();
         let known = known.get_or_insert_with(|| read(&self.layer));
         let mut lines = Vec::new();
         let mut fresh = Vec::new();

@@ -268,12 +268,13 @@ pub fn step(entry: &Entry) -> Option<String> {
             let who = by.as_ref().map_or("you", who);
             format!("{who} {what}{}", pressed(by.as_ref()))
         }
-        Entry::Settled { outcome, took_ms, .. } => {
+        Entry::Settled { outcome, took_ms, staged, .. } => {
+            let came = staged.map(|staged| format!(", {}", staged.words())).unwrap_or_default();
             let took = match took_ms {
                 0 => String::new(),
                 ms => format!(" in {}", how_long(Duration::from_millis(*ms))),
             };
-            format!("{}{took}", outcome_word(outcome))
+            format!("{}{took}{came}", outcome_word(outcome))
         }
         _ => return None,
     })

@@ -14,6 +14,7 @@ pub mod picker;
 #[cfg(test)]
 mod picture;
 pub mod question;
+pub mod rehearsal;
 pub mod scope;
 pub mod status;
 pub mod toast;

@@ -91,6 +91,11 @@ impl Row {
         Self { more, searched, ..self }
     }
 
+    /// So many steps further in than others: a row of a tree.
+    pub fn indented(self, steps: usize) -> Self {
+        Self { text: format!("{}{}", "  ".repeat(steps), self.text), ..self }
+    }
+
     /// It was found by what was typed, otherwise than by its own texts: it stays in the list, and its second column, which
     /// says where, has the most room.
     pub fn found(self) -> Self {

@@ -205,6 +205,7 @@ fn what_is_unsent_stays_with_its_session() {
 /// A session that is opened, perhaps as a copy of another.
 fn opened(from: Option<&str>) -> crate::tui::host::Opened {
     crate::tui::host::Opened {
+        offers: None,
         session: SessionId("02".into()),
         from: from.map(|id| SessionId(id.into())),
         agent: agent::State::new(Policy::default(), "m".into(), String::new(), vec![]),
@@ -242,7 +243,8 @@ fn a_copy_of_the_session_picked_from_its_list_is_made() {
     use crate::tui::host::{Reply, SessionRow, Wish};
     use crate::tui::overlay::Picking;
     let mut screen = Screen::new();
-    let effects = update::begin(&mut screen.state, String::new(), Some(Picking::Fork(Becomes::AsItWas)));
+    let effects =
+        update::begin(&mut screen.state, String::new(), None, Some(Picking::Fork(Becomes::AsItWas)));
     assert!(effects.contains(&Effect::Ask(Wish::Sessions)), "{effects:?}");
     let row = SessionRow {
         id: SessionId("02".into()),

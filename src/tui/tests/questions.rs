@@ -34,6 +34,7 @@ fn opened_again(before: &Screen, card: &str) -> Screen {
     let blank = agent::State::new(Policy::default(), "m".into(), String::new(), vec![]);
     let entries = before.state.agent.session.entries().to_vec();
     screen.happens(Event::Host(Reply::Opened(Box::new(Opened {
+        offers: None,
         from: None,
         connection: Default::default(),
         session: SessionId("01J".into()),

@@ -59,6 +59,16 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                 }
                 approval::Reply::Editor(text) => return Some(vec![Effect::EditText(text)]),
                 approval::Reply::Decided { decision: Decision::Always(grant), by }
+                    if grant.span != Span::Session && state.agent.is_dry_run() =>
+                {
+                    // A rule would hold for real.
+                    let decision = Decision::Always(Grant { span: Span::Session, ..grant });
+                    let event = Event::Decided { call: call.id.clone(), decision, by };
+                    let words = "a dry run keeps no rules: this yes holds in this session alone";
+                    state.notice(words, Kind::Info);
+                    event
+                }
+                approval::Reply::Decided { decision: Decision::Always(grant), by }
                     if grant.span != Span::Session =>
                 {
                     // It is decided when the rule is written.

@@ -1,6 +1,6 @@
 //! What commands do, and the lists they open.
 
-use super::{agent, audit, connect, copy, grants, key, models, modes, search, sessions};
+use super::{agent, audit, connect, copy, grants, key, models, modes, rehearsal, search, sessions};
 use crate::agent::Waiting;
 use crate::chat::Becomes;
 use crate::tui::command::{COMMANDS, Command};
@@ -42,6 +42,7 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
         }
         Command::Title => agent::happened(state, crate::agent::Event::Titled(words.to_owned())),
         Command::Compact => compact(state),
+        Command::Rehearsal => rehearsal::called(state, words),
         Command::Dry => {
             let words = match state.agent.is_dry_run() {
                 true => {

@@ -1,6 +1,6 @@
 //! What the program around the screen has to say.
 
-use super::{agent, audit, card, connect, grants, models, sessions};
+use super::{agent, audit, card, connect, grants, models, rehearsal, sessions};
 use crate::tui::effect::Effect;
 use crate::tui::host::{Gathered, Reply};
 use crate::tui::keeping::Keeping;
@@ -47,6 +47,9 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             state.since = state.now;
             state.pace = Pace::default();
             cache.clear();
+            if let Some(offered) = opened.offers {
+                return agent::happened(state, crate::agent::Event::Offered(offered));
+            }
         }
         Reply::Times(session, times) => {
             audit::times(state, &session, times);
@@ -61,6 +64,7 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             return card::rule_kept(state, call, grant, by, failed);
         }
         Reply::TookBack { what, by } => return grants::took_back(state, what, by),
+        Reply::Rehearsal(rehearsed) => return rehearsal::known(state, rehearsed),
         Reply::Rules { text, own } => grants::rules(state, &text, own),
         Reply::Files { names, gathered } => {
             let files = names.iter().map(|file| Candidate::new(file, "")).collect();

@@ -14,6 +14,7 @@ mod models;
 mod modes;
 mod mouse;
 mod overlay;
+pub mod rehearsal;
 mod search;
 mod sessions;
 mod unheard;
@@ -93,8 +94,16 @@ pub fn shown(state: &mut State, now: Duration, seen: Option<Seen>) -> bool {
 }
 
 /// What the person asked for on the command line.
-pub fn begin(state: &mut State, says: String, picks: Option<Picking>) -> Vec<Effect> {
+pub fn begin(
+    state: &mut State,
+    says: String,
+    offers: Option<crate::agent::Offered>,
+    picks: Option<Picking>,
+) -> Vec<Effect> {
     let mut effects = picks.map(|picking| sessions::open(state, picking)).unwrap_or_default();
+    if let Some(offered) = offers {
+        effects.extend(agent::happened(state, crate::agent::Event::Offered(offered)));
+    }
     if !says.trim().is_empty() {
         effects.extend(writing::say(state, says));
     }

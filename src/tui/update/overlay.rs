@@ -1,11 +1,11 @@
 //! A key for what lies over the screen.
 
-use super::{audit, commands, connect, copy, grants, links, models, modes, sessions};
+use super::{audit, commands, connect, copy, grants, links, models, modes, rehearsal, sessions};
 use crate::tui::command::COMMANDS;
 use crate::tui::effect::Effect;
 use crate::tui::host::{ModelRow, Wish};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{Overlay, Reader};
+use crate::tui::overlay::{Body, Overlay, Reader};
 use crate::tui::parts::help;
 use crate::tui::parts::picker::Pick;
 use crate::tui::parts::transcript::{cache::Cache, live};
@@ -45,6 +45,7 @@ pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
         | Overlay::Connect(picker, _)
         | Overlay::Audit(picker, _)
         | Overlay::Grants(picker, _)
+        | Overlay::Rehearsal(picker, _)
         | Overlay::Modes(picker, _)
         | Overlay::Copies(picker, _) => picker.key(&key, keys),
     };
@@ -62,6 +63,7 @@ pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
             | Overlay::Connect(picker, _)
             | Overlay::Audit(picker, _)
             | Overlay::Grants(picker, _)
+            | Overlay::Rehearsal(picker, _)
             | Overlay::Modes(picker, _)
             | Overlay::Copies(picker, _),
         ) => picker.paste(text),
@@ -89,6 +91,7 @@ pub fn scroll(state: &mut State, cache: &mut Cache, by: isize) -> Vec<Effect> {
             | Overlay::Connect(picker, _)
             | Overlay::Audit(picker, _)
             | Overlay::Grants(picker, _)
+            | Overlay::Rehearsal(picker, _)
             | Overlay::Modes(picker, _)
             | Overlay::Copies(picker, _),
         ) => picker.scroll(by.signum()),
@@ -177,6 +180,7 @@ fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize, keep
             Some(text) => copy::copy(state, text),
             None => Vec::new(),
         },
+        Overlay::Rehearsal(picker, theatre) => rehearsal::take(state, picker, theatre, row),
         Overlay::Grants(_, ledger) => grants::take(state, ledger, row),
         Overlay::Audit(picker, calls) => audit::read(state, picker, calls, row),
         Overlay::Modes(_, modes) => match modes.into_iter().nth(row) {
@@ -213,6 +217,7 @@ pub fn open_reader(state: &mut State, title: &str, text: &str, terminal: bool) {
         more => format!("\n… {} more; copied, it is whole", live::bytes(more)),
     };
     let text = format!("{}{more}", &text[..end]).into();
-    let reader = Reader { title: title.to_owned(), text, terminal, top: 0, laid: RefCell::default() };
+    let body = if terminal { Body::Terminal } else { Body::Words };
+    let reader = Reader { title: title.to_owned(), text, body, top: 0, laid: RefCell::default() };
     state.overlays.push(Overlay::Reader(reader));
 }

@@ -38,6 +38,7 @@ pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Over> {
         | Overlay::Connect(picker, _)
         | Overlay::Audit(picker, _)
         | Overlay::Grants(picker, _)
+        | Overlay::Rehearsal(picker, _)
         | Overlay::Modes(picker, _)
         | Overlay::Copies(picker, _) => picker.view(area, buffer, theme),
         Overlay::Key(line) => return Some(enter_key(state, line, area, buffer)),
@@ -71,6 +72,7 @@ fn recede(state: &State, buffer: &mut Buffer) {
             | Overlay::Key(_)
             | Overlay::Audit(..)
             | Overlay::Grants(..)
+            | Overlay::Rehearsal(..)
             | Overlay::Modes(..)
             | Overlay::Copies(..)
             | Overlay::Reader(_),

@@ -1,0 +1,275 @@
+//! `aye rehearsal`: what a dry run came to, told, put on cards, or thrown away; and the plan that a printed one ends with.
+
+mod patch;
+
+use super::wiring::Wiring;
+use super::{Mistake, facts, folder};
+use crate::agent::Offered;
+use crate::chat::staged::titled;
+use crate::chat::{Session, SessionId, Staging, Tally};
+use crate::cli::Cli;
+use crate::print;
+use crate::project::altered;
+use crate::project::disk::Disk;
+use crate::project::rehearsal::Rehearsal;
+use crate::store::{Places, Sessions};
+use crate::tui::host::Rehearsed;
+use crate::tui::parts::rehearsal::{branches, change, step};
+use crate::tui::text::clean::{clean, one_line};
+use crate::tui::theme::Theme;
+use crate::tui::update::rehearsal::APPLY;
+use anyhow::Result;
+use ratatui::text::Line;
+use serde_json::{Value, json};
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Lines are no longer than this: they can be read in the narrowest usual terminal, and from a pipe.
+const WIDEST: u16 = 80;
+
+/// A dry run that was looked at.
+struct Looked {
+    id: SessionId,
+    title: String,
+    folder: std::path::PathBuf,
+    rehearsal: Rehearsal,
+    staging: Staging,
+    tally: Tally,
+    notices: Vec<String>,
+}
+
+/// Refuses what cannot be meant.
+pub(super) fn allowed(cli: &Cli, words: &[&str]) -> Result<(), Mistake> {
+    let verb = words.first().copied().unwrap_or_default();
+    let most = if verb == "diff" { 3 } else { 2 };
+    if words.len() > most {
+        let takes = if verb == "diff" { "[ID] [PATH]" } else { "[ID]" };
+        return Err(Mistake(format!(
+            "aye rehearsal {verb} takes {takes}; to say this to a model put it in quotes: aye \"rehearsal {}\"",
+            words.join(" ")
+        )));
+    }
+    if let Some((flag, with)) = cli.kept.set().find(|(flag, _)| *flag != "--yes") {
+        return Err(Mistake(format!("{flag} goes with: aye sessions {}", with.join(", aye sessions "))));
+    }
+    for (flag, is, of) in [("--hunks", cli.hunks, "apply"), ("--yes", cli.kept.yes, "drop")] {
+        if is && verb != of {
+            return Err(Mistake(format!("{flag} goes with aye rehearsal {of}")));
+        }
+    }
+    if cli.json && !["show", "diff"].contains(&verb) {
+        return Err(Mistake("--json goes with aye rehearsal show and aye rehearsal diff".to_owned()));
+    }
+    Ok(())
+}
+
+/// Does what is asked of a dry run, but for putting it on cards, which needs the screen.
+pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
+    let places = Places::find(std::env::var_os("AYE_HOME"))?;
+    let here = if cli.tour { places.tour() } else { folder(cli.folder.as_deref())? };
+    let id = find(&Sessions::new(places.sessions()), &here, words.get(1).copied())?;
+    let done = match words.first().copied() {
+        Some("drop") => drop(&places, &id, cli.kept.yes),
+        verb => {
+            let looked = look(&places, &here, &id)?;
+            for notice in &looked.notices {
+                writeln!(io::stderr(), "aye: {}", clean(notice))?;
+            }
+            let mut out = io::stdout().lock();
+            match (verb, cli.json) {
+                (Some("diff"), false) => patch::write(&looked.rehearsal, words.get(2).copied(), &mut out),
+                (_, true) => tell_json(&looked, "rehearsal", &mut out),
+                (_, false) => tell(&looked, &mut out),
+            }
+        }
+    };
+    match done {
+        // Whoever read the pipe has enough.
+        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
+        done => done.map(|()| ExitCode::SUCCESS),
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// The dry run that is named, or the last of this folder.
+pub(super) fn find(sessions: &Sessions, here: &Path, named: Option<&str>) -> Result<SessionId> {
+    if let Some(name) = named {
+        return Ok(sessions.find(name).map_err(Mistake::of)?);
+    }
+    let listed = sessions.of(here).map_err(Mistake::of)?;
+    let last = listed.into_iter().find(|listed| listed.dry_run).map(|listed| listed.id);
+    Ok(last.ok_or_else(|| {
+        Mistake(format!("no dry run was made in {}; aye --dry-run begins one", here.display()))
+    })?)
+}
+
+/// What a dry run came to.
+fn look(places: &Places, here: &Path, id: &SessionId) -> Result<Looked> {
+    let read = Sessions::new(places.sessions()).read(id).map_err(Mistake::of)?;
+    let (folder, dry_run) = read
+        .header
+        .as_ref()
+        .map_or_else(|| (here.to_owned(), true), |header| (header.folder.clone(), header.dry_run));
+    if !dry_run {
+        return Err(Mistake(format!("session {id} is for real: nothing was rehearsed in it")).into());
+    }
+    if !folder.is_dir() {
+        return Err(Mistake(format!(
+            "session {id} worked in {}, which is not there any more; what was rehearsed there cannot be compared with anything",
+            folder.display()
+        ))
+        .into());
+    }
+    let disk = Arc::new(Disk::new(&folder)?);
+    let rehearsal = Rehearsal::new(disk, places.rehearsal(id));
+    let staging = Staging::new(altered::all(&rehearsal)?, &read.entries);
+    let tally = Tally::of(&read.entries);
+    let notices = read.notices.iter().map(ToString::to_string).collect();
+    let session = Session::replay(read.entries);
+    let title = session.title().unwrap_or("nothing was said").to_owned();
+    Ok(Looked { id: id.clone(), title, folder, rehearsal, staging, tally, notices })
+}
+
+/// What was rehearsed in this session of the screen, or in the dry run that it is a copy of.
+pub(super) fn of_screen(wiring: &Wiring, id: &SessionId) -> Result<Rehearsed, String> {
+    let header = |id: &SessionId| wiring.sessions().read(id).ok().and_then(|read| read.header);
+    let of = match header(id) {
+        None => return Err("nothing was rehearsed yet".to_owned()),
+        Some(header) if header.dry_run => id.clone(),
+        Some(header) => match header.from.filter(|from| wiring.places.rehearsal(from).is_dir()) {
+            Some(from) => from,
+            None => {
+                return Err("this session is for real, and nothing was rehearsed for it; /fork dry rehearses in a copy"
+                    .to_owned());
+            }
+        },
+    };
+    match look(&wiring.places, &wiring.folder, &of) {
+        Ok(looked) => Ok(Rehearsed { of, staging: looked.staging }),
+        Err(error) => Err(format!("{error:#}")),
+    }
+}
+
+/// What is put on cards of a dry run.
+pub(super) fn offers(wiring: &Wiring, here: &Path, named: Option<&str>, hunks: bool) -> Result<Offered> {
+    let id = find(&wiring.sessions(), here, named)?;
+    let looked = look(&wiring.places, here, &id)?;
+    let calls = looked.staging.offers(hunks);
+    if calls.is_empty() {
+        return Err(Mistake(format!(
+            "there is nothing to apply: all that session {id} rehearsed is so already, or it rehearsed nothing"
+        ))
+        .into());
+    }
+    Ok(Offered { said: APPLY.to_owned(), calls })
+}
+
+/// Throws a layer away. One that is not there is no error.
+pub(super) fn throw_away(layer: &Path) -> io::Result<()> {
+    crate::project::rehearsal::clear(layer)
+}
+
+/// Throws away what was rehearsed; asks first where it is anything.
+fn drop(places: &Places, id: &SessionId, yes: bool) -> Result<()> {
+    let read = Sessions::new(places.sessions()).read(id).map_err(Mistake::of)?;
+    if read.header.is_some_and(|header| !header.dry_run) {
+        return Err(Mistake(format!("session {id} is for real: nothing was rehearsed in it")).into());
+    }
+    let layer = places.rehearsal(id);
+    let mut out = io::stdout().lock();
+    if !layer.exists() {
+        writeln!(out, "Nothing was rehearsed in session {id}.")?;
+        return Ok(());
+    }
+    if !yes {
+        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            return Err(Mistake(format!(
+                "what session {id} rehearsed would be thrown away; say so with --yes where nobody can be asked"
+            ))
+            .into());
+        }
+        write!(out, "Throw away what session {id} rehearsed? Write yes: ")?;
+        out.flush()?;
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer)?;
+        if answer.trim() != "yes" {
+            writeln!(out, "It is as it was.")?;
+            return Ok(());
+        }
+    }
+    throw_away(&layer).map_err(|error| anyhow::anyhow!("{}: {error}", layer.display()))?;
+    writeln!(out, "What session {id} rehearsed is thrown away; the session itself stays.")?;
+    Ok(())
+}
+
+/// The plan that a dry run without a screen ends with.
+pub(super) fn plan(wiring: &Wiring, id: &SessionId, in_json: bool, out: &mut dyn Write) -> Result<()> {
+    let looked = look(&wiring.places, &wiring.folder, id)?;
+    match in_json {
+        true => tell_json(&looked, "plan", out),
+        false => {
+            writeln!(out)?;
+            tell(&looked, out)
+        }
+    }
+}
+
+fn tell_json(looked: &Looked, kind: &str, out: &mut dyn Write) -> Result<()> {
+    let Tally { rehearsed, ran, outside } = looked.tally;
+    let mut object = json!({
+        "kind": kind, "session": looked.id.0, "dry_run": true, "title": looked.title,
+        "folder": looked.folder.to_string_lossy(), "rehearsed": rehearsed, "ran": ran, "outside": outside,
+        "apply": format!("aye rehearsal apply {}", looked.id),
+    });
+    if let (Some(object), Value::Object(rest)) = (object.as_object_mut(), looked.staging.json()) {
+        object.extend(rest);
+    }
+    writeln!(out, "{}", print::harmless(&object.to_string()))?;
+    out.flush()?;
+    Ok(())
+}
+
+/// The tree, every change in full, every call with the first lines of its result.
+fn tell(looked: &Looked, out: &mut dyn Write) -> Result<()> {
+    let columns = crossterm::terminal::size().map_or(WIDEST, |(columns, _)| columns);
+    let terminal = io::stdout().is_terminal();
+    let width = usize::from(if terminal { columns.clamp(20, WIDEST) } else { WIDEST });
+    let theme = Theme::plain();
+    let staging = &looked.staging;
+    writeln!(out, "{}", titled(&one_line(&looked.title), true))?;
+    writeln!(out, "{} · {}", looked.id, one_line(&facts::in_short(&looked.folder)))?;
+    writeln!(out, "{}", looked.tally.words())?;
+    if staging.is_empty() {
+        writeln!(out, "Nothing is left of it that could be applied.")?;
+        return Ok(());
+    }
+    writeln!(out, "{}", staging.words())?;
+    if !staging.altered.is_empty() {
+        writeln!(out)?;
+        put(&branches(staging, width.saturating_sub(2), &theme), "  ", out)?;
+    }
+    for altered in &staging.altered {
+        writeln!(out)?;
+        put(&change(altered, width, &theme), "", out)?;
+    }
+    for played in &staging.steps {
+        writeln!(out)?;
+        put(&step(played, false, width, &theme), "", out)?;
+    }
+    writeln!(out, "\nFor real, one by one: aye rehearsal apply {}", looked.id)?;
+    out.flush()?;
+    Ok(())
+}
+
+fn put(lines: &[Line<'_>], indent: &str, out: &mut dyn Write) -> io::Result<()> {
+    for line in lines {
+        let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+        writeln!(out, "{indent}{}", text.trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,281 @@
+//! What a dry run came to, as a person is shown it: what it changed, and what it did beside that.
+
+use super::audit::{Record, records};
+use super::{CommandLine, Diff, Entry, Outcome, Preview, Staged};
+use serde_json::{Value, json};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What stands in the verdict's reason before why the person would have been asked.
+const ASKED: &str = "for real you would have been asked, because ";
+
+/// What a dry run came to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Staging {
+    /// Everything that changed, sorted by path: a folder stands before what is in it.
+    pub altered: Vec<Altered>,
+    /// What was called beside that, in order: commands, and whatever changed nothing in the project.
+    pub steps: Vec<Played>,
+}
+
+/// Something that a dry run changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Altered {
+    /// Relative to the project.
+    pub path: PathBuf,
+    /// What became of it.
+    pub did: Did,
+    /// Whether it is a folder, or was one.
+    pub folder: bool,
+    /// The difference, where there are lines to compare.
+    pub diff: Option<Diff>,
+    /// What lines do not show: a mode, where a link leads, how large a binary file is.
+    pub notes: Vec<String>,
+    /// Whether the real one changed since, so that this is not what would come of it any more.
+    pub conflict: bool,
+}
+
+/// What became of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Did {
+    /// It is new.
+    Made,
+    /// It was there and is another.
+    Changed,
+    /// It is gone.
+    Deleted,
+}
+
+/// A call that was rehearsed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Played {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments, as they were rehearsed.
+    pub arguments: String,
+    /// The call in a few words.
+    pub summary: String,
+    /// The command, where it was one.
+    pub command: Option<CommandLine>,
+    /// How its result came about.
+    pub staged: Option<Staged>,
+    /// Why the person would have been asked in life, where they would have been.
+    pub asks: Option<String>,
+    /// What the model was told.
+    pub result: String,
+}
+
+impl Did {
+    /// One word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Made => "made",
+            Self::Changed => "changed",
+            Self::Deleted => "deleted",
+        }
+    }
+
+    /// One sign.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Made => "+",
+            Self::Changed => "~",
+            Self::Deleted => "−",
+        }
+    }
+}
+
+impl Altered {
+    /// `+3 −1`, or what else can be said in a few words.
+    pub fn brief(&self) -> String {
+        let lines = self.diff.as_ref().map(|diff| format!("+{} −{}", diff.added, diff.removed));
+        let conflict = self.conflict.then(|| "CONFLICT: the real one changed since".to_owned());
+        let parts: Vec<String> =
+            conflict.into_iter().chain(lines).chain(self.notes.iter().cloned()).collect();
+        parts.join(" · ")
+    }
+
+    fn json(&self) -> Value {
+        let mut object = json!({
+            "path": self.path.to_string_lossy(), "did": self.did.word(), "folder": self.folder,
+            "diff": self.diff, "notes": self.notes, "conflict": self.conflict,
+        });
+        // A name that is no Unicode cannot stand there as it is.
+        if self.path.to_str().is_none() {
+            object["path_bytes"] = json!(self.path.as_os_str().as_bytes());
+        }
+        object
+    }
+}
+
+impl Staging {
+    /// With what was called in these entries.
+    pub fn new(altered: Vec<Altered>, entries: &[Entry]) -> Self {
+        let steps = records(entries).iter().filter_map(played).collect();
+        Self { altered, steps }
+    }
+
+    /// Whether nothing came of it.
+    pub fn is_empty(&self) -> bool {
+        self.altered.is_empty() && self.steps.is_empty()
+    }
+
+    /// `3 files changed, +12 −4, 2 commands`.
+    pub fn words(&self) -> String {
+        let plural = |count: usize, one: &str| match count {
+            1 => format!("1 {one}"),
+            count => format!("{count} {one}s"),
+        };
+        let diffs = || self.altered.iter().filter_map(|altered| altered.diff.as_ref());
+        let (added, removed) =
+            diffs().fold((0, 0), |(added, removed), diff| (added + diff.added, removed + diff.removed));
+        let files = self.altered.iter().filter(|altered| !altered.folder).count();
+        let folders = self.altered.len() - files;
+        let commands = self.steps.iter().filter(|step| step.command.is_some()).count();
+        let others = self.steps.len() - commands;
+        let conflicts = self.altered.iter().filter(|altered| altered.conflict).count();
+        let mut parts = vec![format!("{} changed", plural(files, "file"))];
+        parts.extend((added + removed > 0).then(|| format!("+{added} −{removed}")));
+        parts.extend((folders > 0).then(|| plural(folders, "folder")));
+        parts.extend((commands > 0).then(|| plural(commands, "command")));
+        parts.extend((others > 0).then(|| plural(others, "other call")));
+        parts.extend((conflicts > 0).then(|| plural(conflicts, "conflict")));
+        parts.join(", ")
+    }
+
+    /// As JSON: fields that are added to, never renamed. `changes` (each with `path`, `did`, `folder`, `diff`, `notes`,
+    /// `conflict`), `calls` (each with `tool`, `arguments`, `summary`, `command`, `staged`, `would_ask`, `result`).
+    pub fn json(&self) -> Value {
+        let step = |step: &Played| {
+            json!({
+                "tool": step.tool, "arguments": step.arguments, "summary": step.summary,
+                "command": step.command.as_ref().map(|line| &line.command), "staged": step.staged,
+                "would_ask": step.asks, "result": step.result,
+            })
+        };
+        json!({
+            "changes": self.altered.iter().map(Altered::json).collect::<Vec<Value>>(),
+            "calls": self.steps.iter().map(step).collect::<Vec<Value>>(),
+        })
+    }
+
+    /// The calls that would do for real what was rehearsed, each with its arguments: the changes first, what goes before
+    /// what comes, and then the commands. With `hunks` each place of a file is a call of its own.
+    pub fn offers(&self, hunks: bool) -> Vec<(String, Value)> {
+        let mut calls = Vec::new();
+        let mut offer = |altered: &Altered, line: Option<usize>| {
+            let mut arguments = json!({ "path": altered.path.to_string_lossy() });
+            if let Some(line) = line {
+                arguments["line"] = json!(line);
+            }
+            calls.push((APPLY.to_owned(), arguments));
+        };
+        let within = |path: &Path, altered: &Altered| {
+            altered.did == Did::Deleted
+                && altered.folder
+                && path != altered.path
+                && path.starts_with(&altered.path)
+        };
+        for altered in self.altered.iter().rev().filter(|altered| altered.did == Did::Deleted) {
+            // A folder that goes takes along what is in it.
+            if !self.altered.iter().any(|above| within(&altered.path, above)) {
+                offer(altered, None);
+            }
+        }
+        for altered in self.altered.iter().filter(|altered| altered.did != Did::Deleted) {
+            match &altered.diff {
+                Some(diff) if hunks && altered.did == Did::Changed && diff.hunks.len() > 1 => {
+                    diff.hunks.iter().for_each(|hunk| offer(altered, Some(hunk.after)));
+                }
+                Some(_) | None => offer(altered, None),
+            }
+        }
+        let commands = self.steps.iter().filter(|step| step.command.is_some());
+        calls.extend(commands.map(|step| {
+            let arguments = serde_json::from_str(&step.arguments).unwrap_or_default();
+            (step.tool.clone(), arguments)
+        }));
+        calls
+    }
+}
+
+/// The tool that does for real what was rehearsed at one path.
+pub const APPLY: &str = "apply_change";
+
+/// A rehearsed call that is not all told by what it changed.
+fn played(record: &Record<'_>) -> Option<Played> {
+    let Some(Outcome::Rehearsed(result)) = record.outcome() else { return None };
+    let Some(Entry::Planned { summary, preview, verdict, why, .. }) = record.planned() else { return None };
+    let staged = record.steps.iter().rev().find_map(|(_, entry)| match entry {
+        Entry::Settled { staged, .. } => Some(*staged),
+        _ => None,
+    });
+    let staged = staged.flatten();
+    let command = match &**preview {
+        Preview::Command(line) => Some(line.clone()),
+        // The layer has it.
+        Preview::Edit(_) if staged == Some(Staged::Ran) => return None,
+        Preview::Edit(_) | Preview::Text(_) => None,
+    };
+    Some(Played {
+        tool: record.call.name.clone(),
+        arguments: record.arguments().into_owned(),
+        summary: summary.clone(),
+        command,
+        staged,
+        asks: why.split_once(ASKED).map(|(_, why)| why.to_owned()).filter(|_| verdict == "rehearse"),
+        result: result.clone(),
+    })
+}
+
+/// One row of the tree of what changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Branch {
+    /// How many folders it stands in.
+    pub depth: usize,
+    /// Its own name.
+    pub name: PathBuf,
+    /// Its sign; empty for a folder that only holds what changed.
+    pub sign: &'static str,
+    /// Whether it is a folder.
+    pub folder: bool,
+    /// What changed there and below it, by index.
+    pub of: Range<usize>,
+}
+
+/// What changed, as a tree: each folder once, and what changed in it below.
+pub fn tree(altered: &[Altered]) -> Vec<Branch> {
+    let below = |at: usize, path: &Path| {
+        let end = altered[at..].iter().position(|other| !other.path.starts_with(path));
+        at..end.map_or(altered.len(), |end| at + end)
+    };
+    let mut branches: Vec<Branch> = Vec::new();
+    let mut open: Vec<PathBuf> = Vec::new();
+    for (at, one) in altered.iter().enumerate() {
+        open.retain(|folder| one.path.starts_with(folder));
+        let mut above: Vec<&Path> =
+            one.path.ancestors().skip(1).filter(|path| *path != Path::new("")).collect();
+        above.reverse();
+        for folder in above {
+            if open.iter().any(|known| known == folder) {
+                continue;
+            }
+            let name = folder.file_name().map(PathBuf::from).unwrap_or_default();
+            let depth = folder.components().count() - 1;
+            branches.push(Branch { depth, name, sign: "", folder: true, of: below(at, folder) });
+            open.push(folder.to_owned());
+        }
+        let name = one.path.file_name().map(PathBuf::from).unwrap_or_default();
+        let depth = one.path.components().count().saturating_sub(1);
+        let of = below(at, &one.path);
+        branches.push(Branch { depth, name, sign: one.did.sign(), folder: one.folder, of });
+        if one.folder {
+            open.push(one.path.clone());
+        }
+    }
+    branches
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! What is told of a dry run, and in which order it is offered for real.
+
+use super::*;
+use crate::chat::Edit;
+
+fn altered(path: &str, did: Did, folder: bool) -> Altered {
+    Altered { path: path.into(), did, folder, diff: None, notes: vec![], conflict: false }
+}
+
+fn changed(path: &str, before: &str, after: &str) -> Altered {
+    let edit = Edit { path: path.into(), before: Some(before.into()), after: after.into() };
+    Altered { diff: Some(edit.diff()), ..altered(path, Did::Changed, false) }
+}
+
+#[test]
+fn the_tree_names_each_folder_once_and_knows_what_is_below_it() {
+    let all = [
+        altered("a.txt", Did::Deleted, false),
+        altered("new", Did::Made, true),
+        altered("new/x", Did::Made, false),
+        altered("src/deep/b", Did::Changed, false),
+        altered("src/deep/c", Did::Changed, false),
+        altered("src/z", Did::Made, false),
+    ];
+    let shape: Vec<String> = tree(&all)
+        .into_iter()
+        .map(|row| {
+            let slash = if row.folder { "/" } else { "" };
+            format!("{}{}{}{slash} {:?}", "  ".repeat(row.depth), row.sign, row.name.display(), row.of)
+        })
+        .collect();
+    assert_eq!(
+        shape,
+        [
+            "−a.txt 0..1",
+            "+new/ 1..3",
+            "  +x 2..3",
+            "src/ 3..6",
+            "  deep/ 3..5",
+            "    ~b 3..4",
+            "    ~c 4..5",
+            "  +z 5..6"
+        ]
+    );
+}
+
+#[test]
+fn what_goes_is_offered_before_what_comes_a_folder_with_all_that_is_in_it_and_commands_last() {
+    let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
+    let after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n");
+    let command = Played {
+        tool: "bash_exec".into(),
+        arguments: r#"{"command":"make"}"#.into(),
+        summary: "make".into(),
+        command: Some(CommandLine { command: "make".into(), ..CommandLine::default() }),
+        staged: Some(Staged::Ran),
+        asks: None,
+        result: "exit 0".into(),
+    };
+    let other = Played { command: None, tool: "write_file".into(), ..command.clone() };
+    let staging = Staging {
+        altered: vec![
+            changed("a", &before, &after),
+            altered("new", Did::Made, true),
+            altered("new/x", Did::Made, false),
+            altered("old", Did::Deleted, true),
+            altered("old/y", Did::Deleted, false),
+            altered("z", Did::Deleted, false),
+        ],
+        steps: vec![other, command],
+    };
+    let shape = |hunks: bool| -> Vec<String> {
+        let words = |(tool, arguments): (String, Value)| format!("{tool} {arguments}");
+        staging.offers(hunks).into_iter().map(words).collect()
+    };
+    assert_eq!(
+        shape(false),
+        [
+            r#"apply_change {"path":"z"}"#,
+            r#"apply_change {"path":"old"}"#,
+            r#"apply_change {"path":"a"}"#,
+            r#"apply_change {"path":"new"}"#,
+            r#"apply_change {"path":"new/x"}"#,
+            r#"bash_exec {"command":"make"}"#,
+        ]
+    );
+    let hunks = shape(true);
+    assert_eq!(hunks.len(), 7);
+    assert!(hunks[2].contains(r#""line":2"#) && hunks[3].contains(r#""line":27"#), "{hunks:?}");
+    assert_eq!(staging.words(), "4 files changed, +2 −2, 2 folders, 1 command, 1 other call");
+}
+
+#[test]
+fn a_name_that_is_no_unicode_is_told_by_its_bytes_too() {
+    use std::os::unix::ffi::OsStrExt;
+    let name = std::ffi::OsStr::from_bytes(b"a\xff");
+    let json = Altered { path: name.into(), ..altered("", Did::Made, false) }.json();
+    assert_eq!((json["path"].as_str(), json["path_bytes"].clone()), (Some("a\u{fffd}"), json!([97, 255])));
+    assert_eq!(altered("a", Did::Made, false).json().get("path_bytes"), None);
+}
+
+#[test]
+fn what_would_have_been_asked_is_told_with_its_reason() {
+    use crate::chat::{Access, Digest, ToolCall};
+    let of = |why: &str| {
+        let line = CommandLine { command: "make".into(), ..CommandLine::default() };
+        let call = ToolCall { id: "a".into(), name: "bash_exec".into(), arguments: "{}".into() };
+        let replied = Entry::Replied {
+            text: String::new(),
+            reasoning: String::new(),
+            calls: vec![call],
+            incomplete: None,
+            model: String::new(),
+            usage: None,
+            thought_ms: 0,
+            echo: None,
+        };
+        let planned = Entry::Planned {
+            call: "a".into(),
+            title: String::new(),
+            summary: "make".into(),
+            access: Access::Run(line.clone().into()),
+            preview: Box::new(Preview::Command(line)),
+            destroys: None,
+            basis: Box::default(),
+            verdict: "rehearse".into(),
+            why: why.into(),
+            sha256: Digest::default(),
+        };
+        let outcome = Outcome::Rehearsed("exit 0".into());
+        let staged = Some(Staged::Ran);
+        let settled =
+            Entry::Settled { call: "a".into(), outcome, took_ms: 1, sha256: Digest::default(), staged };
+        let staging = Staging::new(vec![], &[replied, planned, settled]);
+        (staging.steps[0].asks.clone(), staging.steps[0].staged)
+    };
+    let asked =
+        "this is a dry run; for real you would have been asked, because make runs the project's own code";
+    assert_eq!(of(asked), (Some("make runs the project's own code".into()), Some(Staged::Ran)));
+    assert_eq!(
+        of("this is a dry run; for real it would have run, because the session is in full mode").0,
+        None
+    );
+    assert_eq!(of("this is a dry run").0, None);
+}

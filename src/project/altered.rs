@@ -1,0 +1,126 @@
+//! What a rehearsal changed, told: lines where there are any, words where there are none, and whether the real one is
+//! still what it was.
+
+use super::Error;
+use super::rehearsal::{Change, Node, Rehearsal};
+use crate::chat::{Altered, Did, Edit};
+
+/// Bytes of a file whose lines are compared, before and after.
+const LINES: usize = 1024 * 1024;
+
+/// Everything a rehearsal changed, sorted by path.
+///
+/// # Errors
+/// Where the layer cannot be read.
+pub fn all(rehearsal: &Rehearsal) -> Result<Vec<Altered>, Error> {
+    let mut altered = Vec::new();
+    for path in rehearsal.touched() {
+        if let Some(change) = rehearsal.change(&path)? {
+            altered.push(told(rehearsal, &change));
+        }
+    }
+    Ok(altered)
+}
+
+/// One change, told.
+pub fn told(rehearsal: &Rehearsal, change: &Change) -> Altered {
+    let did = match (&change.before, &change.after) {
+        (_, Node::Nothing) => Did::Deleted,
+        (Node::Nothing, _) => Did::Made,
+        (_, _) => Did::Changed,
+    };
+    let folder = match did {
+        Did::Deleted => is_folder(&change.before),
+        Did::Made | Did::Changed => is_folder(&change.after),
+    };
+    Altered {
+        path: change.path.clone(),
+        did,
+        folder,
+        diff: edit(change).map(|edit| edit.diff()),
+        notes: notes(change),
+        conflict: rehearsal.is_conflict(&change.path),
+    }
+}
+
+/// The change as lines, where both sides are text or nothing and the lines differ.
+pub fn edit(change: &Change) -> Option<Edit> {
+    let before = lines(&change.before)?;
+    let after = lines(&change.after)?;
+    if before == after {
+        return None;
+    }
+    Some(Edit { path: change.path.clone(), before, after: after.unwrap_or_default() })
+}
+
+/// The text of a file; `Some(None)` where there is nothing, `None` where it is no text.
+fn lines(node: &Node) -> Option<Option<String>> {
+    match node {
+        Node::Nothing => Some(None),
+        Node::File { bytes, .. } if bytes.len() <= LINES && !bytes.contains(&0) => {
+            String::from_utf8(bytes.clone()).ok().map(Some)
+        }
+        Node::File { .. } | Node::Folder { .. } | Node::Link(_) | Node::Other(_) => None,
+    }
+}
+
+/// What the lines do not show.
+fn notes(change: &Change) -> Vec<String> {
+    let mut notes = Vec::new();
+    match (&change.before, &change.after) {
+        (Node::File { bytes: before, mode: was }, Node::File { bytes: after, mode: is }) => {
+            if edit(change).is_none() && before != after {
+                notes.push(format!("{} → {}", size(before), size(after)));
+            }
+            notes.extend(mode(*was, *is));
+        }
+        (Node::Folder { mode: was }, Node::Folder { mode: is }) => notes.extend(mode(*was, *is)),
+        (Node::Nothing, after) => {
+            if edit(change).is_none() {
+                notes.push(words(after));
+            }
+            if let Node::File { mode, .. } = after
+                && mode & 0o111 != 0
+            {
+                notes.push(format!("can be run (mode {mode:o})"));
+            }
+        }
+        (before, Node::Nothing) => {
+            notes.push("deleted".to_owned());
+            if edit(change).is_none() {
+                notes.push(words(before));
+            }
+        }
+        (before, after) => notes.push(format!("{} becomes {}", words(before), words(after))),
+    }
+    notes
+}
+
+fn mode(was: u32, is: u32) -> Option<String> {
+    (was != is).then(|| format!("mode {was:o} → {is:o}"))
+}
+
+/// What stands at a path, in a few words.
+fn words(node: &Node) -> String {
+    match node {
+        Node::Nothing => "nothing".to_owned(),
+        Node::File { bytes, .. } if bytes.is_empty() => "an empty file".to_owned(),
+        Node::File { bytes, .. } => format!("a file of {}", size(bytes)),
+        Node::Folder { .. } => "a folder".to_owned(),
+        Node::Link(to) => format!("a link to {}", to.display()),
+        Node::Other(words) => words.clone(),
+    }
+}
+
+fn size(bytes: &[u8]) -> String {
+    let kind =
+        if bytes.contains(&0) || std::str::from_utf8(bytes).is_err() { " that are no text" } else { "" };
+    match bytes.len() {
+        1 => format!("1 byte{kind}"),
+        count => format!("{count} bytes{kind}"),
+    }
+}
+
+fn is_folder(node: &Node) -> bool {
+    matches!(node, Node::Folder { .. })
+}

@@ -1,0 +1,191 @@
+//! What was rehearsed is made for real, kind by kind, and nothing that changed since is touched.
+
+use super::*;
+use crate::project::disk::Disk;
+use crate::project::{Writer, altered};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+struct Scene {
+    place: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("project")).unwrap();
+        Self { place }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.place.path().canonicalize().unwrap().join("project")
+    }
+
+    fn upper(&self) -> PathBuf {
+        let upper = self.place.path().join("layer/upper");
+        fs::create_dir_all(&upper).unwrap();
+        upper
+    }
+
+    fn rehearsal(&self) -> Rehearsal {
+        let rehearsal =
+            Rehearsal::new(Arc::new(Disk::new(&self.root()).unwrap()), self.place.path().join("layer"));
+        rehearsal.note_origins().unwrap();
+        rehearsal
+    }
+
+    /// Applies everything, as offered: what goes first, backwards.
+    fn apply_all(&self, rehearsal: &Rehearsal) -> Vec<String> {
+        let changes = rehearsal.changes().unwrap();
+        let (gone, rest): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|change| change.after == Node::Nothing);
+        let all = gone.into_iter().rev().chain(rest);
+        all.filter_map(|change| rehearsal.apply(&change).err()).map(|error| error.to_string()).collect()
+    }
+}
+
+/// A whiteout that any person may make.
+fn gone(path: &Path) {
+    rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::CharacterDevice, 0o600.into(), 0)
+        .unwrap();
+}
+
+#[test]
+fn every_kind_of_change_is_made_with_its_mode_whatever_its_name() {
+    let scene = Scene::new();
+    let (root, upper) = (scene.root(), scene.upper());
+    let odd = OsStr::from_bytes(b"odd \xff\nname");
+    fs::write(root.join("text"), "one\n").unwrap();
+    fs::write(root.join("mode"), "same\n").unwrap();
+    fs::write(root.join("gone"), "x").unwrap();
+    fs::write(root.join("to-link"), "x").unwrap();
+    symlink("a", root.join("link")).unwrap();
+    fs::create_dir_all(root.join("old/deep")).unwrap();
+    fs::write(root.join("old/deep/x"), "x").unwrap();
+
+    fs::write(upper.join("text"), "two\r\n").unwrap();
+    fs::write(upper.join("mode"), "same\n").unwrap();
+    fs::set_permissions(upper.join("mode"), fs::Permissions::from_mode(0o755)).unwrap();
+    gone(&upper.join("gone"));
+    gone(&upper.join("old"));
+    symlink("elsewhere", upper.join("to-link")).unwrap();
+    symlink("b", upper.join("link")).unwrap();
+    fs::create_dir(upper.join("new")).unwrap();
+    fs::set_permissions(upper.join("new"), fs::Permissions::from_mode(0o750)).unwrap();
+    fs::write(upper.join("new/binary"), b"a\0\xff").unwrap();
+    fs::set_permissions(upper.join("new/binary"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("binary", upper.join("new/l")).unwrap();
+    fs::write(upper.join(odd), "odd\n").unwrap();
+
+    let rehearsal = scene.rehearsal();
+    let told = altered::all(&rehearsal).unwrap();
+    assert!(told.iter().all(|altered| !altered.conflict), "{told:?}");
+    let notes = |path: &str| told.iter().find(|one| one.path == Path::new(path)).unwrap().notes.join("; ");
+    assert_eq!(notes("mode"), "mode 644 → 755");
+    assert_eq!(notes("link"), "a link to a becomes a link to b");
+    assert_eq!(notes("to-link"), "a file of 1 byte becomes a link to elsewhere");
+    assert_eq!(notes("new/binary"), "a file of 3 bytes that are no text");
+    assert_eq!(scene.apply_all(&rehearsal), [""; 0]);
+    assert_eq!(rehearsal.changes().unwrap(), []);
+    assert_eq!(fs::read(root.join("text")).unwrap(), b"two\r\n");
+    assert_eq!(root.join("mode").metadata().unwrap().mode() & 0o777, 0o755);
+    assert!(!root.join("gone").exists() && !root.join("old").exists());
+    assert_eq!(fs::read_link(root.join("link")).unwrap(), Path::new("b"));
+    assert_eq!(fs::read_link(root.join("to-link")).unwrap(), Path::new("elsewhere"));
+    assert_eq!(root.join("new").metadata().unwrap().mode() & 0o777, 0o750);
+    assert_eq!(root.join("new/binary").metadata().unwrap().mode() & 0o777, 0o640);
+    assert_eq!(fs::read(root.join("new/binary")).unwrap(), b"a\0\xff");
+    assert_eq!(fs::read(root.join(odd)).unwrap(), b"odd\n");
+    let left = fs::read_dir(&root).unwrap().filter(|entry| {
+        entry.as_ref().unwrap().file_name().as_encoded_bytes().starts_with(BESIDE.as_bytes())
+    });
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
+fn what_changed_since_is_a_conflict_and_is_never_overwritten() {
+    let scene = Scene::new();
+    let root = scene.root();
+    for name in ["text", "deleted", "goes"] {
+        fs::write(root.join(name), "one\n").unwrap();
+    }
+    let rehearsal = scene.rehearsal();
+    for (path, before) in [("text", Some("one\n")), ("deleted", Some("one\n")), ("new", None)] {
+        let at = rehearsal.locate(path).unwrap();
+        rehearsal.write(&at, before.map(str::as_bytes), b"two\n").unwrap();
+    }
+    gone(&scene.upper().join("goes"));
+    rehearsal.note_origins().unwrap();
+    let planned = rehearsal.changes().unwrap();
+    assert_eq!(planned.len(), 4);
+    fs::write(root.join("text"), "mine\n").unwrap();
+    fs::remove_file(root.join("deleted")).unwrap();
+    fs::write(root.join("new"), "mine\n").unwrap();
+    fs::write(root.join("goes"), "mine\n").unwrap();
+    assert!(altered::all(&rehearsal).unwrap().iter().all(|altered| altered.conflict));
+    for change in planned {
+        assert!(matches!(rehearsal.apply(&change), Err(Error::Changed(_))), "{change:?}");
+    }
+    let text = |name: &str| fs::read_to_string(root.join(name)).ok();
+    assert_eq!([text("text"), text("new"), text("goes")], [(); 3].map(|()| Some("mine\n".to_owned())));
+    assert_eq!(text("deleted"), None);
+}
+
+#[test]
+fn a_part_that_was_applied_is_no_conflict_and_an_end_in_the_middle_is_none_either() {
+    let scene = Scene::new();
+    let root = scene.root();
+    fs::write(root.join("a"), "1\n2\n").unwrap();
+    let rehearsal = scene.rehearsal();
+    let at = rehearsal.locate("a").unwrap();
+    rehearsal.write(&at, Some(b"1\n2\n"), b"one\ntwo\n").unwrap();
+    let mut change = rehearsal.change(Path::new("a")).unwrap().unwrap();
+    let Node::File { mode, .. } = change.after else { panic!("a file") };
+    change.after = Node::File { bytes: b"one\n2\n".to_vec(), mode };
+    rehearsal.apply(&change).unwrap();
+    assert_eq!(fs::read(root.join("a")).unwrap(), b"one\n2\n");
+    assert!(!rehearsal.is_conflict(Path::new("a")));
+    // It ended between the note and the change.
+    rehearsal.will_hold(Path::new("a"), &Node::File { bytes: b"one\ntwo\n".to_vec(), mode }).unwrap();
+    assert!(!rehearsal.is_conflict(Path::new("a")));
+    let rest = rehearsal.change(Path::new("a")).unwrap().unwrap();
+    rehearsal.apply(&rest).unwrap();
+    assert_eq!(rehearsal.changes().unwrap(), []);
+    // The note itself was cut short, and what follows is read.
+    fs::OpenOptions::new()
+        .append(true)
+        .open(scene.place.path().join("layer").join(FILE))
+        .unwrap()
+        .write_all(b"{\"pa")
+        .unwrap();
+    fs::write(root.join("a"), "x\n").unwrap();
+    assert!(rehearsal.is_conflict(Path::new("a")));
+    rehearsal.will_hold(Path::new("a"), &Node::File { bytes: b"x\n".to_vec(), mode }).unwrap();
+    assert!(!rehearsal.is_conflict(Path::new("a")));
+}
+
+#[test]
+fn no_link_on_the_way_is_followed_and_nothing_is_left_where_it_fails() {
+    let scene = Scene::new();
+    let (root, outside) = (scene.root(), scene.place.path().join("outside"));
+    fs::create_dir(&outside).unwrap();
+    fs::create_dir(root.join("d")).unwrap();
+    let rehearsal = scene.rehearsal();
+    rehearsal.write(&rehearsal.locate("d/x").unwrap(), None, b"x").unwrap();
+    let change = rehearsal.change(Path::new("d/x")).unwrap().unwrap();
+    fs::remove_dir(root.join("d")).unwrap();
+    symlink(&outside, root.join("d")).unwrap();
+    assert!(rehearsal.apply(&change).is_err());
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    assert!(!rehearsal.place(Path::new("d/x")).unwrap().inside);
+    // A folder with something in it that nobody rehearsed is not replaced by a file.
+    fs::create_dir(root.join("full")).unwrap();
+    fs::write(root.join("full/mine"), "x").unwrap();
+    let file = Node::File { bytes: b"x".to_vec(), mode: 0o644 };
+    let before = node(&root.join("full"));
+    let change = Change { path: "full".into(), before, after: file };
+    assert!(rehearsal.apply(&change).is_err());
+    assert_eq!(fs::read(root.join("full/mine")).unwrap(), b"x");
+    assert_eq!(fs::read_dir(&root).unwrap().count(), 2);
+}

@@ -1,0 +1,270 @@
+//! Does for real, at one path, what a dry run rehearsed there. No model is offered it: the person asks for it.
+
+use super::arguments::checked;
+use super::{Error, Hands, Tool, blocking, brief};
+use crate::chat::altered::{APPLY, Altered, Did};
+use crate::chat::{Access, Basis, Diff, Digest, Held, Intent, Plan, Preview, Seen, ToolSpec, Work};
+use crate::project::rehearsal::{Change, Node, Rehearsal};
+use crate::project::{Located, Reader, altered};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Applies what stands in this rehearsal's layer.
+pub struct ApplyChange {
+    rehearsal: Arc<Rehearsal>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: String,
+    line: Option<usize>,
+}
+
+/// What was shown, to be found again when it is done.
+#[derive(Serialize, Deserialize)]
+struct Shown {
+    /// The bytes of the path.
+    path: Vec<u8>,
+    line: Option<usize>,
+    /// Of everything that is done, as [`mark`] has it.
+    all: Digest,
+}
+
+impl ApplyChange {
+    /// Of this rehearsal.
+    pub fn new(rehearsal: Arc<Rehearsal>) -> Self {
+        Self { rehearsal }
+    }
+}
+
+#[async_trait]
+impl Tool for ApplyChange {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: APPLY.to_owned(),
+            description: "Does for real what a dry run rehearsed at a path.".to_owned(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "path": { "type": "string", "description": "Relative to the project" },
+                    "line": { "type": "integer", "minimum": 1, "description": "Of the rehearsed file, at which the one place begins that is meant; without it the whole" },
+                },
+                "required": ["path"],
+                "additionalProperties": false,
+            }),
+        }
+    }
+
+    fn is_offered(&self) -> bool {
+        false
+    }
+
+    fn plan(&self, arguments: &Value, _: &dyn Reader) -> Result<Intent, Error> {
+        let Arguments { path, line } = checked(&self.spec(), arguments)?;
+        let path = named(&self.rehearsal, &path)?;
+        let changes = wanted(&self.rehearsal, &path, line)?;
+        let Some((change, below)) = changes.split_first() else {
+            return Err(Error::Failed(format!(
+                "{} is already what was rehearsed; there is nothing to do.",
+                path.display()
+            )));
+        };
+        let at = self.rehearsal.place(&path)?;
+        let told = altered::told(&self.rehearsal, change);
+        let shown = Shown { path: path.as_os_str().as_bytes().to_vec(), line, all: mark(&changes) };
+        let shown = serde_json::to_value(shown).map_err(|error| Error::Broken(error.to_string()))?;
+        Ok(Intent::Act(Box::new(Plan {
+            title: title(&told).to_owned(),
+            summary: brief::line(&path.to_string_lossy(), 120),
+            access: access(&at),
+            preview: preview(change, &told, below),
+            always: None,
+            destroys: destroys(change, below, &at),
+            basis: basis(&changes),
+            work: Work::Arguments(shown),
+        })))
+    }
+
+    async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
+        let Shown { path, line, all } = super::work(plan)?;
+        let path = PathBuf::from(std::ffi::OsStr::from_bytes(&path));
+        let rehearsal = self.rehearsal.clone();
+        let access = plan.access.clone();
+        blocking(hands.project.clone(), move |_| {
+            let changes = wanted(&rehearsal, &path, line)?;
+            if mark(&changes) != all || self::access(&rehearsal.place(&path)?) != access {
+                return Err(crate::project::Error::Changed(path).into());
+            }
+            // What is in a folder goes before it.
+            for change in changes.iter().rev() {
+                rehearsal.apply(change)?;
+            }
+            Ok(match changes.len() {
+                0 | 1 => format!("{}: applied", path.display()),
+                count => format!("{}: applied, {count} paths", path.display()),
+            })
+        })
+        .await
+    }
+}
+
+/// The path that is meant: one that the layer has, by its name as it can be written.
+fn named(rehearsal: &Rehearsal, path: &str) -> Result<PathBuf, Error> {
+    let touched = rehearsal.touched();
+    if touched.iter().any(|own| own == Path::new(path)) {
+        return Ok(path.into());
+    }
+    let mut found = touched.into_iter().filter(|own| own.to_string_lossy() == path);
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(one),
+        (Some(_), Some(_)) => Err(Error::Failed(format!(
+            "Several names that are no Unicode are written {path}; rename them by hand."
+        ))),
+        (None, _) => Err(Error::Failed(format!("Nothing was rehearsed at {path}."))),
+    }
+}
+
+/// What is to be done: one change, of which one place may be meant; or a folder that goes, and all that was in it. Nothing
+/// where it is done.
+fn wanted(rehearsal: &Rehearsal, path: &Path, line: Option<usize>) -> Result<Vec<Change>, Error> {
+    let Some(mut change) = rehearsal.change(path)? else { return Ok(Vec::new()) };
+    let conflict = |path: &Path| {
+        Err(Error::Failed(format!(
+            "CONFLICT: {} is not what it was when it was rehearsed, so nothing was done. Look at both: aye rehearsal diff.",
+            path.display()
+        )))
+    };
+    if rehearsal.is_conflict(path) {
+        return conflict(path);
+    }
+    if let Some(line) = line {
+        change.after = one_place(&change, line)?;
+        return Ok(vec![change]);
+    }
+    let takes_along =
+        matches!(change.before, Node::Folder { .. }) && !matches!(change.after, Node::Folder { .. });
+    let mut changes = vec![change];
+    if takes_along {
+        for below in rehearsal.touched().iter().filter(|below| below.starts_with(path) && *below != path) {
+            let Some(change) = rehearsal.change(below)? else { continue };
+            if rehearsal.is_conflict(below) {
+                return conflict(below);
+            }
+            changes.push(change);
+        }
+    }
+    Ok(changes)
+}
+
+/// The file with one place of the change alone.
+fn one_place(change: &Change, line: usize) -> Result<Node, Error> {
+    let gone = || {
+        Error::Failed(format!("No place that changes begins at line {line} of {}.", change.path.display()))
+    };
+    let edit = altered::edit(change).ok_or_else(gone)?;
+    let only = edit.only(line).ok_or_else(gone)?;
+    match &change.before {
+        Node::File { mode, .. } => Ok(Node::File { bytes: only.after.into_bytes(), mode: *mode }),
+        Node::Nothing | Node::Folder { .. } | Node::Link(_) | Node::Other(_) => Err(gone()),
+    }
+}
+
+fn title(told: &Altered) -> &'static str {
+    match (told.did, told.folder) {
+        (Did::Made, false) => "apply: make a file?",
+        (Did::Made, true) => "apply: make a folder?",
+        (Did::Changed, _) => "apply: change a file?",
+        (Did::Deleted, false) => "apply: delete a file?",
+        (Did::Deleted, true) => "apply: delete a folder?",
+    }
+}
+
+fn access(at: &Located) -> Access {
+    if at.inside && !at.sensitive {
+        Access::Write(at.shown.clone())
+    } else {
+        Access::WriteOutside(at.shown.clone())
+    }
+}
+
+fn preview(change: &Change, told: &Altered, below: &[Change]) -> Preview {
+    match altered::edit(change).map(|edit| edit.diff()) {
+        Some(diff) => {
+            let notes: Vec<String> = diff.note.iter().cloned().chain(told.notes.iter().cloned()).collect();
+            let note = (!notes.is_empty()).then(|| notes.join("; "));
+            Preview::Edit(Diff { note, ..diff })
+        }
+        None => {
+            let mut text = format!("{}\n{}", change.path.display(), told.notes.join("\n"));
+            if !below.is_empty() {
+                text.push_str("\nand with it:");
+                below.iter().for_each(|below| text.push_str(&format!("\n  {}", below.path.display())));
+            }
+            Preview::Text(text)
+        }
+    }
+}
+
+fn destroys(change: &Change, below: &[Change], at: &Located) -> Option<String> {
+    let shown = change.path.display();
+    let with = match below.len() {
+        0 => String::new(),
+        1 => " and what is in it".to_owned(),
+        count => format!(" and the {count} files and folders in it"),
+    };
+    match (&change.before, &change.after) {
+        (Node::Nothing, _) => None,
+        (_, Node::Nothing) => Some(format!("deletes {shown}{with}")),
+        (Node::File { .. }, Node::File { .. }) | (Node::Folder { .. }, Node::Folder { .. }) => None,
+        (_, _) => Some(format!("puts something else in the place of {shown}{with}")),
+    }
+    .or_else(|| (!at.inside).then(|| format!("changes {shown}, outside the project")))
+}
+
+/// The files that it rests on: they are compared again before it is done.
+fn basis(changes: &[Change]) -> Basis {
+    let bytes = |node: &Node| match node {
+        Node::File { bytes, .. } => Some(bytes.clone()),
+        Node::Nothing | Node::Folder { .. } | Node::Link(_) | Node::Other(_) => None,
+    };
+    // One that goes is compared when it does; it is told here where its name is one that can be looked up.
+    let plain = |path: &Path| path.to_str().is_some_and(|path| !path.contains(char::is_control));
+    let file = |change: &&Change| match (&change.before, &change.after) {
+        (Node::Folder { .. } | Node::Link(_) | Node::Other(_), _) => false,
+        (Node::Nothing | Node::File { .. }, Node::File { .. }) => true,
+        (Node::Nothing | Node::File { .. }, _) => plain(&change.path),
+    };
+    let seen = |change: &Change| Seen {
+        path: change.path.clone(),
+        held: Held::of(bytes(&change.before).as_deref()),
+        becomes: bytes(&change.after).map(|bytes| Digest::of(&bytes)),
+        grows: false,
+    };
+    let files = changes.iter().filter(file).map(seen).collect();
+    Basis { files, ..Basis::default() }
+}
+
+/// Of everything that is done.
+fn mark(changes: &[Change]) -> Digest {
+    let mut text = String::new();
+    for Change { path, before, after } in changes {
+        let node = |node: &Node| match node {
+            Node::Nothing => "nothing".to_owned(),
+            Node::File { bytes, mode } => format!("file {mode:o} {}", Digest::of(bytes)),
+            Node::Folder { mode } => format!("folder {mode:o}"),
+            Node::Link(to) => format!("link {}", Digest::of(to.as_os_str().as_bytes())),
+            Node::Other(words) => format!("other {}", Digest::of(words.as_bytes())),
+        };
+        let path = Digest::of(path.as_os_str().as_bytes());
+        text.push_str(&format!("{path} {} {}\n", node(before), node(after)));
+    }
+    Digest::of(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! What the card shows is what is applied, and a conflict is told instead of a card.
+
+use super::*;
+use crate::project::Writer;
+use crate::project::disk::Disk;
+use crate::project::shell::Shell;
+use std::fs;
+
+struct Scene {
+    place: tempfile::TempDir,
+    tool: ApplyChange,
+    disk: Arc<Disk>,
+}
+
+impl Scene {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let project = place.path().join("project");
+        fs::create_dir(&project).unwrap();
+        for (path, text) in files {
+            let path = project.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let disk = Arc::new(Disk::new(&project.canonicalize().unwrap()).unwrap());
+        let rehearsal = Rehearsal::new(disk.clone(), place.path().join("layer"));
+        Self { place, tool: ApplyChange::new(Arc::new(rehearsal)), disk }
+    }
+
+    fn rehearses(&self, path: &str, text: &str) {
+        let rehearsal = &self.tool.rehearsal;
+        let at = rehearsal.locate(path).unwrap();
+        let before = rehearsal.read(&at).ok();
+        rehearsal.write(&at, before.as_deref(), text.as_bytes()).unwrap();
+    }
+
+    /// As a command on the stage deletes.
+    fn deletes(&self, path: &str) {
+        let upper = self.place.path().join("layer/upper").join(path);
+        fs::create_dir_all(upper.parent().unwrap()).unwrap();
+        let kind = rustix::fs::FileType::CharacterDevice;
+        rustix::fs::mknodat(rustix::fs::CWD, &upper, kind, 0o600.into(), 0).unwrap();
+        self.tool.rehearsal.note_origins().unwrap();
+    }
+
+    fn plan(&self, arguments: Value) -> Result<Plan, String> {
+        match self.tool.plan(&arguments, &*self.disk) {
+            Ok(Intent::Act(plan)) => Ok(*plan),
+            Ok(Intent::Ask(_)) => panic!("it asks nothing"),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    async fn act(&self, plan: &Plan) -> Result<String, String> {
+        let shell = Arc::new(Shell::new("/nowhere".into()));
+        let hands = Hands { project: self.disk.clone(), shell, progress: Arc::new(|_| {}) };
+        self.tool.act(plan, &hands).await.map_err(|error| error.to_string())
+    }
+
+    fn file(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.place.path().join("project").join(path)).ok()
+    }
+}
+
+#[tokio::test]
+async fn the_card_shows_the_difference_and_exactly_that_is_applied() {
+    let scene = Scene::new(&[("a", "one\ntwo\n")]);
+    scene.rehearses("a", "one\n2\n");
+    let plan = scene.plan(json!({ "path": "a" })).unwrap();
+    assert_eq!(
+        (plan.title.as_str(), plan.destroys.as_deref(), &plan.always),
+        ("apply: change a file?", None, &None)
+    );
+    assert_eq!(plan.access, Access::Write("a".into()));
+    let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
+    assert_eq!((diff.added, diff.removed), (1, 1));
+    // The layer goes on, and what was shown is not what is there any more.
+    scene.rehearses("a", "one\nthree\n");
+    assert!(scene.act(&plan).await.unwrap_err().contains("has changed since the plan was made"));
+    assert_eq!(scene.file("a").as_deref(), Some("one\ntwo\n"));
+    let plan = scene.plan(json!({ "path": "a" })).unwrap();
+    assert_eq!(scene.act(&plan).await.unwrap(), "a: applied");
+    assert_eq!(scene.file("a").as_deref(), Some("one\nthree\n"));
+    assert!(scene.plan(json!({ "path": "a" })).unwrap_err().contains("there is nothing to do"));
+    assert!(scene.plan(json!({ "path": "b" })).unwrap_err().contains("Nothing was rehearsed at b"));
+}
+
+#[tokio::test]
+async fn a_conflict_is_told_and_nothing_is_overwritten_before_the_card_or_after_it() {
+    let scene = Scene::new(&[("a", "one\n"), ("b", "one\n")]);
+    scene.rehearses("a", "two\n");
+    scene.rehearses("b", "two\n");
+    scene.deletes("a2");
+    let plan = scene.plan(json!({ "path": "b" })).unwrap();
+    for path in ["a", "b"] {
+        fs::write(scene.place.path().join("project").join(path), "mine\n").unwrap();
+    }
+    assert!(scene.plan(json!({ "path": "a" })).unwrap_err().starts_with("CONFLICT: a is not what it was"));
+    assert!(scene.act(&plan).await.unwrap_err().starts_with("CONFLICT: b"));
+    assert_eq!((scene.file("a").unwrap(), scene.file("b").unwrap()), ("mine\n".into(), "mine\n".into()));
+}
+
+#[tokio::test]
+async fn one_place_after_the_other_in_any_order_makes_the_whole() {
+    let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
+    let after = before.replace("\n5\n", "\nfive\nmore\n").replace("\n30\n", "\n");
+    let scene = Scene::new(&[("a", &before)]);
+    scene.rehearses("a", &after);
+    for line in [28, 2] {
+        let plan = scene.plan(json!({ "path": "a", "line": line })).unwrap();
+        let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
+        assert_eq!(diff.hunks.len(), 1);
+        scene.act(&plan).await.unwrap();
+    }
+    assert_eq!(scene.file("a").as_deref(), Some(after.as_str()));
+    let words = scene.plan(json!({ "path": "a", "line": 2 })).unwrap_err();
+    assert!(words.contains("there is nothing to do"), "{words}");
+    scene.rehearses("a", "all\nnew\n");
+    let words = scene.plan(json!({ "path": "a", "line": 7 })).unwrap_err();
+    assert!(words.contains("No place that changes begins at line 7"), "{words}");
+}
+
+#[tokio::test]
+async fn what_goes_says_so_and_a_folder_takes_along_what_is_in_it_and_nothing_else() {
+    let scene = Scene::new(&[("x", "1\n2\n"), ("old/a", "a"), ("old/deep/b", "b")]);
+    scene.deletes("x");
+    scene.deletes("old");
+    let plan = scene.plan(json!({ "path": "x" })).unwrap();
+    assert_eq!((plan.title.as_str(), plan.destroys.as_deref()), ("apply: delete a file?", Some("deletes x")));
+    scene.act(&plan).await.unwrap();
+    let plan = scene.plan(json!({ "path": "old" })).unwrap();
+    assert_eq!(plan.destroys.as_deref(), Some("deletes old and the 3 files and folders in it"));
+    assert!(
+        matches!(&plan.preview, Preview::Text(text) if text.contains("old/deep/b")),
+        "{:?}",
+        plan.preview
+    );
+    fs::write(scene.place.path().join("project/old/mine"), "x").unwrap();
+    let words = scene.act(&plan).await.unwrap_err();
+    assert!(words.contains("CONFLICT") || words.contains("has changed"), "{words}");
+    assert_eq!(scene.file("old/a").as_deref(), Some("a"));
+    fs::remove_file(scene.place.path().join("project/old/mine")).unwrap();
+    scene.act(&plan).await.unwrap();
+    assert_eq!((scene.file("x"), scene.place.path().join("project/old").exists()), (None, false));
+}
+
+#[test]
+fn what_other_programs_obey_is_asked_about_as_such_and_the_model_is_not_offered_it() {
+    let scene = Scene::new(&[]);
+    scene.rehearses(".git/hooks/pre-commit", "#!/bin/sh\n");
+    let plan = scene.plan(json!({ "path": ".git/hooks/pre-commit" })).unwrap();
+    assert!(matches!(plan.access, Access::WriteOutside(_)), "{:?}", plan.access);
+    let tools = super::super::Toolbox::of(vec![Arc::new(ApplyChange::new(scene.tool.rehearsal.clone()))]);
+    assert_eq!((tools.specs(), tools.specs_beneath()), (vec![], vec![]));
+    assert!(tools.find(APPLY).is_ok());
+}
+
+#[test]
+fn a_name_that_is_no_unicode_is_found_where_it_can_only_be_one() {
+    use std::os::unix::ffi::OsStrExt;
+    let scene = Scene::new(&[]);
+    let upper = scene.place.path().join("layer/upper");
+    fs::create_dir_all(&upper).unwrap();
+    fs::write(upper.join(std::ffi::OsStr::from_bytes(b"a\xff")), "x").unwrap();
+    assert!(scene.plan(json!({ "path": "a\u{fffd}" })).is_ok());
+    fs::write(upper.join(std::ffi::OsStr::from_bytes(b"a\xfe")), "x").unwrap();
+    assert!(scene.plan(json!({ "path": "a\u{fffd}" })).unwrap_err().contains("no Unicode"));
+}

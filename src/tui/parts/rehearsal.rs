@@ -1,0 +1,113 @@
+//! What a dry run came to, in lines: the tree of what changed, each change in full, and each call with its result. The
+//! same for the screen and for `aye rehearsal`.
+
+use crate::chat::altered::{Branch, tree};
+use crate::chat::{Altered, Played, Staged, Staging};
+use crate::tui::text::wrap::{Shape, wrap};
+use crate::tui::text::{Piece, diff, output, reveal};
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+/// Lines of a result that are shown where not all of it is wanted.
+const LINES: usize = 8;
+
+/// The tree in lines, two blanks for each folder.
+pub fn branches(staging: &Staging, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let line = |branch: &Branch| {
+        let (name, more) = branch_words(staging, branch);
+        let indent = " ".repeat(2 * branch.depth);
+        let conflict = staging.altered[branch.of.clone()].iter().any(|altered| altered.conflict);
+        let look = if conflict { theme.danger } else { theme.text };
+        let pieces = [
+            Piece::new(name, look),
+            Piece::new(if more.is_empty() { String::new() } else { format!("  {more}") }, theme.dim),
+        ];
+        let first = vec![Piece::new(indent.clone(), theme.text)];
+        let rest = vec![Piece::new(format!("{indent}    "), theme.text)];
+        wrap(&pieces, &Shape { width, first, rest, verbatim: false }).lines
+    };
+    tree(&staging.altered).iter().flat_map(line).collect()
+}
+
+/// A row of the tree: `~ main.rs` and `+3 −1`.
+pub fn branch_words(staging: &Staging, branch: &Branch) -> (String, String) {
+    let name = visible(&branch.name.to_string_lossy());
+    let slash = if branch.folder { "/" } else { "" };
+    let sign = if branch.sign.is_empty() { String::new() } else { format!("{} ", branch.sign) };
+    let own = staging.altered.get(branch.of.start).filter(|_| !branch.sign.is_empty());
+    (format!("{sign}{name}{slash}"), own.map(|own| visible(&own.brief())).unwrap_or_default())
+}
+
+/// A change in full.
+pub fn change(altered: &Altered, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let mut say = |words: &str, style: Style| {
+        lines.extend(wrap(&reveal::pieces(words, style, theme.mark), &Shape::of_width(width)).lines);
+    };
+    if altered.conflict {
+        say(
+            "CONFLICT: the real one is not what it was when this was rehearsed; it is not overwritten",
+            theme.danger,
+        );
+    }
+    match &altered.diff {
+        Some(diff) => {
+            lines.extend(diff::layout(diff, width, theme));
+            let notes = altered.notes.join("; ");
+            if !notes.is_empty() {
+                lines.extend(
+                    wrap(&reveal::pieces(&notes, theme.warning, theme.mark), &Shape::of_width(width)).lines,
+                );
+            }
+        }
+        None => {
+            let slash = if altered.folder { "/" } else { "" };
+            let path = visible(&altered.path.to_string_lossy());
+            say(&format!("{} {path}{slash}", altered.did.sign()), theme.strong);
+            say(&altered.notes.join("; "), theme.warning);
+        }
+    }
+    lines
+}
+
+/// A call with its result; not `whole`, the first lines of it.
+pub fn step(step: &Played, whole: bool, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let mut say = |words: &str, style: Style, rest: &str| {
+        let rest = vec![Piece::new(rest, style)];
+        let shape = Shape { width, first: Vec::new(), rest, verbatim: false };
+        lines.extend(wrap(&reveal::pieces(words, style, theme.mark), &shape).lines);
+    };
+    match &step.command {
+        Some(line) => say(&format!("$ {}", line.command), theme.code, "  "),
+        None => say(&format!("{} {}", step.tool, step.summary), theme.text, "  "),
+    }
+    say(step.staged.map_or("rehearsed", Staged::words), theme.accent, "");
+    if let Some(why) = &step.asks {
+        say(&format!("would have asked you: {why}"), theme.warning, "");
+    }
+    let inner = width.saturating_sub(2).max(1);
+    let mut result = match step.command {
+        Some(_) => output::lines(step.result.trim_end(), theme.dim, theme, inner),
+        None => {
+            wrap(&reveal::pieces(step.result.trim_end(), theme.dim, theme.mark), &Shape::of_width(inner))
+                .lines
+        }
+    };
+    let more = result.len().saturating_sub(LINES);
+    if !whole && more > 0 {
+        result.truncate(LINES);
+        result.push(Line::styled(format!("… {more} more lines"), theme.dim));
+    }
+    for mut line in result {
+        line.spans.insert(0, "  ".into());
+        lines.push(line);
+    }
+    lines
+}
+
+/// One line in which nothing is hidden.
+fn visible(text: &str) -> String {
+    reveal::words(text).replace('\n', "<U+000A>")
+}

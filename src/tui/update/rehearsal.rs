@@ -1,0 +1,176 @@
+//! What a dry run came to, as a list: each change to be read in full, each command with its result, and what may become
+//! of it all.
+
+use super::agent;
+use crate::agent::{Event, Offered};
+use crate::chat::altered::tree;
+use crate::chat::{SessionId, Staging};
+use crate::tui::effect::Effect;
+use crate::tui::host::{Rehearsed, Wish};
+use crate::tui::overlay::{Body, Chosen, Overlay, Reader, Theatre};
+use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::rehearsal::branch_words;
+use crate::tui::parts::toast::Kind;
+use crate::tui::state::State;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// The row that throws everything away, where the person is asked once more; the one above it leaves all as it is.
+const SURE: usize = 1;
+
+/// What the person says where they want it applied.
+pub const APPLY: &str = "Apply what was rehearsed; I decide over each change and command.";
+
+/// What may be done with a row of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Does {
+    /// Read this.
+    Read(Chosen),
+    /// Decide over all of it, with or without each place of a file by itself.
+    Apply(bool),
+    /// Throw it away, once that is confirmed.
+    Drop,
+}
+
+/// `/rehearsal`, and with a word behind it what that says.
+pub fn called(state: &mut State, words: &str) -> Vec<Effect> {
+    let then = match words {
+        "" | "show" => None,
+        "apply" => Some(Does::Apply(false)),
+        "apply hunks" => Some(Does::Apply(true)),
+        "drop" => Some(Does::Drop),
+        _ => {
+            state.notice(
+                "write /rehearsal, /rehearsal apply, /rehearsal apply hunks or /rehearsal drop",
+                Kind::Info,
+            );
+            return Vec::new();
+        }
+    };
+    if !state.agent.is_idle() {
+        state.notice("this can be done when the turn is over", Kind::Info);
+        return Vec::new();
+    }
+    let picker = Picker::new("what was rehearsed", "it is looked at…", Vec::new());
+    state.overlays.push(Overlay::Rehearsal(picker, Theatre { then, ..Theatre::default() }));
+    vec![Effect::Ask(Wish::Rehearsal(state.session.clone()))]
+}
+
+/// What was rehearsed is known.
+pub fn known(state: &mut State, rehearsed: Result<Rehearsed, String>) -> Vec<Effect> {
+    let Some(Overlay::Rehearsal(_, theatre)) = state.overlays.last() else { return Vec::new() };
+    let then = theatre.then.clone();
+    state.overlays.pop();
+    let Rehearsed { of, staging } = match rehearsed {
+        Ok(rehearsed) => rehearsed,
+        Err(why) => {
+            state.notice(&why, Kind::Info);
+            return Vec::new();
+        }
+    };
+    let theatre = Theatre { of, staging: Arc::new(staging), does: Vec::new(), then: None, sure: false };
+    match then {
+        None => {
+            list(state, theatre);
+            Vec::new()
+        }
+        Some(does) => act(state, theatre, does),
+    }
+}
+
+/// The list of what was rehearsed.
+fn list(state: &mut State, mut theatre: Theatre) {
+    let staging = theatre.staging.clone();
+    let mut rows = Vec::new();
+    let mut push = |row: Row, does: Does| {
+        rows.push(row.key(theatre.does.len().to_string()));
+        theatre.does.push(does);
+    };
+    if staging.is_empty() {
+        state.notice("nothing was rehearsed yet", Kind::Info);
+        return;
+    }
+    push(Row::new("everything in full").more(&staging.words()), Does::Read(Chosen::All));
+    for branch in tree(&staging.altered) {
+        let (name, more) = branch_words(&staging, &branch);
+        let row = Row::new(&name).more(&more).indented(branch.depth);
+        push(row, Does::Read(Chosen::Changes(branch.of)));
+    }
+    for (at, step) in staging.steps.iter().enumerate() {
+        let words = step
+            .command
+            .as_ref()
+            .map_or_else(|| format!("{} {}", step.tool, step.summary), |line| format!("$ {}", line.command));
+        let came = step.staged.map_or("rehearsed", crate::chat::Staged::words);
+        push(Row::new(&words).more(came), Does::Read(Chosen::Step(at)));
+    }
+    push(
+        Row::new("apply…").more("for real, each change and command on a card of its own"),
+        Does::Apply(false),
+    );
+    if staging.offers(true).len() > staging.offers(false).len() {
+        push(
+            Row::new("apply by hunks…").more("each place of a file on a card of its own"),
+            Does::Apply(true),
+        );
+    }
+    push(Row::new("drop…").more("throw away what was rehearsed; the talk stays"), Does::Drop);
+    let picker = Picker::new("what was rehearsed · enter opens", "", rows);
+    state.overlays.push(Overlay::Rehearsal(picker, theatre));
+}
+
+/// A row of the list was taken.
+pub fn take(state: &mut State, picker: Picker, theatre: Theatre, row: usize) -> Vec<Effect> {
+    if theatre.sure {
+        return match row {
+            SURE => vec![Effect::Ask(Wish::Drop(theatre.of))],
+            _ => Vec::new(),
+        };
+    }
+    let Some(does) = theatre.does.get(row).cloned() else { return Vec::new() };
+    if let Does::Read(_) = does {
+        state.overlays.push(Overlay::Rehearsal(picker, theatre.clone()));
+    }
+    act(state, theatre, does)
+}
+
+fn act(state: &mut State, theatre: Theatre, does: Does) -> Vec<Effect> {
+    match does {
+        Does::Read(chosen) => {
+            let title = match &chosen {
+                Chosen::All => "everything that was rehearsed".to_owned(),
+                Chosen::Changes(of) => match of.len() {
+                    1 => "what changes".to_owned(),
+                    count => format!("{count} changes"),
+                },
+                Chosen::Step(at) => format!("{} of {}", at + 1, theatre.staging.steps.len()),
+            };
+            let body = Body::Staged(theatre.staging, chosen);
+            let reader = Reader { title, text: "".into(), body, top: 0, laid: RefCell::default() };
+            state.overlays.push(Overlay::Reader(reader));
+            Vec::new()
+        }
+        Does::Apply(hunks) => apply(state, theatre.of, &theatre.staging, hunks),
+        Does::Drop => {
+            let mut rows = vec![Row::new("leave it as it is"), Row::new("drop it")];
+            let told = [theatre.staging.words(), "the session and what was said in it stays".to_owned()];
+            rows.extend(told.iter().map(|line| Row::new(line)));
+            let picker = Picker::new("throw away what was rehearsed?", "", rows);
+            state.overlays.push(Overlay::Rehearsal(picker, Theatre { sure: true, ..theatre }));
+            Vec::new()
+        }
+    }
+}
+
+/// Everything is put on cards: here where this session is for real, else in a copy that is.
+fn apply(state: &mut State, of: SessionId, staging: &Staging, hunks: bool) -> Vec<Effect> {
+    let offered = Offered { said: APPLY.to_owned(), calls: staging.offers(hunks) };
+    if offered.calls.is_empty() {
+        state.notice("nothing was rehearsed that could be applied", Kind::Info);
+        return Vec::new();
+    }
+    match state.agent.is_dry_run() {
+        true => super::commands::leave_for(state, Wish::Apply(of, offered)),
+        false => agent::happened(state, Event::Offered(offered)),
+    }
+}

@@ -1,0 +1,285 @@
+//! What was rehearsed is applied on cards: nothing without a key, nothing over what changed, nothing half.
+
+use crate::support::program::{Program, Setup};
+use crate::support::service::{Answer, Service};
+use crate::support::talking::{calls_after, say, says};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A home in which these calls were rehearsed, and the service that a screen talks to afterwards.
+fn rehearsed(
+    calls: &[(&str, Value)],
+    files: &[(&str, &str)],
+) -> (tokio::runtime::Runtime, Service, Arc<TempDir>) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let answers: Vec<Answer> = vec![calls_after(Duration::ZERO, calls), says("Would do."), says("I see.")];
+    let service = runtime.block_on(Service::start(answers));
+    let mut setup =
+        Setup::new(&["-p", "--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b", "go"]);
+    for (path, text) in files {
+        setup = setup.has(path, text);
+    }
+    let place = setup.place.clone();
+    // What a command does is the same whether or not the system has a stage.
+    let config = place.path().join("home/aye/config");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("config.toml"), "[dry_run]\nstage = \"off\"\n").unwrap();
+    let (out, err, code) = setup.print("");
+    assert_eq!(code, 0, "{out}{err}");
+    (runtime, service, place)
+}
+
+fn write(path: &str, content: &str) -> (&'static str, Value) {
+    ("write_file", json!({ "path": path, "content": content }))
+}
+
+/// The screen that `aye rehearsal apply` opens.
+fn applies(service: &Service, place: &Arc<TempDir>, more: &[&str], (columns, rows): (u16, u16)) -> Program {
+    let mut arguments = vec!["rehearsal", "apply", "--base-url", &service.base_url, "--model", "scripted-7b"];
+    arguments.extend(more);
+    Setup::again(place, &arguments).size(columns, rows).start()
+}
+
+/// What `aye audit --json` tells of the last session.
+fn audited(place: &Arc<TempDir>) -> Vec<Value> {
+    let (out, _, _) = Setup::again(place, &["audit", "--json"]).print("");
+    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn lines(change: impl Fn(usize) -> String) -> String {
+    (1..=40).map(|n| change(n) + "\n").collect()
+}
+
+#[test]
+fn r30_each_change_and_command_has_a_card_and_the_record_has_each_decision() {
+    let (_runtime, service, place) = rehearsed(
+        &[
+            write("a.txt", "two\n"),
+            write("b.txt", "new\n"),
+            ("bash_exec", json!({ "command": "touch made" })),
+        ],
+        &[("a.txt", "one\n")],
+    );
+    let mut program = applies(&service, &place, &[], (100, 30));
+    program.until_asked("apply: change a file?");
+    // Enter alone never approves.
+    program.keys("\r");
+    program.lets_pass(200);
+    assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
+    program.until_asked("apply: change a file?");
+    program.keys("y");
+    program.until_asked("apply: make a file?");
+    assert_eq!(program.file("a.txt").as_deref(), Some("two\n"));
+    program.keys("n");
+    program.until_asked("$ touch made");
+    assert_eq!((program.file("b.txt"), program.file("made")), (None, None));
+    program.keys("y");
+    program.until_that("it was run", |program| program.file("made").is_some());
+    // No model was asked: what is said next is the first that it hears of it.
+    let before = service.received().len();
+    say(&mut program, "and now?");
+    program.until("I see.");
+    assert_eq!(service.received().len(), before + 1);
+    let told = service.received().last().unwrap().body.to_string();
+    assert!(told.contains("a.txt: applied") && told.contains("goes on for real"), "{told}");
+    let offered: Vec<Value> = audited(&place)
+        .into_iter()
+        .filter(|call| call["call"].as_str().unwrap().starts_with("offered_"))
+        .collect();
+    let word = |call: &Value, field: &str| call[field].as_str().unwrap_or_default().to_owned();
+    let told: Vec<_> =
+        offered.iter().map(|call| (word(call, "tool"), word(call, "key"), word(call, "outcome"))).collect();
+    let is = |tool: &str, key: &str, outcome: &str| (tool.to_owned(), key.to_owned(), outcome.to_owned());
+    assert_eq!(
+        told,
+        [is("apply_change", "y", "done"), is("apply_change", "n", "refused"), is("bash_exec", "y", "done")]
+    );
+    assert!(offered.iter().all(|call| call["holds"] == json!(true)), "{offered:?}");
+}
+
+#[test]
+fn r03_fast_fingers_apply_nothing_and_what_goes_needs_a_capital() {
+    let (_runtime, service, place) = rehearsed(
+        &[write("a.txt", "two\n"), write("b.txt", "new\n")],
+        &[("a.txt", "one\n"), ("gone.txt", "x\n")],
+    );
+    // What a command on the stage deletes.
+    let layer = std::fs::read_dir(place.path().join("home/aye/data/rehearsal"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let kind = rustix::fs::FileType::CharacterDevice;
+    rustix::fs::mknodat(rustix::fs::CWD, layer.join("upper/gone.txt"), kind, 0o600.into(), 0).unwrap();
+    let mut origins = std::fs::read_to_string(layer.join("origins")).unwrap();
+    let held = aye::chat::Digest::of(b"x\n");
+    origins.push_str(&format!("{}\n", json!({ "path": b"gone.txt".to_vec(), "held": held })));
+    std::fs::write(layer.join("origins"), origins).unwrap();
+    let mut program = applies(&service, &place, &[], (60, 15));
+    // Before the card, and while keys still come, none of them answers.
+    for _ in 0..30 {
+        program.keys("Y");
+        program.lets_pass(30);
+    }
+    assert_eq!(program.file("gone.txt").as_deref(), Some("x\n"));
+    program.keys(&"\x7f".repeat(40));
+    program.until_asked("apply: delete a file?");
+    program.keys("y");
+    program.lets_pass(300);
+    assert_eq!(program.file("gone.txt").as_deref(), Some("x\n"), "what goes needs a capital");
+    program.until_asked("apply: delete a file?");
+    program.keys("Y");
+    program.until_asked("apply: change a file?");
+    assert_eq!(program.file("gone.txt"), None);
+    // The same key, held down, does not answer the next card.
+    program.keys("yyyyyyyy");
+    program.lets_pass(300);
+    assert_eq!(program.file("b.txt"), None);
+}
+
+#[test]
+fn r30_what_changed_since_is_a_conflict_on_the_screen_and_stays() {
+    let (_runtime, service, place) = rehearsed(
+        &[write("a.txt", "two\n"), write("b.txt", "two\n")],
+        &[("a.txt", "one\n"), ("b.txt", "one\n")],
+    );
+    std::fs::write(place.path().join("project/a.txt"), "mine\n").unwrap();
+    let (out, _, _) = Setup::again(&place, &["rehearsal"]).print("");
+    assert!(out.contains("1 conflict") && out.contains("CONFLICT: the real one changed since"), "{out}");
+    let mut program = applies(&service, &place, &[], (80, 24));
+    program.until("CONFLICT: a.txt is not what it was");
+    program.until_asked("apply: change a file?");
+    // And one that changes while its card is there.
+    std::fs::write(place.path().join("project/b.txt"), "mine too\n").unwrap();
+    program.keys("y");
+    program.until("CONFLICT: b.txt is not what it was");
+    assert_eq!(
+        (program.file("a.txt").unwrap(), program.file("b.txt").unwrap()),
+        ("mine\n".into(), "mine too\n".into())
+    );
+}
+
+#[test]
+fn hunk_by_hunk_takes_one_place_and_leaves_the_other_for_later() {
+    let before = lines(|n| n.to_string());
+    let after = lines(|n| if n == 5 || n == 30 { format!("changed {n}") } else { n.to_string() });
+    let (_runtime, service, place) = rehearsed(&[write("a.txt", &after)], &[("a.txt", &before)]);
+    let mut program = applies(&service, &place, &["--hunks"], (100, 30));
+    program.until_asked("changed 5");
+    program.keys("n");
+    program.until_asked("changed 30");
+    program.keys("y");
+    let half = lines(|n| if n == 30 { format!("changed {n}") } else { n.to_string() });
+    program.until_that("one place is made", |program| program.file("a.txt").as_deref() == Some(&half));
+    program.until_quiet("ask mode");
+    program.keys("\x04");
+    assert_eq!(program.ends(), 0);
+    let (patch, _, _) = Setup::again(&place, &["rehearsal", "diff"]).print("");
+    assert!(patch.contains("+changed 5") && !patch.contains("+changed 30"), "{patch}");
+    let mut program = applies(&service, &place, &[], (100, 30));
+    program.until_asked("changed 5");
+    program.keys("y");
+    program.until_that("all is made", |program| program.file("a.txt").as_deref() == Some(&after));
+}
+
+#[test]
+fn r51_killed_in_the_middle_every_file_is_whole_and_it_goes_on_later() {
+    let calls: Vec<_> =
+        ["a.txt", "b.txt", "c.txt"].map(|name| write(name, &format!("{name}\n").repeat(3))).into();
+    let (_runtime, service, place) = rehearsed(&calls, &[]);
+    let mut program = applies(&service, &place, &[], (80, 24));
+    program.until_asked("1 of 3");
+    program.keys("y");
+    program.until_asked("2 of 3");
+    program.signal(Signal::KILL);
+    program.ends();
+    let whole = |name: &str| program.file(name).is_some_and(|text| text == format!("{name}\n").repeat(3));
+    assert!(whole("a.txt") && program.file("b.txt").is_none() && program.file("c.txt").is_none());
+    let mut program = applies(&service, &place, &[], (80, 24));
+    program.until_asked("1 of 2");
+    program.keys("y");
+    program.until_asked("2 of 2");
+    program.keys("y");
+    program.until_that("the last is there", |program| program.file("c.txt").is_some());
+    program.until_quiet("ask mode");
+    program.keys("\x04");
+    assert_eq!(program.ends(), 0);
+    let (out, err, code) = Setup::again(&place, &["rehearsal"]).print("");
+    assert!(code == 0 && out.contains("Nothing is left of it"), "{out}{err}");
+}
+
+#[test]
+fn what_cannot_be_made_is_said_and_the_rest_goes_on() {
+    let (_runtime, service, place) = rehearsed(&[write("dir/a.txt", "two\n"), write("z.txt", "new\n")], &[]);
+    // Where the folder was to be is a file by now.
+    std::fs::write(place.path().join("project/dir"), "mine\n").unwrap();
+    let mut program = applies(&service, &place, &[], (80, 24));
+    let screen = program.until_asked("dir/a.txt · new file");
+    assert!(screen.contains("CONFLICT: dir is not what it was"), "{screen}");
+    program.keys("y");
+    let screen = program.until_asked("z.txt · new file");
+    assert!(screen.contains("✗ apply_change dir/a.txt"), "{screen}");
+    program.keys("y");
+    program.until_that("the other is made", |program| program.file("z.txt").is_some());
+    assert_eq!(program.file("dir").as_deref(), Some("mine\n"));
+}
+
+#[test]
+fn r32_names_and_contents_that_would_draw_are_shown_and_draw_nothing() {
+    let hostile = "a\x1b[2J\x1b[1;1H╭─ apply: make a file? ─╮\u{202e}\ny yes\x07\r\n";
+    let (_runtime, service, place) = rehearsed(&[write("a.txt", hostile)], &[]);
+    let mut program = applies(&service, &place, &[], (60, 15));
+    let screen = program.until_asked("apply: make a file?");
+    assert!(screen.contains("<ESC>") || screen.contains("<U+001B>"), "{screen}");
+    program.keys("n");
+    let (out, _, code) = Setup::again(&place, &["rehearsal"]).print("");
+    assert!(
+        code == 0 && !out.contains('\x1b') && !out.contains('\u{202e}') && !out.contains('\x07'),
+        "{out:?}"
+    );
+    let (json, _, _) = Setup::again(&place, &["rehearsal", "show", "--json"]).print("");
+    assert!(!json.contains('\x1b') && !json.contains('\u{202e}'), "{json:?}");
+}
+
+#[test]
+fn r30_on_the_screen_rehearsal_lists_reads_applies_and_drops() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let answers = vec![calls_after(Duration::ZERO, &[write("a.txt", "two\n")]), says("Would do.")];
+    let service = runtime.block_on(Service::start(answers));
+    let arguments = ["--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b"];
+    let mut program = Setup::new(&arguments).has("a.txt", "one\n").size(60, 15).start();
+    program.until("DRY RUN");
+    say(&mut program, "/rehearsal");
+    program.until("nothing was rehearsed yet");
+    say(&mut program, "go");
+    program.until("Would do.");
+    say(&mut program, "/rehearsal");
+    let screen = program.until("~ a.txt");
+    assert!(screen.contains("DRY RUN") && screen.contains("1 file changed"), "{screen}");
+    program.keys("\x1b[B");
+    program.keys("\r");
+    let screen = program.until("1 + two");
+    assert!(screen.contains("DRY RUN"), "{screen}");
+    program.keys("\x1b");
+    program.until("~ a.txt");
+    program.keys("\x1b");
+    say(&mut program, "/rehearsal apply");
+    program.until_asked("apply: change a file?");
+    program.keys("y");
+    program.until_that("it is made", |program| program.file("a.txt").as_deref() == Some("two\n"));
+    let screen = program.screen();
+    assert!(!screen.contains("DRY RUN"), "the copy is for real: {screen}");
+    // Here it is known too, and there is nothing left.
+    say(&mut program, "/rehearsal apply");
+    program.until("nothing was rehearsed that could be applied");
+    say(&mut program, "/rehearsal drop");
+    program.until("throw away what was rehearsed?");
+    program.keys("\x1b[B");
+    program.keys("\r");
+    program.until("is thrown away");
+    assert_eq!(std::fs::read_dir(program.place.path().join("home/aye/data/rehearsal")).unwrap().count(), 0);
+}
