@@ -23,7 +23,7 @@ mod thinking;
 mod waiting;
 mod window;
 
-pub use crate::policy::Mode;
+pub use crate::policy::{Mode, why_none as why_not_kept};
 pub use ahead::{Ahead, Look};
 pub use compacting::Cut;
 pub use consulting::{Advisers, Brief, Consulting, Hook};

@@ -11,11 +11,15 @@ use crate::tui::overlay::{Ledger, Overlay};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
+use crate::tui::text::clean::one_line;
+use crate::tui::text::width;
 use std::time::Duration;
 
 /// The row that changes something, where the person is asked once more; the one above it leaves all as it is.
 const SURE: usize = 1;
 
+/// Columns of a call's own words.
+const CALL: usize = 24;
 /// What is said where nothing stands.
 const NOTHING: &str = "nothing stands: whatever you allowed, you allowed once";
 
@@ -30,7 +34,7 @@ fn list(state: &mut State, row: usize) {
     let judged = judged(state.agent.session.entries());
     let calls = judged.iter().map(|record| record.call.id.clone()).collect();
     let rows = rows(&kept, &judged, &state.times);
-    let title = "what goes ahead unasked · enter takes it back · below: why each call did, or did not";
+    let title = "what goes ahead, and why · enter takes it back";
     let mut picker = Picker::new(title, NOTHING, rows);
     picker.select(row);
     state.overlays.push(Overlay::Grants(picker, Ledger::List(kept, calls)));
@@ -80,8 +84,10 @@ fn rows(kept: &[Kept], judged: &[Record<'_>], times: &[String]) -> Vec<Row> {
         };
         let words = if why.is_empty() { said.to_owned() } else { format!("{said}: {why}") };
         let when = times.get(record.made).map_or("", String::as_str);
-        let what = format!("{} {}", record.call.name, record.summary());
-        Row::new(&what).more(&words).detail(when).key(record.call.id.0.as_str())
+        let summary = if record.summary().is_empty() { record.call.name.as_str() } else { record.summary() };
+        // Why it went ahead is what is looked for here: it is seen in a narrow terminal too.
+        let what = format!("{} · {words}", width::fit(&one_line(summary), CALL));
+        Row::new(&what).detail(when).key(record.call.id.0.as_str())
     };
     let nothing = (kept.is_empty() && !judged.is_empty()).then(|| Row::new(NOTHING).key("nothing"));
     let all = standing(kept, times).into_iter().chain(nothing);
