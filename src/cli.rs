@@ -20,7 +20,8 @@ const RULES: &[&str] = &["list", "check", "explain", "trust", "untrust"];
     max_term_width = 100,
     after_help = "aye models [--json] lists the models of the service instead of talking to one.\naye audit [ID] [--json] \
         tells of every call of a session who allowed it, when, and what became of it.\naye rules [list|check|explain 'COMMAND'|trust|untrust] \
-        [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why.\n\
+        [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why; explain with --continue or \
+        --resume ID counts what was allowed in that session.\n\
         aye sessions [list|show|search|rename|rm|fork|export] looks after the sessions: lists them, shows one, finds \
         what was said, names, removes, copies, and writes one as markdown, HTML or JSON.\n\
         aye doctor [--json] looks at \

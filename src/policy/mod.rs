@@ -13,7 +13,7 @@ mod subject;
 pub use cover::covers;
 pub use explain::{Step, explain};
 pub use mode::Mode;
-pub use offers::{may_be_rule, offers, too_wide};
+pub use offers::{may_be_rule, offers, runs_what_it_is_given, too_wide, why_none};
 pub use rule::{About, At, Holds, Rule, Rules, Says};
 pub use subject::Subject;
 
@@ -103,6 +103,9 @@ pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, p
     }
     if policy.mode.lets_through(plan) {
         return Verdict::Allow(format!("the session is in {} mode", policy.mode.word()));
+    }
+    if let Some(why) = cover::outdated(granted, rules, &of) {
+        return Verdict::Ask(why);
     }
     Verdict::Ask(match &plan.access {
         Access::Nothing | Access::Read(_) => String::new(),

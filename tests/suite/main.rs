@@ -40,6 +40,7 @@ mod record;
 mod rehearsals;
 mod rough_life;
 mod rules;
+mod scripts;
 mod second_reader;
 mod secrets;
 mod session_files;

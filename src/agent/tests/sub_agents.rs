@@ -54,7 +54,7 @@ pub(super) fn looked(state: &mut State, of: &str, id: &str, intent: Intent) -> V
     update(state, Event::Planned { turn, call: id.into(), intent: Ok(intent) })
 }
 
-fn ran(state: &mut State, of: &str, id: &str) -> Vec<Effect> {
+pub(super) fn ran(state: &mut State, of: &str, id: &str) -> Vec<Effect> {
     let turn = turn(beneath(state, of));
     let outcome = Outcome::Done(format!("did {id}"));
     update(
