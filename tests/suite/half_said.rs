@@ -34,8 +34,9 @@ fn r51_a_kill_in_the_middle_of_a_reply_keeps_the_words_that_came() {
     program.until("word14");
     // Nothing more comes, and no one does anything: it is kept all the same.
     program.until_that("the last word is kept", |program| kept(program).contains("word14"));
+    // How often it is written is counted in virtual time, where the machine's load says nothing.
     let pieces = kept(&program).matches("\"kind\":\"grown\"").count();
-    assert!((2..=9).contains(&pieces), "it is written about once a second: {pieces}");
+    assert!((1..=15).contains(&pieces), "no more often than something came: {pieces}");
     assert!(!kept(&program).contains("\"replied\""));
     program.signal(Signal::KILL);
     program.ends();

@@ -137,6 +137,21 @@ fn what_was_said_is_found_across_sessions_with_its_line() {
 }
 
 #[test]
+fn the_list_on_the_screen_finds_what_was_said_and_opens_it() {
+    let home = home();
+    let flags = ["--base-url", "http://127.0.0.1:9/v1", "--model", "m"];
+    let mut program = Setup::again(&home.0.place, &flags).start();
+    program.until("You talk to");
+    program.keys("\x1bs");
+    program.until("plant an orchard");
+    program.types("apple day");
+    program.until("model: An apple a day");
+    program.until_gone("plant an orchard");
+    program.keys("\r");
+    program.until("Because of time.");
+}
+
+#[test]
 fn r52_damaged_files_are_listed_and_hide_no_other() {
     let home = home();
     std::fs::write(home.sessions().join("01DAMAGED.jsonl"), [0; 5000]).unwrap();
