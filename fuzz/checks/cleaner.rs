@@ -1,7 +1,10 @@
 //! Text that is shown: nothing in it controls the terminal, on the screen or on a card, and nothing hides on a card.
 
 use aye::tui::text::{clean, output, reveal, width};
-use aye::tui::theme::Themes;
+use aye::tui::theme::{Theme, Themes};
+use std::sync::LazyLock;
+
+static THEME: LazyLock<Theme> = LazyLock::new(|| Themes::bundled().choose("dark", None));
 
 /// Bytes as text.
 pub fn check(bytes: &[u8]) {
@@ -28,14 +31,14 @@ pub fn check(bytes: &[u8]) {
         assert!(width::width(&width::fit_end(&line, cells)) <= cells);
     }
 
-    let theme = Themes::bundled().choose("dark", None);
-    let shown = output::shown(&text, theme.text, &theme);
+    let theme = &*THEME;
+    let shown = output::shown(&text, theme.text, theme);
     is_calm(&shown.text);
     for (end, _) in &shown.looks {
         assert!(shown.text.is_char_boundary(*end), "a look ends inside of a letter");
     }
     for columns in [1, 2, 40] {
-        for line in output::lines(&text, theme.text, &theme, columns) {
+        for line in output::lines(&text, theme.text, theme, columns) {
             let line: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
             is_calm(&line);
             assert!(width::width(&line) <= columns, "{line:?} is wider than {columns}");
