@@ -123,6 +123,8 @@
 //!   (`agent::Step::Delegated`). Turns are counted by one counter, so an event finds the one it is for without a wrapper;
 //!   its entries are kept as `Entry::Beneath` in the one log, and its calls have ids that no other call of the session has.
 //!   `agent::State::waiting` shows what has waited longest, whoever asks.
+//! - The journal ([`store::journal`]) is for whoever looks for a fault: what the runtime did and when. What may stand in it is
+//!   decided in one file (`runtime::noting`), which writes numbers and words of ours; an error has such words beside its own.
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

@@ -60,8 +60,8 @@ pub enum Commands {
     Told(Arc<str>),
 }
 
-/// How long the trial of a stage may take.
-const TRIAL: Duration = Duration::from_secs(5);
+/// How long the trial of a stage may take: on a machine that is busy to its limits some milliseconds become seconds.
+const TRIAL: Duration = Duration::from_secs(30);
 
 impl StageShell {
     /// Over this rehearsal's layer. `shell` says which environment a command gets and what is closed to it.
@@ -143,6 +143,9 @@ pub fn try_stage(program: &Path, project: &Path, beside: &Path) -> Result<(), St
         Ok(Some(Report::Unwalled(_))) => Err("the walls within it could not be raised".to_owned()),
         Ok(Some(Report::Exit(_) | Report::Signal(_) | Report::Failed(_)) | None) => {
             Err("what was tried on it did not run to its end".to_owned())
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+            Err(format!("its trial did not end within {} s", TRIAL.as_secs()))
         }
         Err(error) => Err(format!("it could not be tried ({error})")),
     }

@@ -1,7 +1,7 @@
 //! The layers of a stage: their folders, and their mounts before these have a place.
 
 use super::setting::Setting;
-use crate::project::rehearsal::UPPER;
+use crate::project::rehearsal::{UPPER, clear};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string,
@@ -28,6 +28,8 @@ pub fn of_place(setting: &Setting, place: &Path) -> PathBuf {
 /// Makes the folders of all layers.
 pub fn make_folders(setting: &Setting) -> io::Result<()> {
     let like = |folder: &Path, real: &Path| -> io::Result<()> {
+        // What the kernel left there of the last command says that its layer was not synced, and would be refused.
+        clear(&folder.join(WORK))?;
         fs::create_dir_all(folder.join(WORK))?;
         let upper = folder.join(UPPER);
         if !upper.is_dir() {
@@ -56,6 +58,8 @@ pub fn lay(folder: &Path, layer: &Path) -> io::Result<OwnedFd> {
     fsconfig_set_string(&overlay, "workdir", name(&work))?;
     // The marks an ordinary person may set.
     fsconfig_set_flag(&overlay, "userxattr")?;
+    // Without this the end of each command would sync the whole file system that the layer is on.
+    fsconfig_set_flag(&overlay, "volatile")?;
     fsconfig_create(&overlay)?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     Ok(fsmount(&overlay, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
