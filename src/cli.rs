@@ -1,5 +1,7 @@
 //! What can be typed after the program's name.
 
+pub mod sessions;
+
 use crate::chat::Becomes;
 use clap::{ArgAction, Parser};
 use std::path::PathBuf;
@@ -18,7 +20,10 @@ const RULES: &[&str] = &["list", "check", "explain", "trust", "untrust"];
     max_term_width = 100,
     after_help = "aye models [--json] lists the models of the service instead of talking to one.\naye audit [ID] [--json] \
         tells of every call of a session who allowed it, when, and what became of it.\naye rules [list|check|explain 'COMMAND'|trust|untrust] \
-        [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why.\n\
+        [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why; explain with --continue or \
+        --resume ID counts what was allowed in that session.\n\
+        aye sessions [list|show|search|rename|rm|fork|export] looks after the sessions: lists them, shows one, finds \
+        what was said, names, removes, copies, and writes one as markdown, HTML or JSON.\n\
         aye doctor [--json] looks at \
         settings, keys, the model, the terminal and the sandbox, and says what is wrong and what to do about it."
 )]
@@ -32,7 +37,7 @@ pub struct Cli {
     pub print: bool,
 
     /// With -p: one JSON entry per line instead of text; with models: one model per line; with audit: one call per line;
-    /// with rules: one rule or step per line; with doctor: one finding per line
+    /// with rules: one rule or step per line; with doctor: one finding per line; with sessions list and search: one per line
     #[arg(long)]
     pub json: bool,
 
@@ -85,9 +90,17 @@ pub struct Cli {
     #[arg(short = 'C', long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
 
+    /// Keep what was said in the journal too, with keys masked, to look for a fault
+    #[arg(long)]
+    pub debug_content: bool,
+
     /// Play the tour, whatever is configured
     #[arg(long, action = ArgAction::SetTrue)]
     pub tour: bool,
+
+    /// What belongs to `aye sessions`
+    #[command(flatten)]
+    pub kept: sessions::Flags,
 }
 
 impl Cli {
@@ -110,6 +123,14 @@ impl Cli {
         let (first, rest) = self.words.split_first()?;
         let asks = !self.print && first == "rules";
         let known = rest.first().is_none_or(|word| RULES.contains(&word.as_str()));
+        (asks && known).then(|| rest.iter().map(String::as_str).collect())
+    }
+
+    /// Whether sessions are looked after, and how: the words behind `sessions`.
+    pub fn keeps_sessions(&self) -> Option<Vec<&str>> {
+        let (first, rest) = self.words.split_first()?;
+        let asks = !self.print && first == "sessions";
+        let known = rest.first().is_none_or(|word| sessions::DOES.contains(&word.as_str()));
         (asks && known).then(|| rest.iter().map(String::as_str).collect())
     }
 

@@ -83,6 +83,10 @@
 //!   `Session::messages` tells its summary in place of what is before. While the model writes it the agent is
 //!   `Phase::Thinking` with another purpose, and the reply that follows has a `TurnId` of its own, so that nothing late
 //!   of the summary is taken for it.
+//! - A reply that grows is written about once a second, as lines that are no entries ([`chat::Grown`]): whoever reads a session
+//!   makes one entry of those whose reply never came to its end, and going on writes it down.
+//! - What is handed on ([`assemble`]'s document of a session) is cleaned first, then masked ([`chat::mask`]), then escaped: in
+//!   another order a colour code would hide a key, and a mark a tag.
 //! - Every entry is counted once, when it is applied ([`chat::tokens`]); how full the window is costs a subtraction.
 //! - The terminal's bytes are read and parsed here (`tui::input`), not by crossterm: a terminal that is gone must end
 //!   the program, and the lost end of a paste must not lock the keyboard.
@@ -116,6 +120,8 @@
 //!   (`agent::Step::Delegated`). Turns are counted by one counter, so an event finds the one it is for without a wrapper;
 //!   its entries are kept as `Entry::Beneath` in the one log, and its calls have ids that no other call of the session has.
 //!   `agent::State::waiting` shows what has waited longest, whoever asks.
+//! - The journal ([`store::journal`]) is for whoever looks for a fault: what the runtime did and when. What may stand in it is
+//!   decided in one file (`runtime::noting`), which writes numbers and words of ours; an error has such words beside its own.
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

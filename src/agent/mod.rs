@@ -31,7 +31,7 @@ pub use effect::Effect;
 pub use event::Event;
 pub use request::{DRY_RUN_STAGED, DRY_RUN_TOLD, WAS_REHEARSED, standing_words, words_beneath};
 pub use resume::resume;
-pub use standing::{Allowed, Kept, Width, kept, widths};
+pub use standing::{Allowed, Kept, Width, kept, why_none, widths};
 pub use state::{Pending, Phase, State, Step};
 pub use sub_agent::{AT_ONCE, IN_A_TURN, Offer, SubAgent};
 pub use waiting::Waiting;

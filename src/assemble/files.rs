@@ -25,7 +25,8 @@ impl Wanted {
         self.0.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    fn is_last(&self, number: u64) -> bool {
+    /// Whether none was wanted since.
+    pub(super) fn is_last(&self, number: u64) -> bool {
         self.0.load(Ordering::Relaxed) == number
     }
 }

@@ -2,7 +2,7 @@
 
 use super::model::Model;
 use super::wiring::{Session, Wiring};
-use super::{Connecting, facts, files, there};
+use super::{Connecting, facts, files, said, there};
 use crate::agent::Effect;
 use crate::chat::SessionId;
 use crate::project::disk::Disk;
@@ -33,6 +33,8 @@ pub(super) struct Around {
     drafts: Drafts,
     /// Which gathering of the project's files is the last that was wanted.
     files: files::Wanted,
+    /// Which look through what was said is the last that was wanted.
+    said: files::Wanted,
     pub(super) replies: Sender<Reply>,
 }
 
@@ -67,6 +69,7 @@ impl Around {
             runtime,
             drafts,
             files: files::Wanted::default(),
+            said: files::Wanted::default(),
             replies,
         }
     }
@@ -158,6 +161,15 @@ impl Host for Around {
                         Err(error) => Reply::Notice(format!("The sessions could not be listed: {error}.")),
                     })
                 });
+            }
+            Wish::Search(words) => {
+                let (sessions, folder) = (self.wiring.sessions(), self.wiring.folder.clone());
+                let (wanted, number, replies) = (self.said.clone(), self.said.anew(), self.replies.clone());
+                if !words.is_empty() {
+                    tokio::task::spawn_blocking(move || {
+                        said::find(&sessions, &folder, &words, &wanted, number, &replies);
+                    });
+                }
             }
             Wish::Open(id) if id == self.session => {
                 self.tell(Reply::Notice("This session is open already.".to_owned()));

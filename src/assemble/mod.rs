@@ -6,6 +6,7 @@ mod audit;
 mod choosing;
 mod connecting;
 mod doctor;
+mod document;
 mod facts;
 mod files;
 mod host;
@@ -16,7 +17,9 @@ mod models;
 mod print;
 mod rules;
 mod rules_told;
+mod said;
 mod screen;
+mod sessions;
 mod there;
 mod walls;
 mod wiring;
@@ -25,7 +28,7 @@ use crate::cli::Cli;
 use crate::config::{self, Credentials, Overrides};
 use crate::policy::Mode;
 use crate::project::shell::Shell;
-use crate::store::Places;
+use crate::store::{Journal, Places};
 use crate::tools::{self, Toolbox};
 use advisers::Advisers;
 use anyhow::{Context, Result};
@@ -76,12 +79,20 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     if let Some(words) = cli.asks_rules() {
         return rules_told::run(&cli, &words);
     }
+    if let Some(words) = cli.keeps_sessions() {
+        return sessions::run(&cli, &words);
+    }
+    if let Some((flag, with)) = cli.kept.set().next() {
+        return Err(
+            Mistake(format!("{flag} goes with: aye sessions {}", with.join(", aye sessions "))).into()
+        );
+    }
     if cli.examines() {
         return doctor::run(&cli).await;
     }
     if cli.json && !print {
         return Err(Mistake(
-            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules".to_owned(),
+            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules, aye sessions list, aye sessions search".to_owned(),
         )
         .into());
     }
@@ -110,7 +121,39 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         .into());
     }
     let start = prepare(cli)?;
-    if print { print::run(start).await } else { screen::run(start).await }
+    let journal = start.wiring.journal.clone();
+    let how = if print { "printing" } else { "with a screen" };
+    journal.note(format_args!(
+        "aye {} begins, {how}, process {}",
+        env!("CARGO_PKG_VERSION"),
+        std::process::id()
+    ));
+    let (before, noted) = (std::panic::take_hook(), journal.clone());
+    std::panic::set_hook(Box::new(move |info| {
+        let at = info.location().map(ToString::to_string).unwrap_or_default();
+        noted.note(format_args!("a panic at {at}"));
+        before(info);
+    }));
+    let ended = if print { print::run(start).await } else { screen::run(start).await };
+    match &ended {
+        Ok(_) => journal.note("aye ends"),
+        Err(error) => {
+            let whose = if error.is::<Mistake>() { "the caller's mistake" } else { "an error" };
+            journal.note(format_args!("aye ends with {whose}"));
+            journal.content("why", || format!("{error:#}"));
+        }
+    }
+    ended
+}
+
+/// Everything that the settings know to be secret, or to hold what is.
+fn secrets(connecting: &Connecting) -> Vec<String> {
+    let mut secrets: Vec<String> = connecting.credentials.all().map(|key| key.expose().to_owned()).collect();
+    for profile in connecting.settings.config.profiles.values() {
+        secrets.extend(profile.key_env.as_ref().and_then(|name| std::env::var(name).ok()));
+        secrets.extend(profile.headers.values().chain(profile.query.values()).chain(&profile.proxy).cloned());
+    }
+    secrets
 }
 
 fn prepare(cli: Cli) -> Result<Start> {
@@ -156,7 +199,9 @@ fn prepare(cli: Cli) -> Result<Start> {
     let keys: Vec<String> = profiles.filter_map(|profile| profile.key_env.clone()).collect();
     let (advisers, told) = Advisers::of(&connecting, &keys);
     notices.extend(told);
+    let journal = Journal::new(places.journal(), cli.debug_content, secrets(&connecting));
     let wiring = Wiring {
+        journal,
         places,
         folder,
         tools: Arc::new(Toolbox::builtin(tools)),

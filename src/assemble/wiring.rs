@@ -15,7 +15,7 @@ use crate::project::shell::Shell;
 use crate::project::stage::{Commands, StageShell, try_stage};
 use crate::runtime::{Events, Runtime};
 use crate::store::read::Matter;
-use crate::store::{self, Fork, Header, Lines, Places, Sessions, new_id};
+use crate::store::{self, Fork, Header, Journal, Lines, Places, Sessions, new_id};
 use crate::tools::Toolbox;
 use crate::tui::text::clean::one_line;
 use anyhow::{Context, Result};
@@ -48,6 +48,8 @@ pub(super) struct Wiring {
     pub(super) titles: bool,
     /// Whether a session may go on after its next turn: not where one reply is printed.
     pub(super) lasts: bool,
+    /// Where it is noted what happens.
+    pub(super) journal: Journal,
 }
 
 /// Whether a session is rehearsed.
@@ -263,6 +265,12 @@ impl Wiring {
         };
         let (mut runtime, events) =
             Runtime::new(model.llm.clone(), self.tools.clone(), project, shell, Box::new(log));
+        self.journal.note(format_args!(
+            "session {id}, {}, to {}",
+            if dry_run { "a dry run" } else { "for real" },
+            model.seen.source
+        ));
+        runtime.notes_in(self.journal.clone());
         runtime.consults(self.advisers.in_session(id));
         let (told, unstaged) = match &rehearsed {
             Some(Commands::Told(why)) => (agent::DRY_RUN_TOLD, Some(why.to_string())),

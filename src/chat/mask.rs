@@ -159,7 +159,8 @@ fn named(rest: &str) -> Option<Range<usize>> {
     let capital =
         !name.bytes().any(|byte| byte.is_ascii_lowercase()) && CAPITALS.iter().any(|end| name.ends_with(end));
     let lower = || name.to_ascii_lowercase();
-    if !capital && !(name.len() < 64 && NAMES.iter().any(|end| lower().ends_with(end))) {
+    let known = || name.len() < 64 && NAMES.iter().any(|end| lower().ends_with(end));
+    if !(capital || known()) {
         return None;
     }
     let quote = |byte: u8| matches!(byte, b'"' | b'\'' | b'\\' | b'`');

@@ -13,7 +13,7 @@ mod subject;
 pub use cover::covers;
 pub use explain::{Step, explain};
 pub use mode::Mode;
-pub use offers::{may_be_rule, offers, too_wide};
+pub use offers::{may_be_rule, offers, runs_what_it_is_given, too_wide, why_none};
 pub use rule::{About, At, Holds, Rule, Rules, Says};
 pub use subject::Subject;
 
@@ -131,6 +131,9 @@ fn for_real(
     }
     if policy.mode.lets_through(plan) {
         return Verdict::Allow(format!("the session is in {} mode", policy.mode.word()));
+    }
+    if let Some(why) = cover::outdated(granted, rules, &of) {
+        return Verdict::Ask(why);
     }
     Verdict::Ask(match &plan.access {
         Access::Nothing | Access::Read(_) => String::new(),

@@ -4,6 +4,7 @@ mod act;
 mod basis;
 mod consult;
 mod name;
+mod noting;
 mod pictures;
 mod plan;
 mod running;
@@ -16,7 +17,7 @@ use crate::llm::Llm;
 use crate::project::Writer;
 use crate::project::shell::Shell;
 use crate::project::stage::Commands;
-use crate::store::Log;
+use crate::store::{Journal, Log};
 use crate::tools::Toolbox;
 pub use crate::tools::crash::is_contained;
 pub use consult::{Consultants, Reader};
@@ -60,6 +61,7 @@ pub struct Means {
     pub consultants: Arc<Consultants>,
     /// What the agent has to know before a call is judged, where it is not what it was told last.
     anew: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
+    journal: Journal,
     events: mpsc::Sender<Event>,
 }
 
@@ -78,7 +80,8 @@ impl Runtime {
         let (events, receiver) = mpsc::channel(WAITING);
         let anew = Arc::new(|| None);
         let commands = Commands::Told("none was set".into());
-        let means = Means { llm, tools, project, shell, commands, consultants: Arc::default(), anew, events };
+        let (consultants, journal) = (Arc::default(), Journal::default());
+        let means = Means { llm, tools, project, shell, commands, consultants, anew, journal, events };
         let (naming, asking) = (JoinSet::new(), JoinSet::new());
         (Self { means, log, running: Running::default(), naming, asking, unasked: None }, receiver)
     }
@@ -91,6 +94,11 @@ impl Runtime {
     /// Asks these about calls, as the agent's state wants.
     pub fn consults(&mut self, consultants: Consultants) {
         self.means.consultants = Arc::new(consultants);
+    }
+
+    /// Notes in this journal what happens; before this it does so nowhere.
+    pub fn notes_in(&mut self, journal: Journal) {
+        self.means.journal = journal;
     }
 
     /// Looks, before a tool does, whether there is something the agent has to know before it judges; blocks meanwhile.
@@ -114,7 +122,11 @@ impl Runtime {
                     if let Entry::Replied { incomplete: None, calls, .. } = &entry {
                         self.ask_window(!calls.is_empty());
                     }
+                    noting::entry(&self.means.journal, &entry);
                     if let Err(error) = self.log.append(&entry) {
+                        self.means
+                            .journal
+                            .note(format_args!("the session could not be saved: {}", error.kind()));
                         trouble = Some(unsaved(&error));
                     }
                 }
@@ -146,7 +158,10 @@ impl Runtime {
                     self.naming.spawn(name::name(self.means.clone(), *request));
                 }
                 Effect::Hurry => self.means.llm.hurry(),
-                Effect::Cancel { turn } => self.running.cancel(turn),
+                Effect::Cancel { turn } => {
+                    self.means.journal.note(format_args!("turn {}: stopped", turn.0));
+                    self.running.cancel(turn);
+                }
             }
         }
         trouble

@@ -71,6 +71,11 @@ impl Sessions {
         Ok(self.files()?.into_iter().map(|file| look(&file)).collect())
     }
 
+    /// How many there are, readable or not.
+    pub fn count(&self) -> usize {
+        self.files().map_or(0, |files| files.len())
+    }
+
     /// Those of the fifty added to last that another process has open. Nothing is changed, and nobody is kept
     /// waiting for longer than one look.
     pub fn open_elsewhere(&self) -> Vec<SessionId> {

@@ -8,6 +8,7 @@ use super::{Error, private, read};
 use crate::chat::{Decision, Entry, Preview, SessionId, Source};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read as _, Seek, SeekFrom};
 use std::ops::ControlFlow;
@@ -17,6 +18,8 @@ use std::path::Path;
 const SHOWN: usize = 160;
 /// Characters before the word in a line that is longer.
 const BEFORE: usize = 40;
+/// Characters before the word where there is little room.
+const NEAR: usize = 16;
 /// A reply that came to no end is within so many bytes of the end of its file.
 const LATE: u64 = 4 << 20;
 
@@ -116,6 +119,20 @@ impl Words {
         let longest = self.words.first()?;
         let has = |line: &&str| line.to_lowercase().contains(longest.as_str());
         Some(text.lines().find(has).unwrap_or(text))
+    }
+
+    /// A line from a little before the first of the words in it, for where there is no room for all of it.
+    pub fn from_word<'a>(&self, line: &'a str) -> Cow<'a, str> {
+        let low = line.to_lowercase();
+        let first = self.words.iter().filter_map(|word| low.find(word.as_str())).min().unwrap_or(0);
+        let before = low[..first].chars().count();
+        if before <= NEAR {
+            return Cow::Borrowed(line);
+        }
+        let rest: String = line.chars().skip(before - NEAR / 2).collect();
+        // Not in the middle of a word.
+        let start = rest.find(' ').filter(|at| *at <= NEAR / 2).map_or(0, |at| at + 1);
+        Cow::Owned(format!("…{}", &rest[start..]))
     }
 
     /// A line cut to what is worth showing of it.

@@ -80,20 +80,20 @@ impl Tool for BashExec {
         let basis = scripts::named(&line.command, files);
         // What holds secrets or is obeyed by other programs is asked about every time.
         let lasting = basis.beyond.as_ref().is_none_or(|beyond| !beyond.sensitive);
+        // A yes that lasts is for what the scripts hold now.
+        let bound = basis.bound().ok().filter(|_| lasting);
         Ok(Intent::Act(Box::new(Plan {
             title: "run a command?".to_owned(),
             summary: brief::line(&line.command, 120),
             access: reach::access(line.clone(), files),
             preview: Preview::Command(line.clone()),
-            always: lasting.then(|| {
-                Grant::new(
-                    "bash_exec",
-                    Scope::Command {
-                        command: line.command.clone(),
-                        folder: line.folder.clone(),
-                        network: line.network.is_some(),
-                    },
-                )
+            always: bound.map(|scripts| {
+                let scope = Scope::Command {
+                    command: line.command.clone(),
+                    folder: line.folder.clone(),
+                    network: line.network.is_some(),
+                };
+                Grant::new("bash_exec", scope).bound_to(scripts)
             }),
             destroys: destroys::by(&line.command),
             basis,

@@ -17,6 +17,9 @@ pub trait Host: Send {
 pub enum Wish {
     /// The sessions of this project, newest first: [`Reply::Sessions`].
     Sessions,
+    /// What was said in the sessions of this project that has these words: [`Reply::Found`], more than once where that takes
+    /// a while. What was looked for before is not any more; with no words nothing is.
+    Search(String),
     /// Go on with another session: [`Reply::Opened`].
     Open(SessionId),
     /// Go on with a copy of this session, which stays as it is: [`Reply::Opened`].
@@ -93,6 +96,15 @@ pub enum Wish {
 pub enum Reply {
     /// The sessions of this project, newest first.
     Sessions(Vec<SessionRow>),
+    /// Sessions in which these words were said.
+    Found {
+        /// The words as they were wanted.
+        words: String,
+        /// Each with the line; every time all that are known.
+        lines: Vec<(SessionId, String)>,
+        /// Whether these are all.
+        whole: bool,
+    },
     /// Another session is in hand.
     Opened(Box<Opened>),
     /// The models that may be chosen.

@@ -8,7 +8,7 @@ use super::text::{output, wrap};
 use super::theme::Theme;
 use crate::agent::{Kept, Mode};
 use crate::chat::link::Target;
-use crate::chat::{Becomes, CallId};
+use crate::chat::{Becomes, CallId, SessionId};
 use ratatui::text::Line;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub enum Overlay {
     /// The keys that work now.
     Help(Help),
     /// The sessions of this project, and what is done with the one that is picked.
-    Sessions(Picker, Vec<SessionRow>, Picking),
+    Sessions(Picker, Held, Picking),
     /// The themes; the one that was there before is kept for those who leave without choosing.
     Themes(Picker, Box<Theme>),
     /// Every command.
@@ -47,12 +47,23 @@ pub enum Overlay {
 /// What stands, and what may be done about it.
 #[derive(Debug, Clone)]
 pub enum Ledger {
-    /// All of it.
-    List(Vec<Kept>),
+    /// All of it; and below it every call that was judged, the newest first.
+    List(Vec<Kept>, Vec<CallId>),
     /// Whether this is really taken back.
     Sure(Box<Kept>),
     /// Whether these rules of the project are trusted.
     Trust(String),
+}
+
+/// The sessions of a list, and what was found in them.
+#[derive(Debug, Clone, Default)]
+pub struct Held {
+    /// In the order of the list.
+    pub rows: Vec<SessionRow>,
+    /// What is looked for in all that was said; empty where nothing is.
+    pub wanted: String,
+    /// In which sessions it was found, with the line.
+    pub lines: Vec<(SessionId, String)>,
 }
 
 /// What is done with a session that is picked from the list.

@@ -30,8 +30,11 @@ fn held(sessions: &Sessions, id: &str, folder: &str, entries: &[Entry]) {
     }
 }
 
+/// A session, what was found in it, and whether there is more.
+type Finding = (String, Vec<(Whose, String)>, bool);
+
 /// In which sessions something is found, and what of each.
-fn finds(sessions: &Sessions, words: &[&str]) -> Vec<(String, Vec<(Whose, String)>, bool)> {
+fn finds(sessions: &Sessions, words: &[&str]) -> Vec<Finding> {
     let mut all = Vec::new();
     let scope = Scope { project: None, most: 3, wanted: &|| true };
     let unread = sessions.search(&Words::new(words.iter().copied()).unwrap(), &scope, &mut |found| {
@@ -212,4 +215,7 @@ fn a_long_line_is_told_around_the_word() {
     assert!(shown.starts_with('…') && shown.ends_with('…') && shown.contains("needle"), "{shown}");
     assert_eq!(shown.chars().count(), SHOWN + 2);
     assert_eq!(words.excerpt("  a needle "), "a needle");
+    assert_eq!(words.from_word("a needle and more"), "a needle and more");
+    assert_eq!(words.from_word("far in a haystack lies a Needle and more"), "…lies a Needle and more");
+    assert_eq!(words.from_word(&("漢".repeat(40) + "needle")), format!("…{}needle", "漢".repeat(8)));
 }

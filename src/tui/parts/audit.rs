@@ -164,48 +164,8 @@ impl Page {
     }
 
     fn step(&mut self, when: &str, entry: &Entry) {
-        match entry {
-            Entry::Planned { verdict, why, .. } => {
-                let between = match (verdict.as_str(), why.is_empty()) {
-                    (_, true) => "",
-                    ("ask", false) => " because ",
-                    (_, false) => ": ",
-                };
-                self.say(when, &format!("{}{between}{why}", brief_verdict(verdict)));
-            }
-            Entry::Consulted { by, advice, why, failed, took_ms, .. } => {
-                let said = match (failed, why.is_empty()) {
-                    (true, _) => format!("could not be asked: {why}"),
-                    (false, true) => format!("said {}", advice.word()),
-                    (false, false) => format!("said {}: {why}", advice.word()),
-                };
-                let took = how_long(Duration::from_millis(*took_ms));
-                self.say(when, &format!("{} {said} · {took}", by.words()));
-            }
-            Entry::Asked { questions, .. } => match questions.list.as_slice() {
-                [one] => self.say(when, &format!("asked you: {}", one.text)),
-                list => self.say(when, &format!("asked you {} questions", list.len())),
-            },
-            Entry::Decided { decision, by, .. } => {
-                self.say(when, &format!("{} {}{}", who(by), decided(decision), pressed(Some(by))));
-            }
-            Entry::Answered { answer, by, .. } => {
-                let what = match answer.status {
-                    Status::Answered => "answered",
-                    Status::Declined => "declined to answer",
-                    Status::Deferred => "put it off",
-                };
-                let who = by.as_ref().map_or("you", who);
-                self.say(when, &format!("{who} {what}{}", pressed(by.as_ref())));
-            }
-            Entry::Settled { outcome, took_ms, .. } => {
-                let took = match took_ms {
-                    0 => String::new(),
-                    ms => format!(" in {}", how_long(Duration::from_millis(*ms))),
-                };
-                self.say(when, &format!("{}{took}", outcome_word(outcome)));
-            }
-            _ => {}
+        if let Some(words) = step(entry) {
+            self.say(when, &words);
         }
     }
 
@@ -270,6 +230,53 @@ impl Page {
     fn result(&mut self, outcome: &Outcome) {
         self.put("result", clean::clean(outcome.text()).trim_end());
     }
+}
+
+/// One step of a call in words; nothing for what is no step.
+pub fn step(entry: &Entry) -> Option<String> {
+    Some(match entry {
+        Entry::Planned { verdict, why, .. } => {
+            let between = match (verdict.as_str(), why.is_empty()) {
+                (_, true) => "",
+                ("ask", false) => " because ",
+                (_, false) => ": ",
+            };
+            format!("{}{between}{why}", brief_verdict(verdict))
+        }
+        Entry::Consulted { by, advice, why, failed, took_ms, .. } => {
+            let said = match (failed, why.is_empty()) {
+                (true, _) => format!("could not be asked: {why}"),
+                (false, true) => format!("said {}", advice.word()),
+                (false, false) => format!("said {}: {why}", advice.word()),
+            };
+            let took = how_long(Duration::from_millis(*took_ms));
+            format!("{} {said} · {took}", by.words())
+        }
+        Entry::Asked { questions, .. } => match questions.list.as_slice() {
+            [one] => format!("asked you: {}", one.text),
+            list => format!("asked you {} questions", list.len()),
+        },
+        Entry::Decided { decision, by, .. } => {
+            format!("{} {}{}", who(by), decided(decision), pressed(Some(by)))
+        }
+        Entry::Answered { answer, by, .. } => {
+            let what = match answer.status {
+                Status::Answered => "answered",
+                Status::Declined => "declined to answer",
+                Status::Deferred => "put it off",
+            };
+            let who = by.as_ref().map_or("you", who);
+            format!("{who} {what}{}", pressed(by.as_ref()))
+        }
+        Entry::Settled { outcome, took_ms, .. } => {
+            let took = match took_ms {
+                0 => String::new(),
+                ms => format!(" in {}", how_long(Duration::from_millis(*ms))),
+            };
+            format!("{}{took}", outcome_word(outcome))
+        }
+        _ => return None,
+    })
 }
 
 /// A decision in full.

@@ -30,6 +30,8 @@ pub struct Picker {
     note: String,
     /// What is said before what was typed, where that may be taken though no row says it.
     offers: Option<&'static str>,
+    /// What stands in the empty filter.
+    invites: &'static str,
     /// The key that takes a row and keeps it, where rows can be kept.
     keeps: Option<String>,
 }
@@ -42,6 +44,8 @@ pub struct Row {
     more: String,
     detail: String,
     paths: bool,
+    /// Whether it stays whatever the filter says.
+    found: bool,
     /// What the filter reads.
     searched: String,
 }
@@ -87,6 +91,12 @@ impl Row {
         Self { more, searched, ..self }
     }
 
+    /// It was found by what was typed, otherwise than by its own texts: it stays in the list, and its second column, which
+    /// says where, has the most room.
+    pub fn found(self) -> Self {
+        Self { found: true, ..self }
+    }
+
     /// At the right edge: a time, a size. Not searched.
     pub fn detail(self, detail: &str) -> Self {
         Self { detail: clean::one_line(detail).into_owned(), ..self }
@@ -107,6 +117,7 @@ impl Picker {
             page: Cell::new(10),
             note: String::new(),
             offers: None,
+            invites: "type to filter",
             keeps: None,
         };
         picker.search();
@@ -116,6 +127,11 @@ impl Picker {
     /// A list in which what is typed may be taken too; `words` say what that is, such as `ask for`.
     pub fn offering(self, words: &'static str) -> Self {
         Self { offers: Some(words), ..self }
+    }
+
+    /// A list whose empty filter says this.
+    pub fn inviting(self, words: &'static str) -> Self {
+        Self { invites: words, ..self }
     }
 
     /// A list whose rows can be kept; by this key, as it is shown.
@@ -255,7 +271,11 @@ impl Picker {
         self.found = if typed.trim().is_empty() {
             (0..self.rows.len()).collect()
         } else {
-            self.filter().found(self.rows.iter().map(|row| row.searched.as_str()))
+            let mut found = self.filter().found(self.rows.iter().map(|row| row.searched.as_str()));
+            let others = |at: &usize| self.rows[*at].found && !found.contains(at);
+            let others: Vec<usize> = (0..self.rows.len()).filter(others).collect();
+            found.extend(others);
+            found
         };
     }
 

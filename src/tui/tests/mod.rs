@@ -17,6 +17,7 @@ mod outputs;
 mod pictures;
 mod questions;
 mod rehearsed;
+mod sessions;
 mod speed;
 mod unheard;
 mod waiting;

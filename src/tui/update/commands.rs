@@ -1,6 +1,6 @@
 //! What commands do, and the lists they open.
 
-use super::{agent, audit, connect, copy, grants, key, models, modes, search};
+use super::{agent, audit, connect, copy, grants, key, models, modes, search, sessions};
 use crate::agent::Waiting;
 use crate::chat::Becomes;
 use crate::tui::command::{COMMANDS, Command};
@@ -22,7 +22,7 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
         Command::Help => help(state),
         Command::New => leave_for(state, Wish::New),
         Command::Fork => fork(state, words),
-        Command::Resume => sessions(state, Picking::Open),
+        Command::Resume => sessions::open(state, Picking::Open),
         Command::Theme => themes(state),
         Command::Model if !words.is_empty() => models::use_named(state, words),
         Command::Model => models::open(state),
@@ -139,17 +139,6 @@ pub fn palette(state: &mut State) -> Vec<Effect> {
     let items = COMMANDS.iter().map(item).collect();
     state.overlays.push(Overlay::Commands(Picker::new("commands", "", items)));
     Vec::new()
-}
-
-/// The sessions: the list is there at once, its rows when the host has them.
-pub fn sessions(state: &mut State, picking: Picking) -> Vec<Effect> {
-    let title = match picking {
-        Picking::Open => "sessions",
-        Picking::Fork(_) => "go on with a copy of",
-    };
-    let picker = Picker::new(title, "no other session here", Vec::new());
-    state.overlays.push(Overlay::Sessions(picker, Vec::new(), picking));
-    vec![Effect::Ask(Wish::Sessions)]
 }
 
 /// The themes, each shown as the cursor comes to it.

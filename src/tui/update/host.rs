@@ -1,13 +1,11 @@
 //! What the program around the screen has to say.
 
-use super::{agent, audit, card, connect, grants, models};
+use super::{agent, audit, card, connect, grants, models, sessions};
 use crate::tui::effect::Effect;
-use crate::tui::host::{Gathered, Reply, SessionRow};
+use crate::tui::host::{Gathered, Reply};
 use crate::tui::keeping::Keeping;
-use crate::tui::overlay::Overlay;
 use crate::tui::parts::complete::Candidate;
 use crate::tui::parts::pace::Pace;
-use crate::tui::parts::picker::Row;
 use crate::tui::parts::toast;
 use crate::tui::parts::transcript::{Transcript, cache::Cache};
 use crate::tui::state::State;
@@ -15,12 +13,8 @@ use crate::tui::state::State;
 /// A wish was carried out. What comes for a list that is closed by now is dropped.
 pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect> {
     match reply {
-        Reply::Sessions(rows) => {
-            if let Some(Overlay::Sessions(picker, kept, _)) = state.overlays.last_mut() {
-                picker.set_rows(rows.iter().map(session_item).collect());
-                *kept = rows;
-            }
-        }
+        Reply::Sessions(rows) => sessions::listed(state, rows),
+        Reply::Found { words, lines, whole } => sessions::found(state, &words, lines, whole),
         Reply::Models(models) => models::known(state, models),
         Reply::Reached(reached) => return models::reached(state, *reached),
         Reply::Done(words) => state.notice(&words, toast::Kind::Info),
@@ -77,10 +71,4 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
         Reply::Notice(words) => state.notice(&words, toast::Kind::Warning),
     }
     Vec::new()
-}
-
-fn session_item(row: &SessionRow) -> Row {
-    let marks = [(row.copy, "a copy"), (row.dry_run, "dry run"), (row.waits, "a question waits")];
-    let more: Vec<&str> = marks.iter().filter(|(is, _)| *is).map(|(_, words)| *words).collect();
-    Row::new(&row.title).key(&row.id.0).more(&more.join(", ")).detail(&row.when)
 }

@@ -1,6 +1,6 @@
 //! A key: it goes to who has the keyboard, and what nobody takes there means what it means anywhere.
 
-use super::{agent, card, commands, connect, copy, links, overlay, search, unheard, writing};
+use super::{agent, card, commands, connect, copy, links, overlay, search, sessions, unheard, writing};
 use crate::chat::Entry;
 use crate::tui::effect::Effect;
 use crate::tui::focus::{Focus, focus};
@@ -149,7 +149,7 @@ pub fn act(state: &mut State, cache: &mut Cache, action: Action) -> Vec<Effect> 
         Action::OpenLink => links::begin(state, cache),
         Action::Copy => copy::offer(state),
         Action::Palette => commands::palette(state),
-        Action::Sessions => commands::sessions(state, Picking::Open),
+        Action::Sessions => sessions::open(state, Picking::Open),
         Action::Themes => commands::themes(state),
         Action::Models => super::models::open(state),
         Action::Connect => connect::open(state),

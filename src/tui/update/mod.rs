@@ -15,6 +15,7 @@ mod modes;
 mod mouse;
 mod overlay;
 mod search;
+mod sessions;
 mod unheard;
 mod waits;
 mod writing;
@@ -93,7 +94,7 @@ pub fn shown(state: &mut State, now: Duration, seen: Option<Seen>) -> bool {
 
 /// What the person asked for on the command line.
 pub fn begin(state: &mut State, says: String, picks: Option<Picking>) -> Vec<Effect> {
-    let mut effects = picks.map(|picking| commands::sessions(state, picking)).unwrap_or_default();
+    let mut effects = picks.map(|picking| sessions::open(state, picking)).unwrap_or_default();
     if !says.trim().is_empty() {
         effects.extend(writing::say(state, says));
     }

@@ -1,11 +1,11 @@
 //! A key for what lies over the screen.
 
-use super::{audit, commands, connect, copy, grants, links, models, modes};
+use super::{audit, commands, connect, copy, grants, links, models, modes, sessions};
 use crate::tui::command::COMMANDS;
 use crate::tui::effect::Effect;
 use crate::tui::host::{ModelRow, Wish};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{Overlay, Picking, Reader};
+use crate::tui::overlay::{Overlay, Reader};
 use crate::tui::parts::help;
 use crate::tui::parts::picker::Pick;
 use crate::tui::parts::transcript::{cache::Cache, live};
@@ -103,15 +103,24 @@ pub fn scroll(state: &mut State, cache: &mut Cache, by: isize) -> Vec<Effect> {
 
 /// Leaves what is in front. A theme that was only looked at goes back.
 pub fn close(state: &mut State) -> Vec<Effect> {
-    if let Some(Overlay::Themes(_, before)) = state.overlays.pop() {
-        state.theme = *before;
-    }
+    let closed = state.overlays.pop();
     // A key typed ahead must not land on a card that comes to light.
     state.presses.elsewhere(state.now);
+    match closed {
+        Some(Overlay::Themes(_, before)) => state.theme = *before,
+        Some(Overlay::Sessions(_, held, _)) if !held.wanted.is_empty() => {
+            return vec![Effect::Ask(Wish::Search(String::new()))];
+        }
+        _ => {}
+    }
     Vec::new()
 }
 
 fn picked(state: &mut State, cache: &mut Cache, pick: Pick) -> Vec<Effect> {
+    let looks = sessions::typed(state);
+    if !looks.is_empty() {
+        return looks;
+    }
     match pick {
         Pick::Nothing => Vec::new(),
         Pick::Closed => close(state),
@@ -144,14 +153,7 @@ fn picked(state: &mut State, cache: &mut Cache, pick: Pick) -> Vec<Effect> {
 
 fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize, keep: bool) -> Vec<Effect> {
     match overlay {
-        Overlay::Sessions(_, rows, picking) => match (rows.into_iter().nth(row), picking) {
-            (Some(session), Picking::Fork(becomes)) => {
-                commands::leave_for(state, Wish::Fork(session.id, becomes))
-            }
-            (Some(session), Picking::Open) if session.id == state.session => Vec::new(),
-            (Some(session), Picking::Open) => commands::leave_for(state, Wish::Open(session.id)),
-            (None, _) => Vec::new(),
-        },
+        Overlay::Sessions(_, held, picking) => sessions::take(state, held, picking, row),
         Overlay::Themes(..) => match state.themes.all.get(row) {
             Some(theme) => {
                 state.theme = theme.clone();

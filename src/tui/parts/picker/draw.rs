@@ -93,7 +93,7 @@ impl Picker {
         let room = usize::from(line.right() - start);
         let (text, cells) = self.filter.shown(room);
         if self.filter.text().is_empty() {
-            buffer.set_stringn(start, line.y, "type to filter", room, theme.dim);
+            buffer.set_stringn(start, line.y, self.invites, room, theme.dim);
         }
         buffer.set_stringn(start, line.y, text, room, theme.text);
         Some(Position::new((start + cells as u16).min(line.right() - 1), line.y))
@@ -110,7 +110,9 @@ impl Picker {
         let places = self.top.get()..self.found.len().min(self.top.get() + usize::from(list.height));
         let shown: Vec<&Row> = self.found[places.clone()].iter().map(|row| &self.rows[*row]).collect();
         let main = shown.iter().filter(|row| !row.more.is_empty()).map(|row| width::width(&row.text)).max();
-        let main = main.unwrap_or(0).min(MAIN);
+        let found = shown.iter().any(|row| row.found);
+        let most = if found { (usize::from(list.width) / 3).clamp(12, MAIN) } else { MAIN };
+        let main = main.unwrap_or(0).min(most);
         if let (Some(typed), Some(words)) = (self.offered(), self.offers)
             && let Some(line) = list.rows().nth(self.found.len() - self.top.get().min(self.found.len()))
         {
@@ -154,13 +156,13 @@ fn columns(
         cells if width::width(&row.text).min(main.max(12)) + cells + 2 <= room => (cells, room - cells - 2),
         _ => (0, room),
     };
-    let cells = width::width(&row.text).min(free);
+    let cells = width::width(&row.text).min(if row.found { main } else { free });
     let (text, dropped) = if row.paths {
         let text = width::fit_end(&row.text, free);
         let dropped = graphemes(&row.text) - graphemes(&text);
         (text, dropped)
     } else {
-        (width::fit(&row.text, free), 0)
+        (width::fit(&row.text, if row.found { main } else { free }), 0)
     };
     let own: Vec<usize> = marks.iter().filter_map(|mark| mark.checked_sub(dropped)).collect();
     let mut spans = marked(&text, &own, style, theme.found);

@@ -1,0 +1,216 @@
+//! A session as markdown. What was said and done stands in quotes and fences that none of it can leave.
+
+use super::{Asked, Body, Called, Document, Part, Sign, Words};
+use pulldown_cmark::{Event, Options, Parser, Tag};
+use std::fmt::Write as _;
+
+/// The whole document.
+pub(in crate::assemble) fn write(document: &Document) -> String {
+    let mut out = format!("# {}\n\n", inline(&document.title));
+    for (label, value) in &document.facts {
+        let _ = writeln!(out, "- {label}: {}", code_span(value));
+    }
+    for notice in &document.notices {
+        let _ = writeln!(out, "- careful: {}", inline(notice));
+    }
+    out.push('\n');
+    out.push_str(&parts(&document.parts));
+    if let Some(told) = document.told() {
+        let _ = write!(out, "---\n\n*{told}.*\n");
+    }
+    out
+}
+
+fn parts(parts: &[Part]) -> String {
+    let mut out = String::new();
+    for part in parts {
+        match part {
+            Part::Words(words) => said(words, &mut out),
+            Part::Call(call) => called(call, &mut out),
+            Part::Aside(text) => {
+                let mut lines = text.lines();
+                let _ = writeln!(out, "*{}*\n", inline(lines.next().unwrap_or_default()));
+                let rest: Vec<&str> = lines.collect();
+                if !rest.is_empty() {
+                    quote(&plain(&rest.join("\n")), &mut out);
+                }
+            }
+        }
+    }
+    out
+}
+
+fn said(words: &Words, out: &mut String) {
+    let dot = if words.when.is_empty() { "" } else { " · " };
+    let _ = writeln!(out, "**{}**{dot}{}\n", inline(&words.who), words.when);
+    if !words.reasoning.trim().is_empty() {
+        out.push_str("> *Thought:*\n>\n");
+        quote(&plain(&words.reasoning), out);
+    }
+    if !words.text.trim().is_empty() {
+        quote(&if words.model { harmless(&words.text) } else { plain(&words.text) }, out);
+    }
+    if let Some(why) = &words.incomplete {
+        let _ = writeln!(out, "*Not whole: {}*\n", inline(why));
+    }
+}
+
+fn called(call: &Called, out: &mut String) {
+    let _ = write!(out, "{} {} {}", call.end.mark(), code_span(&call.name), inline(&call.summary));
+    let _ = writeln!(out, " — *{}*\n", call.end.word());
+    for step in &call.steps {
+        let _ = writeln!(out, "- {}", inline(step));
+    }
+    if let Some(careful) = &call.careful {
+        let _ = writeln!(out, "- **careful**: {}", inline(careful));
+    }
+    out.push('\n');
+    for body in &call.bodies {
+        match body {
+            Body::Code { label, language, text } => {
+                if !label.is_empty() {
+                    let _ = writeln!(out, "{label}:\n");
+                }
+                fence(language, text, out);
+            }
+            Body::Change { path, note, lines } => {
+                let note = note.as_ref().map(|note| format!(" · {}", inline(note))).unwrap_or_default();
+                let _ = writeln!(out, "{}{note}\n", code_span(path));
+                let line = |(sign, text): &(Sign, String)| match sign {
+                    Sign::Place => format!("@@ {text} @@\n"),
+                    sign => format!("{}{text}\n", sign.mark()),
+                };
+                fence("diff", &lines.iter().map(line).collect::<String>(), out);
+            }
+            Body::Asked(questions) => questions.iter().for_each(|question| asked(question, out)),
+        }
+    }
+    if !call.beneath.is_empty() {
+        out.push_str("Beneath it:\n\n");
+        quote(&parts(&call.beneath), out);
+    }
+}
+
+fn asked(question: &Asked, out: &mut String) {
+    quote(&plain(&question.text), out);
+    for (picked, option) in &question.options {
+        let _ = writeln!(out, "- [{}] {}", if *picked { "x" } else { " " }, inline(option));
+    }
+    if !question.options.is_empty() {
+        out.push('\n');
+    }
+    for answer in &question.answer {
+        quote(&plain(answer), out);
+    }
+}
+
+/// Puts a mark before each line, so that whatever it holds stays inside.
+fn quote(text: &str, out: &mut String) {
+    for line in text.trim_end().lines() {
+        out.push_str(if line.is_empty() { ">" } else { "> " });
+        out.push_str(line);
+        out.push('\n');
+    }
+    out.push('\n');
+}
+
+fn fence(language: &str, text: &str, out: &mut String) {
+    let fence = "`".repeat(longest_run(text).max(2) + 1);
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let _ = write!(out, "{fence}{language}\n{text}\n{fence}\n\n");
+}
+
+/// The longest run of backticks.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+fn code_span(text: &str) -> String {
+    let marks = "`".repeat(longest_run(text) + 1);
+    let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{marks}{blank}{text}{blank}{marks}")
+}
+
+/// Text in a line of ours, with no sign that means anything.
+fn inline(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '!' | '|' | '&' | '~' | '$') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Words as they were typed: every line stays one, and no sign means anything.
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let shown = line.trim_start();
+        // What is set in stays so, without becoming a block of code.
+        out.push_str(&"\u{a0}".repeat(line.len() - shown.len()));
+        let escaped = inline(shown);
+        let number = shown.bytes().take_while(u8::is_ascii_digit).count();
+        match shown.as_bytes().get(number) {
+            // A list or a rule is none.
+            Some(b'-' | b'+' | b'=') if number == 0 => out.push('\\'),
+            Some(b'.' | b')') if number > 0 => {
+                out.push_str(&escaped[..number]);
+                out.push('\\');
+                out.push_str(&escaped[number..]);
+                out.push_str("  \n");
+                continue;
+            }
+            _ => {}
+        }
+        out.push_str(&escaped);
+        out.push_str(if line.is_empty() { "\n" } else { "  \n" });
+    }
+    out
+}
+
+/// A model's markdown without what a viewer would run or load: HTML is text, pictures are links, and links lead to the
+/// web or nowhere.
+fn harmless(text: &str) -> String {
+    let mut marks = Vec::new();
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
+        match event {
+            Event::Html(_) | Event::InlineHtml(_) => {
+                let html = &text[range.clone()];
+                marks.extend(html.match_indices(['<', '>', '&']).map(|(at, _)| range.start + at));
+            }
+            Event::Start(Tag::Image { .. }) => marks.push(range.start),
+            Event::Start(Tag::Link { dest_url, .. }) if !is_web(&dest_url) => marks.push(range.start),
+            _ => {}
+        }
+    }
+    marks.sort_unstable();
+    marks.dedup();
+    let mut out = String::with_capacity(text.len() + marks.len());
+    let mut from = 0;
+    for at in marks {
+        out.push_str(&text[from..at]);
+        // In a block of HTML a backslash is no escape.
+        match text.as_bytes().get(at) {
+            Some(b'<') => out.push_str("&lt;"),
+            Some(b'>') => out.push_str("&gt;"),
+            Some(b'&') => out.push_str("&amp;"),
+            Some(b'!') => out.push_str("\\!"),
+            Some(_) | None => {
+                out.push('\\');
+                out.push_str(&text[at..=at]);
+            }
+        }
+        from = at + 1;
+    }
+    out.push_str(&text[from..]);
+    out
+}
+
+/// Whether a link leads to the web.
+pub(super) fn is_web(address: &str) -> bool {
+    let low = address.trim().to_ascii_lowercase();
+    low.starts_with("https://") || low.starts_with("http://") || low.starts_with("mailto:")
+}

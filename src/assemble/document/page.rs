@@ -1,0 +1,105 @@
+//! A session for a terminal, or for whoever reads what a pipe brings: plain lines.
+
+use super::{Body, Document, Part, Sign};
+use crate::tui::text::wrap;
+use ratatui::style::Style;
+
+/// Lines of what a call returned that are shown; an export has all of them.
+const LINES: usize = 12;
+
+/// The lines of the document, none wider than this.
+pub(in crate::assemble) fn lines(document: &Document, columns: usize) -> Vec<String> {
+    let mut page = Page { lines: Vec::new(), columns };
+    page.put(0, &document.title);
+    for (label, value) in &document.facts {
+        page.put(0, &format!("{label}: {value}"));
+    }
+    for notice in &document.notices {
+        page.put(0, &format!("careful: {notice}"));
+    }
+    page.parts(0, &document.parts);
+    if let Some(told) = document.told() {
+        page.lines.push(String::new());
+        page.put(0, &format!("{told}."));
+    }
+    page.lines
+}
+
+struct Page {
+    lines: Vec<String>,
+    columns: usize,
+}
+
+impl Page {
+    fn put(&mut self, by: usize, text: &str) {
+        let room = self.columns.saturating_sub(by).max(1);
+        for line in wrap::plain(text.trim_end(), Style::new(), room) {
+            let line = format!("{}{line}", " ".repeat(by));
+            self.lines.push(line.trim_end().to_owned());
+        }
+    }
+
+    fn parts(&mut self, by: usize, parts: &[Part]) {
+        for part in parts {
+            self.lines.push(String::new());
+            match part {
+                Part::Words(words) => {
+                    let dot = if words.when.is_empty() { "" } else { " · " };
+                    self.put(by, &format!("{}{dot}{}", words.who, words.when));
+                    if !words.text.trim().is_empty() {
+                        self.put(by + 2, &words.text);
+                    }
+                    if let Some(why) = &words.incomplete {
+                        self.put(by + 2, &format!("(not whole: {why})"));
+                    }
+                }
+                Part::Call(call) => {
+                    let dot = if call.summary.is_empty() { "" } else { " · " };
+                    self.put(by + 2, &format!("{} {}{dot}{}", call.end.mark(), call.name, call.summary));
+                    for step in &call.steps {
+                        self.put(by + 4, &format!("· {step}"));
+                    }
+                    if let Some(careful) = &call.careful {
+                        self.put(by + 4, &format!("CAREFUL: {careful}"));
+                    }
+                    for body in &call.bodies {
+                        self.body(by + 6, body);
+                    }
+                    self.parts(by + 4, &call.beneath);
+                }
+                Part::Aside(text) => self.put(by, &format!("— {text}")),
+            }
+        }
+    }
+
+    fn body(&mut self, by: usize, body: &Body) {
+        match body {
+            Body::Code { text, .. } => self.some(by, text.trim_end().lines().map(str::to_owned).collect()),
+            Body::Change { path, lines, .. } => {
+                self.put(by, path);
+                let line = |(sign, text): &(Sign, String)| format!("{}{text}", sign.mark());
+                self.some(by, lines.iter().map(line).collect());
+            }
+            Body::Asked(questions) => {
+                for question in questions {
+                    self.put(by, &question.text);
+                    for (picked, option) in &question.options {
+                        self.put(by, &format!("[{}] {option}", if *picked { "x" } else { " " }));
+                    }
+                    for answer in &question.answer {
+                        self.put(by, &format!("→ {answer}"));
+                    }
+                }
+            }
+        }
+    }
+
+    fn some(&mut self, by: usize, lines: Vec<String>) {
+        for line in lines.iter().take(LINES) {
+            self.put(by, line);
+        }
+        if let Some(more @ 1..) = lines.len().checked_sub(LINES) {
+            self.put(by, &format!("… {more} more lines; aye sessions export has them"));
+        }
+    }
+}

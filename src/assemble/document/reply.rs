@@ -1,0 +1,198 @@
+//! A model's markdown as HTML: raw HTML in it is text, pictures are links, and links lead to the web or nowhere.
+
+use super::markdown::is_web;
+use crate::tui::text::code::{self, Role};
+use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
+
+/// Text of any kind between tags or in an attribute.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The reply as HTML.
+pub(super) fn html(markdown: &str) -> String {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut writer = Writer::default();
+    for event in Parser::new_ext(markdown, options) {
+        writer.event(event);
+    }
+    writer.out
+}
+
+/// A block of code in the colours of its language.
+pub(super) fn code(language: &str, text: &str) -> String {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let short =
+        text.lines().count() <= code::MOST_LINES && text.lines().all(|line| line.len() <= code::LONGEST_LINE);
+    let word = language.split([' ', ',', '{']).next().unwrap_or_default();
+    let colours =
+        if short && !word.is_empty() { code::colours(word, text) } else { code::Colours::default() };
+    let mut out = String::from("<pre><code>");
+    for (at, line) in text.split('\n').enumerate() {
+        let mut from = 0;
+        for (length, role) in colours.lines.get(at).map_or(&[][..], Vec::as_slice) {
+            let Some(part) = line.get(from..from + length) else { break };
+            from += length;
+            match class(*role) {
+                "" => out.push_str(&escape(part)),
+                class => out.push_str(&format!("<span class=\"{class}\">{}</span>", escape(part))),
+            }
+        }
+        out.push_str(&escape(&line[from..]));
+        out.push('\n');
+    }
+    out.push_str("</code></pre>\n");
+    out
+}
+
+fn class(role: Role) -> &'static str {
+    match role {
+        Role::Plain => "",
+        Role::Keyword => "k",
+        Role::String => "s",
+        Role::Number => "n",
+        Role::Comment => "c",
+        Role::Function => "f",
+        Role::Type => "t",
+        Role::Punctuation => "p",
+        Role::Added => "a",
+        Role::Removed => "r",
+    }
+}
+
+#[derive(Default)]
+struct Writer {
+    out: String,
+    /// A block of code that is open: its language and what came of it.
+    code: Option<(String, String)>,
+    /// Where the links and pictures that are open lead, where they lead anywhere.
+    open: Vec<bool>,
+    columns: Vec<Alignment>,
+    /// The column of a table that is written, and whether it is in its head.
+    column: usize,
+    head: bool,
+}
+
+impl Writer {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.text(&text),
+            Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
+                self.out.push_str(&format!("<code>{}</code>", escape(&text)));
+            }
+            Event::SoftBreak => self.out.push('\n'),
+            Event::HardBreak => self.out.push_str("<br>\n"),
+            Event::Rule => self.out.push_str("<hr>\n"),
+            Event::TaskListMarker(done) => self.out.push_str(if done { "☑ " } else { "☐ " }),
+            Event::FootnoteReference(name) => self.text(&format!("[{name}]").into()),
+        }
+    }
+
+    fn text(&mut self, text: &CowStr<'_>) {
+        match &mut self.code {
+            Some((_, code)) => code.push_str(text),
+            None => self.out.push_str(&escape(text)),
+        }
+    }
+
+    /// A link that leads to the web is one; of any other the words are left.
+    fn lead(&mut self, address: &str) {
+        let web = is_web(address);
+        if web {
+            let address = escape(address.trim());
+            self.out.push_str(&format!("<a href=\"{address}\" rel=\"noopener noreferrer nofollow\">"));
+        }
+        self.open.push(web);
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Paragraph => self.out.push_str("<p>"),
+            // The page has headings of its own.
+            Tag::Heading { level, .. } => self.out.push_str(&format!("<h{}>", (level as usize + 2).min(6))),
+            Tag::BlockQuote(_) => self.out.push_str("<blockquote>\n"),
+            Tag::CodeBlock(kind) => {
+                let language = match kind {
+                    CodeBlockKind::Fenced(language) => language.to_string(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                self.code = Some((language, String::new()));
+            }
+            Tag::List(None) => self.out.push_str("<ul>\n"),
+            Tag::List(Some(first)) => self.out.push_str(&format!("<ol start=\"{first}\">\n")),
+            Tag::Item => self.out.push_str("<li>"),
+            Tag::Table(columns) => {
+                self.columns = columns;
+                self.out.push_str("<table>\n");
+            }
+            Tag::TableHead => {
+                (self.head, self.column) = (true, 0);
+                self.out.push_str("<tr>");
+            }
+            Tag::TableRow => {
+                (self.head, self.column) = (false, 0);
+                self.out.push_str("<tr>");
+            }
+            Tag::TableCell => {
+                let side = match self.columns.get(self.column) {
+                    Some(Alignment::Right) => " class=\"right\"",
+                    Some(Alignment::Center) => " class=\"center\"",
+                    Some(Alignment::Left | Alignment::None) | None => "",
+                };
+                self.column += 1;
+                self.out.push_str(&format!("<{}{side}>", if self.head { "th" } else { "td" }));
+            }
+            Tag::Emphasis => self.out.push_str("<em>"),
+            Tag::Strong => self.out.push_str("<strong>"),
+            Tag::Strikethrough => self.out.push_str("<del>"),
+            Tag::Link { link_type, dest_url, .. } => match link_type {
+                LinkType::Email => self.lead(&format!("mailto:{dest_url}")),
+                _ => self.lead(&dest_url),
+            },
+            Tag::Image { dest_url, .. } => {
+                self.out.push_str("picture: ");
+                self.lead(&dest_url);
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        let words = match tag {
+            TagEnd::Paragraph => "</p>\n".to_owned(),
+            TagEnd::Heading(level) => format!("</h{}>\n", (level as usize + 2).min(6)),
+            TagEnd::BlockQuote(_) => "</blockquote>\n".to_owned(),
+            TagEnd::CodeBlock => {
+                let (language, text) = self.code.take().unwrap_or_default();
+                code(&language, &text)
+            }
+            TagEnd::List(false) => "</ul>\n".to_owned(),
+            TagEnd::List(true) => "</ol>\n".to_owned(),
+            TagEnd::Item => "</li>\n".to_owned(),
+            TagEnd::Table => "</table>\n".to_owned(),
+            TagEnd::TableHead | TagEnd::TableRow => "</tr>\n".to_owned(),
+            TagEnd::TableCell => if self.head { "</th>" } else { "</td>" }.to_owned(),
+            TagEnd::Emphasis => "</em>".to_owned(),
+            TagEnd::Strong => "</strong>".to_owned(),
+            TagEnd::Strikethrough => "</del>".to_owned(),
+            TagEnd::Link | TagEnd::Image => {
+                if self.open.pop() == Some(true) { "</a>" } else { "" }.to_owned()
+            }
+            _ => String::new(),
+        };
+        self.out.push_str(&words);
+    }
+}

@@ -1,0 +1,228 @@
+//! Hostile sessions as documents: nothing runs, nothing is loaded, nothing pretends to be ours, and no secret of a known
+//! shape is in them.
+
+use super::*;
+use crate::chat::Entry;
+use crate::store::Header;
+use pulldown_cmark::{Event, Parser, Tag};
+use serde_json::{Value, json};
+use std::path::Path;
+
+const BAD: &str = "</script><script>alert(1)</script>\n```\n# You\n**You** · 12:00\n</pre></code></details>\u{1b}[2J\u{202e}\u{0}\n\
+    [click](javascript:alert(1)) ![x](https://evil.example/p.png) <img src=x onerror=alert(1)> <javascript:alert(1)>\n\
+    [ref]\n\n[ref]: data:text/html,x\n````\n~~~\n<style>body{display:none}</style>\n<!--\n\" onmouseover=\"x' ";
+
+/// A key that is put together, so that none stands in this file.
+fn key() -> String {
+    format!("{}{}", "ghp_", "aB3dE5gH7j".repeat(3))
+}
+
+fn read(entries: &[Value], dry_run: bool) -> Read {
+    let entries: Vec<Entry> =
+        entries.iter().map(|entry| serde_json::from_value(entry.clone()).unwrap()).collect();
+    let header = Header::new(SessionId("01J".into()), Path::new("/p/<b>"), BAD, dry_run);
+    Read { header: Some(header), times: vec![0; entries.len()], entries, ..Read::default() }
+}
+
+/// Every place of a session where something from outside stands holds this.
+fn everywhere(bad: &str) -> Read {
+    let call = |id: &str| json!({ "id": id, "name": format!("tool{bad}"), "arguments": bad });
+    let planned = |call: &str, preview: Value| {
+        json!({ "kind": "planned", "call": call, "title": bad, "summary": bad, "access": { "reach": "nothing" },
+            "preview": preview, "verdict": "ask", "why": bad, "destroys": bad })
+    };
+    let settled = |call: &str, how: &str| json!({ "kind": "settled", "call": call, "outcome": { "how": how, "text": bad }, "took_ms": 5 });
+    let diff = json!({ "path": bad, "created": false, "added": 1, "removed": 1, "note": bad,
+        "hunks": [{ "before": 1, "after": 1, "lines": [{ "=": bad }, { "+": bad }, { "-": bad }] }] });
+    let question = json!({ "keyword": "k", "text": bad, "options": [{ "label": bad, "description": bad }] });
+    let given = json!({ "keyword": "k", "source": { "source": "written", "value": bad }, "notes": [{ "option": 0, "text": bad }] });
+    read(
+        &[
+            json!({ "kind": "said", "text": bad }),
+            json!({ "kind": "replied", "text": bad, "reasoning": bad, "model": bad, "incomplete": bad,
+                "calls": [call("a"), call("b"), call("c"), call("d"), call("e")] }),
+            planned("a", json!({ "as": "text", "what": bad })),
+            settled("a", "done"),
+            planned(
+                "b",
+                json!({ "as": "command", "what": { "command": bad, "folder": "/p", "seconds": 3 } }),
+            ),
+            json!({ "kind": "decided", "call": "b", "decision": { "what": "deny", "with": bad },
+                "by": { "who": "person", "key": bad, "after_ms": 5 } }),
+            settled("b", "refused"),
+            planned("c", json!({ "as": "edit", "what": diff })),
+            settled("c", "rehearsed"),
+            json!({ "kind": "asked", "call": "d", "questions": { "list": [question] } }),
+            json!({ "kind": "answered", "call": "d", "answer": { "status": "answered", "given": [given] } }),
+            settled("d", "done"),
+            json!({ "kind": "beneath", "call": "a", "entry": { "kind": "replied", "text": format!("BENEATH {bad}"), "model": bad } }),
+            json!({ "kind": "fell_back", "model": bad, "why": bad }),
+            json!({ "kind": "compacted", "summary": bad, "pinned": bad, "upto": 0 }),
+            json!({ "kind": "titled", "title": bad }),
+            json!({ "kind": "ended", "ending": { "how": "failed", "why": bad } }),
+        ],
+        true,
+    )
+}
+
+fn document(read: &Read) -> Document {
+    Document::of(&SessionId("01J".into()), read)
+}
+
+/// Nothing that a terminal obeys or that turns text around.
+#[track_caller]
+fn is_clean(text: &str) {
+    let strange = text.chars().find(|c| *c != '\n' && (c.is_control() || "\u{202e}\u{2066}".contains(*c)));
+    assert_eq!(strange, None);
+}
+
+/// The tags of a page.
+fn tags(html: &str) -> Vec<&str> {
+    let style = html.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
+    assert!(!style.contains('<') && !style.contains("url("));
+    let tag = |rest: &'_ str| rest.find('>').map(|end| end + 1);
+    html.match_indices('<').filter_map(|(at, _)| Some(&html[at..at + tag(&html[at..])?])).collect()
+}
+
+#[test]
+fn r32_nothing_runs_and_nothing_is_loaded_in_a_page() {
+    let html = html::write(&document(&everywhere(BAD)));
+    is_clean(&html);
+    const NAMES: &str = " html head meta title style body h1 h3 h4 h5 h6 p dl dt dd section b br hr div details summary code pre \
+        span ul ol li a em strong del table tr th td blockquote ";
+    for tag in tags(&html) {
+        let name: String =
+            tag.trim_start_matches(['<', '/']).chars().take_while(char::is_ascii_alphanumeric).collect();
+        assert!(NAMES.contains(&format!(" {name} ")) || tag == "<!doctype html>", "{tag}");
+        let low = tag.to_ascii_lowercase();
+        assert!(!low.contains(" on") || low.starts_with("<meta"), "{tag}");
+        assert!(!low.contains("src=") && !low.contains("javascript:") && !low.contains("data:"), "{tag}");
+        if let Some(href) = low.split_once("href=\"").map(|(_, href)| href) {
+            assert!(href.starts_with("https://evil.example/p.png\"") && low.contains("noopener"), "{tag}");
+        }
+    }
+    // What opens is closed, so that nothing from outside closed one of ours.
+    for name in ["section", "details", "div", "pre", "code", "ul", "blockquote", "span"] {
+        let count = |what: &str| html.matches(what).count();
+        let opened = count(&format!("<{name}>")) + count(&format!("<{name} "));
+        assert_eq!(opened, count(&format!("</{name}>")), "{name}");
+    }
+    assert!(html.contains("default-src 'none'") && html.contains("prefers-color-scheme: dark"));
+    assert!(html.contains("Dry run: nothing real was touched."));
+    assert!(
+        html.contains("BENEATH") && html.contains("&lt;script&gt;") && html.contains("class=\"beneath\"")
+    );
+}
+
+#[test]
+fn r32_nothing_leaves_its_quote_or_fence_in_markdown() {
+    let read = everywhere(BAD);
+    let markdown = markdown::write(&document(&read));
+    is_clean(&markdown);
+    let mut quotes = 0usize;
+    let mut headings = 0;
+    for event in Parser::new(&markdown) {
+        match event {
+            Event::Start(Tag::BlockQuote(_)) => quotes += 1,
+            Event::End(pulldown_cmark::TagEnd::BlockQuote(_)) => quotes -= 1,
+            Event::Start(Tag::Heading { .. }) if quotes == 0 => headings += 1,
+            Event::Html(html) | Event::InlineHtml(html) => panic!("{html}"),
+            Event::Start(Tag::Image { dest_url, .. }) => panic!("{dest_url}"),
+            Event::Start(Tag::Link { dest_url, .. }) => {
+                assert!(dest_url.starts_with("https://evil.example/"), "{dest_url}");
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(headings, 1, "the title alone:\n{markdown}");
+    assert!(markdown.contains("BENEATH") && markdown.contains("- dry run"), "{markdown}");
+}
+
+#[test]
+fn r32_a_page_of_lines_is_harmless_and_as_wide_as_it_may_be() {
+    let read = everywhere(BAD);
+    for columns in [20, 80] {
+        let lines = page::lines(&document(&read), columns);
+        for line in &lines {
+            is_clean(line);
+            assert!(crate::tui::text::width::width(line) <= columns, "{line}");
+        }
+    }
+}
+
+#[test]
+fn r57_no_secret_of_a_known_shape_is_in_any_format() {
+    let key = key();
+    let armour = "-----BEGIN RSA PRIVATE KEY-----";
+    let inner = "MIIEpAIBAAKCAQEA7";
+    let diff = json!({ "path": "id", "created": true, "added": 3, "removed": 0, "hunks": [{ "before": 0, "after": 1,
+        "lines": [{ "+": armour }, { "+": inner }, { "+": "-----END RSA PRIVATE KEY-----" }, { "+": "behind" }] }] });
+    let mut read = everywhere(&format!("x {key}\ny"));
+    let more = super::tests::read(
+        &[
+            json!({ "kind": "replied", "text": "", "model": "m", "calls": [{ "id": "z", "name": "write_file",
+                "arguments": json!({ "content": format!("{armour}\n{inner}\n-----END RSA PRIVATE KEY-----\n") }).to_string() }] }),
+            json!({ "kind": "planned", "call": "z", "title": "t", "summary": "s", "access": { "reach": "nothing" },
+                "preview": { "as": "edit", "what": diff }, "verdict": "ask" }),
+            json!({ "kind": "said", "text": format!("a \u{1b}[31m{}\u{1b}[0m{} coloured", &key[..12], &key[12..]) }),
+        ],
+        false,
+    );
+    read.entries.extend(more.entries);
+    read.times.resize(read.entries.len(), 0);
+    let document = document(&read);
+    let (json, masked) = json::write(&SessionId("01J".into()), &read);
+    assert!(document.masked > 10 && masked > 10, "{} {masked}", document.masked);
+    let lines = page::lines(&document, 80).join("\n");
+    for text in [&html::write(&document), &markdown::write(&document), &lines] {
+        assert!(!text.contains(&key[4..]) && !text.contains(inner), "{text}");
+        assert!(text.contains("[masked]") || text.contains("\\[masked\\]"));
+        assert!(text.contains("behind") && text.contains("may be others"), "{text}");
+    }
+    // What is not for a terminal keeps its escapes, as escapes.
+    let json = json.replace("\\u001b[31m", "").replace("\\u001b[0m", "");
+    assert!(!json.contains(inner) && json.contains("[masked]"));
+    assert!(!json.replace(&format!("a {key} coloured"), "").contains(&key[4..]));
+    let value: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["entries"].as_array().unwrap().len(), read.entries.len());
+}
+
+#[test]
+fn what_was_said_is_in_order_with_who_decided_and_what_came_of_it() {
+    let read = read(
+        &[
+            json!({ "kind": "said", "text": "1. fix\n    it" }),
+            json!({ "kind": "replied", "text": "I **will**:\n\n```rust\nfn main() {}\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |",
+                "model": "m", "calls": [{ "id": "a", "name": "bash_exec", "arguments": "{}" }] }),
+            json!({ "kind": "planned", "call": "a", "title": "t", "summary": "make", "access": { "reach": "nothing" },
+                "preview": { "as": "command", "what": { "command": "make", "folder": "/p", "seconds": 3 } },
+                "verdict": "ask", "why": "make runs the project's own code" }),
+            json!({ "kind": "decided", "call": "a", "decision": { "what": "once" },
+                "by": { "who": "person", "key": "y", "after_ms": 900 } }),
+            json!({ "kind": "settled", "call": "a", "outcome": { "how": "done", "text": "exit 0" }, "took_ms": 12 }),
+            json!({ "kind": "ended", "ending": { "how": "finished" } }),
+        ],
+        false,
+    );
+    let document = document(&read);
+    let html = html::write(&document);
+    for part in [
+        "<div class=\"said\">1. fix\n    it</div>",
+        "I <strong>will</strong>:",
+        "<span class=\"k\">fn</span>",
+        "<td class=\"right\">2</td>",
+        "✓ <code>bash_exec</code> make",
+        "asked you because make runs the project&#39;s own code",
+        "you said yes, this time · y ·",
+        "exit 0",
+    ] {
+        assert!(html.contains(part), "{part}\n{html}");
+    }
+    let markdown = markdown::write(&document);
+    for part in ["> 1\\. fix", "> ```rust", "✓ `bash_exec` make — *done*", "```bash\nmake\n```", "exit 0"]
+    {
+        assert!(markdown.contains(part), "{part}\n{markdown}");
+    }
+    let page = page::lines(&document, 80).join("\n");
+    assert!(page.contains("  ✓ bash_exec · make") && page.contains("    · you said yes"), "{page}");
+}

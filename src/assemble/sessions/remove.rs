@@ -1,0 +1,57 @@
+//! Removes sessions, once a person has said so.
+
+use super::list::title;
+use super::{Desk, Mistake, fault, say, say_done};
+use crate::assemble::facts;
+use crate::chat::SessionId;
+use crate::store::Removal;
+use crate::tui::text::clean::{clean, one_line};
+use anyhow::Result;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+impl Desk<'_> {
+    pub(super) fn remove(&self, named: &[&str]) -> Result<ExitCode> {
+        let mut ids: Vec<SessionId> = Vec::new();
+        for name in named {
+            let id = self.find(Some(name))?;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        let removal = Removal::hold(&self.places, &ids).map_err(fault)?;
+        if !self.cli.kept.yes && !self.is_sure(&ids)? {
+            return say_done("Nothing was removed.");
+        }
+        let wrong = removal.remove();
+        for (id, error) in &wrong {
+            say(&format!("{id} could not be removed whole: {error}"))?;
+        }
+        match ids.len() - wrong.len() {
+            0 => {}
+            1 => drop(say_done("1 session was removed.")?),
+            count => drop(say_done(&format!("{count} sessions were removed."))?),
+        }
+        Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Asks the person.
+    fn is_sure(&self, ids: &[SessionId]) -> Result<bool> {
+        if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+            let words = "only a person at a terminal can be asked; --yes removes without asking, and nothing was removed";
+            return Err(Mistake(words.to_owned()).into());
+        }
+        let listed = self.sessions.all().map_err(fault)?;
+        let mut out = io::stdout().lock();
+        for session in listed.iter().filter(|session| ids.contains(&session.id)) {
+            let line = format!("{}  {}  {}", session.id, facts::when(session.modified), title(session));
+            writeln!(out, "{}", clean(&one_line(&line)))?;
+        }
+        let what = if ids.len() == 1 { "this session" } else { "these sessions" };
+        write!(out, "To remove {what}, with drafts and what a dry run wrote, for good, type yes: ")?;
+        out.flush()?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        Ok(answer.trim() == "yes")
+    }
+}

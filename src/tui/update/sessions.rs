@@ -1,0 +1,92 @@
+//! The list of sessions: found by their names, and by all that was said in them.
+
+use super::commands;
+use crate::chat::SessionId;
+use crate::tui::effect::Effect;
+use crate::tui::host::{SessionRow, Wish};
+use crate::tui::overlay::{Held, Overlay, Picking};
+use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::state::State;
+
+/// Letters that are looked for at least; one alone is nearly everywhere.
+const LETTERS: usize = 2;
+
+/// The list is there at once, its rows when the host has them.
+pub fn open(state: &mut State, picking: Picking) -> Vec<Effect> {
+    let title = match picking {
+        Picking::Open => "sessions",
+        Picking::Fork(_) => "go on with a copy of",
+    };
+    let picker =
+        Picker::new(title, "no other session here", Vec::new()).inviting("type a name, or what was said");
+    state.overlays.push(Overlay::Sessions(picker, Held::default(), picking));
+    vec![Effect::Ask(Wish::Sessions)]
+}
+
+/// The sessions there are.
+pub fn listed(state: &mut State, rows: Vec<SessionRow>) {
+    if let Some(Overlay::Sessions(picker, held, _)) = state.overlays.last_mut() {
+        held.rows = rows;
+        show(picker, held);
+    }
+}
+
+/// A key or a paste may have changed what is looked for.
+pub fn typed(state: &mut State) -> Vec<Effect> {
+    let Some(Overlay::Sessions(picker, held, _)) = state.overlays.last_mut() else { return Vec::new() };
+    let typed = picker.typed();
+    let enough = typed.chars().count() >= LETTERS || !typed.is_ascii();
+    let wanted = if enough { typed } else { "" };
+    if wanted == held.wanted {
+        return Vec::new();
+    }
+    wanted.clone_into(&mut held.wanted);
+    if wanted.is_empty() {
+        held.lines.clear();
+        picker.set_note("");
+        show(picker, held);
+    }
+    // What was found for the words before stays until there is something for these: rows that go and come are no help.
+    vec![Effect::Ask(Wish::Search(held.wanted.clone()))]
+}
+
+/// Where something was found by now. What comes for other words than those that stand there is late.
+pub fn found(state: &mut State, words: &str, lines: Vec<(SessionId, String)>, whole: bool) {
+    let Some(Overlay::Sessions(picker, held, _)) = state.overlays.last_mut() else { return };
+    if held.wanted != words {
+        return;
+    }
+    held.lines = lines;
+    picker.set_note(if whole { "" } else { "still looking through what was said" });
+    show(picker, held);
+}
+
+/// The person took a session.
+pub fn take(state: &mut State, held: Held, picking: Picking, row: usize) -> Vec<Effect> {
+    let none = Effect::Ask(Wish::Search(String::new()));
+    let mut effects: Vec<Effect> = (!held.wanted.is_empty()).then_some(none).into_iter().collect();
+    effects.extend(match (held.rows.into_iter().nth(row), picking) {
+        (Some(session), Picking::Fork(becomes)) => {
+            commands::leave_for(state, Wish::Fork(session.id, becomes))
+        }
+        (Some(session), Picking::Open) if session.id == state.session => Vec::new(),
+        (Some(session), Picking::Open) => commands::leave_for(state, Wish::Open(session.id)),
+        (None, _) => Vec::new(),
+    });
+    effects
+}
+
+fn show(picker: &mut Picker, held: &Held) {
+    picker.set_rows(held.rows.iter().map(|row| item(row, &held.lines)).collect());
+}
+
+fn item(row: &SessionRow, lines: &[(SessionId, String)]) -> Row {
+    let line = lines.iter().find(|(id, _)| *id == row.id).map(|(_, line)| line.as_str());
+    let marks = [(row.copy, "a copy"), (row.dry_run, "dry run"), (row.waits, "a question waits")];
+    let marks: Vec<&str> = marks.iter().filter(|(is, _)| *is).map(|(_, words)| *words).collect();
+    let marks = marks.join(", ");
+    let more: Vec<&str> =
+        line.into_iter().chain(Some(marks.as_str()).filter(|marks| !marks.is_empty())).collect();
+    let item = Row::new(&row.title).key(&row.id.0).more(&more.join(" · ")).detail(&row.when);
+    if line.is_some() { item.found() } else { item }
+}

@@ -1,0 +1,378 @@
+//! `aye sessions`: what it lists, shows, finds, names, removes, copies and writes, and what it says to bad input.
+
+use crate::support::program::Setup;
+use crate::support::service::{Answer, Service, Step};
+use crate::support::talking::{say, says};
+use serde_json::{Value, json};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// Sessions are held in this home by writing their files.
+struct Home(Setup);
+
+impl Home {
+    fn new() -> Self {
+        Self(Setup::new(&[]))
+    }
+
+    fn sessions(&self) -> PathBuf {
+        self.0.place.path().join("home/aye/data/sessions")
+    }
+
+    /// A session of these entries, in the project or in another folder.
+    fn holds(&self, id: &str, here: bool, entries: &[Value]) -> PathBuf {
+        let project = self.0.place.path().join("project").canonicalize().unwrap();
+        let folder = if here { project } else { "/elsewhere".into() };
+        let header = json!({ "aye": 1, "id": id, "folder": folder, "time": "2026-01-01T00:00:00Z", "model": "m", "dry_run": false });
+        let mut text = format!("{header}\n");
+        for (at, entry) in entries.iter().enumerate() {
+            // The clock goes back with every line.
+            let line =
+                json!({ "seq": at + 1, "at": 1_767_225_600_000_u64 - 1000 * at as u64, "entry": entry });
+            text.push_str(&format!("{line}\n"));
+        }
+        std::fs::create_dir_all(self.sessions()).unwrap();
+        let file = self.sessions().join(format!("{id}.jsonl"));
+        std::fs::write(&file, text).unwrap();
+        file
+    }
+
+    fn does(&self, arguments: &[&str]) -> (String, String, i32) {
+        let arguments = [&["sessions"], arguments].concat();
+        Setup::again(&self.0.place, &arguments).print("")
+    }
+
+    /// It is refused, with these words, as the caller's mistake.
+    #[track_caller]
+    fn refuses(&self, arguments: &[&str], words: &str) {
+        let (out, err, code) = self.does(arguments);
+        assert_eq!((out.as_str(), code), ("", 2), "{arguments:?}: {err}");
+        assert!(err.starts_with("aye: ") || err.starts_with("error: "), "{err}");
+        assert!(err.contains(words), "{arguments:?}: {err}");
+    }
+
+    fn files(&self) -> usize {
+        std::fs::read_dir(self.sessions()).map_or(0, Iterator::count)
+    }
+}
+
+const ONE: &str = "01JAAAAAAAAAAAAAAAAAAAAAAA";
+const TWO: &str = "01JBBBBBBBBBBBBBBBBBBBBBBB";
+const THREE: &str = "01KCCCCCCCCCCCCCCCCCCCCCCC";
+
+fn said(text: &str) -> Value {
+    json!({ "kind": "said", "text": text })
+}
+
+fn replied(text: &str) -> Value {
+    json!({ "kind": "replied", "text": text, "model": "m" })
+}
+
+fn home() -> Home {
+    let home = Home::new();
+    home.holds(
+        ONE,
+        true,
+        &[said("why does the clock flake?"), replied("Because of **time**.\n\nAn apple a day.")],
+    );
+    home.holds(TWO, true, &[said("plant an orchard"), replied("Which trees?")]);
+    home.holds(THREE, false, &[said("elsewhere we talked of apples")]);
+    home
+}
+
+#[test]
+fn they_are_listed_here_everywhere_and_for_programs() {
+    let home = Home::new();
+    assert_eq!(home.does(&["list"]), (String::new(), "aye: there is no session yet\n".into(), 0));
+    let home = self::home();
+    let (out, err, code) = home.does(&[]);
+    assert_eq!((out.lines().count(), code), (2, 0), "{out}");
+    assert!(out.contains(ONE) && out.contains("why does the clock flake?") && !out.contains(THREE), "{out}");
+    assert_eq!(err, "aye: 1 more was held elsewhere; --all lists it too\n");
+    let (out, err, _) = home.does(&["list", "--all"]);
+    assert!(out.lines().count() == 3 && out.contains("/elsewhere") && err.is_empty(), "{out}{err}");
+    let (out, _, _) = home.does(&["list", "--all", "--json"]);
+    let all: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let one = all.iter().find(|session| session["session"] == ONE).unwrap();
+    assert_eq!(
+        (&one["title"], &one["open"], &one["model"]),
+        (&json!("why does the clock flake?"), &json!(false), &json!("m"))
+    );
+}
+
+#[test]
+fn one_is_shown_by_the_beginning_of_its_name() {
+    let home = home();
+    let (out, err, code) = home.does(&["show", "01ja"]);
+    assert_eq!((err.as_str(), code), ("", 0));
+    assert!(out.starts_with("why does the clock flake?\nsession: 01JA"), "{out}");
+    assert!(out.contains("You ·") && out.contains("  Because of **time**.\n\n  An apple a day."), "{out}");
+    let (last, _, code) = home.does(&["show"]);
+    assert!(code == 0 && last.contains("session: "), "{last}");
+}
+
+#[test]
+fn what_was_said_is_found_across_sessions_with_its_line() {
+    let home = home();
+    let (out, _, code) = home.does(&["search", "apple"]);
+    assert_eq!(code, 0);
+    assert!(
+        out.contains("   model     An apple a day.")
+            && out.contains("   you       elsewhere we talked of apples"),
+        "{out}"
+    );
+    assert!(!out.contains(TWO) && out.contains("/elsewhere"), "{out}");
+    let (here, _, _) = home.does(&["search", "APPLE", "day", "--here"]);
+    assert!(here.contains(ONE) && !here.contains(THREE), "{here}");
+    let (json, _, _) = home.does(&["search", "orchard", "--json"]);
+    let found: Value = serde_json::from_str(json.trim()).unwrap();
+    assert_eq!((&found["session"], &found["found"][0]["line"]), (&json!(TWO), &json!("plant an orchard")));
+    let (out, err, code) = home.does(&["search", "no such word"]);
+    assert_eq!(
+        (out.as_str(), err.as_str(), code),
+        ("", "aye: nothing that was said has “no such word”\n", 1)
+    );
+    let quiet = home.does(&["search", "kind"]);
+    assert_eq!(quiet.2, 1, "the form of the files is not what was said: {}", quiet.0);
+}
+
+#[test]
+fn r52_damaged_files_are_listed_and_hide_no_other() {
+    let home = home();
+    std::fs::write(home.sessions().join("01DAMAGED.jsonl"), [0; 5000]).unwrap();
+    std::fs::write(home.sessions().join("01EMPTY.jsonl"), "").unwrap();
+    std::fs::create_dir(home.sessions().join("01FOLDER.jsonl")).unwrap();
+    let (out, _, code) = home.does(&["list", "--all"]);
+    assert_eq!((out.lines().count(), code), (6, 0), "{out}");
+    assert!(out.contains("cannot be read: it is empty") && out.contains("plant an orchard"), "{out}");
+    let (out, err, code) = home.does(&["search", "apple"]);
+    assert!(out.contains(ONE) && out.contains(THREE) && code == 0, "{out}");
+    assert!(err.contains("01FOLDER could not be searched to its end"), "{err}");
+    let (out, err, code) = home.does(&["show", "01DAMAGED"]);
+    assert!(out.contains("careful: the first line of the session is damaged") && code == 0, "{out}{err}");
+}
+
+#[test]
+fn one_is_named_by_its_person_for_good() {
+    let home = home();
+    let (out, err, code) = home.does(&["rename", "01jb", "the", "orchard\u{1b}[2J", "plan"]);
+    assert_eq!(
+        (out.as_str(), err.as_str(), code),
+        (format!("{TWO} is called “the orchard plan” now\n").as_str(), "", 0)
+    );
+    let (out, _, _) = home.does(&["list"]);
+    assert!(out.contains("the orchard plan"), "{out}");
+    home.refuses(&["rename", TWO], "takes a session and its new name");
+    home.refuses(&["rename", TWO, "\u{1b}[2J \u{200b}"], "needs a letter that shows");
+    home.refuses(&["rename", TWO, &"x".repeat(300)], "200 letters");
+}
+
+#[test]
+fn a_bad_name_a_bad_word_and_a_bad_flag_are_refused_with_what_was_expected() {
+    let home = home();
+    home.refuses(&["show", "09"], "no session is called 09");
+    home.refuses(&["show", "01J"], "01J could be any of ");
+    home.refuses(&["export", "01j"], ONE);
+    home.refuses(&["show", ""], "no session is called");
+    home.refuses(&["show", "../../etc/passwd"], "no session is called");
+    home.refuses(&["show", ONE, TWO], "aye sessions show takes one session");
+    home.refuses(&["rm"], "aye sessions rm takes one session or more");
+    home.refuses(&["fork"], "aye sessions fork takes one session");
+    home.refuses(&["search"], "words to look for");
+    home.refuses(&["search", " "], "no word to look for");
+    home.refuses(&["list", "x"], "nothing behind it");
+    home.refuses(&["list", "--force", "--output", "x"], "--output goes with: aye sessions export");
+    home.refuses(&["show", "--yes"], "--yes goes with: aye sessions rm");
+    home.refuses(&["show", "--json"], "--json goes with: aye sessions list");
+    home.refuses(&["list", "--all", "--here"], "cannot be used with");
+    home.refuses(&["export", "--force", ONE], "--output");
+    home.refuses(&["export", "--format", "pdf"], "possible values: markdown, html, json");
+    let (_, err, code) = Setup::again(&home.0.place, &["doctor", "--yes"]).print("");
+    assert!(code == 2 && err.contains("--yes goes with: aye sessions rm"), "{err}");
+    assert_eq!(home.files(), 3);
+}
+
+#[test]
+fn sessions_go_with_all_that_was_kept_for_them_once_it_is_sure() {
+    let home = home();
+    home.refuses(&["rm", ONE], "only a person at a terminal can be asked");
+    home.refuses(&["rm", "--yes", ONE, "09"], "no session is called 09");
+    assert_eq!(home.files(), 3);
+    let data = home.0.place.path().join("home/aye/data");
+    std::fs::create_dir_all(data.join("drafts")).unwrap();
+    std::fs::write(data.join("drafts").join(format!("{ONE}-card.txt")), "x").unwrap();
+    std::fs::create_dir_all(data.join("rehearsal").join(ONE).join("upper/a")).unwrap();
+    let mut program = Setup::again(&home.0.place, &["sessions", "rm", "01ja"]).start();
+    let screen = program.until("type yes:");
+    assert!(screen.contains("why does the clock flake?"), "{screen}");
+    program.sends("y\n");
+    assert_eq!(program.ends(), 0);
+    assert!(program.screen().contains("Nothing was removed."), "{}", program.screen());
+    assert_eq!(home.files(), 3);
+    let mut program = Setup::again(&home.0.place, &["sessions", "rm", "01ja"]).start();
+    program.until("type yes:");
+    program.sends("yes\n");
+    assert_eq!(program.ends(), 0);
+    assert!(program.screen().contains("1 session was removed."), "{}", program.screen());
+    assert!(!data.join("drafts").join(format!("{ONE}-card.txt")).exists());
+    assert!(!data.join("rehearsal").join(ONE).exists());
+    let (out, _, code) = home.does(&["rm", "--yes", "01JB", "01jb", "01k"]);
+    assert_eq!((out.as_str(), code, home.files()), ("2 sessions were removed.\n", 0, 0));
+}
+
+#[test]
+fn a_copy_is_made_and_the_session_stays_as_it_was() {
+    let home = home();
+    let before = std::fs::read(home.sessions().join(format!("{ONE}.jsonl"))).unwrap();
+    let (out, _, code) = home.does(&["fork", "01ja"]);
+    assert_eq!((code, home.files()), (0, 4), "{out}");
+    let copy = out.split(' ').next().unwrap().to_owned();
+    assert!(
+        out.contains(&format!("is a copy of {ONE}")) && out.contains(&format!("aye --resume {copy}")),
+        "{out}"
+    );
+    assert!(home.does(&["show", &copy]).0.contains("An apple a day."));
+    assert_eq!(std::fs::read(home.sessions().join(format!("{ONE}.jsonl"))).unwrap(), before);
+}
+
+#[test]
+fn r56_an_export_is_for_its_owner_alone_and_writes_over_nothing() {
+    let home = home();
+    let file = home.0.place.path().join("project/out.html");
+    let (out, err, code) = home.does(&["export", "01ja", "--format", "html", "--output", "out.html"]);
+    assert_eq!((out.as_str(), code), ("", 0), "{err}");
+    assert!(err.contains("is written to out.html"), "{err}");
+    let html = std::fs::read_to_string(&file).unwrap();
+    assert!(html.starts_with("<!doctype html>") && html.contains("<strong>time</strong>"), "{html}");
+    assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
+    home.refuses(
+        &["export", "01ja", "--output", "out.html"],
+        "out.html is there already; --force writes over it",
+    );
+    home.refuses(&["export", "01ja", "--output", "."], "is no plain file");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), html);
+    let (_, err, code) = home.does(&["export", "01ja", "--output", "out.html", "--force"]);
+    assert_eq!(code, 0, "{err}");
+    let markdown = std::fs::read_to_string(&file).unwrap();
+    assert!(markdown.starts_with("# why does the clock flake?\n"), "{markdown}");
+    let (_, err, code) = home.does(&["export", "01ja", "--output", "no/such/folder/x"]);
+    assert!(code == 1 && err.contains("could not be written"), "{err}");
+    let (markdown_again, _, _) = home.does(&["export", "01ja"]);
+    assert_eq!(markdown_again, markdown);
+}
+
+#[test]
+fn r57_an_export_says_how_many_secrets_it_masked() {
+    let home = Home::new();
+    let key = format!("{}{}", "ghp_", "aB3dE5gH7j".repeat(3));
+    home.holds(ONE, true, &[said(&format!("use {key}")), replied(&format!("`{key}`"))]);
+    for format in ["markdown", "html", "json"] {
+        let (out, err, code) = home.does(&["export", "--format", format]);
+        assert_eq!(code, 0, "{err}");
+        assert!(!out.contains(&key) && out.contains("masked"), "{out}");
+        // The title is made of the first words.
+        assert_eq!(err, "aye: 3 secrets of known shapes were masked; there may be others\n", "{format}");
+    }
+    let (json, _, _) = home.does(&["export", "--format", "json"]);
+    let value: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&value["masked"], value["entries"].as_array().unwrap().len()), (&json!(3), 2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r54_one_that_is_open_elsewhere_is_read_and_copied_and_neither_named_removed_nor_opened() {
+    let stalls = Answer::stream().says("Half a reply").then(Step::Stall);
+    let service = Service::start([stalls, says("Elsewhere.")]).await;
+    let flags = ["--base-url".to_owned(), service.base_url.clone(), "--model".to_owned(), "m".to_owned()];
+    tokio::task::spawn_blocking(move || {
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        let mut program = Setup::new(&flags).start();
+        program.until("You talk to");
+        say(&mut program, "the first");
+        program.until("Half a reply");
+        let home = Home(Setup::again(&program.place, &[]));
+        let (listed, _, _) = home.does(&["list", "--json"]);
+        let session: Value = serde_json::from_str(listed.trim()).unwrap();
+        assert_eq!(session["open"], true);
+        let id = session["session"].as_str().unwrap();
+        home.refuses(&["rm", "--yes", id], "is open in another aye; close it there first");
+        home.refuses(&["rename", id, "x"], "is open in another aye");
+        let (_, err, code) =
+            Setup::again(&program.place, &[&flags[..], &["-p", "--resume", id, "x"]].concat()).print("");
+        assert!(code == 2 && err.contains("is open in another aye"), "{err}");
+        // What came of the reply so far is there for others too.
+        program.until_that("it is kept", |_| home.does(&["show", id]).0.contains("Half a reply"));
+        assert!(home.does(&["search", "half"]).0.contains("Half a reply"));
+        let (out, _, code) = home.does(&["fork", id]);
+        assert_eq!(code, 0, "{out}");
+        assert_eq!(home.files(), 2);
+        program.keys("\x1b");
+        program.until("stopped");
+    })
+    .await
+    .unwrap();
+}
+
+#[test]
+fn r55_a_clock_that_goes_back_or_far_ahead_changes_no_order() {
+    let home = Home::new();
+    let words: Vec<Value> = (0..5).map(|n| said(&format!("word number {n}"))).collect();
+    let file = home.holds(ONE, true, &words);
+    let text = std::fs::read_to_string(&file).unwrap();
+    // One line was written in a far year, one before there was time.
+    let text = text.replace("1767225598000", "33300000000000000").replace("1767225597000", "0");
+    std::fs::write(&file, text).unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(10 * 365 * 86_400);
+    std::fs::File::options().append(true).open(&file).unwrap().set_modified(later).unwrap();
+    let (out, err, code) = home.does(&["show"]);
+    assert_eq!((err.as_str(), code), ("", 0));
+    let found: Vec<&str> = out.lines().filter(|line| line.starts_with("  word number")).collect();
+    assert_eq!(found, (0..5).map(|n| format!("  word number {n}")).collect::<Vec<_>>(), "{out}");
+    assert_eq!(home.does(&["list"]).0.lines().count(), 1);
+    assert_eq!(home.does(&["export", "--format", "html"]).2, 0);
+}
+
+#[test]
+fn r53_a_disk_that_is_full_is_said_and_the_reply_comes_whole() {
+    let probe = std::process::Command::new("unshare")
+        .args([
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "mount",
+            "-t",
+            "tmpfs",
+            "-o",
+            "size=64k",
+            "tmpfs",
+            "/mnt",
+        ])
+        .output();
+    if !probe.is_ok_and(|done| done.status.success()) {
+        // A machine that gives no such disk; that writing fails is tested without one too.
+        return;
+    }
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let long = "word ".repeat(40_000);
+    let service = runtime.block_on(Service::start([says(&long), says("And more.")]));
+    let setup = Setup::new(&[]);
+    let home = setup.place.path().join("home/aye");
+    std::fs::create_dir_all(&home).unwrap();
+    let script = "mount -t tmpfs -o size=64k,mode=0700 tmpfs \"$AYE_HOME\" && \
+        \"$0\" -p --base-url \"$1\" --model m go; echo \"code $?\" >&2; cp \"$AYE_HOME\"/data/sessions/*.jsonl \"$2\"";
+    let done = std::process::Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script])
+        .arg(crate::support::program::program())
+        .arg(&service.base_url)
+        .arg(setup.place.path().join("kept.jsonl"))
+        .env("AYE_HOME", &home)
+        .env("NO_PROXY", "127.0.0.1")
+        .current_dir(setup.place.path().join("project"))
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&done.stderr);
+    assert!(err.contains("The session could not be saved") && err.contains("code 0"), "{err}");
+    assert!(String::from_utf8_lossy(&done.stdout).trim_end() == long.trim_end(), "the reply is whole");
+    let read = aye::store::read(&setup.place.path().join("kept.jsonl")).unwrap();
+    assert_eq!(read.entries[0], aye::chat::Entry::Said { text: "go".into() }, "what was there is there");
+}
