@@ -132,7 +132,7 @@ fn for_real(
     if policy.mode.lets_through(plan) {
         return Verdict::Allow(format!("the session is in {} mode", policy.mode.word()));
     }
-    if let Some(why) = cover::outdated(granted, rules, &of) {
+    if let Some(why) = cover::outdated(granted, rules, of) {
         return Verdict::Ask(why);
     }
     Verdict::Ask(match &plan.access {
