@@ -20,7 +20,8 @@ const RULES: &[&str] = &["list", "check", "explain", "trust", "untrust"];
     max_term_width = 100,
     after_help = "aye models [--json] lists the models of the service instead of talking to one.\naye audit [ID] [--json] \
         tells of every call of a session who allowed it, when, and what became of it.\naye rules [list|check|explain 'COMMAND'] \
-        [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why.\n\
+        [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why; explain with --continue or \
+        --resume ID counts what was allowed in that session.\n\
         aye trust shows what the project in this folder would change, an AGENTS.md and rules of its own, and lets you trust \
         it; aye trust list [--json] tells what is trusted, and aye untrust takes it back.\n\
         aye sessions [list|show|search|rename|rm|fork|export] looks after the sessions: lists them, shows one, finds \
@@ -91,6 +92,10 @@ pub struct Cli {
     /// Work in this folder
     #[arg(short = 'C', long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
+
+    /// Keep what was said in the journal too, with keys masked, to look for a fault
+    #[arg(long)]
+    pub debug_content: bool,
 
     /// Play the tour, whatever is configured
     #[arg(long, action = ArgAction::SetTrue)]

@@ -48,8 +48,9 @@
 //! - A request is sent again only while nothing of its reply was seen, and asking again runs no call a second time.
 //! - Events carry their turn; a late one of a turn that is over changes nothing.
 //! - Nothing with an effect starts without a verdict of [`policy::judge`]. In a dry run the effect `Act` is never
-//!   made, and the runtime has no way to run a command or to write the real folder. A hook is run in one only where the
-//!   person's settings say so.
+//!   made, and the runtime has no way to write the real folder, nor to run a command but on the stage
+//!   ([`project::stage`]), which touches nothing real or runs nothing. A hook is run in one only where the person's settings
+//!   say so.
 //! - A prompt is not opened; it is derived from `agent::State::waiting`. When the agent stops waiting it is gone.
 //! - Everything from outside passes `tui::text::clean` (or `reveal`, on cards) before it can reach a cell.
 //! - The picture with an empty cache is the same picture. A frame costs what is visible.
@@ -69,6 +70,11 @@
 //! - A plan has a [`chat::Basis`]: the files and variables it rests on. The [`runtime`] compares it again right before
 //!   anything is done.
 //! - Reading in a dry run goes through `Tool::rehearse` too, on the stage, so that it sees what was rehearsed.
+//! - The layer of a dry run has the form of the kernel's overlay ([`project::rehearsal`]): the file tools read and write it
+//!   by themselves, and the kernel mounts the same folders for commands. A lock on it keeps the two apart.
+//! - The first process of a stage is a guard that set the stage from within; the kernel ends what is left there with it.
+//! - A device that is bound into the stage is read-only: it still takes and gives, but its mode and owner, which are the
+//!   system's, stay.
 //! - Whom a session talks to can change: the [`runtime`] is given another model, and an entry says so. A profile that
 //!   is left has sent its words already, so that is done between two turns only; a model's name is for the next request.
 //! - A key may come from a program of the person's. It is run by [`project::alone`], without the terminal, when the first
@@ -117,6 +123,8 @@
 //!   (`agent::Step::Delegated`). Turns are counted by one counter, so an event finds the one it is for without a wrapper;
 //!   its entries are kept as `Entry::Beneath` in the one log, and its calls have ids that no other call of the session has.
 //!   `agent::State::waiting` shows what has waited longest, whoever asks.
+//! - The journal ([`store::journal`]) is for whoever looks for a fault: what the runtime did and when. What may stand in it is
+//!   decided in one file (`runtime::noting`), which writes numbers and words of ours; an error has such words beside its own.
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

@@ -3,7 +3,7 @@
 use super::state::State;
 use super::waiting::Waiting;
 use crate::chat::{CallId, Entry, Grant, Span, Standing};
-use crate::policy::{Rule, Says, Subject, covers, may_be_rule, offers};
+use crate::policy::{self, Rule, Says, Subject, covers, may_be_rule, offers};
 
 /// One width in which a yes for the call that waits may be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +51,18 @@ pub fn widths(state: &State) -> Vec<Width> {
             Width { lasts: may_be_rule(&grant), grant, covered }
         })
         .collect()
+}
+
+/// Why nothing lasting may be kept for the call that waits, in words that follow “because”.
+pub fn why_none(state: &State) -> Option<String> {
+    let Some(Waiting::Approval { call, plan, .. }) = state.waiting() else { return None };
+    if state.rules.broken.is_some() {
+        return Some("your rules cannot all be read".to_owned());
+    }
+    if let Some(rule) = state.rules.first(Says::Ask, &Subject::of(&call.name, plan)) {
+        return Some(format!("a rule of yours asks: {}", rule.told()));
+    }
+    policy::why_none(&call.name, plan)
 }
 
 /// Everything that stands: what was allowed in this session, then the rules that allow.

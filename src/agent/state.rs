@@ -45,6 +45,8 @@ pub struct State {
     pub tools: Vec<ToolSpec>,
     /// Who is asked about a call before it is let start.
     pub advisers: Advisers,
+    /// Why the commands of this dry run do not run, where they do not: words that follow “no stage here: ”.
+    pub unstaged: Option<String>,
     /// What a sub-agent is given; `None` where no task can be handed to one, as beneath a turn.
     pub offer: Option<Offer>,
     /// What the person said while a turn ran: it goes with the next request, and can be taken back until then.
@@ -140,6 +142,7 @@ impl State {
             tells_each: false,
             tools,
             advisers: Advisers::default(),
+            unstaged: None,
             offer: None,
             queue: Vec::new(),
             turns: 0,

@@ -92,7 +92,7 @@ pub(super) fn chunk(desk: &mut Desk<'_>, chunk: Chunk, after: Duration) {
         Chunk::Writing { name, bytes } => draft.writing = Some((name, bytes)),
         Chunk::Call(call) => draft.calls.push(call),
         Chunk::Usage(usage) => draft.usage = Some(usage),
-        Chunk::Retrying { attempt, of, wait, why } => {
+        Chunk::Retrying { attempt, of, wait, why, kind: _ } => {
             draft.retrying = Some(Retrying { attempt, of, wait, why });
         }
         Chunk::Quiet { since, limit } => draft.quiet = (!since.is_zero()).then_some(Quiet { since, limit }),

@@ -6,6 +6,7 @@
 mod finding;
 mod folders;
 mod machine;
+mod rules;
 mod server;
 mod settings;
 mod terminal;
@@ -48,18 +49,26 @@ pub(super) async fn run(cli: &Cli) -> Result<ExitCode> {
     let redacted = Redacted::new(&loaded.config, &credentials);
 
     let shell = loaded.config.shell.clone();
+    let (stage, staged_folder, stage_places) =
+        (loaded.config.dry_run.stage, cli.folder.clone(), places.clone());
     let (sandbox_places, session_places) = (places.clone(), places.clone());
     let folder = cli.folder.clone();
-    let (terminal, sandbox, sessions, tools, server) = tokio::join!(
+    let (rules_folder, rules_places) = (folder.clone(), places.clone());
+    let (terminal, sandbox, stage, sessions, tools, rules, server) = tokio::join!(
         aside("terminal", terminal::look),
         aside("sandbox", move || machine::sandbox(&shell, &sandbox_places)),
+        aside("stage", move || machine::stage(stage, staged_folder.as_deref(), &stage_places)),
         aside("sessions", move || folders::sessions(&session_places)),
         aside("project", move || machine::project(folder.as_deref())),
+        aside("rules", move || rules::rules(rules_folder.as_deref(), &rules_places)),
         server::look(cli, &loaded, &credentials, &flags),
     );
     found.extend(terminal);
     found.extend(sandbox);
+    found.extend(stage);
     found.extend(settings::look(&loaded, &places));
+    found.extend(rules);
+    found.extend(rules::advisers(cli, &loaded, &credentials, &flags));
     found.extend(folders::keys(&keys, &credentials, &modes_before));
     found.extend(server);
     found.extend(folders::look(&places, &modes_before));

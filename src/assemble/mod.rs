@@ -30,7 +30,7 @@ use crate::cli::Cli;
 use crate::config::{self, Credentials, Overrides};
 use crate::policy::Mode;
 use crate::project::shell::Shell;
-use crate::store::Places;
+use crate::store::{Journal, Places};
 use crate::tools::{self, Toolbox};
 use advisers::Advisers;
 use anyhow::{Context, Result};
@@ -128,7 +128,39 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         .into());
     }
     let start = prepare(cli)?;
-    if print { print::run(start).await } else { screen::run(start).await }
+    let journal = start.wiring.journal.clone();
+    let how = if print { "printing" } else { "with a screen" };
+    journal.note(format_args!(
+        "aye {} begins, {how}, process {}",
+        env!("CARGO_PKG_VERSION"),
+        std::process::id()
+    ));
+    let (before, noted) = (std::panic::take_hook(), journal.clone());
+    std::panic::set_hook(Box::new(move |info| {
+        let at = info.location().map(ToString::to_string).unwrap_or_default();
+        noted.note(format_args!("a panic at {at}"));
+        before(info);
+    }));
+    let ended = if print { print::run(start).await } else { screen::run(start).await };
+    match &ended {
+        Ok(_) => journal.note("aye ends"),
+        Err(error) => {
+            let whose = if error.is::<Mistake>() { "the caller's mistake" } else { "an error" };
+            journal.note(format_args!("aye ends with {whose}"));
+            journal.content("why", || format!("{error:#}"));
+        }
+    }
+    ended
+}
+
+/// Everything that the settings know to be secret, or to hold what is.
+fn secrets(connecting: &Connecting) -> Vec<String> {
+    let mut secrets: Vec<String> = connecting.credentials.all().map(|key| key.expose().to_owned()).collect();
+    for profile in connecting.settings.config.profiles.values() {
+        secrets.extend(profile.key_env.as_ref().and_then(|name| std::env::var(name).ok()));
+        secrets.extend(profile.headers.values().chain(profile.query.values()).chain(&profile.proxy).cloned());
+    }
+    secrets
 }
 
 fn prepare(cli: Cli) -> Result<Start> {
@@ -174,14 +206,16 @@ fn prepare(cli: Cli) -> Result<Start> {
     let keys: Vec<String> = profiles.filter_map(|profile| profile.key_env.clone()).collect();
     let (advisers, told) = Advisers::of(&connecting, &keys);
     notices.extend(told);
+    let journal = Journal::new(places.journal(), cli.debug_content, secrets(&connecting));
     let wiring = Wiring {
+        journal,
         places,
         folder,
         tools: Arc::new(Toolbox::builtin(tools)),
         shell: Arc::new(Shell::new(myself()).without(keys).keeping(confined.keep, confined.hide)),
         advisers,
         mode: connecting.settings.config.approval.mode,
-        tell: connecting.settings.config.dry_run.tell_model,
+        dry_run: connecting.settings.config.dry_run.clone(),
         model_flag: cli.model.clone(),
         titles: connecting.settings.config.model.titles && !cli.print,
         most_words: connecting.settings.config.project.instructions_kib << 10,

@@ -42,6 +42,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     }
     let mut session = start.session()?;
     let waited = answers::fits(&answers, &session, &prompt)?;
+    let journal = start.wiring.journal.clone();
     let drafts = Drafts::new(start.wiring.places.drafts());
     let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
     let mut notices = start.notices;
@@ -80,7 +81,10 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         drafts.save(Whose::Card(&session.id), "").map_err(Mistake::of)?;
     }
     match ran {
-        Ok(exit) => Ok(ExitCode::from(exit.code())),
+        Ok(exit) => {
+            journal.note(format_args!("exit code {}", exit.code()));
+            Ok(ExitCode::from(exit.code()))
+        }
         // Whoever read the pipe has enough.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         Err(error) => Err(error.into()),

@@ -1,19 +1,20 @@
 //! `aye rules`: what holds in this folder, what is wrong with it, and what comes of a command and why. No model is needed.
 
 use super::{Mistake, folder, rules, trust_told};
-use crate::chat::{Intent, ToolCall};
+use crate::chat::{Intent, Session, SessionId, Standing, ToolCall};
 use crate::cli::Cli;
 use crate::config::rules::{Book, Loaded, Own};
 use crate::config::{self, Overrides};
 use crate::policy::{Holds, Policy, Rule, Step, Verdict, explain};
 use crate::print::harmless;
 use crate::project::disk::Disk;
-use crate::store::Places;
+use crate::store::{Places, Sessions};
 use crate::tools::{self, Toolbox};
 use crate::tui::text::clean::{clean, one_line};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Does what the words behind `rules` say.
@@ -31,12 +32,22 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     });
     let book = rules::book(&places, &folder, &tools);
     let loaded = book.load(&rules::today());
-    let policy = Policy { mode: settings.config.approval.mode, dry_run: cli.dry_run };
+    let as_live = settings.config.dry_run.ask == config::dry_run::Asks::AsLive;
+    let session = session(cli, &places, &folder)?;
+    let dry_run = cli.dry_run || session.as_ref().is_some_and(|session| session.dry_run);
+    let policy = Policy { mode: settings.config.approval.mode, dry_run, as_live };
+    if session.is_some() && !matches!(words, ["explain", _]) {
+        let words = "--continue and --resume go with: aye rules explain 'a command'";
+        return Err(Mistake(words.to_owned()).into());
+    }
     let lines = match words {
         [] | ["list"] => list(&loaded, cli.json),
         ["check"] => return check(&loaded, cli.json),
         ["trust" | "untrust"] => return trust_told::run(cli, words),
-        ["explain", command] => explained(&tools, &policy, &loaded, &book, command, cli.json)?,
+        ["explain", command] => {
+            let around = Around { tools: &tools, policy: &policy, session: session.as_ref() };
+            explained(&around, &loaded, &book, command, cli.json)?
+        }
         ["explain", ..] => {
             let words = "aye rules explain takes one command, in quotes: aye rules explain 'cargo test'";
             return Err(Mistake(words.to_owned()).into());
@@ -124,10 +135,42 @@ fn counted(rules: usize) -> String {
     if rules == 1 { "1 rule".to_owned() } else { format!("{rules} rules") }
 }
 
+/// A session whose standing yeses count.
+struct Stood {
+    id: SessionId,
+    granted: Vec<Standing>,
+    dry_run: bool,
+}
+
+/// The session that the command line names, if it does.
+fn session(cli: &Cli, places: &Places, folder: &Path) -> Result<Option<Stood>> {
+    let sessions = Sessions::new(places.sessions());
+    let id = match (cli.resume.as_deref(), cli.go_on) {
+        (Some(""), _) => {
+            let words =
+                "aye rules explain takes a session's id behind --resume, or --continue for the last one";
+            return Err(Mistake(words.to_owned()).into());
+        }
+        (Some(name), _) => sessions.find(name).map_err(Mistake::of)?,
+        (None, true) => sessions.latest(folder).map_err(Mistake::of)?,
+        (None, false) => return Ok(None),
+    };
+    let read = sessions.read(&id).map_err(Mistake::of)?;
+    let dry_run = read.header.as_ref().is_some_and(|header| header.dry_run);
+    let granted = Session::replay(read.entries).granted().to_vec();
+    Ok(Some(Stood { id, granted, dry_run }))
+}
+
+/// What a command is explained with, beside the rules.
+struct Around<'a> {
+    tools: &'a Toolbox,
+    policy: &'a Policy,
+    session: Option<&'a Stood>,
+}
+
 /// What comes of a command, step by step.
 fn explained(
-    tools: &Toolbox,
-    policy: &Policy,
+    around: &Around<'_>,
     loaded: &Loaded,
     book: &Book,
     command: &str,
@@ -136,12 +179,20 @@ fn explained(
     let disk = Disk::new(&book.folder)?;
     let arguments = json!({ "command": command }).to_string();
     let call = ToolCall { id: "explained".into(), name: "bash_exec".to_owned(), arguments };
-    let plan = match tools.plan(&call, &disk) {
+    let plan = match around.tools.plan(&call, &disk) {
         Ok(Intent::Act(plan)) => plan,
         Ok(Intent::Ask(_)) => return Err(Mistake("this is no command".to_owned()).into()),
         Err(error) => return Err(Mistake::of(error).into()),
     };
-    let (steps, verdict) = explain(policy, &[], &loaded.rules, &call.name, &plan);
+    let granted = around.session.map(|session| session.granted.as_slice()).unwrap_or_default();
+    let (mut steps, verdict) = explain(around.policy, granted, &loaded.rules, &call.name, &plan);
+    if let Some(session) = around.session {
+        let found = match session.granted.len() {
+            0 => format!("{}, in which nothing was allowed for longer than once", session.id),
+            _ => session.id.to_string(),
+        };
+        steps.insert(0, Step { name: "the session", found: vec![found] });
+    }
     if as_json {
         let step = |step: &Step| json!({ "step": step.name, "found": step.found });
         let mut lines: Vec<Value> = steps.iter().map(step).collect();

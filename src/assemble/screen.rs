@@ -43,6 +43,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let model = session.model;
     notices.extend(session.notices);
     wiring.folder.clone_from(&session.folder);
+    let journal = wiring.journal.clone();
     let (effects, mut runtime) = (session.effects, session.runtime);
     notices.extend(runtime.run(effects));
     let runtime = Arc::new(Mutex::new(runtime));
@@ -95,6 +96,9 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         exit = shown => exit?,
         never = panics_on_purpose() => match never {},
     };
+    if let Some(signal) = exit.ended_by {
+        journal.note(format_args!("ended by signal {signal}"));
+    }
     Ok(farewell(&exit))
 }
 

@@ -2,19 +2,21 @@
 
 use super::advisers::Advisers;
 use super::model::Model;
-use super::{Connecting, Mistake, facts, rules};
+use super::{Connecting, Mistake, facts, myself, rules};
 use crate::agent::{self, Effect, Event, Offer, State};
 use crate::chat::{self, Becomes, By, Entry, SessionId, Standing};
 use crate::config::brought::Place;
-use crate::config::{Brought, Tell};
+use crate::config::dry_run::Asks;
+use crate::config::{self, Brought, Tell};
 use crate::policy::{Mode, Policy};
 use crate::project::Writer;
 use crate::project::disk::Disk;
 use crate::project::rehearsal::Rehearsal;
 use crate::project::shell::Shell;
+use crate::project::stage::{Commands, StageShell, try_stage};
 use crate::runtime::{Events, Runtime};
 use crate::store::read::Matter;
-use crate::store::{self, Fork, Header, Lines, Places, Sessions, new_id};
+use crate::store::{self, Fork, Header, Journal, Lines, Places, Sessions, new_id};
 use crate::tools::Toolbox;
 use crate::tui::text::clean::one_line;
 use anyhow::{Context, Result};
@@ -39,8 +41,8 @@ pub(super) struct Wiring {
     /// Whoever is asked about calls.
     pub(super) advisers: Advisers,
     pub(super) mode: Mode,
-    /// How often the model is told that a session is a dry run.
-    pub(super) tell: Tell,
+    /// How a rehearsal goes.
+    pub(super) dry_run: config::DryRun,
     /// The model that a flag names: it wins over what a session remembers.
     pub(super) model_flag: Option<String>,
     /// Whether the model may name sessions.
@@ -49,6 +51,8 @@ pub(super) struct Wiring {
     pub(super) most_words: usize,
     /// Whether a session may go on after its next turn: not where one reply is printed.
     pub(super) lasts: bool,
+    /// Where it is noted what happens.
+    pub(super) journal: Journal,
 }
 
 /// Whether a session is rehearsed.
@@ -259,27 +263,45 @@ impl Wiring {
         let dry_run = stage == Stage::DryRun;
         let disk =
             Arc::new(Disk::new(folder).with_context(|| format!("cannot work in {}", folder.display()))?);
+        let mut rehearsed = None;
         let (project, shell): (Arc<dyn Writer>, _) = if dry_run {
-            let layer = self.places.rehearsal(id);
-            (Arc::new(Rehearsal::new(disk, layer)), None)
+            let play = Arc::new(Rehearsal::new(disk, self.places.rehearsal(id)));
+            rehearsed = Some(self.commands(&play, folder));
+            (play, None)
         } else {
             (disk, Some(self.shell.clone()))
         };
         let (mut runtime, events) =
             Runtime::new(model.llm.clone(), self.tools.clone(), project, shell, Box::new(log));
+        self.journal.note(format_args!(
+            "session {id}, {}, to {}",
+            if dry_run { "a dry run" } else { "for real" },
+            model.seen.source
+        ));
+        runtime.notes_in(self.journal.clone());
         runtime.consults(self.advisers.in_session(id));
+        let (told, unstaged) = match &rehearsed {
+            Some(Commands::Told(why)) => (agent::DRY_RUN_TOLD, Some(why.to_string())),
+            Some(Commands::OnStage(_)) | None => (agent::DRY_RUN_STAGED, None),
+        };
+        if let Some(commands) = rehearsed {
+            runtime.rehearses(commands);
+        }
+        let tell = self.dry_run.tell_model;
         let stage = match stage {
             Stage::None => None,
-            Stage::DryRun => (self.tell != Tell::Never).then_some(agent::DRY_RUN),
+            Stage::DryRun => (tell != Tell::Never).then_some(told),
             Stage::Before => Some(agent::WAS_REHEARSED),
         };
         let words = agent::standing_words(&facts::for_the_model(folder), stage);
-        let policy = Policy { mode: self.mode, dry_run };
+        let as_live = self.dry_run.ask == Asks::AsLive;
+        let policy = Policy { mode: self.mode, dry_run, as_live };
         let offer = Offer { system: agent::words_beneath(&words), tools: self.tools.specs_beneath() };
         let mut state = State::new(policy, model.name.clone(), words, self.tools.specs());
-        state.tells_each = dry_run && self.tell == Tell::EachResult;
+        state.tells_each = dry_run && tell == Tell::EachResult;
         state.advisers = self.advisers.who.clone();
         state.offer = Some(offer);
+        state.unstaged = unstaged;
         state.window = model.seen.window;
         state.titles = self.titles && !model.seen.tour;
         state.instruct(Arc::new(Brought::trusted_words(&self.place(folder))));
@@ -288,6 +310,20 @@ impl Wiring {
         state.rules = found;
         runtime.looks_first(move || watch.anew().map(|(rules, notices)| Event::RulesRead { rules, notices }));
         Ok((state, runtime, events, notices))
+    }
+}
+
+impl Wiring {
+    /// What becomes of a dry run's commands, by the settings and by what this system lets a program do.
+    fn commands(&self, play: &Arc<Rehearsal>, folder: &Path) -> Commands {
+        if self.dry_run.stage == config::dry_run::Stage::Off {
+            return Commands::Told("dry_run.stage is \"off\" in the settings".into());
+        }
+        let beside = play.folder().parent().unwrap_or(folder);
+        match try_stage(&myself(), folder, beside) {
+            Ok(()) => Commands::OnStage(Arc::new(StageShell::new(self.shell.clone(), play.clone()))),
+            Err(why) => Commands::Told(why.into()),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a plan rests on beside its arguments: the files it was made from, and the variables a command will find.
 
-use super::Digest;
 use super::access::as_unicode;
+use super::{Digest, Scripts};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -22,6 +22,9 @@ pub struct Basis {
     /// Whether there may be more files than were looked at.
     #[serde(default, skip_serializing_if = "is_false")]
     pub partial: bool,
+    /// How much is known of the scripts that a command runs.
+    #[serde(default, skip_serializing_if = "Scripts::is_none")]
+    pub scripts: Scripts,
 }
 
 /// What a command names that no rule of some width may cover.

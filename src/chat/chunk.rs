@@ -32,6 +32,8 @@ pub enum Chunk {
         wait: std::time::Duration,
         /// The service's words, one line.
         why: String,
+        /// The same in words of ours alone: nothing in them came from a service.
+        kind: String,
     },
     /// The service is silent. For the screen alone.
     Quiet {

@@ -70,6 +70,13 @@ impl Digest {
         Self::of_json(&Ask { tool, arguments: canonical(arguments), questions })
     }
 
+    /// The one that is written so: 64 hexadecimal digits, the letters small.
+    pub fn read(digits: &str) -> Option<Self> {
+        let is_one =
+            digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        is_one.then(|| Self(digits.to_owned()))
+    }
+
     /// Whether none was kept.
     pub fn is_none(&self) -> bool {
         self.0.is_empty()
@@ -151,6 +158,7 @@ mod tests {
                 environment: vec!["HOME".into(), "PATH".into()],
                 beyond: None,
                 partial: false,
+                scripts: super::super::Scripts::Seen,
             },
             work: Work::Command(line),
         }
@@ -172,7 +180,7 @@ mod tests {
         let line = r#"{"command":"sh x.sh","folder":"/p","seconds":30}"#;
         let sha = Digest::of(b"ls\n");
         let form = format!(
-            r#"{{"tool":"bash_exec","arguments":{{"command":"sh x.sh","timeout":30}},"title":"run a command?","summary":"sh x.sh","access":{{"reach":"run","of":{line}}},"preview":{{"as":"command","what":{line}}},"destroys":null,"basis":{{"files":[{{"path":"x.sh","held":{{"is":"read","bytes":3,"sha256":"{sha}"}}}}],"environment":["HOME","PATH"]}}}}"#
+            r#"{{"tool":"bash_exec","arguments":{{"command":"sh x.sh","timeout":30}},"title":"run a command?","summary":"sh x.sh","access":{{"reach":"run","of":{line}}},"preview":{{"as":"command","what":{line}}},"destroys":null,"basis":{{"files":[{{"path":"x.sh","held":{{"is":"read","bytes":3,"sha256":"{sha}"}}}}],"environment":["HOME","PATH"],"scripts":{{"are":"seen"}}}}}}"#
         );
         assert_eq!(digest(&plan()), Digest::of(form.as_bytes()));
     }

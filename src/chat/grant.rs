@@ -1,7 +1,7 @@
 //! A standing yes, and how wide it is. What it covers is said by the policy.
 
 use super::access::as_unicode;
-use super::{By, CallId};
+use super::{By, CallId, Script, script};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,9 @@ pub struct Grant {
     /// Where and how long it holds.
     #[serde(default, skip_serializing_if = "Span::is_session")]
     pub span: Span,
+    /// The files it is bound to, with what they held: changed, it covers nothing. Sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scripts: Vec<Script>,
 }
 
 /// How wide a grant is.
@@ -105,7 +108,13 @@ impl Standing {
 impl Grant {
     /// For the session that logs it.
     pub fn new(tool: &str, scope: Scope) -> Self {
-        Self { tool: tool.to_owned(), scope, span: Span::Session }
+        Self { tool: tool.to_owned(), scope, span: Span::Session, scripts: Vec::new() }
+    }
+
+    /// The same, bound to these files.
+    #[must_use]
+    pub fn bound_to(self, scripts: Vec<Script>) -> Self {
+        Self { scripts, ..self }
     }
 
     /// What it covers, in words for the card.
@@ -115,6 +124,14 @@ impl Grant {
 
     /// What it covers, without where and how long.
     pub fn what(&self) -> String {
+        let bound = match self.scripts.is_empty() {
+            true => String::new(),
+            false => format!(" ({} unchanged)", script::named(&self.scripts)),
+        };
+        self.plainly() + &bound
+    }
+
+    fn plainly(&self) -> String {
         match &self.scope {
             Scope::Command { network: true, .. } => {
                 "exactly this command with the network, in this folder".to_owned()

@@ -54,21 +54,35 @@ impl Walls {
     /// What the card says of it: `network off · may write here and in /tmp`. Empty where nothing was said. `asked` is
     /// what the call wants the network for.
     pub fn words(&self, asked: Option<&str>, home: Option<&Path>) -> String {
+        let parts: Vec<String> = self.parts(asked, home).into_iter().map(|(words, _)| words).collect();
+        parts.join(" · ")
+    }
+
+    /// The same part by part, each with whether it says that something is open which is closed as a rule.
+    pub fn parts(&self, asked: Option<&str>, home: Option<&Path>) -> Vec<(String, bool)> {
         let wanted = asked.map(|what| format!(" (“{what}”)")).unwrap_or_default();
+        let mut parts = Vec::new();
         match self {
-            Self::Unsaid => String::new(),
+            Self::Unsaid => {}
             Self::Absent(why) => {
-                let network =
-                    if asked.is_some() { format!(" · asks for the network{wanted}") } else { String::new() };
-                format!("no sandbox here: {why}; it may write and reach whatever you may{network}")
+                let words = format!("no sandbox here: {why}; it may write and reach whatever you may");
+                parts.push((words, true));
+                if asked.is_some() {
+                    parts.push((format!("asks for the network{wanted}"), true));
+                }
             }
             Self::Raised(reach) => {
-                let network =
-                    if reach.network { format!("network ON{wanted}") } else { "network off".to_owned() };
-                let sockets = if reach.sockets { " · sockets of other programs ON" } else { "" };
-                format!("{network}{sockets} · may write {}", places(&reach.write, home))
+                parts.push(match reach.network {
+                    true => (format!("network ON{wanted}"), true),
+                    false => ("network off".to_owned(), false),
+                });
+                if reach.sockets {
+                    parts.push(("sockets of other programs ON".to_owned(), true));
+                }
+                parts.push((format!("may write {}", places(&reach.write, home)), false));
             }
         }
+        parts
     }
 }
 

@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 pub struct DryRun {
     /// How often the model is told that it is in one.
     pub tell_model: Tell,
+    /// What becomes of the questions that would be asked for real.
+    pub ask: Asks,
+    /// Whether commands run on a stage of their own, where the system has one.
+    pub stage: Stage,
 }
 
 /// How often the model is told that a session is a dry run.
@@ -21,4 +25,27 @@ pub enum Tell {
     Once,
     /// There, and before the result of each call that was rehearsed.
     EachResult,
+}
+
+/// What becomes of the questions that would be asked for real.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Asks {
+    /// None is asked; each result says that it would have been, and why.
+    #[default]
+    #[serde(rename = "report")]
+    Report,
+    /// They are asked as in life, and what is allowed is rehearsed.
+    #[serde(rename = "as live")]
+    AsLive,
+}
+
+/// Whether commands run on a stage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Where the system has one.
+    #[default]
+    Auto,
+    /// Never: it is said what would have run.
+    Off,
 }

@@ -4,6 +4,7 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use tempfile::NamedTempFile;
 
 /// The owner alone reads and writes.
 const OWNER: u32 = 0o600;
@@ -67,11 +68,16 @@ pub fn tighten(path: &Path) -> io::Result<()> {
 /// Writes the file anew. Where a link leads elsewhere, as people who keep their settings in a repository have it,
 /// what it leads to is written and the link stays.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+    replace_by(path, |file| file.write_all(text.as_bytes()))
+}
+
+/// The same with what `write` writes. Where that fails the file stays to the byte as it was, and nothing else stays.
+fn replace_by(path: &Path, write: impl FnOnce(&mut NamedTempFile) -> io::Result<()>) -> io::Result<()> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = real.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(OWNER)).tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
+    write(&mut file)?;
     file.as_file().set_permissions(Permissions::from_mode(OWNER))?;
     file.as_file().sync_all()?;
     file.persist(real)?;
@@ -92,6 +98,20 @@ mod tests {
         assert!(link.symlink_metadata().unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&real).unwrap(), "new");
         assert_eq!(fs::metadata(&real).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn r24_a_full_disk_leaves_the_old_file_whole_and_nothing_beside_it() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("rules.toml");
+        replace(&path, "old").unwrap();
+        let error = replace_by(&path, |file| {
+            file.write_all(b"ne")?;
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        assert_eq!(error.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "no half of a file stays");
     }
 
     #[test]

@@ -47,6 +47,8 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
     ("second_reader", "seconds", Takes::Whole(1..=120)),
     ("project", "instructions_kib", Takes::Whole(0..=1024)),
     ("dry_run", "tell_model", Takes::Word(&["never", "once", "each_result"])),
+    ("dry_run", "ask", Takes::Word(&["report", "as live"])),
+    ("dry_run", "stage", Takes::Word(&["auto", "off"])),
     ("shell", "timeout", Takes::Whole(1..=3600)),
     ("shell", "max_timeout", Takes::Whole(1..=3600)),
     ("shell", "sandbox", Takes::Switch),

@@ -20,7 +20,7 @@ mod body;
 mod calls;
 pub mod client;
 mod echo;
-mod events;
+pub mod events;
 pub mod fallback;
 mod fault;
 pub mod first;
@@ -35,7 +35,7 @@ pub mod openai;
 pub mod patience;
 mod reply;
 mod request;
-mod responses;
+pub mod responses;
 mod retry;
 pub mod scripted;
 mod secret;
@@ -128,6 +128,22 @@ pub enum Error {
     /// An error came inside the stream.
     #[error("the service reported an error in the middle of the reply: {0}")]
     InStream(String),
+}
+
+impl Error {
+    /// What went wrong, in words of ours alone: nothing in them came from a service.
+    pub fn kind(&self) -> String {
+        match self {
+            Self::Service { status, .. } => format!("status {status}"),
+            Self::Unreachable { .. } => "no connection".to_owned(),
+            Self::Unanswered { .. } => "no answer".to_owned(),
+            Self::Untrusted { .. } => "not trusted".to_owned(),
+            Self::Cut(_) => "cut in the middle".to_owned(),
+            Self::Idle(limit) => format!("nothing for {} s", limit.as_secs()),
+            Self::NotAModel(_) => "no stream of a model".to_owned(),
+            Self::InStream(_) => "an error in the middle".to_owned(),
+        }
+    }
 }
 
 fn service_sentence(status: u16, code: Option<&str>, words: &str, retry_after: Option<Duration>) -> String {

@@ -59,7 +59,7 @@ struct Tries {
     /// The attempt under way; the first is 1.
     count: u32,
     /// The wait before it, and why.
-    wait: Option<(Wait, String)>,
+    wait: Option<(Wait, String, String)>,
     /// As far as that is bounded.
     waited: Duration,
     seen: bool,
@@ -69,10 +69,16 @@ struct Tries {
 
 impl Tries {
     async fn next(&mut self) -> Option<Result<Chunk, Error>> {
-        if let Some((wait, why)) = &mut self.wait {
+        if let Some((wait, why, kind)) = &mut self.wait {
             if let Some(left) = wait.sit_out().await {
-                let why = why.clone();
-                return Some(Ok(Chunk::Retrying { attempt: self.count, of: ATTEMPTS, wait: left, why }));
+                let (why, kind) = (why.clone(), kind.clone());
+                return Some(Ok(Chunk::Retrying {
+                    attempt: self.count,
+                    of: ATTEMPTS,
+                    wait: left,
+                    why,
+                    kind,
+                }));
             }
             self.wait = None;
         }
@@ -114,9 +120,9 @@ impl Tries {
         self.waited = waited;
         self.reply = None;
         self.count += 1;
-        let why = error.to_string();
-        self.wait = Some((self.patience.wait(length), why.clone()));
-        Ok(Chunk::Retrying { attempt: self.count, of: ATTEMPTS, wait: length, why })
+        let (why, kind) = (error.to_string(), error.kind());
+        self.wait = Some((self.patience.wait(length), why.clone(), kind.clone()));
+        Ok(Chunk::Retrying { attempt: self.count, of: ATTEMPTS, wait: length, why, kind })
     }
 }
 

@@ -3,8 +3,8 @@
 use super::rule::{About, Rule};
 use super::shell::{Named, Reading, Simple, Word, base};
 use super::subject::Subject;
-use super::{glob, offers};
-use crate::chat::{Access, Grant, Scope};
+use super::{Rules, glob, offers};
+use crate::chat::{Access, Grant, Scope, Script, Standing, script};
 use std::path::{Component, Path, PathBuf};
 
 /// Whether a grant lets the call go ahead. What is sensitive or destroys something is covered by none.
@@ -14,7 +14,10 @@ pub fn covers(grant: &Grant, of: &Subject<'_>) -> bool {
     }
     match (&grant.scope, of.access) {
         (Scope::Command { command, folder, network }, Access::Run(line)) => {
-            *command == line.command && *folder == line.folder && *network == line.network.is_some()
+            *command == line.command
+                && *folder == line.folder
+                && *network == line.network.is_some()
+                && is_bound(&grant.scripts, of)
         }
         (Scope::Words { words, folder }, Access::Run(line)) => *folder == line.folder && begins(words, of),
         (Scope::File(file), Access::Write(path)) => file == path,
@@ -29,6 +32,45 @@ pub fn covers(grant: &Grant, of: &Subject<'_>) -> bool {
             | Access::Run(_),
         ) => false,
     }
+}
+
+/// Whether the files that it runs are those that the yes was given for, to the byte.
+pub(super) fn is_bound(scripts: &[Script], of: &Subject<'_>) -> bool {
+    of.basis.bound().is_ok_and(|now| now == scripts)
+}
+
+/// Why a yes for exactly this command, given when it was bound to these files, does not cover it now; in words that follow
+/// “because”.
+pub(super) fn why_unbound(scripts: &[Script], of: &Subject<'_>) -> Option<String> {
+    match of.basis.bound() {
+        Ok(now) if now == scripts => None,
+        Ok(now) => Some(script::changed(scripts, &now).join(", ")),
+        Err(why) => Some(why),
+    }
+}
+
+/// Why a yes that was kept for exactly this command does not cover it any more, and which one that is.
+pub(super) fn outdated(granted: &[Standing], rules: &Rules, of: &Subject<'_>) -> Option<String> {
+    let line = of.line?;
+    let here = granted.iter().filter(|standing| match &standing.grant.scope {
+        Scope::Command { command, folder, network } => {
+            standing.grant.tool == of.tool
+                && *command == line.command
+                && *folder == line.folder
+                && *network == line.network.is_some()
+        }
+        Scope::Words { .. } | Scope::File(_) | Scope::Under(_) => false,
+    });
+    let here = here.filter_map(|standing| {
+        let why = why_unbound(&standing.grant.scripts, of)?;
+        Some(format!("{why} since you allowed it on call {} of this session", standing.number))
+    });
+    let kept = rules.list.iter().filter(|rule| rule.is_for(line, of.tool));
+    let kept = kept.filter_map(|rule| {
+        let why = why_unbound(&rule.scripts, of)?;
+        Some(format!("{why} since you allowed it by a rule ({})", rule.stands()))
+    });
+    here.chain(kept).next()
 }
 
 /// Whether anything lasting may cover this call at all.
@@ -183,9 +225,11 @@ fn hosts(word: &str) -> impl Iterator<Item = &str> {
     pieces.filter(|piece| !piece.is_empty() && !piece.starts_with('-'))
 }
 
-/// Why a rule that allows commands by their words does not cover a call of which it names the first one; behind
-/// “because”.
+/// Why a rule that allows commands does not cover a call of which it names the first word, or all of it; behind “because”.
 pub(super) fn why_not(rule: &Rule, of: &Subject<'_>) -> Option<String> {
+    if of.line.is_some_and(|line| rule.is_for(line, of.tool)) {
+        return why_unbound(&rule.scripts, of).or_else(|| kept_from(of));
+    }
     let About::Words(words) = &rule.about else { return None };
     if rule.tool.as_ref().is_some_and(|tool| tool != of.tool) || !holds_words(&words[..1], of) {
         return None;
@@ -217,11 +261,20 @@ pub(super) fn why_not(rule: &Rule, of: &Subject<'_>) -> Option<String> {
         return Some(format!("it has {found:?} where the rule has {wanted:?}"));
     }
     if of.destroys {
-        return owned("it destroys something");
+        return kept_from(of);
     }
     if let Some(beyond) = &of.basis.beyond {
         return Some(format!("it names {}", beyond.path.display()));
     }
     let others = simple.words.iter().filter_map(Word::known).find(|word| offers::runs_others(word));
     others.map(|word| format!("{word} can make it run or write something else"))
+}
+
+/// What keeps every lasting yes from covering a command.
+fn kept_from(of: &Subject<'_>) -> Option<String> {
+    if of.destroys {
+        return Some("it destroys something".to_owned());
+    }
+    let beyond = of.basis.beyond.as_ref().filter(|beyond| beyond.sensitive)?;
+    Some(format!("it names {}, which holds secrets or is obeyed by other programs", beyond.path.display()))
 }

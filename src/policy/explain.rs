@@ -2,7 +2,7 @@
 
 use super::shell::{Joint, Reading, Redirect, Simple, Word};
 use super::{Policy, Rule, Rules, Says, Subject, Verdict, cover, covers, judge};
-use crate::chat::{Plan, Standing};
+use crate::chat::{Plan, Script, Standing};
 
 /// One step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,11 @@ pub fn explain(
     step("what it reaches", reaches(&of, plan));
     step("the mode", vec![format!("{}: {}", policy.mode.word(), policy.mode.meaning())]);
     if policy.dry_run {
-        step("the dry run", vec!["nothing real is touched; what would be done is rehearsed".to_owned()]);
+        let asks = if policy.as_live { "what would be asked is asked" } else { "nothing is asked" };
+        step(
+            "the dry run",
+            vec![format!("nothing real is touched; what would be done is rehearsed; {asks}")],
+        );
     }
     for (says, name) in [(Says::Deny, "rules that deny"), (Says::Ask, "rules that ask")] {
         step(name, rules_of(rules, says, &of));
@@ -40,7 +44,13 @@ pub fn explain(
     }
     if !granted.is_empty() {
         let found = granted.iter().filter(|standing| covers(&standing.grant, &of)).map(Standing::words);
-        step("what you allowed in this session", none_if_empty(found.collect(), "nothing of it covers this"));
+        let mut found: Vec<String> = found.collect();
+        if found.is_empty() {
+            found.extend(
+                cover::outdated(granted, &Rules::default(), &of).map(|why| format!("not any more: {why}")),
+            );
+        }
+        step("what you allowed in this session", none_if_empty(found, "nothing of it covers this"));
     }
     step("rules that allow", rules_of(rules, Says::Allow, &of));
     (steps, judge(policy, granted, rules, tool, plan))
@@ -77,6 +87,14 @@ fn rules_of(rules: &Rules, says: Says, of: &Subject<'_>) -> Vec<String> {
 
 fn reaches(of: &Subject<'_>, plan: &Plan) -> Vec<String> {
     let mut found = vec![format!("{} {}", of.tool, plan.summary).trim_end().to_owned()];
+    match of.basis.bound() {
+        Ok(scripts) if of.line.is_some() && !scripts.is_empty() => {
+            found.push("a rule for exactly this is bound to what it runs and names:".to_owned());
+            found.push(format!("scripts = {{ {} }}", listed(&scripts)));
+        }
+        Err(why) => found.push(format!("no rule covers it, because {why}")),
+        Ok(_) => {}
+    }
     if let Some(destroys) = &plan.destroys {
         found.push(format!("it {destroys}; no rule covers that"));
     }
@@ -92,6 +110,15 @@ fn reaches(of: &Subject<'_>, plan: &Plan) -> Vec<String> {
         });
     }
     found
+}
+
+/// As it is written in a rule.
+fn listed(scripts: &[Script]) -> String {
+    let one = |script: &Script| {
+        let held = script.sha256.as_ref().map_or("missing", |sha256| sha256.as_str());
+        format!("{:?} = {held:?}", script.path.to_string_lossy())
+    };
+    scripts.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// The parts of a command line, one line each, and what is not followed.

@@ -13,7 +13,7 @@ mod subject;
 pub use cover::covers;
 pub use explain::{Step, explain};
 pub use mode::Mode;
-pub use offers::{may_be_rule, offers, too_wide};
+pub use offers::{may_be_rule, offers, runs_what_it_is_given, too_wide, why_none};
 pub use rule::{About, At, Holds, Rule, Rules, Says};
 pub use subject::Subject;
 
@@ -26,6 +26,8 @@ pub struct Policy {
     pub mode: Mode,
     /// Whether nothing real is touched. Fixed when the session is made.
     pub dry_run: bool,
+    /// Whether a dry run asks what would be asked for real. Otherwise it only says so.
+    pub as_live: bool,
 }
 
 /// What is to be done with a plan.
@@ -61,8 +63,9 @@ impl Verdict {
 }
 
 /// Judges a plan. The order is the documentation: what is never done; what a rule denies; what touches nothing; what reads inside the
-/// project, unless a rule asks; the plan mode's refusal; the dry run; what a rule asks about, or might if its file could be
-/// read; a standing yes of this session; a rule that allows; what the mode lets through; everything else is asked.
+/// project, unless a rule asks; the plan mode's refusal; what a rule asks about, or might if its file could be
+/// read; a standing yes of this session; a rule that allows; what the mode lets through; everything else is asked. In a dry run what would go
+/// ahead or be asked is rehearsed, with what it would have been.
 pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, plan: &Plan) -> Verdict {
     if let Some(why) = never(&plan.access) {
         return Verdict::Refuse(format!(
@@ -80,7 +83,7 @@ pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, p
     match (&plan.access, &asks) {
         (Access::Nothing, _) => return Verdict::Allow("it touches nothing".to_owned()),
         (Access::Read(_), None) => return Verdict::Allow("it only reads inside the project".to_owned()),
-        (Access::Read(_), Some(why)) => return Verdict::Ask(why.clone()),
+        (Access::Read(_), Some(why)) => return rehearsed(policy, Verdict::Ask(why.clone())),
         (Access::ReadSensitive(_) | Access::Write(_) | Access::WriteOutside(_) | Access::Run(_), _) => {}
     }
     if policy.mode == Mode::Plan {
@@ -89,20 +92,48 @@ pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, p
                 .to_owned(),
         );
     }
-    if policy.dry_run {
-        return Verdict::Rehearse("this is a dry run".to_owned());
+    rehearsed(policy, for_real(policy, granted, rules, &of, plan, asks))
+}
+
+/// What a dry run makes of what would be so for real. A refusal stays one.
+fn rehearsed(policy: &Policy, real: Verdict) -> Verdict {
+    match real {
+        real if !policy.dry_run => real,
+        Verdict::Ask(why) if policy.as_live => Verdict::Ask(why),
+        Verdict::Ask(why) => {
+            Verdict::Rehearse(format!("this is a dry run; for real you would have been asked, because {why}"))
+        }
+        Verdict::Allow(why) => {
+            Verdict::Rehearse(format!("this is a dry run; for real it would have run, because {why}"))
+        }
+        Verdict::Rehearse(why) => Verdict::Rehearse(why),
+        Verdict::Refuse(words) => Verdict::Refuse(words),
     }
+}
+
+/// The verdict over what may be done, were it for real.
+fn for_real(
+    policy: &Policy,
+    granted: &[Standing],
+    rules: &Rules,
+    of: &Subject<'_>,
+    plan: &Plan,
+    asks: Option<String>,
+) -> Verdict {
     if let Some(why) = asks {
         return Verdict::Ask(why);
     }
-    if let Some(standing) = granted.iter().find(|standing| covers(&standing.grant, &of)) {
+    if let Some(standing) = granted.iter().find(|standing| covers(&standing.grant, of)) {
         return Verdict::Allow(format!("you allowed it {}", standing.words()));
     }
-    if let Some(rule) = rules.first(Says::Allow, &of) {
+    if let Some(rule) = rules.first(Says::Allow, of) {
         return Verdict::Allow(format!("a rule of yours allows it: {}", rule.told()));
     }
     if policy.mode.lets_through(plan) {
         return Verdict::Allow(format!("the session is in {} mode", policy.mode.word()));
+    }
+    if let Some(why) = cover::outdated(granted, rules, &of) {
+        return Verdict::Ask(why);
     }
     Verdict::Ask(match &plan.access {
         Access::Nothing | Access::Read(_) => String::new(),
@@ -184,9 +215,9 @@ mod tests {
     #[test]
     fn the_table_of_modes() {
         let ask = Policy::default();
-        let plan = Policy { mode: Mode::Plan, dry_run: false };
-        let dry = Policy { mode: Mode::Ask, dry_run: true };
-        let dry_plan = Policy { mode: Mode::Plan, dry_run: true };
+        let plan = Policy { mode: Mode::Plan, ..Policy::default() };
+        let dry = Policy { mode: Mode::Ask, dry_run: true, ..Policy::default() };
+        let dry_plan = Policy { mode: Mode::Plan, dry_run: true, ..Policy::default() };
         for (access, expected) in [
             (Access::Nothing, ["allow", "allow", "allow", "allow"]),
             (Access::Read(vec!["a".into()]), ["allow", "allow", "allow", "allow"]),
@@ -197,6 +228,41 @@ mod tests {
         ] {
             let found = [ask, plan, dry, dry_plan].map(|policy| verdict(policy, &[], access.clone(), false));
             assert_eq!(found, expected, "{access:?}");
+        }
+    }
+
+    #[test]
+    fn r30_a_dry_run_says_what_it_would_have_been_for_real_or_asks_it() {
+        let report = Policy { dry_run: true, ..Policy::default() };
+        let live = Policy { as_live: true, ..report };
+        let full = Policy { mode: Mode::Full, ..report };
+        let says = |policy: &Policy, access: Access| {
+            let verdict = judge(policy, &[], &Rules::default(), "tool", &plan(access, false));
+            (verdict.word(), verdict.why().to_owned())
+        };
+        let (word, why) = says(&report, Access::Write("a".into()));
+        assert_eq!(word, "rehearse");
+        assert!(
+            why.ends_with("for real you would have been asked, because it changes a file of the project"),
+            "{why}"
+        );
+        assert_eq!(
+            says(&live, Access::Write("a".into())),
+            ("ask", "it changes a file of the project".to_owned())
+        );
+        let (word, why) = says(&full, Access::Write("a".into()));
+        assert_eq!(word, "rehearse");
+        assert!(why.ends_with("for real it would have run, because the session is in full mode"), "{why}");
+        for policy in [report, live, full] {
+            let own = says(&policy, Access::WriteOutside("/home/a/.config/aye/rules.toml".into()));
+            assert_eq!(
+                says(
+                    &Policy { dry_run: false, ..policy },
+                    Access::WriteOutside("/home/a/.config/aye/rules.toml".into())
+                )
+                .0 == "refuse",
+                own.0 == "refuse"
+            );
         }
     }
 

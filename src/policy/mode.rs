@@ -114,11 +114,18 @@ mod tests {
         ] {
             let plan = plan(access, destroys);
             let found = Mode::ALL.map(|mode| {
-                judge(&Policy { mode, dry_run: false }, &[], &Rules::default(), "t", &plan).word()
+                judge(&Policy { mode, ..Policy::default() }, &[], &Rules::default(), "t", &plan).word()
             });
             assert_eq!(found, expected, "{:?} {destroys}", plan.access);
             let dry = Mode::ALL.map(|mode| {
-                judge(&Policy { mode, dry_run: true }, &[], &Rules::default(), "t", &plan).word()
+                judge(
+                    &Policy { mode, dry_run: true, ..Policy::default() },
+                    &[],
+                    &Rules::default(),
+                    "t",
+                    &plan,
+                )
+                .word()
             });
             let reads = matches!(plan.access, Access::Nothing | Access::Read(_));
             let at_most = if reads {

@@ -87,7 +87,7 @@ pub fn too_wide(words: &[String]) -> Option<String> {
 }
 
 /// Whether a program runs what stands in its words.
-pub(super) fn runs_what_it_is_given(program: &str) -> bool {
+pub fn runs_what_it_is_given(program: &str) -> bool {
     is_interpreter(program) || WRAPPERS.contains(&program)
 }
 
@@ -134,11 +134,26 @@ pub fn offers(tool: &str, plan: &Plan) -> Vec<Grant> {
     offers
 }
 
+/// Why nothing lasting is offered for a call, in words that follow “because”; `None` where something is, or where its tool
+/// is asked about each time.
+pub fn why_none(tool: &str, plan: &Plan) -> Option<String> {
+    let of = Subject::of(tool, plan);
+    if let Some(beyond) = of.basis.beyond.as_ref().filter(|beyond| beyond.sensitive) {
+        let path = beyond.path.display();
+        return Some(format!("it names {path}, which holds secrets or is obeyed by other programs"));
+    }
+    if let Some(destroys) = &plan.destroys {
+        return Some(format!("it {destroys}"));
+    }
+    of.line.and_then(|_| of.basis.bound().err())
+}
+
 /// Whether a grant can be written as a rule that means the same: a name that is no text, or would be a pattern, cannot.
 pub fn may_be_rule(grant: &Grant) -> bool {
+    let named = grant.scripts.iter().all(|script| script.path.to_str().is_some());
     let plain = |path: &Path| path.to_str().is_some_and(|path| !path.contains(['*', '?']));
     match &grant.scope {
-        Scope::Command { network, .. } => !network,
+        Scope::Command { network, .. } => !network && named,
         Scope::Words { .. } => true,
         Scope::File(path) | Scope::Under(path) => plain(path),
     }

@@ -5,7 +5,10 @@ mod git;
 mod options;
 mod programs;
 mod refused;
+pub mod scripts;
 mod search;
+mod text;
+mod versions;
 
 pub(super) use refused::is_own;
 
@@ -47,7 +50,13 @@ pub enum How {
         hidden: bool,
         /// Folders of these names are left out.
         without: Vec<String>,
+        /// A link to a file is followed.
+        links: bool,
     },
+    /// Nothing, but it must not be there, or hold any of these words where there are some: it would say what runs.
+    Silent(&'static [&'static str]),
+    /// Nothing: a pattern that must stand for no file, so that it stands as it is written.
+    Unmatched,
     /// Asks git, which does what the repository's own settings say.
     Repository,
     /// Writes there, from the beginning.

@@ -2,7 +2,7 @@
 
 use super::subject::Subject;
 use super::{cover, glob};
-use crate::chat::{Access, Scope};
+use crate::chat::{Access, CommandLine, Scope, Script, script};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +31,8 @@ pub struct Rule {
     pub created: String,
     /// The last day on which it holds; empty where it has no end.
     pub expires: String,
+    /// The files that a command it allows is bound to, with what they held; sorted.
+    pub scripts: Vec<Script>,
     /// How it came to be, where it was kept from a card: `a`.
     pub key: String,
     /// Where it stands.
@@ -113,10 +115,20 @@ impl Rule {
         }
     }
 
+    /// Whether it allows exactly this line, whatever the scripts hold that run.
+    pub(super) fn is_for(&self, line: &CommandLine, tool: &str) -> bool {
+        let of_tool = self.tool.as_ref().is_none_or(|of| of == tool);
+        let exact = matches!(&self.about, About::Command(command) if *command == line.command);
+        self.says == Says::Allow && of_tool && exact && line.network.is_none()
+    }
+
     fn allows(&self, of: &Subject<'_>) -> bool {
         match (&self.about, of.access) {
             (About::Command(command), Access::Run(line)) => {
-                *command == line.command && line.network.is_none() && cover::may_be_kept(of)
+                *command == line.command
+                    && line.network.is_none()
+                    && cover::may_be_kept(of)
+                    && cover::is_bound(&self.scripts, of)
             }
             (About::Words(words), _) => cover::begins(words, of),
             (About::Path(pattern), Access::Write(path)) => {
@@ -151,7 +163,11 @@ impl Rule {
             About::Path(pattern) => format!("of {pattern}"),
             About::Host(host) => format!("to {host}"),
         };
-        format!("{} {tool}{about}", self.says.word())
+        let bound = match self.scripts.is_empty() {
+            true => String::new(),
+            false => format!(" ({} unchanged)", script::named(&self.scripts)),
+        };
+        format!("{} {tool}{about}{bound}", self.says.word())
     }
 
     /// What it says, where it stands, and since and until when.

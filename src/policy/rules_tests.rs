@@ -27,6 +27,7 @@ fn rule(says: Says, about: About) -> Rule {
         holds: Holds::Everywhere,
         created: String::new(),
         expires: String::new(),
+        scripts: Vec::new(),
         key: String::new(),
         at: At { file: "rules.toml".into(), line: 3 },
     }

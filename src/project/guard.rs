@@ -16,6 +16,7 @@
 
 use super::family::Family;
 use super::sandbox::{Confines, Refused, probe};
+use super::stage::{self, Unstaged};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, setsid, wait};
 use std::ffi::OsString;
@@ -43,7 +44,7 @@ const ROUND: Duration = Duration::from_millis(20);
 /// What cannot be killed (it became somebody else's) is given up after this long.
 const GIVE_UP: Duration = Duration::from_secs(2);
 
-/// How a command ended, as two bytes on the lifeline.
+/// How a command ended, as a few bytes on the lifeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Report {
     /// By itself, with this status.
@@ -54,26 +55,30 @@ pub enum Report {
     Failed(u8),
     /// It was not started, since its walls could not be raised; the byte of [`Refused`].
     Unwalled(u8),
+    /// It was not started, since there is no stage for it.
+    Unstaged(Unstaged),
 }
 
 impl Report {
-    /// The two bytes.
-    fn bytes(self) -> [u8; 2] {
+    /// The bytes.
+    fn bytes(self) -> Vec<u8> {
         match self {
-            Self::Exit(status) => [b'E', status],
-            Self::Signal(signal) => [b'S', signal],
-            Self::Failed(errno) => [b'F', errno],
-            Self::Unwalled(refused) => [b'W', refused],
+            Self::Exit(status) => vec![b'E', status],
+            Self::Signal(signal) => vec![b'S', signal],
+            Self::Failed(errno) => vec![b'F', errno],
+            Self::Unwalled(refused) => vec![b'W', refused],
+            Self::Unstaged(why) => [b"X", &why.bytes()[..]].concat(),
         }
     }
 
-    /// Reads the two bytes; `None` when the guard was ended before it could report.
+    /// Reads the bytes; `None` when the guard was ended before it could report.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         match *bytes {
             [b'E', status] => Some(Self::Exit(status)),
             [b'S', signal] => Some(Self::Signal(signal)),
             [b'F', errno] => Some(Self::Failed(errno)),
             [b'W', refused] => Some(Self::Unwalled(refused)),
+            [b'X', step, errno] => Some(Self::Unstaged(Unstaged::of(step, errno))),
             _ => None,
         }
     }
@@ -97,29 +102,66 @@ pub fn run() -> ExitCode {
     if words.next_if(|word| word == probe::PROBE).is_some() {
         return probe::run(words);
     }
+    #[cfg(target_os = "linux")]
+    if words.next_if(|word| word == stage::STAGE).is_some() {
+        return stage::usher::run(words);
+    }
     let report = match watch() {
         Ok(report) => report,
         Err(error) => {
             Report::Failed(error.raw_os_error().and_then(|code| u8::try_from(code).ok()).unwrap_or(0))
         }
     };
+    tell(report);
+    match report {
+        Report::Exit(status) => status.into(),
+        Report::Signal(signal) => signal.saturating_add(128).into(),
+        Report::Failed(_) | Report::Unwalled(_) | Report::Unstaged(_) => 127.into(),
+    }
+}
+
+/// Says on the lifeline how it ended.
+pub(super) fn tell(report: Report) {
     if let Ok(mut lifeline) = lifeline() {
         // Nobody may be there to read it.
         let _ = lifeline.write_all(&report.bytes());
     }
-    match report {
-        Report::Exit(status) => status.into(),
-        Report::Signal(signal) => signal.saturating_add(128).into(),
-        Report::Failed(_) | Report::Unwalled(_) => 127.into(),
+}
+
+/// What holds the command back.
+enum Held {
+    /// Nothing does.
+    Free,
+    /// Walls.
+    Walls(Confines),
+    /// A stage, walls within it, and the bytes of memory that it may take.
+    OnStage(Confines, Option<u64>),
+}
+
+impl Held {
+    /// What stands between `guard` and `--`, done as far as it is done in this process. A stage is set by this.
+    fn read() -> Result<Self, Report> {
+        let is_input = |word: &OsString| word.to_str().is_some_and(|word| word.starts_with(INPUT));
+        let mut words = before().filter(|word| !is_input(word)).peekable();
+        if words.next_if(|word| word == stage::ON_STAGE || word == stage::STAGE).is_some() {
+            let setting = stage::Setting::read(words).map_err(Report::Unstaged)?;
+            let memory = setting.memory;
+            return stage::set(&setting)
+                .map(|confines| Self::OnStage(confines, memory))
+                .map_err(Report::Unstaged);
+        }
+        match Confines::read(words) {
+            Ok(confines) => Ok(confines.map_or(Self::Free, Self::Walls)),
+            Err(refused) => Err(Report::Unwalled(refused.byte())),
+        }
     }
 }
 
 /// Starts the command and waits until nothing of it is left.
 fn watch() -> io::Result<Report> {
-    let is_input = |word: &OsString| word.to_str().is_some_and(|word| word.starts_with(INPUT));
-    let confines = match Confines::read(before().filter(|word| !is_input(word))) {
-        Ok(confines) => confines,
-        Err(refused) => return Ok(Report::Unwalled(refused.byte())),
+    let held = match Held::read() {
+        Ok(held) => held,
+        Err(report) => return Ok(report),
     };
     let mut words = std::env::args_os().skip_while(|word| word != "--").skip(1);
     let program: OsString = words.next().ok_or(Errno::INVAL)?;
@@ -131,7 +173,10 @@ fn watch() -> io::Result<Report> {
     let mut command = Command::new(program);
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     command.args(words).stdin(stdin).process_group(0);
-    let mut child = match start(command, confines)? {
+    if let Held::OnStage(confines, memory) = &held {
+        stage::bound(confines.folder.clone(), *memory);
+    }
+    let mut child = match start(command, held)? {
         Ok(child) => child,
         Err(refused) => return Ok(Report::Unwalled(refused.byte())),
     };
@@ -162,14 +207,23 @@ fn given(lifeline: &mut File) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Starts the command within its walls, or not at all.
-fn start(mut command: Command, confines: Option<Confines>) -> io::Result<Result<Child, Refused>> {
-    let Some(confines) = confines else { return command.spawn().map(Ok) };
-    let walled = thread::Builder::new().spawn(move || match confines.raise() {
+fn start(mut command: Command, held: Held) -> io::Result<Result<Child, Refused>> {
+    let raise = match held {
+        Held::Free => return command.spawn().map(Ok),
+        Held::Walls(confines) => thread::Builder::new().spawn(move || confined(command, confines.raise()))?,
+        Held::OnStage(confines, _) => {
+            thread::Builder::new().spawn(move || confined(command, stage::raise(&confines)))?
+        }
+    };
+    // A thread that broke down started nothing.
+    raise.join().unwrap_or(Ok(Err(Refused::Files)))
+}
+
+fn confined(mut command: Command, walls: Result<(), Refused>) -> io::Result<Result<Child, Refused>> {
+    match walls {
         Ok(()) => command.spawn().map(Ok),
         Err(refused) => Ok(Err(refused)),
-    })?;
-    // A thread that broke down started nothing.
-    walled.join().unwrap_or(Ok(Err(Refused::Files)))
+    }
 }
 
 /// Stdin once more, to read from and to write to.
@@ -304,9 +358,14 @@ mod tests {
 
     #[test]
     fn a_report_reads_as_it_was_written_and_half_of_one_is_none() {
-        for report in
-            [Report::Exit(0), Report::Exit(137), Report::Signal(9), Report::Failed(2), Report::Unwalled(b'f')]
-        {
+        for report in [
+            Report::Exit(0),
+            Report::Exit(137),
+            Report::Signal(9),
+            Report::Failed(2),
+            Report::Unwalled(b'f'),
+            Report::Unstaged(Unstaged::of(3, 1)),
+        ] {
             assert_eq!(Report::read(&report.bytes()), Some(report));
         }
         assert_eq!(Report::read(b""), None);

@@ -147,7 +147,7 @@ impl Running {
                 Err(format!("it could not be started: {}", io::Error::from_raw_os_error(errno.into())))
             }
             // Nothing holds it back but what holds back the person.
-            Some(Report::Unwalled(_)) => Err("it was not started".to_owned()),
+            Some(Report::Unwalled(_) | Report::Unstaged(_)) => Err("it was not started".to_owned()),
             None => Err("it was lost".to_owned()),
         }
     }

@@ -13,6 +13,7 @@ mod path;
 pub mod rehearsal;
 pub mod sandbox;
 pub mod shell;
+pub mod stage;
 mod whole;
 
 use std::io;
@@ -106,6 +107,9 @@ pub enum Error {
     /// The walls that a command's card promised could not be raised.
     #[error("the command was not run: the sandbox that its card promised could not be raised ({0})")]
     Unwalled(sandbox::Refused),
+    /// There is no stage for a rehearsed command.
+    #[error("the command was not run: no stage here: {0}")]
+    Unstaged(stage::Unstaged),
     /// The text is no path.
     #[error("{0}")]
     BadPath(String),

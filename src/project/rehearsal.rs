@@ -11,6 +11,7 @@ mod tests;
 mod walk;
 
 pub use change::{Change, Node};
+pub use layer::clear;
 pub use origins::{fingerprint, is_blank};
 
 use super::disk::Disk;

@@ -17,6 +17,8 @@ mod calls;
 #[cfg(target_os = "linux")]
 mod files;
 #[cfg(target_os = "linux")]
+pub(super) mod namespaces;
+#[cfg(target_os = "linux")]
 mod places;
 #[cfg(target_os = "linux")]
 mod powers;
@@ -148,6 +150,16 @@ impl Confines {
         }
         #[cfg(not(target_os = "linux"))]
         Err(Refused::Files)
+    }
+
+    /// The same on a stage, whose mounts hold the files already: Landlock is a second wall there, and may be missing.
+    #[cfg(target_os = "linux")]
+    pub fn raise_on_stage(&self) -> Result<(), Refused> {
+        powers::give_up()?;
+        if let Kernel::Able { .. } = files::kernel() {
+            files::wall(self)?;
+        }
+        calls::wall(&self.reach)
     }
 }
 

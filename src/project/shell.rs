@@ -95,6 +95,16 @@ impl Shell {
         line: &CommandLine,
         progress: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Ran, Error> {
+        self.run_with(line, self.walls(line), progress).await
+    }
+
+    /// Runs it by a guard that is told this first.
+    pub(super) async fn run_with(
+        &self,
+        line: &CommandLine,
+        told: Vec<OsString>,
+        progress: &(dyn Fn(&str) + Send + Sync),
+    ) -> Result<Ran, Error> {
         if !line.folder.is_dir() {
             return Err(Error::BadPath(format!("there is no folder {}", line.folder.display())));
         }
@@ -107,7 +117,7 @@ impl Shell {
         }
         let started = Instant::now();
         let failed = |source| Error::Io { path: line.folder.clone(), source };
-        let running = self.start(line).map_err(failed)?;
+        let running = self.start(line, told).map_err(failed)?;
         let end = running.watch(started, line.seconds, progress).await.map_err(failed)?;
         let (exit, signal) = match end.report {
             Some(Report::Exit(status)) => (Some(i32::from(status)), None),
@@ -115,6 +125,7 @@ impl Shell {
             Some(Report::Unwalled(byte)) => {
                 return Err(Error::Unwalled(Refused::of(byte).unwrap_or(Refused::Files)));
             }
+            Some(Report::Unstaged(why)) => return Err(Error::Unstaged(why)),
             Some(Report::Failed(errno)) => return Err(failed(io::Error::from_raw_os_error(errno.into()))),
             None => (None, Some(KILL)),
         };
@@ -131,14 +142,14 @@ impl Shell {
     }
 
     /// Starts the guard, which starts the command.
-    fn start(&self, line: &CommandLine) -> io::Result<Running> {
+    fn start(&self, line: &CommandLine, told: Vec<OsString>) -> io::Result<Running> {
         let (ours, theirs) = UnixStream::pair()?;
         let (reader, writer) = io::pipe()?;
         ours.set_nonblocking(true)?;
         let mut command = Command::new(&self.program);
         command
             .arg("guard")
-            .args(self.walls(line))
+            .args(told)
             .args(["--", shell(), "-c", &line.command])
             .current_dir(&line.folder)
             .env_clear()
@@ -159,6 +170,11 @@ impl Shell {
 }
 
 impl Shell {
+    /// Where no walled command writes, and what none reads.
+    pub(super) fn closed(&self) -> (&[PathBuf], &[PathBuf]) {
+        (&self.closed.0, &self.closed.1)
+    }
+
     /// What the guard is told of the walls that the card promised.
     fn walls(&self, line: &CommandLine) -> Vec<OsString> {
         let Walls::Raised(reach) = &line.walls else { return Vec::new() };

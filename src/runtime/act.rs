@@ -1,7 +1,7 @@
 //! Lets a tool act, or rehearse. A crash fails that call alone.
 
 use super::plan::{bounded, broken};
-use super::{Means, basis};
+use super::{Means, basis, noting};
 use crate::agent::Event;
 use crate::chat::{Outcome, Plan, Staged, ToolCall, TurnId};
 use crate::tools::crash::{contain, contain_async};
@@ -34,7 +34,8 @@ pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Pl
 /// Does it on the stage.
 pub(super) async fn rehearse(means: Means, turn: TurnId, call: ToolCall, plan: Box<Plan>) {
     let done = async {
-        let stage = Stage { project: means.project.clone(), progress: progress(&means, turn, &call) };
+        let (project, commands) = (means.project.clone(), means.commands.clone());
+        let stage = Stage { project, commands, progress: progress(&means, turn, &call) };
         let Rehearsed { text, how } = means.tools.find(&call.name)?.rehearse(&plan, &stage).await?;
         Ok((Outcome::Rehearsed(text), Some(how)))
     };
@@ -48,12 +49,14 @@ async fn finish(
     work: impl Future<Output = Result<(Outcome, Option<Staged>), Error>>,
 ) {
     let started = Instant::now();
+    noting::planned(means, turn, call, "begins");
     let (outcome, staged) = match tokio::time::timeout(LIMIT, contain_async(work)).await {
         Ok(Some(Ok(done))) => done,
         Ok(Some(Err(error))) => (Outcome::Failed(bounded(error.to_string())), None),
         Ok(None) => (Outcome::Failed(broken(&call.name)), None),
         Err(_) => (Outcome::Failed(format!("{} was stopped after {} s", call.name, LIMIT.as_secs())), None),
     };
+    noting::finished(means, turn, call, &outcome, started.elapsed());
     let event = Event::Finished { turn, call: call.id.clone(), outcome, staged, took: started.elapsed() };
     means.tell(event).await;
 }

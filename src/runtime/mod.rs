@@ -4,6 +4,7 @@ mod act;
 mod basis;
 mod consult;
 mod name;
+mod noting;
 mod pictures;
 mod plan;
 mod running;
@@ -15,7 +16,8 @@ use crate::chat::Entry;
 use crate::llm::Llm;
 use crate::project::Writer;
 use crate::project::shell::Shell;
-use crate::store::Log;
+use crate::project::stage::Commands;
+use crate::store::{Journal, Log};
 use crate::tools::Toolbox;
 pub use crate::tools::crash::is_contained;
 pub use consult::{Consultants, Reader};
@@ -51,12 +53,15 @@ pub struct Means {
     pub tools: Arc<Toolbox>,
     /// The project. In a dry run this is the rehearsal, and the real folder is not here at all.
     pub project: Arc<dyn Writer>,
-    /// Runs commands. `None` in a dry run: there is nothing to run them with.
+    /// Runs commands. `None` in a dry run: there is nothing to run them with but the stage.
     pub shell: Option<Arc<Shell>>,
+    /// What becomes of the commands of a dry run.
+    pub commands: Commands,
     /// Whoever can be asked about a call.
     pub consultants: Arc<Consultants>,
     /// What the agent has to know before a call is judged, where it is not what it was told last.
     anew: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
+    journal: Journal,
     events: mpsc::Sender<Event>,
 }
 
@@ -74,14 +79,26 @@ impl Runtime {
     ) -> (Self, Events) {
         let (events, receiver) = mpsc::channel(WAITING);
         let anew = Arc::new(|| None);
-        let means = Means { llm, tools, project, shell, consultants: Arc::default(), anew, events };
+        let (consultants, journal) = (Arc::default(), Journal::default());
+        let commands = Commands::Told("none was set".into());
+        let means = Means { llm, tools, project, shell, commands, consultants, anew, journal, events };
         let (naming, asking) = (JoinSet::new(), JoinSet::new());
         (Self { means, log, running: Running::default(), naming, asking, unasked: None }, receiver)
+    }
+
+    /// What becomes of commands in a dry run.
+    pub fn rehearses(&mut self, commands: Commands) {
+        self.means.commands = commands;
     }
 
     /// Asks these about calls, as the agent's state wants.
     pub fn consults(&mut self, consultants: Consultants) {
         self.means.consultants = Arc::new(consultants);
+    }
+
+    /// Notes in this journal what happens; before this it does so nowhere.
+    pub fn notes_in(&mut self, journal: Journal) {
+        self.means.journal = journal;
     }
 
     /// Looks, before a tool does, whether there is something the agent has to know before it judges; blocks meanwhile.
@@ -105,7 +122,11 @@ impl Runtime {
                     if let Entry::Replied { incomplete: None, calls, .. } = &entry {
                         self.ask_window(!calls.is_empty());
                     }
+                    noting::entry(&self.means.journal, &entry);
                     if let Err(error) = self.log.append(&entry) {
+                        self.means
+                            .journal
+                            .note(format_args!("the session could not be saved: {}", error.kind()));
                         trouble = Some(unsaved(&error));
                     }
                 }
@@ -137,7 +158,10 @@ impl Runtime {
                     self.naming.spawn(name::name(self.means.clone(), *request));
                 }
                 Effect::Hurry => self.means.llm.hurry(),
-                Effect::Cancel { turn } => self.running.cancel(turn),
+                Effect::Cancel { turn } => {
+                    self.means.journal.note(format_args!("turn {}: stopped", turn.0));
+                    self.running.cancel(turn);
+                }
             }
         }
         trouble

@@ -1,6 +1,6 @@
 //! Lets a tool look, off the async threads.
 
-use super::{Means, basis};
+use super::{Means, basis, noting};
 use crate::agent::Event;
 use crate::chat::{Intent, ToolCall, TurnId};
 use crate::tools::crash::contain;
@@ -11,7 +11,7 @@ const WORDS: usize = 16 << 10;
 /// Tells what a call would do, or words for the model about what is wrong with it.
 pub(super) async fn plan(means: Means, turn: TurnId, call: ToolCall) {
     let id = call.id.clone();
-    let name = call.name.clone();
+    let (name, noted) = (call.name.clone(), call.clone());
     let looking = {
         let means = means.clone();
         tokio::task::spawn_blocking(move || {
@@ -21,6 +21,7 @@ pub(super) async fn plan(means: Means, turn: TurnId, call: ToolCall) {
         })
     };
     let (anew, intent) = looking.await.unwrap_or_else(|_| (None, Err(broken(&name))));
+    noting::planned(&means, turn, &noted, if intent.is_ok() { "looked at" } else { "cannot be" });
     if let Some(anew) = anew {
         means.tell(anew).await;
     }

@@ -1,6 +1,6 @@
 //! Asks the model. A reply cut short is a failure, said once.
 
-use super::{Means, pictures};
+use super::{Means, noting, pictures};
 use crate::agent::Event;
 use crate::chat::{Chunk, Request, TurnId};
 use crate::tools::crash::contain_async;
@@ -32,6 +32,7 @@ pub(super) async fn stream(means: Means, turn: TurnId, request: Request) {
 /// `None` once the reply is whole, else why it is not, and whether that is because the talk is too long.
 async fn pieces(means: &Means, turn: TurnId, request: Request) -> Option<(String, bool)> {
     let sent = Instant::now();
+    let mut noted = noting::Reply::asked(&means.journal, turn, &request);
     let mut chunks = means.llm.stream(pictures::shown(means, request).await);
     let mut keep: Option<Instant> = None;
     let tell = async |(chunk, after), keep: &mut Option<Instant>| {
@@ -54,7 +55,10 @@ async fn pieces(means: &Means, turn: TurnId, request: Request) -> Option<(String
                 means.tell(Event::Grew { turn }).await;
                 continue;
             }
-            piece = chunks.next() => Some(piece),
+            piece = chunks.next() => {
+                noted.came(piece.as_ref());
+                Some(piece)
+            }
         };
         let chunk = match piece {
             None => {

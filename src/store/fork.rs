@@ -5,12 +5,12 @@
 
 use super::draft::{Drafts, Whose};
 use super::read::{LONGEST, first};
-use super::{Error, Header, Places, lines, new_id, private};
+use super::{Error, Header, Places, layer, lines, new_id, private};
 use crate::chat::{Becomes, SessionId};
 use serde_json::{Map, Value};
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A copy that was made. Until it is [kept](Fork::keep) it goes away with this value: what fails before anything
 /// happened in it leaves nothing.
@@ -111,9 +111,9 @@ pub fn fork_as(places: &Places, from: &SessionId, folder: &Path, becomes: Become
         let (from, path) = (from.clone(), path.to_owned());
         move |source| Error::Copy { from, path, source }
     };
-    let (layer, its_layer) = (places.rehearsal(from), places.rehearsal(&copy.id));
+    let (its, its_copy) = (places.rehearsal(from), places.rehearsal(&copy.id));
     if becomes != Becomes::Live {
-        tree(&layer, &its_layer).map_err(unwritten(&its_layer))?;
+        layer::copy(&its, &its_copy).map_err(unwritten(&its_copy))?;
     }
     let drafts = Drafts::new(places.drafts());
     for (old, new) in
@@ -161,28 +161,6 @@ fn renamed(header: &[u8], id: &SessionId, from: &SessionId, dry_run: bool) -> Op
 fn headless(id: &SessionId, from: &SessionId, folder: &Path, dry_run: bool) -> Vec<u8> {
     let header = Header { from: Some(from.clone()), ..Header::new(id.clone(), folder, "", dry_run) };
     serde_json::to_vec(&header).expect("a header is text and numbers")
-}
-
-/// Copies a folder of plain files and folders, where there is one; what is neither is left out.
-fn tree(old: &Path, new: &Path) -> io::Result<()> {
-    let mut folders = vec![(old.to_owned(), new.to_owned())];
-    while let Some((old, new)) = folders.pop() {
-        let entries = match fs::read_dir(&old) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            entries => entries?,
-        };
-        private::folder(&new)?;
-        for entry in entries {
-            let entry = entry?;
-            let (kind, to): (_, PathBuf) = (entry.file_type()?, new.join(entry.file_name()));
-            if kind.is_dir() {
-                folders.push((entry.path(), to));
-            } else if kind.is_file() {
-                fs::copy(entry.path(), to)?;
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -94,6 +94,11 @@ impl Places {
         self.data.join("history")
     }
 
+    /// What the program did, a file for each of the last runs. Made by whoever writes there first.
+    pub fn journal(&self) -> PathBuf {
+        self.data.join("journal")
+    }
+
     /// The tour's project. Not among what is kept: there everything is asked about, and a tour is a project like any
     /// other.
     pub fn tour(&self) -> PathBuf {

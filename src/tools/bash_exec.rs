@@ -5,11 +5,13 @@ use super::{
     Error, Hands, Rehearsed, Settings, Stage, Tool, blocking, brief, destroys, reach, scripts, walled,
 };
 use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Scope, Staged, ToolSpec, Work};
-use crate::project::Reader;
 use crate::project::shell::Ran;
+use crate::project::stage::Commands;
+use crate::project::{self, Reader};
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Bytes of a command: what systems take as one argument.
 const LENGTH: usize = 100_000;
@@ -78,20 +80,20 @@ impl Tool for BashExec {
         let basis = scripts::named(&line.command, files);
         // What holds secrets or is obeyed by other programs is asked about every time.
         let lasting = basis.beyond.as_ref().is_none_or(|beyond| !beyond.sensitive);
+        // A yes that lasts is for what the scripts hold now.
+        let bound = basis.bound().ok().filter(|_| lasting);
         Ok(Intent::Act(Box::new(Plan {
             title: "run a command?".to_owned(),
             summary: brief::line(&line.command, 120),
             access: reach::access(line.clone(), files),
             preview: Preview::Command(line.clone()),
-            always: lasting.then(|| {
-                Grant::new(
-                    "bash_exec",
-                    Scope::Command {
-                        command: line.command.clone(),
-                        folder: line.folder.clone(),
-                        network: line.network.is_some(),
-                    },
-                )
+            always: bound.map(|scripts| {
+                let scope = Scope::Command {
+                    command: line.command.clone(),
+                    folder: line.folder.clone(),
+                    network: line.network.is_some(),
+                };
+                Grant::new("bash_exec", scope).bound_to(scripts)
             }),
             destroys: destroys::by(&line.command),
             basis,
@@ -118,14 +120,53 @@ impl Tool for BashExec {
         Ok(self.told(&ran, line.seconds) + &walled::hint(line, &ran).unwrap_or_default())
     }
 
-    /// No command runs in a dry run, and none would see what was rehearsed.
-    async fn rehearse(&self, plan: &Plan, _: &Stage) -> Result<Rehearsed, Error> {
-        let mut text = super::would_have("bash_exec", plan);
-        if matches!(plan.access, Access::Read(_)) {
-            text.push_str(" Commands do not run in a dry run, not even those that only read: they would not see what was rehearsed. read_file, list_files and search_text do.");
-        }
+    /// Runs it over the layer, where nothing real can be reached; where that cannot be it says what would have run.
+    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
+        let Work::Command(line) = &plan.work else {
+            return Err(Error::Broken("the plan holds no command".to_owned()));
+        };
+        let why: Arc<str> = match &stage.commands {
+            Commands::Told(why) => why.clone(),
+            Commands::OnStage(shell) => match shell.run(line, &*stage.progress).await {
+                Ok(ran) => {
+                    let hint = on_stage(line, &ran).unwrap_or_default();
+                    return Ok(Rehearsed::ran(self.told(&ran, line.seconds) + &hint));
+                }
+                Err(project::Error::Unstaged(why)) => why.to_string().into(),
+                Err(error) => return Err(error.into()),
+            },
+        };
+        let words = super::would_have("bash_exec", plan);
+        let taken = "It is taken to have ended well, with exit 0 and no output.";
+        let reads = match plan.access {
+            Access::Read(_) => " read_file, list_files and search_text see what was rehearsed.",
+            Access::Nothing
+            | Access::ReadSensitive(_)
+            | Access::Write(_)
+            | Access::WriteOutside(_)
+            | Access::Run(_) => "",
+        };
+        let text = format!("{words} Commands do not run in this dry run ({why}). {taken}{reads}");
         Ok(Rehearsed { text, how: Staged::Sampled })
     }
+}
+
+/// A line behind the output of a command that failed on what a stage does not have.
+fn on_stage(line: &CommandLine, ran: &Ran) -> Option<String> {
+    if ran.exit == Some(0) {
+        return None;
+    }
+    // The system's word for a file that belongs to somebody whom the stage does not know.
+    if ran.output.contains("Value too large for defined data type") {
+        return Some(
+            "\nThe dry run may be why: on its stage no file can be changed that belongs to another user or group. For real this may work."
+                .to_owned(),
+        );
+    }
+    if line.network.is_some() {
+        return Some("\nThe dry run may be why: on its stage there is no network.".to_owned());
+    }
+    None
 }
 
 impl BashExec {

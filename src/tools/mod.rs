@@ -29,6 +29,7 @@ pub use scripts::named;
 pub use toolbox::{Settings, Toolbox};
 
 use crate::chat::{Access, Intent, Plan, Staged, ToolSpec, Work};
+use crate::project::stage::Commands;
 use crate::project::{Reader, Writer};
 use async_trait::async_trait;
 use serde_json::Value;
@@ -108,6 +109,8 @@ pub struct Hands {
 pub struct Stage {
     /// The project with the rehearsal's layer over it.
     pub project: Arc<dyn Writer>,
+    /// What becomes of commands. None can be run elsewhere than on the stage.
+    pub commands: Commands,
     /// Takes what a running call has to show so far.
     pub progress: Progress,
 }

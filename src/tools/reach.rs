@@ -50,6 +50,14 @@ struct Found<'a> {
     sensitive: bool,
 }
 
+/// How a folder is read.
+#[derive(Clone, Copy)]
+struct Below<'a> {
+    hidden: bool,
+    without: &'a [String],
+    links: bool,
+}
+
 /// Whether any of its words names what may hold secrets, whatever the program does with it.
 fn names_secrets(reading: &Reading, files: &dyn Reader) -> bool {
     let is_secret = |name: &str| files.locate(name).is_ok_and(|at| at.sensitive);
@@ -75,6 +83,9 @@ impl Found<'_> {
                 self.worsen(Reach::Runs, why);
             }
             return;
+        }
+        if matches!(touch.how, How::Silent(_)) && touch.folders.iter().any(|folder| !folder.is_empty()) {
+            return self.worsen(Reach::Runs, "it is asked in another folder".to_owned());
         }
         for folder in &touch.folders {
             if folder.split('/').any(|part| part == "..") {
@@ -103,10 +114,22 @@ impl Found<'_> {
             Ok(at) => at,
             Err(error) => return self.worsen(Reach::Runs, format!("{}: {error}", shown(path))),
         };
+        if let How::Silent(words) = how {
+            let says = |bytes: Vec<u8>| {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                words.is_empty() || words.iter().any(|word| text.contains(word))
+            };
+            if self.files.exists(&at) && self.files.read(&at).map_or(true, says) {
+                self.worsen(Reach::Runs, format!("{} may say which program runs", shown(path)));
+            }
+            return;
+        }
         let changes = matches!(how, How::Write | How::Append | How::Delete);
         let (verb, reach) = match how {
             How::Names => ("looks at", Reach::Runs),
-            How::Contents | How::Below { .. } | How::Repository => ("reads", Reach::Runs),
+            How::Contents | How::Below { .. } | How::Repository | How::Silent(_) | How::Unmatched => {
+                ("reads", Reach::Runs)
+            }
             How::Write | How::Append => ("writes to", Reach::Outside),
             How::Delete => ("deletes", Reach::Outside),
         };
@@ -126,7 +149,7 @@ impl Found<'_> {
             return self.worsen(reach, format!("it {verb} {}, {why}", shown(path)));
         }
         match how {
-            How::Names | How::Contents | How::Append | How::Repository => {}
+            How::Names | How::Contents | How::Append | How::Repository | How::Silent(_) | How::Unmatched => {}
             How::Delete if at.real == self.files.root() => {
                 self.worsen(Reach::Outside, "it deletes the project's folder".to_owned());
             }
@@ -135,13 +158,15 @@ impl Found<'_> {
                 self.worsen(Reach::Runs, format!("it writes over {}", shown(path)));
             }
             How::Write => {}
-            How::Below { hidden, without } => {
+            How::Below { hidden, without, links } => {
                 let mut left = NAMES;
                 let above = at.shown.ancestors().map(|folder| folder.join(".ignore"));
                 let kept: Vec<PathBuf> =
                     above.flat_map(|file| IGNORE.map(|name| file.with_file_name(name))).collect();
                 let hidden = &(*hidden || kept.iter().any(|file| self.brings_in(&file.to_string_lossy())));
-                if let Err(why) = self.below(&at, *hidden, without, DEPTH, &mut left) {
+                if let Err(why) =
+                    self.below(&at, Below { hidden: *hidden, without, links: *links }, DEPTH, &mut left)
+                {
                     self.sensitive = true;
                     self.worsen(Reach::Runs, why);
                 }
@@ -151,15 +176,9 @@ impl Found<'_> {
     }
 
     /// Looks whether anything below may hold secrets. What is a link is not followed, here or there.
-    fn below(
-        &self,
-        at: &Located,
-        hidden: bool,
-        without: &[String],
-        deep: usize,
-        left: &mut usize,
-    ) -> Result<(), String> {
+    fn below(&self, at: &Located, how: Below<'_>, deep: usize, left: &mut usize) -> Result<(), String> {
         let Ok(names) = self.files.names(at) else { return Ok(()) };
+        let Below { hidden, without, links } = how;
         if !hidden && IGNORE.iter().any(|name| self.brings_in(&at.real.join(name).to_string_lossy())) {
             return Err("an ignore file in it may bring hidden files in".to_owned());
         }
@@ -182,7 +201,9 @@ impl Found<'_> {
                 ));
             }
             if child.real == path {
-                self.below(&child, hidden, without, deep - 1, left)?;
+                self.below(&child, how, deep - 1, left)?;
+            } else if links && !child.inside {
+                return Err(format!("it reads {}, outside the project", child.shown.display()));
             }
         }
         Ok(())
@@ -235,6 +256,12 @@ impl Found<'_> {
                 return self
                     .worsen(Reach::Runs, format!("“{}” stands for too many files", pattern.escape_debug()));
             }
+        }
+        if *how == How::Unmatched {
+            if !names.is_empty() {
+                self.worsen(Reach::Runs, "a file's name would be taken for an option".to_owned());
+            }
+            return;
         }
         if pattern.starts_with('-') || names.iter().any(|name| name.starts_with('-')) {
             return self.worsen(Reach::Runs, "a file's name would be taken for an option".to_owned());

@@ -1,14 +1,17 @@
 //! The files of the project that a command line names: what they hold when the card is shown is what may run. A file
 //! that is named by a pattern or by a variable is not found.
 
-use crate::chat::{Basis, Beyond, Held, Seen};
-use crate::policy::shell::{self, Place};
+use crate::chat::{Basis, Beyond, Held, Scripts, Seen};
+use crate::policy::reach::scripts::{Part, Runs, scripts};
+use crate::policy::shell::{self, Place, Reading};
 use crate::project::{self, Located, Reader};
 
 /// So many files are compared, …
 const FILES: usize = 24;
 /// … and so many words are looked at.
 const WORDS: usize = 2000;
+/// Where the system's own programs lie: nothing that runs behind a card writes there.
+const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/nix/store", "/snap"];
 /// Folders that a command goes to before.
 const FOLDERS: usize = 8;
 
@@ -23,7 +26,64 @@ const RUN: &[&str] = &[
 
 /// What a command rests on: the files it names, with what they hold now.
 pub fn named(command: &str, files: &dyn Reader) -> Basis {
-    let words = shell::read(command).named;
+    let reading = shell::read(command);
+    let mut basis = words(&reading, files);
+    basis.scripts = bound(&reading, &mut basis, files);
+    basis
+}
+
+/// How much is known of the scripts that run. What of them is not among the files yet is added.
+fn bound(reading: &Reading, basis: &mut Basis, files: &dyn Reader) -> Scripts {
+    let parts = match scripts(reading) {
+        Runs::Nothing => return Scripts::None,
+        Runs::Unknown(why) => return Scripts::Unseen(why),
+        Runs::Files(parts) => parts,
+    };
+    for part in &parts {
+        match script(part, files) {
+            Ok(Some(seen)) if basis.files.iter().all(|other| other.path != seen.path) => {
+                if basis.files.len() == FILES {
+                    basis.partial = true;
+                    break;
+                }
+                basis.files.push(seen);
+            }
+            Ok(Some(_) | None) => {}
+            Err(why) => return Scripts::Unseen(why),
+        }
+    }
+    // None of them may grow: it is run, or read by what runs.
+    for seen in &mut basis.files {
+        seen.grows = false;
+    }
+    Scripts::Seen
+}
+
+/// A file that may be run, as it is now; `None` where nobody who may change the project can change it, or where it is a
+/// folder that is merely named.
+fn script(part: &Part, files: &dyn Reader) -> Result<Option<Seen>, String> {
+    let at = files.locate(&part.name).map_err(|error| error.to_string())?;
+    let path = at.shown.display();
+    if !at.inside {
+        let ours = SYSTEM.iter().any(|folder| at.real.starts_with(folder));
+        return if ours {
+            Ok(None)
+        } else {
+            Err(format!("{path}, which it runs or reads, lies outside of the project"))
+        };
+    }
+    let held = match files.read(&at) {
+        Ok(bytes) => Held::of(Some(&bytes)),
+        Err(project::Error::Missing(_)) => Held::Nothing,
+        Err(project::Error::NotAFile { kind: "a folder", .. }) if !part.plainly => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    Ok(Some(Seen { path: at.shown.clone(), held, becomes: None, grows: false }))
+}
+
+/// The files that the words name.
+fn words(reading: &Reading, files: &dyn Reader) -> Basis {
+    let words = &reading.named;
     let mut basis = Basis { partial: words.len() > WORDS, ..Basis::default() };
     let runs = words.iter().any(|word| RUN.contains(&word.text.rsplit('/').next().unwrap_or_default()));
     let mut folders = vec![String::new()];
@@ -107,136 +167,4 @@ pub(super) fn spellings(word: &str) -> Vec<&str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tools::memory::Memory;
-    use proptest::prelude::*;
-    use std::sync::Arc;
-
-    fn project() -> Arc<Memory> {
-        Memory::with(&[
-            ("x.sh", "echo x\n"),
-            ("tools/y.py", "print(1)\n"),
-            ("a b.sh", "echo ab\n"),
-            ("app.log", "one\n"),
-            ("data.json", "{}"),
-            ("-f", ""),
-            (".env", "K=1"),
-        ])
-    }
-
-    fn check(command: &str, expected: &[&str]) {
-        let files = project();
-        let found = named(command, &files);
-        let names: Vec<String> = found.files.iter().map(|seen| seen.path.display().to_string()).collect();
-        assert_eq!(names, expected, "{command}");
-    }
-
-    #[test]
-    fn r08_files_that_a_command_names_are_found() {
-        check("bash ./x.sh", &["x.sh"]);
-        check("./x.sh --now", &["x.sh"]);
-        check("python3 tools/y.py 1 2", &["tools/y.py"]);
-        check("cd tools && python3 y.py", &["tools/y.py"]);
-        check("(cd tools; python3 ./y.py); ./x.sh", &["tools/y.py", "x.sh"]);
-        check("cd tools/../tools&&python3 y.py", &["tools/y.py"]);
-        check("A=1 ./x.sh", &["x.sh"]);
-        check("BASH_ENV=x.sh bash -c true", &["x.sh"]);
-        check("sh<x.sh", &["x.sh"]);
-        check("cat x.sh|sh", &["x.sh"]);
-        check("'./x.sh'", &["x.sh"]);
-        check("./x\\.sh", &["x.sh"]);
-        check("sh 'a b.sh'", &["a b.sh"]);
-        check("sh a\\ b.sh", &["a b.sh"]);
-        check("bash -c './x.sh && python3 \"tools/y.py\"'", &["x.sh", "tools/y.py"]);
-        check("echo \"$(sh x.sh)\"", &["x.sh"]);
-        check("echo `sh x.sh`", &["x.sh"]);
-        check("sh $PWD/x.sh", &["x.sh"]);
-        check("sh \"$(pwd)/x.sh\"", &["x.sh"]);
-        check("sh $(pwd)/x.sh", &["x.sh"]);
-        check("make -fx.sh", &["x.sh"]);
-        check("make --file=x.sh", &["x.sh"]);
-        check("curl -d @data.json http://a", &["data.json"]);
-        check("true;x.sh", &["x.sh"]);
-        check("x.sh x.sh ./x.sh", &["x.sh"]);
-        check("if true\nthen ./x.sh\nfi", &["x.sh"]);
-        check("source .env", &[".env"]);
-        check("sh /project/x.sh", &["x.sh"]);
-        check("x.sh 2>&1 | cat data.json", &["x.sh", "data.json"]);
-    }
-
-    #[test]
-    fn what_is_no_file_of_the_project_or_is_only_written_is_not() {
-        for command in [
-            "",
-            "cargo test",
-            "ls tools",
-            "sh /etc/passwd",
-            "sh ../x",
-            "echo y > x.sh",
-            "echo y >>x.sh",
-            "\"",
-            "'x",
-            "$(",
-            "\\",
-        ] {
-            check(command, &[]);
-        }
-    }
-
-    #[test]
-    fn only_a_log_that_nothing_runs_may_grow() {
-        let grows = |command: &str| named(command, &project()).files[0].grows;
-        assert!(grows("tail -n 20 app.log"));
-        assert!(grows("grep error < app.log | wc -l"));
-        for command in [
-            "bash app.log",
-            "./app.log",
-            "cat app.log | sh",
-            "A=1 ./app.log",
-            "cat data.json",
-            "xargs < app.log",
-            "sh -c 'cat app.log'",
-        ] {
-            assert!(!grows(command), "{command}");
-        }
-    }
-
-    #[test]
-    fn r08_words_and_files_are_bounded_and_it_is_said_where_more_may_be() {
-        let names: Vec<String> = (0..30).map(|n| format!("f{n}")).collect();
-        let files = Memory::bytes(names.iter().map(|name| (name.as_str(), b"x".to_vec())));
-        let found = named(&names.join(" "), &files);
-        assert_eq!((found.files.len(), found.partial), (FILES, true));
-        let found = named(&names[..FILES].join(" "), &files);
-        assert_eq!((found.files.len(), found.partial), (FILES, false));
-        assert!(named(&"a ".repeat(WORDS + 1), &files).partial);
-        let nested = "'\"".repeat(500);
-        assert!(named(&nested, &files).files.is_empty());
-    }
-
-    proptest! {
-        #[test]
-        fn r64_no_command_breaks_it_and_quotes_hide_no_file(
-            before in r#"[ab /.;|&()<>"'\\$`{}=@~\n-]{0,40}"#, name in "[a-c ]{1,4}"
-        ) {
-            let path = format!("d/{name}.sh");
-            let files = Memory::with(&[(&path, "x")]);
-            named(&before, &files);
-            let quoted = format!("sh '{path}'");
-            prop_assert_eq!(named(&quoted, &files).files.len(), 1);
-            let escaped = format!("sh {}", path.replace(' ', "\\ "));
-            prop_assert_eq!(named(&escaped, &files).files.len(), 1);
-        }
-    }
-
-    #[test]
-    fn a_file_that_is_too_large_is_named_and_not_compared() {
-        let place = tempfile::tempdir().unwrap();
-        let big = std::fs::File::create(place.path().join("big.sh")).unwrap();
-        big.set_len(crate::project::READ_LIMIT + 1).unwrap();
-        let disk = project::disk::Disk::new(place.path()).unwrap();
-        let found = named("sh big.sh", &disk);
-        assert_eq!(found.files[0].held, Held::TooMuch);
-    }
-}
+mod tests;

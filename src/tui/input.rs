@@ -1,7 +1,7 @@
 //! Reads the terminal on a thread of its own, and hands on what a person did.
 
 mod burst;
-mod parse;
+pub mod parse;
 mod sequence;
 
 use super::event::Event;

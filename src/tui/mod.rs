@@ -6,7 +6,7 @@ pub mod effect;
 pub mod event;
 pub mod focus;
 pub mod host;
-mod input;
+pub mod input;
 pub mod keeping;
 pub mod keys;
 mod outside;

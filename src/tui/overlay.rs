@@ -47,8 +47,8 @@ pub enum Overlay {
 /// What stands, and what may be done about it.
 #[derive(Debug, Clone)]
 pub enum Ledger {
-    /// All of it.
-    List(Vec<Kept>),
+    /// All of it; and below it every call that was judged, the newest first.
+    List(Vec<Kept>, Vec<CallId>),
     /// Whether this is really taken back.
     Sure(Box<Kept>),
 }

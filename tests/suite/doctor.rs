@@ -140,3 +140,74 @@ fn in_a_terminal_it_says_what_the_terminal_can() {
     assert!(screen.contains("set-clipboard on") && screen.contains("Nothing is wrong."), "{screen}");
     assert!(program.is_restored());
 }
+
+#[test]
+fn what_says_what_goes_ahead_is_found_and_which_of_it_is_off() {
+    let setup = Setup::new(&["doctor", "--json"]);
+    set(
+        &setup,
+        "[hooks.right]\ncommand = [\"sh\", \"-c\", \"hook-secret-4711\"]\ntools = [\"bash_exec\"]\n[hooks.gone]\ncommand = [\"/no/such/hook\"]\n\
+         [second_reader]\nprofile = \"none-such\"\n",
+    );
+    let home = setup.place.path().join("home/aye/config");
+    let rule = |says: &str, words: &str, more: &str| {
+        format!("[[rule]]\nsays = \"{says}\"\nwords = \"{words}\"\n{more}\n")
+    };
+    let mine = rule("allow", "cargo test", "")
+        + &rule("deny", "git push", "")
+        + &rule("allow", "make lint", "matches = \"make\"")
+        + &rule("allow", "npm test", "expires = 2001-02-03");
+    std::fs::write(home.join("rules.toml"), mine).unwrap();
+    std::fs::write(home.join("trusted.toml"), "[[project").unwrap();
+    let own = setup.place.path().join("project/.aye");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("rules.toml"), rule("allow", "touch", "")).unwrap();
+    let place = setup.place.clone();
+    let (out, _, code) = setup.print("");
+    let found: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(code, 1, "{out}");
+    for (area, state, part) in [
+        ("rules", "ok", "rules.toml: 2 rules hold here (1 allow, 1 deny)"),
+        (
+            "rules",
+            "wrong",
+            "rules.toml:12: the rule does not speak of its own example \"make\"; the rule is off",
+        ),
+        ("rules", "note", "off since its time is over: allow npm test … ("),
+        ("rules", "note", ".aye/rules.toml of this project (1 allow) is not trusted: nothing in it holds"),
+        ("rules", "wrong", "trusted.toml: this is not TOML; no project's own rules hold"),
+        ("hooks", "ok", "right (sh and 2 arguments) is asked about calls of bash_exec, for at most 10 s"),
+        (
+            "hooks",
+            "wrong",
+            "gone cannot be asked, so every call that does more than read inside the project asks you: /no/such/hook is not there",
+        ),
+        ("second", "wrong", "the second reader cannot be asked, so everything asks"),
+    ] {
+        let words = of(&found, area, state);
+        assert!(words.iter().any(|words| words.contains(part)), "{area} {state}: {part}: {out}");
+    }
+    assert!(!out.contains("hook-secret") && !out.contains(home.to_str().unwrap()), "{out}");
+    let wrong = found.iter().filter(|value| value["state"] == "wrong");
+    assert!(wrong.into_iter().all(|value| value["do"].is_string()), "{out}");
+
+    // A file that says nothing makes everything ask, and that is what it tells.
+    std::fs::write(place.path().join("home/aye/config/rules.toml"), "[[rule\n").unwrap();
+    let (out, _, code) = Setup::again(&place, &["doctor"]).print("");
+    let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(code == 1 && words.contains("rules.toml:1: this is not TOML"), "{out}");
+    assert!(words.contains("until then everything asks"), "{out}");
+}
+
+#[test]
+fn where_nothing_is_said_about_what_goes_ahead_that_is_told_too() {
+    let (out, _, _) = Setup::new(&["doctor", "--json"]).print("");
+    let found: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for (area, part) in [
+        ("rules", "which does not exist: only the mode says what goes ahead"),
+        ("hooks", "off: no program is asked about calls"),
+        ("second", "the second reader is off"),
+    ] {
+        assert!(of(&found, area, "ok").iter().any(|words| words.contains(part)), "{area}: {out}");
+    }
+}

@@ -13,7 +13,14 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-const AYE: &str = env!("CARGO_BIN_EXE_aye");
+/// The program; a copy of it where this suite runs as somebody who may not see the folder it was built in.
+fn aye() -> PathBuf {
+    std::env::var_os(PROGRAM).map_or_else(|| env!("CARGO_BIN_EXE_aye").into(), PathBuf::from)
+}
+
+const PROGRAM: &str = "AYE_TEST_PROGRAM";
+/// Nobody: an ordinary user that is on every machine.
+const NOBODY: u32 = 65534;
 
 /// Whether there is a sandbox to try; a machine without one says so. That its cards say so too is tested with them.
 pub fn is_there() -> bool {
@@ -49,7 +56,7 @@ impl Place {
         }
         std::fs::write(at("tmp/own/config/credentials.toml"), "hunter2").unwrap();
         let keep = vec![at("tmp/own")];
-        let shell = Shell::new(AYE.into()).keeping(keep, vec![at("tmp/own/config/credentials.toml")]);
+        let shell = Shell::new(aye()).keeping(keep, vec![at("tmp/own/config/credentials.toml")]);
         Self { root, shell }
     }
 
@@ -376,11 +383,47 @@ async fn a_command_whose_walls_cannot_be_raised_is_not_run() {
 #[test]
 fn the_probe_says_what_holds() {
     let place = Place::new();
-    let found = probe::try_walls(Path::new(AYE), &place.at("project"), &place.at("outside"));
+    let found = probe::try_walls(&aye(), &place.at("project"), &place.at("outside"));
     let expected = match kernel() {
         Kernel::Able { signals: true, .. } => Some(vec![]),
         Kernel::Able { signals: false, .. } => Some(vec![probe::Tried::Signals]),
         Kernel::Unable(_) => None,
     };
     assert_eq!(found, expected);
+}
+
+/// Root is held by the walls, and so is somebody who is not: where this suite runs as root it runs these once more as an
+/// ordinary user.
+#[test]
+fn r25_an_ordinary_user_gets_no_further_than_root() {
+    if !is_there() || !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let copied = |from: &Path, name: &str| {
+        let to = place.path().join(name);
+        std::fs::copy(from, &to).unwrap();
+        to
+    };
+    let (suite, program) = (copied(&std::env::current_exe().unwrap(), "suite"), copied(&aye(), "aye"));
+    let home = place.path().join("home");
+    std::fs::create_dir(&home).unwrap();
+    for path in [place.path(), &home] {
+        std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let ids = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}"), "--clear-groups".to_owned()];
+    let ran = std::process::Command::new("setpriv")
+        .args(ids)
+        .arg(&suite)
+        .args(["escapes::", "--skip", "an_ordinary_user", "--test-threads", "1"])
+        .current_dir(&home)
+        .env(PROGRAM, &program)
+        .envs([("HOME", &home), ("TMPDIR", &home)])
+        .output();
+    let Ok(ran) = ran else {
+        let _ = writeln!(std::io::stdout(), "no setpriv on this machine, so this was tried as root alone");
+        return;
+    };
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success() && told.contains("test result: ok. 10 passed"), "{told}");
 }

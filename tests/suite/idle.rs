@@ -1,7 +1,10 @@
-//! Nothing happens while nothing happens: no thread of the program wakes up, and nothing is written.
+//! Nothing happens while nothing happens: no thread of the program wakes up, and nothing is written; and while something
+//! is waited for, next to nothing.
 
 use crate::support::program::Program;
+use crate::support::service::{Answer, Step};
 use crate::support::talking::{runs, say, says, talks};
+use std::time::Instant;
 
 /// How often any thread of the program has begun to run, since each began.
 fn runs_so_far(program: &Program) -> u64 {
@@ -31,7 +34,7 @@ fn is_quiet(program: &mut Program, what: &str) {
 }
 
 #[test]
-fn r65_nothing_wakes_up_while_nobody_types_and_while_a_card_waits() {
+fn r61_nothing_wakes_up_while_nobody_types_and_while_a_card_waits() {
     let (_runtime, _service, mut program) = talks(vec![runs("sleep 0"), says("Done.")], (100, 24), &[]);
     is_quiet(&mut program, "before a word");
     program.types("half a thought");
@@ -43,4 +46,31 @@ fn r65_nothing_wakes_up_while_nobody_types_and_while_a_card_waits() {
     program.keys("y");
     program.until_quiet("Done.");
     is_quiet(&mut program, "after a turn");
+}
+
+/// The processor time that the program has used, in hundredths of a second.
+fn used(program: &Program) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", program.pid())).unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+#[test]
+fn r61_a_spinner_costs_next_to_nothing() {
+    let stalls = Answer::stream().says("Half a reply").then(Step::Stall);
+    let (_runtime, _service, mut program) = talks(vec![stalls], (100, 24), &[]);
+    say(&mut program, "go");
+    program.until("Half a reply");
+    let mut seen = Vec::new();
+    // What came with the reply may still be done in the first.
+    for _ in 0..4 {
+        let (began, before) = (Instant::now(), used(&program));
+        program.lets_pass(3000);
+        let percent = (used(&program) - before) as f64 / began.elapsed().as_secs_f64();
+        if percent < 5.0 {
+            return;
+        }
+        seen.push(percent);
+    }
+    panic!("percent of a core, in each three seconds: {seen:?}");
 }

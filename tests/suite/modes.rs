@@ -74,10 +74,10 @@ async fn r20_wider_modes_run_more_and_still_ask_about_the_rest() {
 }
 
 #[tokio::test]
-async fn r30_a_reading_command_is_not_run_in_a_dry_run_and_the_model_is_told() {
+async fn r30_a_reading_command_of_a_dry_run_without_a_stage_is_not_run_and_the_model_is_told() {
     let mut scene = Scene::dry_run([run("ls"), says("So.")]).has("a.txt", "one\n");
     scene.say("go").await;
-    assert!(scene.told().contains("Commands do not run in a dry run"), "{}", scene.told());
+    assert!(scene.told().contains("Commands do not run in this dry run"), "{}", scene.told());
     assert!(!scene.told().contains("a.txt"));
 }
 

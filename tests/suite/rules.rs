@@ -178,7 +178,7 @@ fn r11_a_yes_for_the_session_is_taken_back_for_good() {
 }
 
 #[test]
-fn a_rule_that_cannot_be_written_lets_its_call_go_ahead_this_once_and_says_so() {
+fn r24_a_rule_that_cannot_be_written_leaves_its_card_and_the_old_file_and_says_why() {
     use std::os::unix::fs::PermissionsExt;
     let talk = Talk::new(vec![runs("touch one"), says("One."), runs("touch two"), says("Two.")], |setup| {
         write(setup, "rules.toml", "# mine alone\n");
@@ -191,10 +191,16 @@ fn a_rule_that_cannot_be_written_lets_its_call_go_ahead_this_once_and_says_so() 
     program.until_asked("touch one");
     widens(&mut program);
     program.insists("\r", "the rule could not be kept");
-    program.until_quiet("One.");
-    assert_eq!(talk.text(), "# mine alone\n");
+    program.until("nothing went ahead");
+    program.until("every plain command that begins with touch ›");
+    assert_eq!((talk.text(), program.file("one")), ("# mine alone\n".to_owned(), None));
+    // From there it is kept for the session, or said yes to once, as before.
+    program.insists("\x1b", "y yes");
+    program.insists("y", "One.");
+    assert!(program.file("one").is_some());
     say(&mut program, "again");
     program.until_asked("touch two");
+    assert_eq!(talk.text(), "# mine alone\n");
 }
 
 #[test]
@@ -303,4 +309,32 @@ fn every_step_to_a_verdict_is_told_without_a_model() {
     assert_eq!(code, 0);
     let (_, why, code) = talk.told(&["rules", "explain", "a", "b"]);
     assert!(code == 2 && why.contains("takes one command"), "{why}");
+}
+
+/// Deny holds at any length; what is too long to be followed asks in every mode, and is shown to its end before a yes.
+#[test]
+fn r12_a_command_of_a_hundred_kilobytes_or_of_sixty_parts_asks_in_every_mode_and_a_deny_finds_its_end() {
+    let sixty = format!("{}echo end", "true; ".repeat(60));
+    let long = format!("echo {}the_end", "x ".repeat(49_000));
+    let hidden = format!("{}git push", "true; ".repeat(16_000));
+    let deny = "[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n";
+    let answers = vec![runs(&sixty), says("One."), runs(&long), says("Two."), runs(&hidden), says("Three.")];
+    let talk = Talk::new(answers, |setup| write(setup, "rules.toml", deny));
+    let mut program = talk.start(&["--mode", "full"]);
+    program.until("You talk to");
+    say(&mut program, "go");
+    program.until_asked("made of more than 50 commands");
+    program.insists("n", "One.");
+    say(&mut program, "again");
+    program.until_asked("run a command?");
+    // Not before its end was seen.
+    program.insists("y", "not all of it was seen yet");
+    program.insists("\x1b[F", "longer than 10000 characters");
+    program.insists("n", "Two.");
+    say(&mut program, "once more");
+    program.until("Three.");
+    let verdicts = talk.verdicts();
+    let words: Vec<&str> = verdicts.iter().map(|(verdict, _)| verdict.as_str()).collect();
+    assert_eq!(words, ["ask", "ask", "refuse"], "{:?}", verdicts.last());
+    assert!(verdicts[2].1.contains("deny git push"), "{:?}", verdicts[2]);
 }

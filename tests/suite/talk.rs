@@ -172,6 +172,32 @@ async fn r32_hostile_words_never_reach_the_terminal() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r33_a_sequence_that_is_cut_over_two_pieces_is_not_completed_by_the_next() {
+    let pieces = [
+        "a\u{1b}",
+        "[31mred \u{1b}]52;c;",
+        "cHduZWQ=\u{7}b \u{1b}[2",
+        "J\u{1b}",
+        "]0;pwned",
+        "\u{7}c",
+        "\n\nend",
+    ];
+    let cut = pieces.iter().fold(Answer::stream(), |answer, piece| {
+        // Long enough for each to be drawn before the next.
+        answer.says(piece).then(Step::Pause(Duration::from_millis(120)))
+    });
+    play(vec![cut.finish("stop").done()], &[], |program, _| {
+        say(program, "go");
+        program.until_quiet("end");
+        let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
+        for never in ["pwned", "cHduZWQ=", "[31mred", "\u{1b}]52;"] {
+            assert!(!bytes.contains(never), "{never:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r30_a_dry_run_says_so_all_the_time_and_touches_nothing() {
     let write = json!({ "path": "b.txt", "content": "x\n" });
     play(

@@ -134,7 +134,7 @@ fn r49_only_a_request_that_waits_is_hurried() {
     said(&mut state, "go");
     assert_eq!(update(&mut state, Event::Hurried), []);
     let wait = Duration::from_secs(3000);
-    chunk(&mut state, Chunk::Retrying { attempt: 2, of: 5, wait, why: "busy".into() });
+    chunk(&mut state, Chunk::Retrying { attempt: 2, of: 5, wait, why: "busy".into(), kind: String::new() });
     assert_eq!(shape(&update(&mut state, Event::Hurried)), ["HURRY"]);
     chunk(&mut state, Chunk::Text("a".into()));
     assert_eq!(update(&mut state, Event::Hurried), []);

@@ -4,7 +4,6 @@ mod any_order;
 mod below;
 
 use super::*;
-use crate::chat::Span;
 use crate::chat::audit::{Holds, records};
 use crate::policy::{About, At, Holds as RuleHolds, Rule, Rules, Says};
 
@@ -37,7 +36,7 @@ fn asking(hooks: usize, second_reader: bool) -> State {
 
 fn covered(access: Access) -> Intent {
     let Intent::Act(mut plan) = plan(access) else { unreachable!() };
-    plan.always = Some(Grant { tool: "t".into(), scope: Scope::File("a".into()), span: Span::Session });
+    plan.always = Some(Grant::new("t", Scope::File("a".into())));
     Intent::Act(plan)
 }
 
@@ -72,7 +71,7 @@ fn verdict(state: &State) -> (&str, &str) {
 }
 
 fn granted(state: &mut State) {
-    let grant = Grant { tool: "t".into(), scope: Scope::File("a".into()), span: Span::Session };
+    let grant = Grant::new("t", Scope::File("a".into()));
     let decision = Decision::Always(grant);
     state.session.apply(Entry::Decided {
         call: "z".into(),
@@ -366,6 +365,7 @@ fn a_hook_does_not_go_over_a_rule_that_asks() {
         holds: RuleHolds::Everywhere,
         created: String::new(),
         expires: String::new(),
+        scripts: Vec::new(),
         key: String::new(),
         at: At { file: "rules.toml".into(), line: 1 },
     };

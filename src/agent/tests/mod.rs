@@ -7,6 +7,7 @@ mod compacting;
 mod consulting;
 mod editing;
 mod growing;
+mod handed_down;
 mod instructed;
 mod laws;
 mod naming;

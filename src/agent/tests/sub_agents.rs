@@ -291,7 +291,13 @@ fn a_request_beneath_that_waits_to_be_sent_again_is_sent_at_once_where_the_perso
     assert!(!state.retries_beneath());
     assert_eq!(update(&mut state, Event::Hurried), []);
     let turn = turn(beneath(&state, "two"));
-    let chunk = Chunk::Retrying { attempt: 2, of: 5, wait: Duration::from_secs(60), why: "busy".into() };
+    let chunk = Chunk::Retrying {
+        attempt: 2,
+        of: 5,
+        wait: Duration::from_secs(60),
+        why: "busy".into(),
+        kind: String::new(),
+    };
     update(&mut state, Event::Chunk { turn, chunk, after: Duration::ZERO });
     assert!(state.retries_beneath());
     assert_eq!(shape(&update(&mut state, Event::Hurried)), ["HURRY"]);

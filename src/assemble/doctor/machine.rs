@@ -2,10 +2,12 @@
 
 use super::finding::Finding;
 use crate::assemble::{folder, myself, walls};
-use crate::chat::Walls;
+use crate::chat::{SessionId, Walls};
 use crate::config::Shell;
+use crate::config::dry_run::Stage;
 use crate::project::branch::branch;
 use crate::project::sandbox::{self, Kernel, probe};
+use crate::project::stage::try_stage;
 use crate::store::Places;
 use std::path::{Path, PathBuf};
 
@@ -99,6 +101,30 @@ pub(super) fn sandbox(shell: &Shell, places: &Places) -> Vec<Finding> {
         found.push(Finding::note(area, "commands may talk to other programs through their sockets", advice));
     }
     found
+}
+
+/// Whether the commands of a dry run run, tried over the folder that would be worked in.
+pub(super) fn stage(stage: Stage, named: Option<&Path>, places: &Places) -> Vec<Finding> {
+    let area = "stage";
+    // A folder that is not there is told of elsewhere.
+    let Ok(folder) = folder(named) else { return Vec::new() };
+    let told = "commands of a dry run do not run; it is said what would have";
+    if stage == Stage::Off {
+        let words = format!("none: dry_run.stage is \"off\" in the settings; {told}");
+        return vec![Finding::note(area, words, "leave dry_run.stage out to have it")];
+    }
+    let layer = places.rehearsal(&SessionId("trial".to_owned()));
+    vec![match try_stage(&myself(), &folder, layer.parent().unwrap_or(&layer)) {
+        Ok(()) => Finding::well(
+            area,
+            "set up and tried: commands of a dry run run over its layer, and nowhere else",
+        ),
+        Err(why) => {
+            let advice =
+                "it takes Linux 5.12 or newer, and root or a system that lets a user make namespaces";
+            Finding::note(area, format!("none: {why}; {told}"), advice)
+        }
+    }]
 }
 
 /// The shell, git, and the folder that would be worked in.

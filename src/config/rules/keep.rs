@@ -1,14 +1,15 @@
 //! Writes a rule into the person's file, and takes one out again, leaving everything else in it as it is.
 
+use super::one::bound::MISSING;
 use super::{read, text};
-use crate::chat::{Grant, Span};
+use crate::chat::{Digest, Grant, Span};
 use crate::config::file;
 use crate::policy::{About, At, Holds, Rule, Says};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
-use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value, value};
 
 /// What stands above the first rule.
 const HEAD: &str = "# Rules: what goes ahead, what asks and what never happens. aye rules check looks at them;\n# rules.example.toml in the repository shows all there is.\n\n";
@@ -128,6 +129,7 @@ pub fn rule(grant: &Grant, folder: &Path, key: &str) -> Rule {
         holds,
         created: String::new(),
         expires: String::new(),
+        scripts: grant.scripts.clone(),
         key: key.to_owned(),
         at: At::default(),
     }
@@ -153,6 +155,17 @@ fn written(rule: &Rule) -> io::Result<Table> {
         }
         About::Path(path) => drop(table.insert("path", value(path))),
         About::Host(host) => drop(table.insert("host", value(host))),
+    }
+    if !rule.scripts.is_empty() {
+        let mut scripts = InlineTable::new();
+        for script in &rule.scripts {
+            let name = script
+                .path
+                .to_str()
+                .ok_or_else(|| io::Error::other("a script's name is no text, so no rule can name it"))?;
+            scripts.insert(name, script.sha256.as_ref().map_or(MISSING, Digest::as_str).into());
+        }
+        table.insert("scripts", value(scripts));
     }
     if let Holds::Project(project) = &rule.holds {
         let project = project

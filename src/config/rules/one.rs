@@ -1,7 +1,9 @@
 //! Reads one rule, and tries the examples it carries.
 
+pub(super) mod bound;
+
 use super::read::Wrong;
-use crate::chat::{Access, Basis, CommandLine, Preview};
+use crate::chat::{Access, Basis, CommandLine, Held, Preview, Script, Scripts, Seen};
 use crate::config::problem::nearest;
 use crate::policy::{About, At, Holds, Rule, Says, Subject, too_wide};
 use std::path::{Component, Path, PathBuf};
@@ -9,8 +11,8 @@ use toml_edit::{Item, TableLike, Value};
 
 /// What may stand in a rule.
 pub(super) const KEYS: &[&str] = &[
-    "says", "tool", "command", "words", "path", "host", "project", "matches", "not", "created", "expires",
-    "key",
+    "says", "tool", "command", "words", "path", "host", "project", "scripts", "matches", "not", "created",
+    "expires", "key",
 ];
 /// What a rule may be about.
 const ABOUT: &[&str] = &["command", "words", "path", "host"];
@@ -60,6 +62,7 @@ pub(super) fn read(table: &dyn TableLike, tools: &[String], holds: &Holds) -> (O
     let holds = reading.holds(holds);
     let (created, expires) = (reading.day("created"), reading.day("expires"));
     let key = reading.text("key").unwrap_or_default();
+    let scripts = reading.scripts(says, about.as_ref());
     let rule = says.zip(about).map(|(says, about)| Rule {
         says,
         tool,
@@ -67,6 +70,7 @@ pub(super) fn read(table: &dyn TableLike, tools: &[String], holds: &Holds) -> (O
         holds,
         created,
         expires,
+        scripts,
         key,
         at: At::default(),
     });
@@ -273,7 +277,16 @@ fn speaks(rule: &Rule, example: &str) -> bool {
     };
     let tool = rule.tool.as_deref().unwrap_or_default();
     let preview = Preview::Text(String::new());
-    rule.speaks(&Subject::new(tool, &access, &preview, false, &Basis::default()))
+    // Tried with the scripts as the rule has them.
+    let held = |script: &Script| match &script.sha256 {
+        Some(sha256) => Held::Read { bytes: 0, sha256: sha256.clone() },
+        None => Held::Nothing,
+    };
+    let seen =
+        |script: &Script| Seen { path: script.path.clone(), held: held(script), becomes: None, grows: false };
+    let scripts = if rule.scripts.is_empty() { Scripts::None } else { Scripts::Seen };
+    let basis = Basis { files: rule.scripts.iter().map(seen).collect(), scripts, ..Basis::default() };
+    rule.speaks(&Subject::new(tool, &access, &preview, false, &basis))
 }
 
 fn is_day(text: &str) -> bool {

@@ -227,6 +227,7 @@ fn kept(says: Says, about: About) -> Rule {
         holds: Holds::Everywhere,
         created: "2026-11-22".into(),
         expires: "2027-02-20".into(),
+        scripts: Vec::new(),
         key: "enter".into(),
         at: At::default(),
     }
@@ -291,6 +292,37 @@ fn a_file_that_cannot_be_changed_stays_to_the_byte() {
     let error = keep::add(&place.book().file, &rule, &place.book().tools).unwrap_err();
     assert!(error.to_string().contains("not to be written"), "{error}");
     assert_eq!(fs::read_to_string(place.book().file).unwrap(), "# mine\n");
+}
+
+#[test]
+fn r24_on_a_full_disk_the_rules_stay_and_the_error_says_so() {
+    let place = tempfile::tempdir().unwrap();
+    let mounted = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"])
+        .arg(place.path())
+        .output();
+    if !mounted.is_ok_and(|mounted| mounted.status.success()) {
+        return;
+    }
+    let file = place.path().join("rules.toml");
+    let mine = "# mine\n[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n";
+    fs::write(&file, mine).unwrap();
+    let rule = kept(Says::Allow, words("cargo test"));
+    let tools = ["bash_exec".to_owned()];
+    // The lock is there before nothing else fits.
+    keep::add(&file, &rule, &tools).unwrap();
+    assert!(keep::remove(&file, &rule, &tools).unwrap());
+    let before = fs::read_to_string(&file).unwrap();
+    let mut filler = fs::File::create(place.path().join("filler")).unwrap();
+    while std::io::Write::write(&mut filler, &[0; 512]).is_ok() {}
+    let failed = keep::add(&file, &rule, &tools);
+    let now = fs::read_to_string(&file);
+    let names = fs::read_dir(place.path()).unwrap().count();
+    drop(filler);
+    let unmounted = std::process::Command::new("umount").arg(place.path()).status();
+    assert!(unmounted.is_ok_and(|status| status.success()));
+    assert_eq!(failed.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
+    assert_eq!((now.unwrap(), names), (before, 3), "the rules, the lock and what fills the disk");
 }
 
 #[test]

@@ -69,12 +69,12 @@ async fn r49_only_what_may_pass_is_tried_again() {
         let (out, attempts, _) = play(vec![vec![Err(error.clone())], whole()]).await;
         assert_eq!(attempts, if again { 2 } else { 1 }, "{error:?}");
         if again {
-            let Ok(Chunk::Retrying { attempt: 2, of: 5, wait, why }) = &out[0] else {
+            let Ok(Chunk::Retrying { attempt: 2, of: 5, wait, why, kind }) = &out[0] else {
                 panic!("unannounced: {out:?}")
             };
             let first = if matches!(error, Error::Unreachable { .. }) { FIRST_UNREACHED } else { FIRST };
             assert!(*wait >= first && *wait <= first.mul_f64(1.25), "{wait:?}");
-            assert_eq!(*why, error.to_string());
+            assert_eq!((why, kind), (&error.to_string(), &error.kind()));
             assert_eq!(out[1..], whole());
         } else {
             assert_eq!(out, [Err(error)]);
@@ -202,4 +202,21 @@ async fn a_silence_is_told_once_at_half_of_its_limit_and_taken_back_by_a_sign_of
             Ok(Chunk::Done(Finish::Stop)),
         ]
     );
+}
+
+#[test]
+fn r57_the_kind_of_an_error_tells_nothing_that_came_from_a_service() {
+    let secret = || "plover".to_owned();
+    let (origin, cause) = (secret(), secret());
+    for error in [
+        Error::Service { status: 429, code: Some(secret()), words: secret(), retry_after: None },
+        Error::Unreachable { origin: origin.clone(), cause: cause.clone() },
+        Error::Unanswered { origin: origin.clone(), cause: cause.clone() },
+        Error::Untrusted { origin, cause },
+        Error::Cut(secret()),
+        Error::NotAModel(secret()),
+        Error::InStream(secret()),
+    ] {
+        assert!(error.to_string().contains("plover") && !error.kind().contains("plover"), "{error:?}");
+    }
 }

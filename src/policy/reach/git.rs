@@ -178,6 +178,25 @@ const SHORTLOG: Options =
     only("sne", "", &["summary", "numbered", "email", "all", "no-merges", "since=", "until="]);
 const CAT_FILE: Options = only("pts", "", &[]);
 
+const GREP: Options = only(
+    "nilLcwEFGPhHIqvop",
+    "eABCm",
+    &[
+        "line-number",
+        "ignore-case",
+        "name-only",
+        "files-with-matches",
+        "count",
+        "word-regexp",
+        "heading",
+        "break",
+        "color",
+        "color=",
+        "show-function",
+        "untracked",
+    ],
+);
+
 /// What git touches, where it only shows.
 pub(super) fn git(words: &[Word]) -> Touched {
     let mut words = words;
@@ -185,6 +204,7 @@ pub(super) fn git(words: &[Word]) -> Touched {
         match option.as_str() {
             "--no-pager" | "--no-optional-locks" => words = &words[1..],
             "--version" | "version" if words.len() == 1 => return Ok(Vec::new()),
+            "-C" if words.get(1).is_some_and(|folder| folder.known() == Some(".")) => words = &words[2..],
             option if option.starts_with('-') => {
                 let shown: String = option.chars().take(40).collect();
                 return Err(format!("git with {} may run other programs", shown.escape_debug()));
@@ -209,6 +229,13 @@ pub(super) fn git(words: &[Word]) -> Touched {
         "describe" => read(&DESCRIBE)?,
         "shortlog" => read(&SHORTLOG)?,
         "cat-file" => read(&CAT_FILE)?,
+        "grep" => {
+            let mut given = read(&GREP)?;
+            if !given.has(&["-e"]) && !given.operands.is_empty() {
+                given.operands.remove(0);
+            }
+            given
+        }
         "merge-base" => read(&NONE)?,
         "branch" => lists(&called, read(&BRANCH)?, &["-l", "--list"])?,
         "tag" => lists(
@@ -219,6 +246,10 @@ pub(super) fn git(words: &[Word]) -> Touched {
         "stash" | "reflog" | "worktree" => match words {
             [Word::Known(what)] if what == "list" => Given::default(),
             [] if name == "reflog" => Given::default(),
+            [Word::Known(what), rest @ ..] if name == "reflog" && what == "show" => {
+                options::read(&called, &SHOWS, rest)?
+            }
+            [Word::Known(option), ..] if name == "reflog" && option.starts_with('-') => read(&SHOWS)?,
             _ => return Err(format!("{called} may change the repository")),
         },
         _ => return Err(changes(name)),
@@ -228,6 +259,11 @@ pub(super) fn git(words: &[Word]) -> Touched {
         return Err(format!("“{}” lets git run gpg", shown.escape_debug()));
     }
     let mut touched = vec![(Word::Known(".".to_owned()), How::Repository)];
+    if name == "grep" {
+        // It reads whatever of the project is not ignored.
+        let how = How::Below { hidden: true, without: vec![".git".to_owned()], links: false };
+        touched.push((Word::Known(".".to_owned()), how));
+    }
     for word in given.operands {
         let Some(text) = word.known() else { return Err(unknown(&word)) };
         // `HEAD:.env` names a file too.

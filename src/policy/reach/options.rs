@@ -27,6 +27,8 @@ pub(super) struct Given {
     pub(super) options: Vec<(String, Option<String>)>,
     /// Everything else.
     pub(super) operands: Vec<Word>,
+    /// Options of grep with a pattern of files, which are what they seem where that pattern stands for no file.
+    pub(super) unmatched: Vec<Word>,
 }
 
 impl Given {
@@ -54,6 +56,13 @@ pub(super) fn read(program: &str, options: &Options, words: &[Word]) -> Result<G
         let text = match word {
             Word::Known(text) => text,
             Word::Unknown(_) => return Err(super::unknown(word)),
+            Word::Pattern(text)
+                if matches!(program, "grep" | "egrep" | "fgrep")
+                    && ["--include=", "--exclude="].iter().any(|start| text.starts_with(start)) =>
+            {
+                given.unmatched.push(word.clone());
+                continue;
+            }
             Word::Pattern(_) | Word::Home(_) => {
                 given.operands.push(word.clone());
                 continue;

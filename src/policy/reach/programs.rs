@@ -2,8 +2,8 @@
 
 use super::How;
 use super::options::{self, Given, NONE, Options};
-use super::{git, search, unknown};
-use crate::policy::shell::{Simple, Word};
+use super::{git, search, text, unknown, versions};
+use crate::policy::shell::{FOUND, Simple, Within, Word};
 
 /// What one program touches, or why it is asked about.
 pub(super) type Touched = Result<Vec<(Word, How)>, String>;
@@ -114,6 +114,27 @@ const READS: &[Reads] = &[
     short("uptime", "ps", "", Operands::None),
     short("seq", "w", "fs", Words),
     short("zipinfo", "1slm", "", One),
+    short("xxd", "abeipu", "cglos", One),
+    short("strings", "af", "nt", Contents),
+    short("column", "tx", "sco", Contents),
+    short("free", "bkmghltvw", "", Operands::None),
+];
+
+/// Programs that only read what `find` hands them.
+const OF_FOUND: &[&str] = &[
+    "wc",
+    "grep",
+    "egrep",
+    "fgrep",
+    "head",
+    "tail",
+    "cat",
+    "ls",
+    "stat",
+    "file",
+    "md5sum",
+    "sha256sum",
+    "du",
 ];
 
 /// What a program touches, where it only reads (or deletes, which is told apart).
@@ -122,7 +143,14 @@ pub(super) fn touched(simple: &Simple) -> Touched {
         return Err("which program it runs cannot be known before it runs".to_owned());
     };
     let name = ["/bin/", "/usr/bin/"].iter().find_map(|folder| named.strip_prefix(folder)).unwrap_or(named);
-    let words = simple.arguments();
+    let found;
+    let mut words = simple.arguments();
+    if simple.within.last() == Some(&Within::Words("find".to_owned())) && OF_FOUND.contains(&name) {
+        // What `find` finds is looked at with `find` itself.
+        let of = |word: &Word| if word.shown() == FOUND { Word::Known(".".to_owned()) } else { word.clone() };
+        found = words.iter().map(of).collect::<Vec<_>>();
+        words = &found;
+    }
     if let Some(reads) = READS.iter().find(|reads| reads.name == name) {
         let given = options::read(name, &reads.options, words)?;
         return operands(reads, &given);
@@ -140,7 +168,9 @@ pub(super) fn touched(simple: &Simple) -> Touched {
             [Word::Known(how), rest @ ..] if how == "-v" || how == "-V" => plain(rest),
             _ => Err("it runs a command by another way".to_owned()),
         },
-        "sed" => sed(words),
+        "sed" => text::sed(words),
+        "awk" | "gawk" | "mawk" | "nawk" => text::awk(name, words),
+        "printenv" => versions::printenv(words),
         "tar" => tar(words),
         "unzip" => unzip(words),
         "jq" => jq(words),
@@ -151,6 +181,7 @@ pub(super) fn touched(simple: &Simple) -> Touched {
         "git" => git::git(words),
         "rm" | "rmdir" => deletes(name, words),
         // What stands behind `-c` was read, and is judged with the rest.
+        _ if versions::is_asked(name, words) => Ok(versions::asked(name)),
         "bash" | "sh" if simple.inline.is_some() => match words {
             [Word::Known(option), Word::Known(_)] if option == "-c" => Ok(Vec::new()),
             _ => Err(format!("it runs {name} with more than a line")),
@@ -176,7 +207,7 @@ fn operands(reads: &Reads, given: &Given) -> Touched {
         Operands::Names if given.operands.is_empty() => Ok(vec![(word("."), How::Names)]),
         Operands::Names => all(How::Names),
         Operands::Contents => all(How::Contents),
-        Operands::Below => all(How::Below { hidden: true, without: Vec::new() }),
+        Operands::Below => all(How::Below { hidden: true, without: Vec::new(), links: false }),
         Operands::One if given.operands.len() > 1 => Err(format!("{} writes to a second file", reads.name)),
         Operands::One => all(How::Contents),
         Operands::Words => plain(&given.operands),
@@ -201,6 +232,7 @@ fn plain(words: &[Word]) -> Touched {
                 };
                 names.push((word, How::Names));
             }
+            Word::Unknown(text) if versions::is_plain_variable(text) => {}
             Word::Unknown(_) => return Err(unknown(word)),
         }
     }
@@ -257,39 +289,6 @@ fn test(words: &[Word]) -> Touched {
         }
         _ => Err("test is followed only where it is plain".to_owned()),
     }
-}
-
-/// `sed -n 1,20p`: an editor that can write and run otherwise.
-fn sed(words: &[Word]) -> Touched {
-    const SED: Options = Options {
-        flags: "nErsz",
-        taking: "e",
-        long: &["quiet", "silent", "regexp-extended"],
-        long_taking: &["expression"],
-        numbers: false,
-    };
-    let mut given = options::read("sed", &SED, words)?;
-    let mut scripts: Vec<String> = given.words(&["-e", "--expression"]).map(str::to_owned).collect();
-    if scripts.is_empty() {
-        match given.operands.first() {
-            Some(Word::Known(script)) => scripts.push(script.clone()),
-            Some(word) => return Err(unknown(word)),
-            None => return Err("sed is given no script".to_owned()),
-        }
-        given.operands.remove(0);
-    }
-    let address =
-        |text: &str| text.is_empty() || text == "$" || text.bytes().all(|byte| byte.is_ascii_digit());
-    let step = |text: &str| {
-        let text = text.trim();
-        let Some(addresses) = text.strip_suffix(['p', 'q', 'd', '=']) else { return text.is_empty() };
-        addresses.split(',').all(|part| address(part.trim().trim_start_matches('+')))
-            && addresses.matches(',').count() < 2
-    };
-    if !scripts.iter().all(|script| script.split([';', '\n']).all(step)) {
-        return Err("a script of sed may write and run".to_owned());
-    }
-    Ok(given.operands.into_iter().map(|word| (word, How::Contents)).collect())
 }
 
 /// `tar -tf x.tar`. A colon in the name would be another machine.

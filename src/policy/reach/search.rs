@@ -91,7 +91,8 @@ pub(super) fn grep(name: &str, words: &[Word]) -> Touched {
     if recursive && given.operands.is_empty() {
         given.operands.push(here());
     }
-    let how = if recursive { How::Below { hidden: true, without } } else { How::Contents };
+    let how = if recursive { How::Below { hidden: true, without, links: false } } else { How::Contents };
+    touched.extend(given.unmatched.iter().map(|word| (word.clone(), How::Unmatched)));
     touched.extend(each(given, &how));
     Ok(touched)
 }
@@ -164,16 +165,25 @@ pub(super) fn rg(words: &[Word]) -> Touched {
     };
     let given = options::read("rg", &RG, words)?;
     // What a pattern or a kind of file names is read though it is hidden.
-    let named = given.words(&["-g", "--glob", "--iglob"]).any(|glob| !glob.starts_with('!'))
-        || given.has(&["-t", "--type"]);
-    let hidden = named || given.has(&["-.", "--hidden", "-u", "--unrestricted"]);
+    let globs: Vec<&str> =
+        given.words(&["-g", "--glob", "--iglob"]).filter(|glob| !glob.starts_with('!')).collect();
+    let named = !globs.is_empty() || given.has(&["-t", "--type"]);
+    let asked = given.has(&["-.", "--hidden", "-u", "--unrestricted"]);
+    // A kind of file is no name of a folder, so `.git` stays closed.
+    let ending = |glob: &&str| {
+        let ending = glob.strip_prefix("*.").unwrap_or_default();
+        !ending.is_empty() && ending != "git" && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    let without =
+        if named && !asked && globs.iter().all(ending) { vec![".git".to_owned()] } else { Vec::new() };
+    let hidden = named || asked;
     let names = given.has(&["--files"]);
     let holds = names || given.has(&["-e", "--regexp"]);
     let mut given = after_pattern("rg", given, holds)?;
     if given.operands.is_empty() {
         given.operands.push(here());
     }
-    let how = if names { How::Names } else { How::Below { hidden, without: Vec::new() } };
+    let how = if names { How::Names } else { How::Below { hidden, without, links: false } };
     Ok(each(given, &how))
 }
 
@@ -241,8 +251,15 @@ pub(super) fn find(words: &[Word]) -> Touched {
             Word::Known(_) | Word::Home(_) | Word::Pattern(_) => places.push((word.clone(), How::Names)),
         }
     }
+    let mut runs = false;
     while let Some(word) = words.next() {
         let Some(text) = word.known() else { return Err(unknown(word)) };
+        if text == "-exec" {
+            // What runs is a command of its own; with what it finds.
+            runs = true;
+            words.by_ref().find(|word| matches!(word.known(), Some(";" | "+")));
+            continue;
+        }
         if TAKING.contains(&text) {
             match words.next() {
                 Some(Word::Known(_)) => {}
@@ -258,6 +275,11 @@ pub(super) fn find(words: &[Word]) -> Touched {
     }
     if places.is_empty() {
         places.push((here(), How::Names));
+    }
+    if runs {
+        for (_, how) in &mut places {
+            *how = How::Below { hidden: true, without: Vec::new(), links: true };
+        }
     }
     match places.iter().find(|(word, _)| matches!(word, Word::Unknown(_))) {
         Some((word, _)) => Err(unknown(word)),

@@ -74,6 +74,10 @@ impl Walk<'_> {
                     if !targets.is_empty() && !before.ends_with([' ', '\t', '\n']) {
                         self.unclear("it is not plain what a redirection in it is for");
                     }
+                    // What stands behind `>&` bash expands a second time, without its quotes: even `>&'$(id)'` runs id.
+                    if matches!(operator, ">&" | "<&") && targets.is_empty() && !is_bare(&self.raw(child)) {
+                        self.unclear(format!("what stands behind “{operator}” in it is expanded twice"));
+                    }
                     targets.push(self.word(child, context));
                 }
             }
@@ -150,6 +154,11 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// Whether a word is read the same however often it is expanded.
+fn is_bare(word: &str) -> bool {
+    word.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-+,:%@=".contains(letter))
 }
 
 /// Whether a word behind `>&` means what is open already: a number, `-`, or a number that is closed then.

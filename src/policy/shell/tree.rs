@@ -192,42 +192,6 @@ impl Walk<'_> {
         from
     }
 
-    fn list(&mut self, node: Node<'_>, context: &Context) -> usize {
-        let mut context = context.clone();
-        let mut last = self.reading.commands.len();
-        for child in self.children(node, true) {
-            match child.kind() {
-                "&&" => context.joint = Joint::And,
-                "||" => context.joint = Joint::Or,
-                "comment" => {}
-                _ => last = self.statement(child, &context),
-            }
-        }
-        last
-    }
-
-    pub(super) fn pipeline(&mut self, node: Node<'_>, context: &Context) -> usize {
-        let mut context = context.clone();
-        self.reading.pipelines += 1;
-        let number = self.reading.pipelines;
-        let mut stage = 0;
-        let mut last = self.reading.commands.len();
-        context.pipes.push((number, stage));
-        for child in self.children(node, true) {
-            match child.kind() {
-                "|" | "|&" => {
-                    stage += 1;
-                    context.pipes.pop();
-                    context.pipes.push((number, stage));
-                    context.joint = if child.kind() == "|" { Joint::Pipe } else { Joint::PipeBoth };
-                }
-                "comment" => {}
-                _ => last = self.statement(child, &context),
-            }
-        }
-        last
-    }
-
     /// A program with its words, or assignments.
     fn simple(&mut self, node: Node<'_>, context: &Context) {
         let mut simple = blank(context);

@@ -38,6 +38,9 @@ const WRAPPERS: &[Wrapper] = &[
         holding: &["-n", "-P", "-I", "-L", "-d", "-s", "--max-args=", "--max-procs=", "--delimiter="], own: 0 },
 ];
 
+/// Stands for the name that `find` hands on.
+pub(in crate::policy) const FOUND: &str = "what find finds";
+
 /// Shells: `-c` takes a line, and a word that is no option is a script.
 const SHELLS: &[&str] = &["bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"];
 
@@ -274,7 +277,8 @@ fn executed(simple: &Simple) -> Option<Vec<Vec<Word>>> {
         if is(word, &["-exec", "-execdir", "-ok", "-okdir"]) {
             let inner = words.by_ref().take_while(|word| !is(word, &[";", "+"]));
             let names = |word: &Word| match word.known() {
-                Some(text) if text.contains("{}") => Word::Unknown("what find finds".to_owned()),
+                Some("{}") => Word::Unknown(FOUND.to_owned()),
+                Some(text) if text.contains("{}") => Word::Unknown("what find makes of a name".to_owned()),
                 _ => word.clone(),
             };
             found.push(inner.map(names).collect());

@@ -48,6 +48,8 @@ impl Rehearsal {
     /// Everything that was rehearsed, sorted by path, so that a folder stands before what is in it. What made no
     /// difference is left out. Holds all the files at once; [`Self::touched`] and [`Self::change`] go one by one.
     pub fn changes(&self) -> Result<Vec<Change>, Error> {
+        // A command that was stopped half-way may have left what was not noted yet.
+        let _ = self.note_origins();
         let mut changes = Vec::new();
         for path in self.touched() {
             changes.extend(self.change(&path)?);

@@ -166,3 +166,24 @@ fn like(path: &Path, old: &Metadata) -> io::Result<()> {
     let _ = std::os::unix::fs::lchown(path, Some(old.uid()), Some(old.gid()));
     fs::set_permissions(path, fs::Permissions::from_mode(old.mode() & 0o7777))
 }
+
+/// Takes a layer away, with everything in it. Commands may have left folders that nobody may look into.
+pub fn clear(folder: &Path) -> io::Result<()> {
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        let Ok(meta) = folder.symlink_metadata() else { continue };
+        if meta.mode() & 0o700 != 0o700 {
+            fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
+        }
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                waiting.push(entry.path());
+            }
+        }
+    }
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}

@@ -298,6 +298,15 @@ fn the_walk_keeps_to_the_ignore_files_as_they_are_seen() {
     assert_eq!(names(&play, "src", false), all[1..4]);
     play.write(&at("src/.ignore"), None, b"!b.log\ntarget\n").unwrap();
     assert_eq!(names(&play, ".", false), ["src/", "src/a.rs 5", "src/b.log 0", "z.txt 1"]);
+    // A pipe in the place of one holds nothing up, and a link to one counts.
+    rustix::fs::mkfifoat(rustix::fs::CWD, play.upper.join("src/target/.ignore"), 0o600.into())
+        .or_else(|_| {
+            std::fs::create_dir_all(play.upper.join("src/target")).unwrap();
+            rustix::fs::mkfifoat(rustix::fs::CWD, play.upper.join("src/target/.ignore"), 0o600.into())
+        })
+        .unwrap();
+    assert_eq!(names(&play, "src/target", false), ["src/target/y 0"]);
+    std::os::unix::fs::symlink("../src/.ignore", play.upper.join("src/target/.gitignore")).unwrap();
     play.write(&at(".gitignore"), Some(b"*.log\n/target\n"), b"z*\n").unwrap();
     assert_eq!(
         names(&play, ".", false),

@@ -175,14 +175,16 @@ impl Rehearsal {
         entries: &BTreeMap<OsString, (Entry, Sources)>,
     ) -> [Option<Gitignore>; 2] {
         [".ignore", ".gitignore"].map(|name| {
-            let (entry, _) = entries.get(std::ffi::OsStr::new(name))?;
-            self.ignore_file(&self.root().join(below), &entry.stands)
+            entries.get(std::ffi::OsStr::new(name))?;
+            self.ignore_file(&self.root().join(below), name)
         })
     }
 
-    /// What one ignore file says of a folder. A bad line leaves the rest as it is.
-    fn ignore_file(&self, folder: &Path, file: &Path) -> Option<Gitignore> {
-        let text = std::fs::read(file).ok()?;
+    /// What the ignore file of this name says of a folder, as it is seen. A bad line leaves the rest as it is, and a pipe
+    /// in its place is not waited for.
+    fn ignore_file(&self, folder: &Path, name: &str) -> Option<Gitignore> {
+        let at = self.locate(folder.join(name).to_str()?).ok()?;
+        let text = self.read(&at).ok()?;
         let mut builder = GitignoreBuilder::new(folder);
         for line in String::from_utf8_lossy(&text).lines() {
             let _ = builder.add_line(None, line);
@@ -192,29 +194,15 @@ impl Rehearsal {
 
     /// The ignore files of the folders above one in the project; in a repository those above the project too.
     fn ignores_above(&self, below: &Path) -> Ignores {
-        let mut ignores = Vec::new();
         let root = self.root();
-        if let Some(top) = self.repository().filter(|top| *top != root) {
-            let outside = root.ancestors().skip(1).take_while(|folder| folder.starts_with(&top));
-            let mut outside: Vec<&Path> = outside.collect();
-            outside.reverse();
-            let read = |folder: &Path, name: &str| self.ignore_file(folder, &folder.join(name));
-            ignores.extend(
-                outside.iter().map(|folder| [".ignore", ".gitignore"].map(|name| read(folder, name))),
-            );
-        }
-        let mut inside: Vec<&Path> = below.ancestors().skip(1).collect();
-        inside.reverse();
-        for folder in inside {
-            let read = |name: &str| {
-                let spot = self.spot(&folder.join(name));
-                let real = root.join(folder).join(name);
-                let stands = spot.above.map(|(path, _)| path).or_else(|| spot.below.then_some(real))?;
-                self.ignore_file(&root.join(folder), &stands)
-            };
-            ignores.push([".ignore", ".gitignore"].map(read));
-        }
-        ignores
+        let top = self.repository().filter(|top| *top != root);
+        let outside =
+            root.ancestors().skip(1).filter(|folder| top.as_ref().is_some_and(|top| folder.starts_with(top)));
+        let inside = below.ancestors().skip(1).map(|folder| root.join(folder));
+        let mut folders: Vec<PathBuf> = inside.chain(outside.map(Path::to_owned)).collect();
+        folders.reverse();
+        let files = |folder: &PathBuf| [".ignore", ".gitignore"].map(|name| self.ignore_file(folder, name));
+        folders.iter().map(files).collect()
     }
 
     /// The folder of the repository that the project is in.
@@ -224,6 +212,6 @@ impl Rehearsal {
 
     fn exclude(&self) -> Option<Gitignore> {
         let top = self.repository()?;
-        self.ignore_file(&top, &top.join(".git/info/exclude"))
+        self.ignore_file(&top, ".git/info/exclude")
     }
 }

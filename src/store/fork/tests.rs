@@ -3,6 +3,7 @@
 use super::*;
 use crate::chat::Entry;
 use crate::store::{Lines, Log, Read, Sessions, read};
+use std::path::PathBuf;
 
 fn said(text: &str) -> Entry {
     Entry::Said { text: text.into() }
@@ -133,7 +134,11 @@ fn what_is_unsent_and_what_was_rehearsed_is_copied_and_then_apart() {
     assert_eq!((drafts.load(session), drafts.load(card)), ("unsent".into(), "half".into()));
     let its = places.rehearsal(&copy.id);
     assert_eq!(fs::read_to_string(its.join("upper/a/b")).unwrap(), "rehearsed");
-    assert!(!its.join("upper/link").exists());
+    assert_eq!(
+        fs::read_link(its.join("upper/link")).unwrap(),
+        Path::new("/etc/passwd"),
+        "a link, not what it leads to"
+    );
     drafts.save(card, "").unwrap();
     fs::write(its.join("upper/a/b"), "otherwise").unwrap();
     assert_eq!(drafts.load(Whose::Card(&from)), "half");

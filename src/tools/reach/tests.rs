@@ -106,6 +106,7 @@ fn check(table: &str) -> usize {
 const READING: &str = include_str!("lines/reading.txt");
 const ASKING: &str = include_str!("lines/asking.txt");
 const WALKED: &str = include_str!("lines/walked.txt");
+const PLAIN: &str = include_str!("lines/plain.txt");
 const REFUSED: &str = include_str!("lines/refused.txt");
 
 #[test]
@@ -126,6 +127,38 @@ fn r12_no_list_is_walked_around() {
 #[test]
 fn r14_what_is_refused_in_every_mode() {
     check(REFUSED);
+}
+
+/// A project as most are: no secrets beside its files.
+fn plain_project() -> (tempfile::TempDir, Disk) {
+    let (place, _) = project();
+    let root = place.path().canonicalize().unwrap().join("project");
+    for odd in [".env", "secret-link", "outside-link", "odd/-o"] {
+        fs::remove_file(root.join(odd)).unwrap();
+    }
+    fs::remove_file(root.join("out-link")).unwrap();
+    fs::remove_dir_all(root.join("keys")).unwrap();
+    fs::remove_dir(root.join("odd")).unwrap();
+    fs::write(root.join("Cargo.toml"), "x").unwrap();
+    fs::write(root.join(".gitignore"), "/target\n").unwrap();
+    let disk = Disk::new(&root).unwrap();
+    (place, disk)
+}
+
+#[test]
+fn r12_most_plain_reading_as_models_send_it_goes_ahead_without_a_card() {
+    let (_place, files) = plain_project();
+    let lines: Vec<&str> = PLAIN.lines().filter(|line| !line.starts_with('#')).collect();
+    let asked: Vec<(&str, String)> = lines
+        .iter()
+        .map(|line| (*line, reach(line, &files)))
+        .filter(|(_, (found, _))| *found > Reach::Reads)
+        .map(|(line, (_, why))| (line, why))
+        .collect();
+    assert!(lines.len() >= 200, "{}", lines.len());
+    // 95 of a hundred at least.
+    assert!(asked.len() <= lines.len() * 5 / 100, "{} of {} ask: {asked:#?}", asked.len(), lines.len());
+    assert_eq!((lines.len(), asked.len()), (309, 15), "{asked:#?}");
 }
 
 #[test]
@@ -243,6 +276,48 @@ fn r13_a_folder_is_looked_through_before_all_of_it_is_read() {
         assert_eq!(reach("rg x docs", &files).0, Reach::Reads, "{file}");
     }
     assert_eq!(reach("grep -r x docs", &files).0, Reach::Runs);
+}
+
+/// What would say which program runs, what an option would be, or where a link leads, is looked up before.
+#[test]
+fn r12_what_the_folder_holds_makes_reading_ask() {
+    type Change<'a> = &'a dyn Fn(&Path);
+    let file =
+        |name: &'static str, text: &'static str| move |root: &Path| fs::write(root.join(name), text).unwrap();
+    let (toolchain, python, go, tools) = (
+        file("rust-toolchain.toml", "[toolchain]\npath = \"x\""),
+        file(".python-version", "../../x"),
+        file("go.mod", "toolchain x"),
+        file(".tool-versions", "x"),
+    );
+    let (package, option) = (file("package.json", "{\"volta\":{}}"), file("--include=x.rs", ""));
+    let link = |root: &Path| symlink(root.join("../other.txt"), root.join("src/link.rs")).unwrap();
+    let own = |root: &Path| symlink("main.rs", root.join("src/own.rs")).unwrap();
+    let odd: [(&str, Change<'_>, &str); 8] = [
+        ("cargo --version", &toolchain, "which program runs"),
+        ("rustc -V", &toolchain, "which program runs"),
+        ("python3 --version", &python, "which program runs"),
+        ("go version", &go, "which program runs"),
+        ("node -v", &tools, "which program runs"),
+        ("npm --version", &package, "which program runs"),
+        ("grep -rn main src --include=*.rs", &option, "taken for an option"),
+        ("find src -name '*.rs' -exec cat {} +", &link, "outside the project"),
+    ];
+    for (command, change, part) in odd {
+        let (place, files) = plain_project();
+        assert_eq!(reach(command, &files), (Reach::Reads, String::new()), "{command}");
+        own(files.root());
+        assert_eq!(reach(command, &files).0, Reach::Reads, "{command}: a link within the project");
+        change(&place.path().canonicalize().unwrap().join("project"));
+        let (found, why) = reach(command, &files);
+        assert!(found == Reach::Runs && why.contains(part), "{command}: {why}");
+    }
+    let (_place, files) = plain_project();
+    assert_eq!(
+        reach("cd src && cargo --version", &files).0,
+        Reach::Runs,
+        "above it may be a file that says so"
+    );
 }
 
 #[test]

@@ -166,6 +166,13 @@ impl Approval {
         self.turn_to(Step::Scope(Box::new(choosing)));
     }
 
+    /// What was to be kept could not be written: it is chosen again.
+    pub fn unkept(&mut self, now: Duration) {
+        if let Step::Scope(choosing) = &mut self.step {
+            choosing.unkept(now);
+        }
+    }
+
     /// Whether it is chosen how wide a yes is kept.
     pub fn is_choosing(&self) -> bool {
         matches!(self.step, Step::Scope(_))

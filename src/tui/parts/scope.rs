@@ -72,6 +72,11 @@ impl Choosing {
         now.saturating_sub(self.opened) < QUIET
     }
 
+    /// The rule could not be written: the keys mean something again, but none that was pressed meanwhile.
+    pub fn unkept(&mut self, now: Duration) {
+        (self.keeping, self.opened) = (false, now);
+    }
+
     /// A frame showed all of it, or its last lines.
     pub fn drawn(&mut self, end: bool) {
         self.seen |= end;
@@ -138,14 +143,19 @@ impl Choosing {
     /// Why there is nothing wider.
     fn no_wider(&self) -> String {
         match &self.width().grant.scope {
+            Scope::Command { network: true, .. } => {
+                "with the network only exactly this is kept: the host it names is not all it may reach"
+            }
+            Scope::Command { .. } if !self.width().grant.scripts.is_empty() => {
+                "nothing wider can be kept: it runs a file, and is allowed as long as that stays as it is"
+            }
             Scope::Command { .. } => {
                 "nothing wider can be kept: this is no plain command whose first words say what it does"
-                    .to_owned()
             }
-            Scope::Words { .. } | Scope::File(_) | Scope::Under(_) => {
-                "this is the widest there is".to_owned()
-            }
+            Scope::Words { .. } => "this is the widest there is: a command of any kind can do anything",
+            Scope::File(_) | Scope::Under(_) => "this is the widest there is",
         }
+        .to_owned()
     }
 
     /// Everything that is read here, each line with its style.

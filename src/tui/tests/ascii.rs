@@ -97,7 +97,13 @@ fn what_moves() {
     }
     screen.chunk(Chunk::Reasoning("hm".into()));
     plain(&mut screen, "thinking");
-    screen.chunk(Chunk::Retrying { attempt: 1, of: 3, why: "busy".into(), wait: Duration::from_secs(5) });
+    screen.chunk(Chunk::Retrying {
+        attempt: 1,
+        of: 3,
+        why: "busy".into(),
+        wait: Duration::from_secs(5),
+        kind: String::new(),
+    });
     plain(&mut screen, "a wait");
     screen.types("more");
     screen.presses("enter");

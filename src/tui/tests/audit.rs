@@ -173,6 +173,7 @@ fn r21_the_details_of_a_card_name_the_files_and_the_variables_and_no_value() {
         environment: vec!["HOME".into(), "PATH".into()],
         beyond: None,
         partial: true,
+        ..Basis::default()
     };
     let mut screen = Screen::new();
     screen.says("go");

@@ -54,7 +54,7 @@ impl Screen {
     }
 
     pub fn dry() -> Self {
-        let policy = Policy { mode: Mode::Ask, dry_run: true };
+        let policy = Policy { mode: Mode::Ask, dry_run: true, ..Policy::default() };
         Self::of(agent::State::new(policy, "gpt-5-mini".into(), String::new(), vec![]))
     }
 

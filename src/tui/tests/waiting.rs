@@ -12,7 +12,13 @@ fn asks(width: u16, height: u16) -> Screen {
 
 fn retries(screen: &mut Screen, attempt: u32, seconds: u64) {
     let why = "the service failed (503): overloaded".into();
-    screen.chunk(Chunk::Retrying { attempt, of: 5, wait: Duration::from_secs(seconds), why });
+    screen.chunk(Chunk::Retrying {
+        attempt,
+        of: 5,
+        wait: Duration::from_secs(seconds),
+        why,
+        kind: String::new(),
+    });
     screen.frame();
 }
 
@@ -284,7 +290,13 @@ fn the_foot_tells_how_soon_and_how_fast_and_what_matters_least_goes_first() {
 fn a_hostile_reason_draws_nothing_of_its_own() {
     let mut screen = asks(60, 15);
     let why = format!("\u{1b}[2J\u{202e}evil\n\n{}", "x".repeat(300));
-    screen.chunk(Chunk::Retrying { attempt: 2, of: 5, wait: Duration::from_secs(9), why: why.clone() });
+    screen.chunk(Chunk::Retrying {
+        attempt: 2,
+        of: 5,
+        wait: Duration::from_secs(9),
+        why: why.clone(),
+        kind: String::new(),
+    });
     assert!(screen.shows().contains("try 2 of 5 in 9 s"), "{}", screen.shows());
     screen.chunk(Chunk::Answering { model: "m\u{1b}[31m\u{202e}".into(), instead: Some(why) });
     let shows = screen.shows();
@@ -296,7 +308,7 @@ fn a_wait_of_nothing_and_one_without_end_do_no_harm() {
     let mut screen = asks(60, 15);
     for wait in [Duration::ZERO, Duration::MAX] {
         let why = String::new();
-        screen.chunk(Chunk::Retrying { attempt: 2, of: 5, wait, why });
+        screen.chunk(Chunk::Retrying { attempt: 2, of: 5, wait, why, kind: String::new() });
         screen.waits(10);
         screen.chunk(Chunk::Quiet { since: wait, limit: wait });
         screen.waits(10);
@@ -310,6 +322,7 @@ fn a_wait_of_nothing_and_one_without_end_do_no_harm() {
             of: 5,
             wait: Duration::from_secs(9),
             why: "w".repeat(99),
+            kind: String::new(),
         });
         screen.frame();
     }

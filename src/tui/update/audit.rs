@@ -42,20 +42,24 @@ pub fn times(state: &mut State, session: &SessionId, times: Vec<String>) {
 
 /// Opens the page of a call over the list.
 pub fn read(state: &mut State, picker: Picker, calls: Vec<CallId>, row: usize) -> Vec<Effect> {
-    let width = usize::from(state.size.0.saturating_sub(10)).clamp(1, WIDEST);
-    let when = |at: usize| state.times.get(at).cloned().unwrap_or_default();
-    let found = calls.get(row).and_then(|id| {
-        let records = records(state.agent.session.entries());
-        let record = records.into_iter().find(|record| record.call.id == *id)?;
-        let name = clean::one_line(&record.call.name);
-        let title = format!("{} of {} · {}", row + 1, calls.len(), width::fit(&name, 40));
-        Some((title, audit::page(&record, &when, width, true).join("\n")))
-    });
+    let call = calls.get(row).cloned();
     state.overlays.push(Overlay::Audit(picker, calls));
-    if let Some((title, text)) = found {
-        super::overlay::open_reader(state, &title, &text, false);
+    if let Some(call) = call {
+        page(state, &call);
     }
     Vec::new()
+}
+
+/// Opens the page of a call over what is open.
+pub fn page(state: &mut State, call: &CallId) {
+    let width = usize::from(state.size.0.saturating_sub(10)).clamp(1, WIDEST);
+    let when = |at: usize| state.times.get(at).cloned().unwrap_or_default();
+    let records = records(state.agent.session.entries());
+    let Some(at) = records.iter().position(|record| record.call.id == *call) else { return };
+    let name = clean::one_line(&records[at].call.name);
+    let title = format!("{} of {} · {}", at + 1, records.len(), width::fit(&name, 40));
+    let text = audit::page(&records[at], &when, width, true).join("\n");
+    super::overlay::open_reader(state, &title, &text, false);
 }
 
 fn rows(records: &[Record<'_>], times: &[String]) -> Vec<Row> {

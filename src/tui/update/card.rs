@@ -1,7 +1,7 @@
 //! A key for the card that waits. What the card does not take goes on to the composer, and no letter is lost.
 
 use super::{agent, trust, unheard, waits};
-use crate::agent::{Event, Waiting, widths};
+use crate::agent::{Event, Waiting, why_none, widths};
 use crate::chat::{By, CallId, Decision, Grant, Span};
 use crate::tui::effect::Effect;
 use crate::tui::host::Wish;
@@ -44,7 +44,9 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                     match Choosing::open(widths, &state.settings.folder, &state.keys, now) {
                         Some(choosing) => card.choose(choosing),
                         None => {
-                            return Some(unheard::says(state, "this is asked about each time".to_owned()));
+                            let why = why_none(&state.agent).map(|why| format!(", because {why}"));
+                            let words = format!("asked about each time{}", why.unwrap_or_default());
+                            return Some(unheard::says(state, words));
                         }
                     }
                     return Some(Vec::new());
@@ -59,6 +61,16 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                     return Some(Vec::new());
                 }
                 approval::Reply::Editor(text) => return Some(vec![Effect::EditText(text)]),
+                approval::Reply::Decided { decision: Decision::Always(grant), by }
+                    if grant.span != Span::Session && state.agent.is_dry_run() =>
+                {
+                    // A rule would hold for real.
+                    let decision = Decision::Always(Grant { span: Span::Session, ..grant });
+                    let event = Event::Decided { call: call.id.clone(), decision, by };
+                    let words = "a dry run keeps no rules: this yes holds in this session alone";
+                    state.notice(words, Kind::Info);
+                    event
+                }
                 approval::Reply::Decided { decision: Decision::Always(grant), by }
                     if grant.span != Span::Session =>
                 {
@@ -103,7 +115,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
     Some(agent::happened(state, event))
 }
 
-/// The rule of a yes is written, or cannot be: the call goes ahead either way, in the second case once.
+/// The rule of a yes is written, and the call goes ahead; or it cannot be, and the card stays for another answer.
 pub fn rule_kept(
     state: &mut State,
     call: CallId,
@@ -113,18 +125,20 @@ pub fn rule_kept(
 ) -> Vec<Effect> {
     let waits =
         matches!(state.agent.waiting(), Some(Waiting::Approval { call: waiting, .. }) if waiting.id == call);
-    let decision = match &failed {
-        Some(why) => {
-            let end = if waits { "; this call goes ahead this once" } else { "" };
-            state.notice(&format!("the rule could not be kept: {why}{end}"), Kind::Warning);
-            Decision::Once
+    if let Some(why) = failed {
+        let end = if waits { "; nothing went ahead" } else { "" };
+        state.notice(&format!("the rule could not be kept: {why}{end}"), Kind::Warning);
+        let card = state.prompt.as_mut().map(|prompt| &mut prompt.card);
+        if let Some(Card::Approval(card)) = card.filter(|_| waits) {
+            card.unkept(state.now);
         }
-        None => {
-            state.notice(&format!("kept: {}. /grants takes it back", grant.words()), Kind::Info);
-            Decision::Always(grant)
-        }
-    };
-    if waits { agent::happened(state, Event::Decided { call, decision, by }) } else { Vec::new() }
+        return Vec::new();
+    }
+    state.notice(&format!("kept: {}. /grants takes it back", grant.words()), Kind::Info);
+    if waits {
+        return agent::happened(state, Event::Decided { call, decision: Decision::Always(grant), by });
+    }
+    Vec::new()
 }
 
 /// Text was pasted: whether it went into a line of the open card. It is never an answer.

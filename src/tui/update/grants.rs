@@ -2,7 +2,8 @@
 
 use super::agent;
 use crate::agent::{Allowed, Event, Kept, kept};
-use crate::chat::By;
+use crate::chat::audit::{Record, records};
+use crate::chat::{By, Entry};
 use crate::tui::effect::Effect;
 use crate::tui::host::Wish;
 use crate::tui::keys::{Action, Scope};
@@ -15,37 +16,79 @@ use std::time::Duration;
 /// The row that changes something, where the person is asked once more; the one above it leaves all as it is.
 const SURE: usize = 1;
 
+/// What is said where nothing stands.
+const NOTHING: &str = "nothing stands: whatever you allowed, you allowed once";
+
 /// Everything that stands. The list is there at once, its times when the host has them.
 pub fn open(state: &mut State) -> Vec<Effect> {
-    let kept = kept(&state.agent);
-    let nothing = "nothing stands: whatever you allowed, you allowed once";
-    let picker =
-        Picker::new("what goes ahead unasked · enter takes it back", nothing, rows(&kept, &state.times));
-    state.overlays.push(Overlay::Grants(picker, Ledger::List(kept)));
+    list(state, 0);
     vec![Effect::Ask(Wish::LearnRules), Effect::Ask(Wish::Times(state.session.clone()))]
+}
+
+fn list(state: &mut State, row: usize) {
+    let kept = kept(&state.agent);
+    let judged = judged(state.agent.session.entries());
+    let calls = judged.iter().map(|record| record.call.id.clone()).collect();
+    let rows = rows(&kept, &judged, &state.times);
+    let title = "what goes ahead unasked · enter takes it back · below: why each call did, or did not";
+    let mut picker = Picker::new(title, NOTHING, rows);
+    picker.select(row);
+    state.overlays.push(Overlay::Grants(picker, Ledger::List(kept, calls)));
+}
+
+/// Every call that was judged, the newest first.
+fn judged(entries: &[Entry]) -> Vec<Record<'_>> {
+    let mut judged: Vec<Record<'_>> =
+        records(entries).into_iter().filter(|record| record.planned().is_some()).collect();
+    judged.reverse();
+    judged
 }
 
 /// The rules may be other ones.
 pub fn known(state: &mut State) {
     let now = kept(&state.agent);
     for overlay in &mut state.overlays {
-        if let Overlay::Grants(picker, Ledger::List(kept)) = overlay {
+        if let Overlay::Grants(_, Ledger::List(kept, _)) = overlay {
             kept.clone_from(&now);
-            picker.set_rows(rows(kept, &state.times));
         }
     }
+    times(state);
 }
 
 /// The times of the session's entries are known.
 pub fn times(state: &mut State) {
+    let judged = judged(state.agent.session.entries());
     for overlay in &mut state.overlays {
-        if let Overlay::Grants(picker, Ledger::List(kept)) = overlay {
-            picker.set_rows(rows(kept, &state.times));
+        if let Overlay::Grants(picker, Ledger::List(kept, calls)) = overlay {
+            // A call that was made since the list was opened stands in the next one.
+            let known: Vec<Record<'_>> =
+                judged.iter().filter(|record| calls.contains(&record.call.id)).cloned().collect();
+            picker.set_rows(rows(kept, &known, &state.times));
         }
     }
 }
 
-fn rows(kept: &[Kept], times: &[String]) -> Vec<Row> {
+fn rows(kept: &[Kept], judged: &[Record<'_>], times: &[String]) -> Vec<Row> {
+    let call = |record: &Record<'_>| {
+        let Some(Entry::Planned { verdict, why, .. }) = record.planned() else { return Row::new("") };
+        let said = match verdict.as_str() {
+            "allow" => "went ahead",
+            "ask" => "asked you",
+            "rehearse" => "rehearsed",
+            "refuse" => "not allowed",
+            other => other,
+        };
+        let words = if why.is_empty() { said.to_owned() } else { format!("{said}: {why}") };
+        let when = times.get(record.made).map_or("", String::as_str);
+        let what = format!("{} {}", record.call.name, record.summary());
+        Row::new(&what).more(&words).detail(when).key(record.call.id.0.as_str())
+    };
+    let nothing = (kept.is_empty() && !judged.is_empty()).then(|| Row::new(NOTHING).key("nothing"));
+    let all = standing(kept, times).into_iter().chain(nothing);
+    all.chain(judged.iter().map(call)).collect()
+}
+
+fn standing(kept: &[Kept], times: &[String]) -> Vec<Row> {
     let row = |(number, kept): (usize, &Kept)| {
         let detail = kept.entry().and_then(|entry| times.get(entry)).map_or("", String::as_str);
         let more = format!("{} · {}", covered(kept, times), given(kept));
@@ -81,7 +124,15 @@ fn covered(kept: &Kept, times: &[String]) -> String {
 /// A row of the list was taken: what follows is asked once more.
 pub fn take(state: &mut State, ledger: Ledger, row: usize) -> Vec<Effect> {
     match ledger {
-        Ledger::List(kept) => {
+        Ledger::List(kept, calls) => {
+            let before = kept.len().max(1);
+            let called = row.checked_sub(before).and_then(|at| calls.get(at));
+            if let Some(call) = called.filter(|_| row >= kept.len()) {
+                list(state, row);
+                super::audit::page(state, call);
+            } else if row >= kept.len() {
+                list(state, row);
+            }
             if let Some(kept) = kept.into_iter().nth(row) {
                 let what = kept.words();
                 let told = [what, given(&kept), covered(&kept, &state.times)];

@@ -86,8 +86,12 @@ fn connection(state: &State, width: usize) -> Section {
     };
     let mode = state.agent.policy.mode;
     if state.agent.is_dry_run() {
-        let words = "This is a dry run: nothing real is touched; what would be done is shown.";
-        lines.extend(say(&[(words, theme.danger)], width, ""));
+        let words = "This is a dry run: nothing real is touched; what would be done is shown. ";
+        let commands = match &state.agent.unstaged {
+            None => "Commands run on a stage of their own.".to_owned(),
+            Some(why) => format!("Commands do not run, since there is no stage here: {}.", why),
+        };
+        lines.extend(say(&[(words, theme.danger), (&commands, theme.text)], width, ""));
     } else if !connection.tour {
         let words = format!("{} mode: {}", mode.word(), mode.meaning());
         lines.extend(say(&[(&words, theme.dim)], width, ""));

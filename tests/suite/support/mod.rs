@@ -3,6 +3,7 @@
 pub mod between;
 pub mod encrypted;
 pub mod fixture;
+pub mod given_back;
 pub mod hand;
 pub mod kept;
 pub mod program;

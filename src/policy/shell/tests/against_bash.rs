@@ -90,7 +90,8 @@ fn of_bash(bash: &Path, line: &str, folder: &Path) -> Option<Vec<Vec<String>>> {
     let complains =
         |words: &str| ran.as_ref().is_ok_and(|ran| String::from_utf8_lossy(&ran.stderr).contains(words));
     // What is written to where nothing can be is not run, however it was read.
-    if complains("Bad file descriptor") || complains("ambiguous redirect") {
+    let unrun = ["Bad file descriptor", "ambiguous redirect", "bad substitution"];
+    if unrun.iter().any(|words| complains(words)) {
         return None;
     }
     let is_none = complains("syntax error");
@@ -161,6 +162,13 @@ fn r12_bash_agrees_on_lines_that_were_once_read_wrongly() {
         "a! -<<E\na\nE\n1b ",
         "a -o1<<E\na\nE\n",
         ">|a>b c=b",
+        " c1do \nE\n\"a b\"\n\n\\\n|-",
+        "a\n|b",
+        "a\n\\\n&&b",
+        ">&2\"a\\$b\"in 22",
+        "a >&'$(b)'",
+        "a >&2'`b`'",
+        "a <&\"0\\$(b)\"",
         "a | ! b",
         "a 'b c' \"d\" e\\ f",
         "a\\\nb",
@@ -191,6 +199,11 @@ fn r12_bash_agrees_on_lines_that_were_once_read_wrongly() {
     assert!(
         is_known("a 'b c'; b")
             && !is_known("a $b")
+            // The first of these runs b.
+            && !is_known("a >&'$(b)'")
+            && !is_known("a >&'b'")
+            && is_known("a >&b")
+            && !is_known("a\n|b")
             && !matches!(read("a *").commands[0].words[1], Word::Known(_))
     );
 }

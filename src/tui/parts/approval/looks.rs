@@ -248,10 +248,21 @@ impl Body<'_> {
             Some(rest) => format!("~/{}", rest.display()),
             None => line.folder.display().to_string(),
         };
-        let walls = line.walls.words(line.network.as_deref(), card.home);
-        let may = if walls.is_empty() { card.may.to_owned() } else { walls };
-        let may = if may.is_empty() { may } else { format!(" · {may}") };
-        self.say(&format!("in {folder} · {} s{may}", line.seconds), self.theme.dim);
+        let mut parts = vec![(format!("in {folder} · {} s", line.seconds), false)];
+        parts.extend(line.walls.parts(line.network.as_deref(), card.home));
+        if parts.len() == 1 && !card.may.is_empty() {
+            parts.push((card.may.to_owned(), false));
+        }
+        let mut pieces = Vec::new();
+        for (at, (words, opens)) in parts.iter().enumerate() {
+            if at > 0 {
+                pieces.push(Piece::new(" · ", self.theme.dim));
+            }
+            // What is open that is closed as a rule must not be read over.
+            let style = if *opens { self.theme.warning } else { self.theme.dim };
+            pieces.extend(reveal::pieces(words, style, self.theme.mark));
+        }
+        self.lines.extend(wrap::wrap(&pieces, &Shape::of_width(self.width)).lines);
     }
 
     /// Who asks, where it is not the turn itself: one line, cut where it is too long.

@@ -9,6 +9,7 @@ use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -285,4 +286,63 @@ proptest! {
             draw(&mut card, &plan, (width, height), Listening::Yes, 1_000);
         }
     }
+}
+
+#[test]
+fn r21_what_is_open_stands_out_on_the_card() {
+    use crate::chat::{Openings, Walls};
+    let of = |network: bool| {
+        let mut plan = plan("cargo fetch");
+        let Access::Run(run) = &mut plan.access else { panic!("it runs") };
+        run.line.walls = Walls::raised(Openings { write: Vec::new(), network, sockets: network });
+        run.line.network = network.then(|| "to fetch crates".into());
+        plan
+    };
+    let styles = |plan: &Plan, words: &str| {
+        let mut card = Approval::new("1".into());
+        let buffer = draw(&mut card, plan, (120, 12), Listening::Yes, 0);
+        let row = text(&buffer).lines().position(|line| line.contains(words)).expect("it is shown");
+        let line = text(&buffer).lines().nth(row).unwrap().to_owned();
+        let from = line[..line.find(words).unwrap()].chars().count();
+        let cells = &buffer.content[row * 120 + from..][..words.chars().count()];
+        cells.iter().map(|cell| (cell.fg, cell.modifier)).collect::<Vec<_>>()
+    };
+    let theme = Theme::plain();
+    let look = |style: Style| (style.fg.unwrap_or_default(), style.add_modifier);
+    for words in ["network ON (“to fetch crates”)", "sockets of other programs ON"] {
+        assert!(styles(&of(true), words).iter().all(|cell| *cell == look(theme.warning)), "{words}");
+    }
+    for (plan, words) in [(of(false), "network off"), (of(true), "may write here")] {
+        assert!(styles(&plan, words).iter().all(|cell| *cell == look(theme.dim)), "{words}");
+    }
+    assert_ne!(look(theme.warning), look(theme.dim));
+}
+
+#[test]
+fn r11_the_scope_says_why_there_is_nothing_wider_and_never_offers_all_of_a_tool_or_a_host() {
+    let exact = |network, scripts: Vec<crate::chat::Script>| {
+        let scope = Wide::Command { command: "x".into(), folder: "/p".into(), network };
+        Grant::new("bash_exec", scope).bound_to(scripts)
+    };
+    let script = crate::chat::Script { path: "x.sh".into(), sha256: None };
+    let words = Wide::Words { words: vec!["cargo".into()], folder: "/p".into() };
+    for (grant, part) in [
+        (exact(true, Vec::new()), "the host it names is not all it may reach"),
+        (exact(false, vec![script]), "as long as that stays as it is"),
+        (exact(false, Vec::new()), "no plain command"),
+        (Grant::new("bash_exec", words), "a command of any kind can do anything"),
+        (Grant::new("write_file", Wide::Under("".into())), "this is the widest there is"),
+    ] {
+        let keys = Keymap::default();
+        let widths = vec![Width { grant, lasts: true, covered: Vec::new() }];
+        let mut choosing = Choosing::open(widths, Path::new("/p"), &keys, ms(0)).unwrap();
+        let said = choosing.act(Action::Wider, &keys, true, ms(5000));
+        let scope::Reply::Says(words) = said else { panic!("{said:?}") };
+        assert!(words.contains(part), "{words}");
+    }
+    // A line that names a host is offered to the letter and no wider.
+    let curl = plan("curl https://api.example.com/v1");
+    let offered: Vec<Wide> =
+        crate::policy::offers("bash_exec", &curl).into_iter().map(|grant| grant.scope).collect();
+    assert!(matches!(offered.as_slice(), [Wide::Command { .. }]), "{offered:?}");
 }

@@ -2,6 +2,7 @@
 
 use super::{Approval, Reply, Step};
 use crate::chat::Plan;
+use crate::policy::why_none;
 use crate::tui::keys::{Action, Keymap, Scope};
 
 impl Approval {
@@ -24,9 +25,10 @@ impl Approval {
             (Step::Plan, Action::ApproveAlways) if destroys => {
                 format!("what destroys is asked about each time · {yes} says yes")
             }
-            (Step::Plan, Action::ApproveAlways) => {
-                format!("this is asked about each time · {yes} says yes")
-            }
+            (Step::Plan, Action::ApproveAlways) => match why_none("", plan) {
+                Some(why) => format!("asked about each time, because {why} · {yes} says yes"),
+                None => format!("this is asked about each time · {yes} says yes"),
+            },
             (Step::Details, _) if says => {
                 format!("a yes is said on the card · {} goes back to it", key(Action::Details))
             }
@@ -41,6 +43,7 @@ impl Approval {
 mod tests {
     use super::super::tests::{decision, draw, drawn, plan, press, text};
     use super::*;
+    use crate::chat::Scripts;
     use crate::tui::parts::listening::Listening;
     use crossterm::event::KeyCode;
 
@@ -66,6 +69,9 @@ mod tests {
         let long_rm = Plan { destroys: Some("deletes".into()), ..long.clone() };
         check(&ls, wide, "Y", "Y is for what destroys · y says yes to this");
         check(&asks, wide, "a", "this is asked about each time · y says yes");
+        let mut loops = asks.clone();
+        loops.basis.scripts = Scripts::Unseen("it holds a loop".into());
+        check(&loops, wide, "a", "asked about each time, because it holds a loop · y says yes");
         check(&rm, wide, "y", "this destroys, so y is not enough · Y says yes");
         check(&rm, wide, "a", "what destroys is asked about each time · Y says yes");
         for key in ["y", "a", "Y"] {

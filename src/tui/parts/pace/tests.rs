@@ -45,7 +45,10 @@ impl Talk {
     }
 
     fn retries(&mut self, wait: u64, at: u64) {
-        self.comes(Chunk::Retrying { attempt: 2, of: 5, wait: ms(wait), why: "busy".into() }, at);
+        self.comes(
+            Chunk::Retrying { attempt: 2, of: 5, wait: ms(wait), why: "busy".into(), kind: String::new() },
+            at,
+        );
     }
 
     /// The words of the foot.

@@ -22,10 +22,7 @@ impl Laying<'_> {
     pub(super) fn blocks(&mut self, blocks: &[Block], width: usize) -> Page {
         let mut page = Page::default();
         for block in blocks {
-            if !page.lines.is_empty() {
-                page.lines.push(Line::default());
-            }
-            page.append(self.block(block, width));
+            below(&mut page, self.block(block, width), true);
         }
         page
     }
@@ -71,12 +68,9 @@ impl Laying<'_> {
             }
             let rest = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
             let mark = Piece::new(mark, self.theme.dim);
-            if roomy && at > 0 {
-                page.lines.push(Line::default());
-            }
-            page.append(
-                self.indented(&mark, &rest, width, &mut |laying, width| laying.item(item, roomy, width)),
-            );
+            let item =
+                self.indented(&mark, &rest, width, &mut |laying, width| laying.item(item, roomy, width));
+            below(&mut page, item, roomy);
         }
         page
     }
@@ -85,10 +79,7 @@ impl Laying<'_> {
     fn item(&mut self, item: &Item, roomy: bool, width: usize) -> Page {
         let mut page = Page::default();
         for block in &item.blocks {
-            if roomy && !page.lines.is_empty() {
-                page.lines.push(Line::default());
-            }
-            page.append(self.block(block, width));
+            below(&mut page, self.block(block, width), roomy);
         }
         page
     }
@@ -119,6 +110,14 @@ impl Laying<'_> {
         }
         page
     }
+}
+
+/// Puts lines below others, where there are any, with a blank line between them where there is to be room.
+fn below(page: &mut Page, more: Page, roomy: bool) {
+    if roomy && !page.lines.is_empty() && !more.lines.is_empty() {
+        page.lines.push(Line::default());
+    }
+    page.append(more);
 }
 
 /// Whether an item is more than a paragraph and lists within it.

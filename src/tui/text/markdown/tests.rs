@@ -108,6 +108,15 @@ fn footnotes_stand_with_their_name() {
 }
 
 #[test]
+fn what_shows_nothing_leaves_no_blank_line_behind() {
+    // Where it is too narrow for its name, a note without words is nothing.
+    check("a\n\n[^1]:\n\nb", 3, &["a", "", "b"]);
+    check("[^1]:\n\nb", 3, &["b"]);
+    check("a\n\n>\n\nb", 3, &["a", "", "b"]);
+    check("- \n\n  a\n- \n\n- b\n\n  c", 3, &["a", "", "b", "", "c"]);
+}
+
+#[test]
 fn a_formula_and_a_variable_stay_as_they_were_written() {
     check("so $a*b*c$ and $$x_1 * y$$", 60, &["so $a*b*c$ and $$x_1 * y$$"]);
     check("set $HOME/$USER or $5 and $6 *now*", 60, &["set $HOME/$USER or $5 and $6 now"]);

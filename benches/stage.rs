@@ -1,0 +1,86 @@
+//! What a stage costs: a command on it beside a plain one, over a project of two files and one of 100,000; and the trial
+//! of a stage, which is what opening one takes.
+
+#[cfg(target_os = "linux")]
+fn main() {
+    linux::main();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use aye::chat::CommandLine;
+    use aye::project::disk::Disk;
+    use aye::project::rehearsal::Rehearsal;
+    use aye::project::shell::Shell;
+    use aye::project::stage::{StageShell, try_stage};
+    use criterion::{Criterion, criterion_group};
+    use std::path::Path;
+    use std::sync::Arc;
+
+    const AYE: &str = env!("CARGO_BIN_EXE_aye");
+
+    /// A project of so many files, 100 in a folder.
+    fn project(files: usize) -> tempfile::TempDir {
+        let place = tempfile::tempdir().expect("a folder");
+        for file in 0..files {
+            let folder = place.path().join(format!("project/{}", file / 100));
+            std::fs::create_dir_all(&folder).expect("a folder");
+            std::fs::write(folder.join(format!("{file}.txt")), "x\n").expect("a file");
+        }
+        place
+    }
+
+    fn stage(c: &mut Criterion) {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let (small, large) = (project(2), project(100_000));
+        let line = |place: &Path| CommandLine {
+            command: "true".into(),
+            folder: place.join("project").canonicalize().expect("it is there"),
+            seconds: 60,
+            ..CommandLine::default()
+        };
+        if let Err(why) = try_stage(Path::new(AYE), &small.path().join("project"), small.path()) {
+            say(&why);
+            return;
+        }
+        let plain = Arc::new(Shell::new(AYE.into()));
+        let mut group = c.benchmark_group("a command");
+        group.bench_function("plain", |b| {
+            let line = line(small.path());
+            b.iter(|| runtime.block_on(plain.run(&line, &|_| {})).expect("it runs"));
+        });
+        for (name, place) in [("on the stage, 2 files", &small), ("on the stage, 100,000 files", &large)] {
+            let line = line(place.path());
+            let disk = Arc::new(Disk::new(&line.folder).expect("a project"));
+            let play = Arc::new(Rehearsal::new(disk, place.path().join("layer")));
+            let shell = StageShell::new(plain.clone(), play);
+            group.bench_function(name, |b| {
+                b.iter(|| runtime.block_on(shell.run(&line, &|_| {})).expect("it runs"));
+            });
+        }
+        group.finish();
+        let mut group = c.benchmark_group("opening a stage");
+        for (name, place) in [("2 files", &small), ("100,000 files", &large)] {
+            let folder = place.path().join("project");
+            group.bench_function(name, |b| {
+                b.iter(|| try_stage(Path::new(AYE), &folder, place.path()).expect("there is a stage"));
+            });
+        }
+        group.finish();
+    }
+
+    /// Says why nothing is measured.
+    fn say(why: &str) {
+        use std::io::Write;
+        let _ = writeln!(std::io::stderr(), "nothing to measure, no stage here: {why}");
+    }
+
+    criterion_group!(benches, stage);
+    pub fn main() {
+        benches();
+        Criterion::default().configure_from_args().final_summary();
+    }
+}

@@ -1,0 +1,52 @@
+//! What a sub-agent is given of what stands: the rules, the yeses and the mode of the turn, and nothing wider.
+
+use super::sub_agents::{beneath, handed, looked, ran, says};
+use super::*;
+use crate::policy::{About, At, Holds as RuleHolds, Rule, Rules, Says};
+
+#[test]
+fn r17_a_sub_agent_is_given_the_rules_of_the_person_and_nothing_wider() {
+    let rule = |says| Rule {
+        says,
+        tool: Some("write".into()),
+        about: About::Anything,
+        holds: RuleHolds::Everywhere,
+        created: String::new(),
+        expires: String::new(),
+        scripts: Vec::new(),
+        key: String::new(),
+        at: At { file: "rules.toml".into(), line: 1 },
+    };
+    let read = |list, broken: Option<&str>| {
+        let rules = std::sync::Arc::new(Rules { list, broken: broken.map(str::to_owned) });
+        Event::RulesRead { rules, notices: Vec::new() }
+    };
+    for (says_, broken, mode, expected) in [
+        (None, None, Mode::Ask, "ask"),
+        (Some(Says::Allow), None, Mode::Ask, "allow"),
+        (Some(Says::Ask), None, Mode::Full, "ask"),
+        (Some(Says::Deny), None, Mode::Full, "refuse"),
+        (Some(Says::Allow), Some("rules.toml:1"), Mode::Full, "ask"),
+        (Some(Says::Allow), None, Mode::Plan, "refuse"),
+        (None, None, Mode::Auto, "allow"),
+    ] {
+        let mut state = handed(&["one"]);
+        // What is read, and what the person changes, while it works holds for what it calls from then on.
+        says(&mut state, "one", "", &[("a", "write")]);
+        update(&mut state, read(says_.map(rule).into_iter().collect(), broken));
+        update(&mut state, Event::ModeChanged(mode));
+        let shown = shape(&looked(&mut state, "one", "a", write()));
+        assert_eq!(shown[0], format!("one: {expected} a"), "{says_:?} {broken:?} {mode:?}");
+        assert_eq!(beneath(&state, "one").session.granted(), [], "what stands is the session's own");
+    }
+    // A yes that was taken back is taken back beneath the turn as well.
+    let mut state = handed(&["one"]);
+    says(&mut state, "one", "", &[("a", "write")]);
+    looked(&mut state, "one", "a", write());
+    decided(&mut state, "a", Decision::Always(Grant::new("write", Scope::File("a".into()))));
+    ran(&mut state, "one", "a");
+    let by = By::Nobody;
+    update(&mut state, Event::TookBack { given_on: Some("a".into()), what: "it".into(), by });
+    says(&mut state, "one", "", &[("b", "write")]);
+    assert_eq!(shape(&looked(&mut state, "one", "b", write()))[0], "one: ask b");
+}

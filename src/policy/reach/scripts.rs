@@ -1,0 +1,271 @@
+//! The scripts that a command line runs, and where they may lie: what a lasting yes for it has to be bound to.
+
+use super::{Folders, below, programs, said};
+use crate::policy::offers::runs_what_it_is_given;
+use crate::policy::shell::{Reading, Redirect, Simple, Word, is_interpreter, is_shell};
+
+/// What a command line runs that stands in files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Runs {
+    /// Nothing, as far as its words say.
+    Nothing,
+    /// These, by their names from the project's folder. What else the line names may be run too, where it exists.
+    Files(Vec<Part>),
+    /// That cannot be told; why, in words that follow “because”.
+    Unknown(String),
+}
+
+/// A name of what may be run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Part {
+    /// From the project's folder.
+    pub name: String,
+    /// Whether it is plainly what runs: then it is no folder either.
+    pub plainly: bool,
+}
+
+/// Variables that say what else runs, or where it is looked for.
+#[rustfmt::skip]
+const SAY_WHERE: &[&str] = &[
+    "PATH", "CDPATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PYTHONSTARTUP",
+    "PYTHONHOME", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "JAVA_TOOL_OPTIONS", "MAKEFILES",
+];
+/// Variables that name a program.
+#[rustfmt::skip]
+const NAME_ONE: &[&str] = &[
+    "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "PAGER", "MANPAGER", "EDITOR", "VISUAL", "GIT_EDITOR", "SHELL",
+    "GIT_SSH", "GIT_ASKPASS", "SSH_ASKPASS", "BROWSER", "CC", "CXX", "RUSTC", "RUSTC_WRAPPER",
+];
+
+/// Programs that take a file of code behind one of these options.
+const BY_OPTION: &[(&str, &[&str])] = &[
+    ("awk", &["-f", "--file"]),
+    ("gawk", &["-f", "--file", "-i", "-E", "--exec", "--include"]),
+    ("mawk", &["-f"]),
+    ("nawk", &["-f"]),
+    ("sed", &["-f", "--file"]),
+    ("make", &["-f", "--file", "--makefile"]),
+    ("gmake", &["-f", "--file", "--makefile"]),
+    ("just", &["-f", "--justfile"]),
+    ("psql", &["-f", "--file"]),
+    ("jq", &["-f", "--from-file", "-L"]),
+];
+
+/// Builtins behind which a name may mean another program.
+const RENAMING: &[&str] = &["alias", "enable", "hash", "pushd", "popd", "chroot", "unshare", "nsenter"];
+
+/// The scripts of a command line.
+pub fn scripts(reading: &Reading) -> Runs {
+    let mut found = Found { parts: Vec::new(), lost: None };
+    let mut folders = Folders::default();
+    let (mut runs, mut goes) = (false, None);
+    for simple in &reading.commands {
+        let at = folders.at(simple);
+        runs |= found.part(simple, &at);
+        if simple.program() == Some("cd") && programs::goes_to(simple).is_none() {
+            goes.get_or_insert_with(|| "where it goes to is not known before it runs".to_owned());
+        }
+        folders.after(simple);
+    }
+    if let Some(unclear) = &reading.unclear {
+        return Runs::Unknown(unclear.0.clone());
+    }
+    match (found.lost.or(goes.filter(|_| runs)), runs) {
+        (Some(why), _) => Runs::Unknown(why),
+        (None, true) => {
+            found.parts.sort();
+            found.parts.dedup();
+            Runs::Files(found.parts)
+        }
+        (None, false) => Runs::Nothing,
+    }
+}
+
+struct Found {
+    parts: Vec<Part>,
+    lost: Option<String>,
+}
+
+impl Found {
+    fn lost(&mut self, why: impl Into<String>) {
+        self.lost.get_or_insert_with(|| why.into());
+    }
+
+    fn add(&mut self, word: &Word, folders: &[String], plainly: bool) {
+        match word {
+            Word::Known(name) | Word::Home(name) => {
+                self.parts.extend(folders.iter().map(|folder| Part { name: below(folder, name), plainly }));
+            }
+            Word::Pattern(_) | Word::Unknown(_) => {
+                self.lost(format!("which file it runs as “{}” is not known before it runs", said(word)));
+            }
+        }
+    }
+
+    /// Whether this part runs a script.
+    fn part(&mut self, simple: &Simple, folders: &[String]) -> bool {
+        let before = self.parts.len();
+        let sets = simple.prefix.iter().map(|(name, value)| (name.as_str(), value.shown()));
+        let program = simple.program().unwrap_or_default();
+        let exports = matches!(program, "export" | "declare" | "typeset" | "local" | "readonly");
+        let given = simple.arguments().iter().filter(|_| exports).map(Word::shown);
+        let given = given.map(|word| word.split_once('=').unwrap_or((word, "")));
+        let says = |(name, value): &(&str, &str)| {
+            SAY_WHERE.contains(name) || (NAME_ONE.contains(name) && value.contains(['/', '$', '`']))
+        };
+        if let Some((name, _)) = sets.chain(given).find(says) {
+            self.lost(format!("{name} says what runs, or where that is looked for"));
+        }
+        if RENAMING.contains(&program) && !simple.arguments().is_empty() {
+            self.lost(format!("behind {program} a name may mean another program"));
+        }
+        let firsts = simple.wrappers.iter().filter_map(|words| words.first()).chain(simple.words.first());
+        for first in firsts.filter(|first| first.shown().contains('/')) {
+            self.add(first, folders, true);
+        }
+        if let Some(script) = simple.script.as_ref().filter(|_| !is_module(simple)) {
+            self.add(script, folders, true);
+        }
+        if is_interpreter(program) {
+            return self.interpreter(simple, folders) || self.parts.len() > before;
+        }
+        let by_option = BY_OPTION.iter().any(|(name, options)| {
+            let is = |word: &str| {
+                options.iter().any(|option| {
+                    word == *option
+                        || word
+                            .strip_prefix(option)
+                            .is_some_and(|rest| rest.starts_with('=') || option.len() == 2)
+                })
+            };
+            *name == program && simple.arguments().iter().any(|word| is(word.shown()))
+        });
+        // `find -exec` was read: what it runs is a part of its own.
+        let hands_on = runs_what_it_is_given(program)
+            && !matches!(program, "find" | "sed" | "awk" | "gawk" | "mawk" | "nawk");
+        if by_option || hands_on {
+            self.all(simple, folders);
+        }
+        by_option || self.parts.len() > before
+    }
+
+    /// Any of its words may be what runs.
+    fn all(&mut self, simple: &Simple, folders: &[String]) {
+        for word in simple.arguments() {
+            match word {
+                Word::Known(name) if name.contains('/') && !name.starts_with('-') => {
+                    self.add(word, folders, false)
+                }
+                Word::Known(_) => {}
+                Word::Home(_) | Word::Pattern(_) | Word::Unknown(_) => self.add(word, folders, false),
+            }
+        }
+    }
+
+    /// Whether it runs more than what stands in the line.
+    fn interpreter(&mut self, simple: &Simple, folders: &[String]) -> bool {
+        let program = simple.program().unwrap_or_default();
+        let mut comes_in = false;
+        for redirect in &simple.redirects {
+            if let Redirect::Read(word) = redirect {
+                self.add(word, folders, true);
+                comes_in = true;
+            }
+        }
+        let alone = simple.script.is_none() && simple.inline.is_none();
+        if alone && !comes_in && simple.pipes.iter().any(|(_, stage)| *stage > 0) {
+            self.lost("what comes to it through the pipe is what runs");
+        }
+        // A shell's words behind its script are data; another interpreter's options are not known well enough for that.
+        if !is_shell(program) && !matches!(program, "eval" | "source" | ".") {
+            let unknown = simple.arguments().iter().find(|word| !matches!(word, Word::Known(_)));
+            if let Some(word) = unknown.filter(|_| simple.inline.is_none()) {
+                self.add(word, folders, false);
+            }
+        }
+        let code = simple.inline.is_some() && !is_shell(program);
+        comes_in || code || (simple.script.is_some() && !is_module(simple))
+    }
+}
+
+/// Whether python is given a module by its name, which runs the project's own code as `make` does.
+fn is_module(simple: &Simple) -> bool {
+    let python = simple.program().is_some_and(|name| name.starts_with("python") || name.starts_with("pypy"));
+    python && simple.arguments().first().is_some_and(|word| word.known() == Some("-m"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::shell::read;
+
+    fn told(command: &str) -> String {
+        match scripts(&read(command)) {
+            Runs::Nothing => "nothing".to_owned(),
+            Runs::Unknown(_) => "unknown".to_owned(),
+            Runs::Files(parts) => {
+                let mark = |part: &Part| format!("{}{}", part.name, if part.plainly { "" } else { "?" });
+                parts.iter().map(mark).collect::<Vec<_>>().join(" ")
+            }
+        }
+    }
+
+    #[test]
+    fn r11_what_a_line_runs_is_found_wherever_it_stands() {
+        for (command, expected) in [
+            ("cargo test", "nothing"),
+            ("make", "nothing"),
+            ("sed -i s/a/b/ x", "nothing"),
+            ("python3 -m pytest tests", "nothing"),
+            ("bash --version", "nothing"),
+            ("cat x.sh", "nothing"),
+            ("git commit -m x", "nothing"),
+            ("./x.sh", "./x.sh"),
+            ("tools/x", "tools/x"),
+            ("bash x.sh a b", "x.sh"),
+            ("bash -eu x.sh", "x.sh"),
+            ("sh -c ./x.sh", "./x.sh"),
+            ("bash -c 'bash -c \"./x.sh\"'", "./x.sh"),
+            ("source x.sh", "x.sh"),
+            (". ./x.sh", "./x.sh"),
+            ("python3 tools/y.py", "tools/y.py"),
+            ("env A=b python3 y.py", "y.py"),
+            ("timeout 5 ./x.sh", "./x.sh"),
+            ("cd web && node a.js", "web/a.js"),
+            ("cd web; node a.js", "a.js web/a.js"),
+            ("(cd web && ./a.sh); ./b.sh", "./b.sh web/./a.sh"),
+            ("make && ./x.sh | tee log", "./x.sh"),
+            ("sh < x.sh", "x.sh"),
+            ("find . -exec ./x.sh ';'", "./x.sh"),
+            ("ls | xargs ./x.sh", "./x.sh"),
+            ("awk -f x.awk data", ""),
+            ("make -fx.mk", ""),
+            ("strace ./x.sh", "./x.sh?"),
+            (".venv/bin/python x.py", ".venv/bin/python x.py"),
+            ("./env ./x.sh", "./env ./x.sh"),
+            ("for", "unknown"),
+            ("for f in *.sh; do bash $f; done", "unknown"),
+            ("bash *.sh", "unknown"),
+            ("bash $X", "unknown"),
+            ("$X", "unknown"),
+            ("python3 y.py $X", "unknown"),
+            ("cat x.sh | sh", "unknown"),
+            ("find . -name '*.sh' -exec sh {} ';'", "unknown"),
+            ("ls | xargs sh", "unknown"),
+            ("cd $X && ./x.sh", "unknown"),
+            ("cd -P web && ./x.sh", "unknown"),
+            ("pushd web && ./x.sh", "unknown"),
+            ("PATH=.:/bin x.sh", "unknown"),
+            ("export PATH=. ; x.sh", "unknown"),
+            ("env PATH=. x.sh", "unknown"),
+            ("BASH_ENV=x.sh bash -c true", "unknown"),
+            ("LD_PRELOAD=./x.so ls", "unknown"),
+            ("PAGER=./x.sh git log", "unknown"),
+            ("PAGER=cat git log", "nothing"),
+            ("declare -x PATH=.; x.sh", "unknown"),
+            ("hash -p ./x.sh ls; ls", "unknown"),
+        ] {
+            assert_eq!(told(command), expected, "{command}");
+        }
+    }
+}

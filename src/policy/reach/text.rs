@@ -1,0 +1,266 @@
+//! Programs with a little language of their own that could also write and run: `sed` and `awk`. Only what plainly prints is
+//! followed.
+
+use super::How;
+use super::options::{self, Options};
+use super::programs::Touched;
+use super::unknown;
+use crate::policy::shell::Word;
+
+/// `sed -n 1,20p`, `sed s/a/b/`.
+pub(super) fn sed(words: &[Word]) -> Touched {
+    const SED: Options = Options {
+        flags: "nErsz",
+        taking: "e",
+        long: &["quiet", "silent", "regexp-extended"],
+        long_taking: &["expression"],
+        numbers: false,
+    };
+    let mut given = options::read("sed", &SED, words)?;
+    let mut scripts: Vec<String> = given.words(&["-e", "--expression"]).map(str::to_owned).collect();
+    if scripts.is_empty() {
+        match given.operands.first() {
+            Some(Word::Known(script)) => scripts.push(script.clone()),
+            Some(word) => return Err(unknown(word)),
+            None => return Err("sed is given no script".to_owned()),
+        }
+        given.operands.remove(0);
+    }
+    if !scripts.iter().all(|script| prints(script)) {
+        return Err("a script of sed may write and run".to_owned());
+    }
+    Ok(given.operands.into_iter().map(|word| (word, How::Contents)).collect())
+}
+
+/// Whether every step of a script of sed is an address with `p`, `d`, `q` or `=`, or a replacement that neither writes nor
+/// runs.
+fn prints(script: &str) -> bool {
+    let mut rest = script;
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', '\n', ';']);
+        if rest.is_empty() {
+            return true;
+        }
+        let Some(after) = step(rest) else { return false };
+        rest = after.trim_start_matches([' ', '\t']);
+        if !rest.is_empty() && !rest.starts_with([';', '\n']) {
+            return false;
+        }
+    }
+}
+
+/// What stands behind one step; `None` where it is not one of those.
+fn step(text: &str) -> Option<&str> {
+    let mut rest = address(text)?;
+    if let Some(second) = rest.strip_prefix(',') {
+        let second = second.trim_start_matches([' ', '+']);
+        let after = address(second)?;
+        if after.len() == second.len() {
+            return None;
+        }
+        rest = after;
+    }
+    rest = rest.trim_start_matches([' ', '!']);
+    if let Some(after) = rest.strip_prefix(['p', 'd', 'q', '=']) {
+        return Some(after);
+    }
+    let rest = rest.strip_prefix('s')?;
+    let mark = rest.chars().next().filter(|mark| "/|#,:@!_%".contains(*mark))?;
+    let rest = piece(&rest[1..], mark)?;
+    let rest = piece(rest, mark)?;
+    // `e` runs what comes of it, `w` writes it.
+    Some(rest.trim_start_matches(|flag: char| "gIip0123456789".contains(flag)))
+}
+
+/// What stands behind an address, which may be none.
+fn address(text: &str) -> Option<&str> {
+    if let Some(rest) = text.strip_prefix('/') {
+        return piece(rest, '/');
+    }
+    match text.strip_prefix('$') {
+        Some(rest) => Some(rest),
+        None => Some(text.trim_start_matches(|letter: char| letter.is_ascii_digit())),
+    }
+}
+
+/// What stands behind the next `mark`. Within brackets it is not agreed whether it counts.
+fn piece(text: &str, mark: char) -> Option<&str> {
+    let mut open = false;
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\n' => return None,
+            '\\' => drop(letters.next().filter(|(_, next)| *next != '\n')?),
+            '[' => {
+                open = true;
+                // A `]` right behind it is one of its letters.
+                let inside = text[at + 1..].strip_prefix('^').unwrap_or(&text[at + 1..]);
+                if inside.starts_with(']') {
+                    return None;
+                }
+            }
+            ']' => open = false,
+            letter if letter == mark => return (!open).then(|| &text[at + 1..]),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whatever of these stands in a program of awk, it may run, write, or read what it was not given.
+#[rustfmt::skip]
+const OF_AWK: &[&str] = &[
+    "system", "getline", "close", "fflush", "@", "ENVIRON", "ARGV", "ARGC", "PROCINFO", "SYMTAB", "FUNCTAB", "func",
+    "\\\n", "/inet",
+];
+
+/// `awk '{ print $1 }'`.
+pub(super) fn awk(name: &str, words: &[Word]) -> Touched {
+    const AWK: Options = Options { flags: "", taking: "Fv", long: &[], long_taking: &[], numbers: false };
+    let mut given = options::read(name, &AWK, words)?;
+    let program = match given.operands.first() {
+        Some(Word::Known(program)) => program.clone(),
+        Some(word) => return Err(unknown(word)),
+        None => return Err(format!("{name} is given no program")),
+    };
+    given.operands.remove(0);
+    if !only_prints(&program) {
+        return Err(format!("a program of {name} may write and run"));
+    }
+    // `a=b` among the files sets a variable.
+    if let Some(word) = given.operands.iter().find(|word| word.shown().contains('=')) {
+        return Err(unknown(word));
+    }
+    Ok(given
+        .operands
+        .into_iter()
+        .filter(|word| word.known() != Some("-"))
+        .map(|word| (word, How::Contents))
+        .collect())
+}
+
+fn only_prints(program: &str) -> bool {
+    let odd = program.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\t'));
+    // `||` is no pipe.
+    let piped = program.replace("||", "").contains('|');
+    if odd || piped || OF_AWK.iter().any(|word| program.contains(word)) {
+        return false;
+    }
+    // A `>` is a comparison before the first action, where no text or pattern can hide where that begins.
+    let pattern = program.split('{').next().unwrap_or_default();
+    let plain = !pattern.contains(['"', '/', '\\']);
+    let rest = if plain { &program[pattern.len()..] } else { program };
+    !rest.replace(">=", "").contains('>') && !rest.contains(">>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r12_of_sed_only_what_prints_is_followed() {
+        for script in [
+            "p",
+            "1p",
+            "1,5p",
+            "$p",
+            "1,$p",
+            "5q",
+            "/a/p",
+            "/a/,/b/p",
+            "/a\\/b/d",
+            "s/a/b/",
+            "s/a/b/g",
+            "s|a/b|c|gI",
+            "s/a/b/p;1d",
+            "1,5s/x/y/2",
+            "/a/!d",
+            "1,+3p",
+            " 1p ; 2p\n3p",
+            "s/[a-z]/x/",
+            "s/\\/x/\\/y/",
+        ] {
+            assert!(prints(script), "{script}");
+        }
+        for script in [
+            "s/a/b/e",
+            "s/a/b/w out",
+            "s/a/b/ge",
+            "1e",
+            "e id",
+            "w out",
+            "1w out",
+            "1,5w out",
+            "r /etc/passwd",
+            "R x",
+            "W x",
+            "1!e id",
+            "s/a/b/;e id",
+            "s/a/b/\ne id",
+            "{p}",
+            "p e",
+            "s/[/]e/x/",
+            "s/[/]/b/e",
+            "a\\x",
+            "i x",
+            "c x",
+            "y/a/b/w",
+            "/a/e",
+            "/a/,e",
+            "s\\a\\b\\e",
+            "sea e",
+            "s/a\n/b/",
+            "s/a/b\\\n/e",
+            "\\,a,e",
+            "p}",
+            "F",
+            "n",
+            "1~2e",
+            "sxaxbxe",
+        ] {
+            assert!(!prints(script), "{script}");
+        }
+    }
+
+    #[test]
+    fn r12_of_awk_only_what_prints_is_followed() {
+        for program in [
+            "{print $1}",
+            "NR>=10 && NR<=20",
+            "$3 > 5 { print $1 }",
+            "END{print NR}",
+            "/fn main/{found=1} found",
+            "NR==1 || NR==3",
+            "{sum += $1} END {printf \"%d\\n\", sum}",
+            "!seen[$0]++",
+            "{ print length($0) }",
+        ] {
+            assert!(only_prints(program), "{program}");
+        }
+        for program in [
+            "{system(\"id\")}",
+            "{print > \"out\"}",
+            "{print >> \"out\"}",
+            "{print | \"sh\"}",
+            "{\"id\" | getline x}",
+            "{print >\"out\"}",
+            "BEGIN{while((getline l < \"/etc/passwd\")>0) print l}",
+            "BEGIN{ARGV[1]=\"/etc/passwd\"}",
+            "BEGIN{print ENVIRON[\"K\"]}",
+            "@load \"filefuncs\"",
+            "@include \"x\"",
+            "{f=\"system\"; @f(\"id\")}",
+            "{print \"a\" |& \"sh\"}",
+            "/{/ > \"x\" {print}",
+            "\"{\" > 5 {print > \"x\"}",
+            "{print>=1>\"x\"}",
+            "{print || 1 | \"sh\"}",
+            "{print >>= \"x\"}",
+            "BEGIN{printf \"x\" > \"/dev/tcp/a/1\"}",
+            "func f(){}",
+            "{sys\\\ntem(\"id\")}",
+        ] {
+            assert!(!only_prints(program), "{program}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Runs the commands of a dry run for real, where nothing real can be touched: over the rehearsal's layer, in namespaces
+//! of their own.
+//!
+//! aye starts itself as `aye guard --stage …` (the [`usher`](self), which leaves the system's namespaces) and that once
+//! more as `aye guard --on-stage …`: the first process of the new ones, which sets the stage and is the command's guard
+//! there. When it ends the kernel ends whatever else is there, and all mounts are gone with it.
+//!
+//! On the stage the layer lies over the project; the person's home, the folder for temporary files and whatever else
+//! commands may write in are layers too, kept beside the project's as long as the session; all else is read-only. There
+//! is no network but a loopback of its own, no terminal, no device but those that hold nothing, and aye's own folders are
+//! empty. The walls of [`super::sandbox`] stand within as well.
+
+#[cfg(target_os = "linux")]
+mod bounds;
+#[cfg(target_os = "linux")]
+mod overlay;
+#[cfg(target_os = "linux")]
+mod scenery;
+mod setting;
+#[cfg(target_os = "linux")]
+pub mod usher;
+
+pub use setting::{ON_STAGE, STAGE, Setting, Step, Unstaged};
+
+use super::Error;
+use super::guard::Report;
+use super::rehearsal::Rehearsal;
+use super::sandbox::{Confines, Refused};
+use super::shell::{Ran, Shell};
+use crate::chat::{CommandLine, Walls};
+use std::io::Read;
+#[cfg(target_os = "linux")]
+use std::io::Write;
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Runs commands on the stage. It holds nothing that could run one elsewhere: whatever it is given goes through
+/// [`Setting`], and a guard that cannot set the stage runs nothing.
+pub struct StageShell {
+    shell: Arc<Shell>,
+    play: Arc<Rehearsal>,
+    /// The folder for temporary files and the person's home: what programs take for granted that they may write.
+    places: Vec<PathBuf>,
+    memory: Option<u64>,
+    /// One command at a time: two mounts of one layer would not see each other.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// How commands are rehearsed.
+#[derive(Clone)]
+pub enum Commands {
+    /// They run on the stage.
+    OnStage(Arc<StageShell>),
+    /// They do not run; with why, in words that follow “no stage here: ”.
+    Told(Arc<str>),
+}
+
+/// How long the trial of a stage may take: on a machine that is busy to its limits some milliseconds become seconds.
+const TRIAL: Duration = Duration::from_secs(30);
+
+impl StageShell {
+    /// Over this rehearsal's layer. `shell` says which environment a command gets and what is closed to it.
+    pub fn new(shell: Arc<Shell>, play: Arc<Rehearsal>) -> Self {
+        Self { shell, play, places: usual_places(), memory: None, turn: tokio::sync::Mutex::default() }
+    }
+
+    /// Lets everything that a command starts take so many bytes of memory together.
+    pub fn with_memory(self, bytes: u64) -> Self {
+        Self { memory: Some(bytes), ..self }
+    }
+
+    /// Runs a command to its end, as [`Shell::run`] does, but on the stage, or not at all. What it wrote in the project
+    /// is in the rehearsal's layer afterwards.
+    pub async fn run(
+        &self,
+        line: &CommandLine,
+        progress: &(dyn Fn(&str) + Send + Sync),
+    ) -> Result<Ran, Error> {
+        let _turn = self.turn.lock().await;
+        // A command that was stopped half-way may have left something.
+        self.note().await;
+        let setting = self.setting(line);
+        let ran = self.shell.run_with(line, setting.arguments(STAGE), progress).await;
+        self.note().await;
+        ran
+    }
+
+    /// What the stage of a command is made of.
+    fn setting(&self, line: &CommandLine) -> Setting {
+        let (keep, hide) = self.shell.closed();
+        let mut places = self.places.clone();
+        if let Walls::Raised(reach) = &line.walls {
+            places.extend(reach.write.iter().cloned());
+        }
+        let layer = self.play.folder().to_owned();
+        let setting = Setting::new(line.folder.clone(), layer, places, keep.to_vec(), hide.to_vec());
+        Setting { memory: self.memory, ..setting }
+    }
+
+    /// What a command changed is noted with what the project held there.
+    async fn note(&self) {
+        let play = self.play.clone();
+        // Where it cannot be noted the layer's disk is full, which the next write says.
+        let _ = tokio::task::spawn_blocking(move || play.note_origins()).await;
+    }
+}
+
+/// Tries a stage over `project` with a layer in `beside` or, where that is not there, above it, which is left as it was; blocks for some 20 ms. `program` is aye
+/// itself.
+///
+/// # Errors
+/// What is in the way, in words that follow “no stage here: ”.
+pub fn try_stage(program: &Path, project: &Path, beside: &Path) -> Result<(), String> {
+    let trial = || -> std::io::Result<Option<Report>> {
+        let beside = beside.ancestors().find(|folder| folder.is_dir()).unwrap_or(beside);
+        let layer = tempfile::Builder::new().prefix("trial-").tempdir_in(beside)?;
+        let project = project.canonicalize()?;
+        let at = layer.path().canonicalize()?;
+        let setting = Setting::new(project.clone(), at, usual_places(), Vec::new(), Vec::new());
+        let (mut ours, theirs) = UnixStream::pair()?;
+        ours.set_read_timeout(Some(TRIAL))?;
+        let mut command = Command::new(program);
+        command.arg("guard").args(setting.arguments(STAGE)).args(["--", "true"]).current_dir(project);
+        command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut usher = command.spawn()?;
+        drop(command);
+        let mut told = Vec::new();
+        let heard = ours.read_to_end(&mut told);
+        let _ = ours.shutdown(Shutdown::Both);
+        drop(ours);
+        usher.wait()?;
+        super::rehearsal::clear(layer.path())?;
+        heard.map(|_| Report::read(&told))
+    };
+    match trial() {
+        Ok(Some(Report::Exit(0))) => Ok(()),
+        Ok(Some(Report::Unstaged(why))) => Err(why.to_string()),
+        Ok(Some(Report::Unwalled(_))) => Err("the walls within it could not be raised".to_owned()),
+        Ok(Some(Report::Exit(_) | Report::Signal(_) | Report::Failed(_)) | None) => {
+            Err("what was tried on it did not run to its end".to_owned())
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+            Err(format!("its trial did not end within {} s", TRIAL.as_secs()))
+        }
+        Err(error) => Err(format!("it could not be tried ({error})")),
+    }
+}
+
+/// The person's home and the folders for temporary files.
+fn usual_places() -> Vec<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let usual = ["/tmp", "/var/tmp"].map(PathBuf::from);
+    home.into_iter().chain([std::env::temp_dir()]).chain(usual).collect()
+}
+
+/// Sets the stage, in the first process of its namespaces; says within which walls the command runs there.
+pub(super) fn set(setting: &Setting) -> Result<Confines, Unstaged> {
+    #[cfg(target_os = "linux")]
+    return scenery::set(setting);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = setting;
+        Err(Unstaged { step: Step::Namespaces, errno: 0 })
+    }
+}
+
+/// Raises the walls within a stage around this thread.
+pub(super) fn raise(confines: &Confines) -> Result<(), Refused> {
+    #[cfg(target_os = "linux")]
+    return confines.raise_on_stage();
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = confines;
+        Err(Refused::Files)
+    }
+}
+
+/// Ends the stage with everything on it as soon as it takes too much; the last line of the output says so.
+pub(super) fn bound(folder: PathBuf, memory: Option<u64>) {
+    #[cfg(target_os = "linux")]
+    std::thread::spawn(move || {
+        let why = bounds::watch(&folder, memory);
+        let _ = writeln!(std::io::stdout(), "\n[stopped by the limits of the dry run: {why}]");
+        super::guard::tell(Report::Signal(9));
+        // With its first process the namespace ends, and everything in it.
+        std::process::exit(137);
+    });
+    #[cfg(not(target_os = "linux"))]
+    let _ = (folder, memory);
+}

@@ -1,0 +1,92 @@
+//! Leaves the system's namespaces, and starts the first process of the new ones.
+
+use super::overlay;
+use super::setting::{ON_STAGE, Setting, Step, Unstaged};
+use crate::project::guard::Report;
+use crate::project::rehearsal::LOCK;
+use crate::project::sandbox::namespaces;
+use rustix::fs::FlockOperation;
+use rustix::process::{getegid, geteuid};
+use rustix::thread::{
+    CapabilitySet, UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities,
+};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitCode};
+
+/// The namespaces of a stage, but for that of persons.
+const OWN: UnshareFlags = UnshareFlags::NEWNS
+    .union(UnshareFlags::NEWPID)
+    .union(UnshareFlags::NEWIPC)
+    .union(UnshareFlags::NEWUTS)
+    .union(UnshareFlags::NEWNET);
+
+/// The whole life of `aye guard --stage`: what the command's guard would be, but one process further away. `words` are
+/// what follows `--stage`, up to the command and with it.
+pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
+    let words: Vec<OsString> = words.collect();
+    match usher(&words) {
+        Ok(code) => code.into(),
+        Err(why) => {
+            crate::project::guard::tell(Report::Unstaged(why));
+            127.into()
+        }
+    }
+}
+
+fn usher(words: &[OsString]) -> Result<u8, Unstaged> {
+    let (told, command) = words.split_at(words.iter().position(|word| word == "--").unwrap_or(words.len()));
+    let setting = Setting::read(told.iter().cloned())?;
+    let _lock = locked(&setting).map_err(Unstaged::at(Step::Layer))?;
+    overlay::make_folders(&setting).map_err(Unstaged::at(Step::Layer))?;
+    // What the program was started with open is no way off the stage.
+    namespaces::keep_files_to_oneself().map_err(|errno| Unstaged::at(Step::Namespaces)(errno.into()))?;
+    leave()?;
+    let mut first = Command::new("/proc/self/exe");
+    first.arg("guard").args(setting.arguments(ON_STAGE)).args(command);
+    let ended = first.status().map_err(Unstaged::at(Step::First))?;
+    let code = ended.code().unwrap_or_else(|| 128 + ended.signal().unwrap_or(0));
+    Ok(u8::try_from(code).unwrap_or(u8::MAX))
+}
+
+/// Nothing else writes in the layer until this is closed, which this process's end does.
+fn locked(setting: &Setting) -> io::Result<File> {
+    fs::create_dir_all(&setting.layer)?;
+    let lock = File::options().create(true).append(true).open(setting.layer.join(LOCK))?;
+    rustix::fs::flock(&lock, FlockOperation::LockExclusive)?;
+    Ok(lock)
+}
+
+/// Root leaves alone; an ordinary person becomes the one person of a new user namespace, who may do so there.
+fn leave() -> Result<(), Unstaged> {
+    let namespaces = |errno: rustix::io::Errno| Unstaged::at(Step::Namespaces)(errno.into());
+    let has = capabilities(None).map_err(namespaces)?;
+    if has.effective.contains(CapabilitySet::SYS_ADMIN) {
+        return namespaces::leave(OWN).map_err(namespaces);
+    }
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    namespaces::leave(OWN | UnshareFlags::NEWUSER).map_err(namespaces)?;
+    let say = |file: &str, words: String| fs::write(format!("/proc/self/{file}"), words);
+    let person = || {
+        say("setgroups", "deny".to_owned())?;
+        say("uid_map", format!("{user} {user} 1"))?;
+        say("gid_map", format!("{group} {group} 1"))?;
+        keep_powers()
+    };
+    person().map_err(Unstaged::at(Step::Person))
+}
+
+/// What the one person of a new namespace may would be lost with the next program that is started.
+fn keep_powers() -> io::Result<()> {
+    let mut has = capabilities(None)?;
+    has.inheritable = has.permitted;
+    set_capabilities(None, has)?;
+    for power in (0..u64::BITS).map(|bit| CapabilitySet::from_bits_retain(1 << bit)) {
+        if has.permitted.contains(power) {
+            configure_capability_in_ambient_set(power, true)?;
+        }
+    }
+    Ok(())
+}

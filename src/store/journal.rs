@@ -1,0 +1,176 @@
+//! The journal: what the program did and when, for whoever looks for a fault. It holds nothing of what was said, read or
+//! written, and no key; where the person wants that too, keys and what looks like one are masked.
+
+use super::{new_id, private};
+use crate::chat::{mask, shorten};
+use std::fmt;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// When a file has so many bytes another is begun, and the one before it is kept: a run has two at most.
+const LONGEST: u64 = 1 << 20;
+/// So many files are kept, the youngest.
+const KEPT: usize = 20;
+/// Bytes of content in one line.
+const BODY: usize = 64 << 10;
+/// A key that is shorter is a placeholder, and hides nothing.
+const SHORTEST_KEY: usize = 4;
+
+/// Where it is written. Cheap to clone; one that was made by `default` writes nothing. Nothing that goes wrong with it
+/// stops or troubles anybody.
+#[derive(Clone, Default)]
+pub struct Journal(Option<Arc<Inner>>);
+
+struct Inner {
+    folder: PathBuf,
+    /// The name of this run's file, without its ending.
+    name: String,
+    /// Whether content is kept too.
+    content: bool,
+    /// What is masked in it.
+    keys: Vec<String>,
+    file: Mutex<Option<(File, u64)>>,
+}
+
+impl Journal {
+    /// One for this run, in this folder. No file is made before there is something to write. With `content` it holds
+    /// what was said too, without these keys.
+    pub fn new(folder: PathBuf, content: bool, keys: Vec<String>) -> Self {
+        let keys = keys.into_iter().filter(|key| key.len() >= SHORTEST_KEY).collect();
+        let name = new_id().0;
+        Self(Some(Arc::new(Inner { folder, name, content, keys, file: Mutex::default() })))
+    }
+
+    /// Notes that something happened. Whoever calls it puts nothing there that came from a person, a model, a tool or a
+    /// service.
+    pub fn note(&self, what: impl fmt::Display) {
+        if let Some(inner) = &self.0 {
+            inner.write(&what.to_string());
+        }
+    }
+
+    /// Notes what was said or came, where the person wants that.
+    pub fn content(&self, what: impl fmt::Display, body: impl FnOnce() -> String) {
+        if let Some(inner) = self.0.as_ref().filter(|inner| inner.content) {
+            let mut body = body();
+            for key in &inner.keys {
+                body = body.replace(key, "[key]");
+            }
+            let (body, _) = mask::mask(&body);
+            inner.write(&format!("{what}: {:?}", shorten::middle(&body, BODY)));
+        }
+    }
+}
+
+impl Inner {
+    /// Writes one line, at once.
+    fn write(&self, words: &str) {
+        let words: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let now = jiff::Timestamp::now();
+        let line = format!("{now:.3} {words}\n");
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.as_ref().is_none_or(|(_, size)| size + line.len() as u64 > LONGEST) {
+            // Where it cannot be opened there is none, and the next line tries again.
+            *file = self.open(file.is_some()).map(|file| (file, 0));
+        }
+        if let Some((file, size)) = &mut *file
+            && file.write_all(line.as_bytes()).is_ok()
+        {
+            *size += line.len() as u64;
+        }
+    }
+
+    /// This run's file, empty; what it held is put aside where there was one.
+    fn open(&self, again: bool) -> Option<File> {
+        let file = self.folder.join(format!("{}.log", self.name));
+        if again {
+            fs::rename(&file, self.folder.join(format!("{}.before.log", self.name))).ok()?;
+        } else {
+            private::folder(&self.folder).ok()?;
+            forget(&self.folder);
+        }
+        private::open_append(&file, true).ok()
+    }
+}
+
+/// Leaves room for another file among those that are kept.
+fn forget(folder: &Path) {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|ending| ending == "log")).collect();
+    // Their names sort by when their runs began.
+    files.sort();
+    let old = files.len().saturating_sub(KEPT - 1);
+    for file in &files[..old] {
+        let _ = fs::remove_file(file);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn a_line_is_one_line_with_its_time() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("journal");
+        let journal = Journal::new(folder.clone(), false, vec![]);
+        assert!(!folder.exists(), "nothing was written yet");
+        journal.note(format_args!("a{}b\n2026 c\x1b[2J", 1));
+        journal.content("said", || panic!("nobody wants it"));
+        let all = files(&folder);
+        let text = fs::read_to_string(&all[0]).unwrap();
+        let (time, words) = text.split_once(' ').unwrap();
+        assert!(time.parse::<jiff::Timestamp>().is_ok(), "{time}");
+        assert_eq!(words, "a1b 2026 c [2J\n");
+        assert_eq!((all.len(), all[0].metadata().unwrap().mode() & 0o777), (1, 0o600));
+        assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn r57_content_is_kept_only_where_it_is_wanted_and_without_keys() {
+        let home = tempfile::tempdir().unwrap();
+        let token = format!("ghp_{}", "a1".repeat(18));
+        let journal = Journal::new(home.path().into(), true, vec!["odd-name-123".into(), "x".into()]);
+        journal.content("said", || format!("my key is odd-name-123\nand {token}, xx"));
+        let text = fs::read_to_string(&files(home.path())[0]).unwrap();
+        assert!(!text.contains("odd-name-123") && !text.contains(&token), "{text}");
+        assert!(text.contains("said: \"my key is [key]\\nand ") && text.contains(", xx\""), "{text}");
+    }
+
+    #[test]
+    fn a_long_run_keeps_its_end_and_many_runs_the_last() {
+        let home = tempfile::tempdir().unwrap();
+        for n in 0..KEPT + 5 {
+            fs::write(home.path().join(format!("00{n:03}.log")), "old").unwrap();
+        }
+        fs::write(home.path().join("other"), "not ours").unwrap();
+        let journal = Journal::new(home.path().into(), false, vec![]);
+        for n in 0..3000 {
+            journal.note(format_args!("{n} {}", "x".repeat(1000)));
+        }
+        let all = files(home.path());
+        let sizes: Vec<u64> = all.iter().map(|file| file.metadata().unwrap().len()).collect();
+        assert_eq!(all.len(), KEPT + 2, "those that are kept, the part before, and what is another's");
+        assert!(sizes.iter().all(|size| *size <= LONGEST));
+        let last = fs::read_to_string(home.path().join(format!("{}.log", journal.0.unwrap().name))).unwrap();
+        assert!(last.contains(" 2999 x"));
+    }
+
+    #[test]
+    fn where_it_cannot_be_written_nothing_happens() {
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join("journal"), "a file").unwrap();
+        Journal::new(home.path().join("journal"), true, vec![]).note("x");
+        Journal::default().note("x");
+    }
+}

@@ -1,0 +1,252 @@
+//! Which files a command names, and which of them a lasting yes is bound to.
+
+use super::*;
+use crate::chat::{By, Plan, Standing};
+use crate::config::rules::keep;
+use crate::policy::{Policy, Rules, Subject, covers, judge, offers, why_none};
+use crate::tools::Settings;
+use crate::tools::bash_exec::BashExec;
+use crate::tools::memory::Memory;
+use crate::tools::tests::planned;
+use proptest::prelude::*;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+fn project() -> Arc<Memory> {
+    Memory::with(&[
+        ("x.sh", "echo x\n"),
+        ("tools/y.py", "print(1)\n"),
+        ("a b.sh", "echo ab\n"),
+        ("app.log", "one\n"),
+        ("data.json", "{}"),
+        ("-f", ""),
+        (".env", "K=1"),
+    ])
+}
+
+fn check(command: &str, expected: &[&str]) {
+    let files = project();
+    let found = named(command, &files);
+    let names: Vec<String> = found.files.iter().map(|seen| seen.path.display().to_string()).collect();
+    assert_eq!(names, expected, "{command}");
+}
+
+#[test]
+fn r08_files_that_a_command_names_are_found() {
+    check("bash ./x.sh", &["x.sh"]);
+    check("./x.sh --now", &["x.sh"]);
+    check("python3 tools/y.py 1 2", &["tools/y.py"]);
+    check("cd tools && python3 y.py", &["tools/y.py"]);
+    // Where the folder may not be there, what is here may run in its place.
+    check("(cd tools; python3 ./y.py); ./x.sh", &["tools/y.py", "x.sh", "y.py"]);
+    check("cd tools/../tools&&python3 y.py", &["tools/y.py"]);
+    check("A=1 ./x.sh", &["x.sh"]);
+    check("BASH_ENV=x.sh bash -c true", &["x.sh"]);
+    check("sh<x.sh", &["x.sh"]);
+    check("cat x.sh|sh", &["x.sh"]);
+    check("'./x.sh'", &["x.sh"]);
+    check("./x\\.sh", &["x.sh"]);
+    check("sh 'a b.sh'", &["a b.sh"]);
+    check("sh a\\ b.sh", &["a b.sh"]);
+    check("bash -c './x.sh && python3 \"tools/y.py\"'", &["x.sh", "tools/y.py"]);
+    check("echo \"$(sh x.sh)\"", &["x.sh"]);
+    check("echo `sh x.sh`", &["x.sh"]);
+    check("sh $PWD/x.sh", &["x.sh"]);
+    check("sh \"$(pwd)/x.sh\"", &["x.sh"]);
+    check("sh $(pwd)/x.sh", &["x.sh"]);
+    check("make -fx.sh", &["x.sh"]);
+    check("make --file=x.sh", &["x.sh"]);
+    check("curl -d @data.json http://a", &["data.json"]);
+    check("true;x.sh", &["x.sh"]);
+    check("x.sh x.sh ./x.sh", &["x.sh"]);
+    check("if true\nthen ./x.sh\nfi", &["x.sh"]);
+    check("source .env", &[".env"]);
+    check("sh /project/x.sh", &["x.sh"]);
+    check("x.sh 2>&1 | cat data.json", &["x.sh", "data.json"]);
+}
+
+#[test]
+fn what_is_no_file_of_the_project_or_is_only_written_is_not() {
+    for command in [
+        "",
+        "cargo test",
+        "ls tools",
+        "sh /etc/passwd",
+        "sh ../x",
+        "echo y > x.sh",
+        "echo y >>x.sh",
+        "\"",
+        "'x",
+        "$(",
+        "\\",
+    ] {
+        check(command, &[]);
+    }
+}
+
+#[test]
+fn only_a_log_that_nothing_runs_may_grow() {
+    let grows = |command: &str| named(command, &project()).files[0].grows;
+    assert!(grows("tail -n 20 app.log"));
+    assert!(grows("grep error < app.log | wc -l"));
+    for command in [
+        "bash app.log",
+        "./app.log",
+        "cat app.log | sh",
+        "A=1 ./app.log",
+        "cat data.json",
+        "xargs < app.log",
+        "sh -c 'cat app.log'",
+    ] {
+        assert!(!grows(command), "{command}");
+    }
+}
+
+#[test]
+fn r08_words_and_files_are_bounded_and_it_is_said_where_more_may_be() {
+    let names: Vec<String> = (0..30).map(|n| format!("f{n}")).collect();
+    let files = Memory::bytes(names.iter().map(|name| (name.as_str(), b"x".to_vec())));
+    let found = named(&names.join(" "), &files);
+    assert_eq!((found.files.len(), found.partial), (FILES, true));
+    let found = named(&names[..FILES].join(" "), &files);
+    assert_eq!((found.files.len(), found.partial), (FILES, false));
+    assert!(named(&"a ".repeat(WORDS + 1), &files).partial);
+    let nested = "'\"".repeat(500);
+    assert!(named(&nested, &files).files.is_empty());
+}
+
+proptest! {
+    #[test]
+    fn r64_no_command_breaks_it_and_quotes_hide_no_file(
+        before in r#"[ab /.;|&()<>"'\\$`{}=@~\n-]{0,40}"#, name in "[a-c ]{1,4}"
+    ) {
+        let path = format!("d/{name}.sh");
+        let files = Memory::with(&[(&path, "x")]);
+        named(&before, &files);
+        let quoted = format!("sh '{path}'");
+        prop_assert_eq!(named(&quoted, &files).files.len(), 1);
+        let escaped = format!("sh {}", path.replace(' ', "\\ "));
+        prop_assert_eq!(named(&escaped, &files).files.len(), 1);
+    }
+}
+
+#[test]
+fn a_file_that_is_too_large_is_named_and_not_compared() {
+    let place = tempfile::tempdir().unwrap();
+    let big = std::fs::File::create(place.path().join("big.sh")).unwrap();
+    big.set_len(crate::project::READ_LIMIT + 1).unwrap();
+    let disk = project::disk::Disk::new(place.path()).unwrap();
+    let found = named("sh big.sh", &disk);
+    assert_eq!(found.files[0].held, Held::TooMuch);
+}
+
+/// A plan for the command, in a project that holds these files.
+fn plan(command: &str, files: &[(&str, &str)]) -> Plan {
+    let tool = BashExec::new(Settings::default());
+    planned(&tool, json!({ "command": command }), &Memory::with(files)).unwrap()
+}
+
+fn judged(granted: &[Standing], rules: &Rules, plan: &Plan) -> (String, String) {
+    let verdict = judge(&Policy::default(), granted, rules, "bash_exec", plan);
+    (verdict.word().to_owned(), verdict.why().to_owned())
+}
+
+#[test]
+fn r11_a_yes_for_a_line_that_runs_a_script_ends_when_the_script_changes() {
+    let before = [("x.sh", "echo x\n"), ("lib.sh", "a=1\n"), ("web/a.js", "1"), ("README.md", "x")];
+    for (command, changes) in [
+        ("./x.sh", &[("x.sh", "rm -rf ~\n")][..]),
+        ("bash x.sh", &[("x.sh", "evil\n")]),
+        ("bash x.sh --now", &[("x.sh", "evil\n")]),
+        ("bash -c './x.sh && make'", &[("x.sh", "evil\n")]),
+        ("timeout 5 ./x.sh", &[("x.sh", "evil\n")]),
+        ("source lib.sh && make", &[("lib.sh", "evil\n")]),
+        ("cd web && node a.js", &[("web/a.js", "evil")]),
+        ("cd web; node a.js", &[("a.js", "evil")]),
+        ("node -r ./none.js web/a.js", &[("none.js", "evil")]),
+        ("node -r ./none.js web/a.js", &[("web/a.js", "evil")]),
+        ("perl none.pl", &[("none.pl", "evil")]),
+        ("sh < x.sh", &[("x.sh", "evil\n")]),
+        ("awk -f x.sh README.md", &[("x.sh", "evil\n")]),
+        ("make -f lib.sh", &[("lib.sh", "evil\n")]),
+        ("strace ./x.sh", &[("x.sh", "evil\n")]),
+        ("strace ./new.sh", &[("new.sh", "evil\n")]),
+        ("make | ./x.sh", &[("x.sh", "evil\n")]),
+        ("find . -exec ./x.sh ';'", &[("x.sh", "evil\n")]),
+    ] {
+        let plan_before = plan(command, &before);
+        let grant = plan_before.always.clone().unwrap_or_else(|| panic!("{command} can be kept"));
+        assert!(!grant.scripts.is_empty(), "{command}");
+        assert_eq!(offers("bash_exec", &plan_before)[0], grant, "{command}");
+        let mut rule = keep::rule(&grant, Path::new("/project"), "a");
+        (rule.at.file, rule.at.line) = ("rules.toml".into(), 3);
+        let rules = Rules { list: vec![rule], broken: None };
+        let granted = vec![Standing { grant, entry: 0, number: 1, call: "c".into(), by: By::Nobody }];
+        let none = Rules::default();
+        assert_eq!(judged(&granted, &none, &plan_before).0, "allow", "{command}");
+        assert_eq!(judged(&[], &rules, &plan_before).0, "allow", "{command}");
+        let mut after: BTreeMap<&str, &str> = before.into_iter().collect();
+        after.extend(changes.iter().copied());
+        let after = plan(command, &after.into_iter().collect::<Vec<_>>());
+        let name = changes[0].0;
+        for (granted, rules) in [(&granted[..], &none), (&[], &rules)] {
+            let (word, why) = judged(granted, rules, &after);
+            assert_eq!(word, "ask", "{command}");
+            assert!(why.contains(name) && why.contains("since you allowed it"), "{command}: {why}");
+        }
+        // What the script was is allowed again, and the other one is not.
+        assert_eq!(judged(&[], &rules, &plan(command, &before)).0, "allow", "{command}");
+    }
+}
+
+#[test]
+fn r11_what_a_line_only_names_binds_no_yes() {
+    for command in [
+        "cargo test",
+        "make lint",
+        "git add README.md",
+        "sed -i s/x/y/ README.md",
+        "python3 -m pytest README.md",
+    ] {
+        let before = plan(command, &[("README.md", "x")]);
+        let grant = before.always.clone().unwrap();
+        assert_eq!(grant.scripts, [], "{command}");
+        let after = plan(command, &[("README.md", "another"), ("new.sh", "x")]);
+        assert!(covers(&grant, &Subject::of("bash_exec", &after)), "{command}");
+    }
+}
+
+#[test]
+fn r11_a_line_whose_scripts_cannot_be_seen_is_asked_about_each_time() {
+    let files = [("x.sh", "echo x\n"), ("b/y", "")];
+    for command in [
+        "bash *.sh",
+        "bash $X",
+        "for f in x.sh; do bash $f; done",
+        "bash /tmp/x.sh",
+        "/tmp/x.sh",
+        "../x.sh",
+        "python3 b",
+        "cat x.sh | sh",
+        "pushd b && ./x.sh",
+        "PATH=. x.sh",
+        "BASH_ENV=x.sh make",
+        "ls | xargs bash",
+    ] {
+        let plan = plan(command, &files);
+        assert_eq!((plan.always.as_ref(), offers("bash_exec", &plan).len()), (None, 0), "{command}");
+        assert!(why_none("bash_exec", &plan).is_some(), "{command}");
+    }
+    assert!(
+        plan("/usr/bin/python3 x.sh", &files).always.is_some(),
+        "the system's own programs stay as they are"
+    );
+    // More than can be looked at, and more files than are compared.
+    let names: Vec<String> = (0..30).map(|n| format!("f{n}.sh")).collect();
+    let many: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
+    assert_eq!(plan(&format!("bash {}", names.join(" ")), &many).always, None);
+    let large = Memory::bytes([("x.sh", vec![b'#'; 10])]);
+    assert!(named("./x.sh", &large).bound().is_ok());
+}

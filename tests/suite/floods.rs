@@ -1,0 +1,103 @@
+//! More than anybody can read, from a command and from a model: memory and what is kept stay small, and keys are heard.
+//!
+//! The figures of a whole gigabyte: `AYE_TEST_FLOOD=1000000000 AYE_TEST_PROGRAM=$PWD/target/release/aye cargo test --test
+//! suite floods -- --nocapture`, once `cargo build --release` has run.
+
+use crate::support::often;
+use crate::support::program::Program;
+use crate::support::promise::kept;
+use crate::support::service::Answer;
+use crate::support::talking::{runs, say, says, talks};
+use std::time::{Duration, Instant};
+
+/// A part of a flood, in bytes.
+const PART: usize = 16_000_000;
+
+/// How much a command writes at least, in bytes.
+fn flood() -> usize {
+    let said = std::env::var("AYE_TEST_FLOOD").ok().and_then(|bytes| bytes.parse().ok());
+    said.unwrap_or_else(|| often(256_000_000, 64_000_000))
+}
+
+/// What the system says of the program's memory, in kB: now, and the most there ever was.
+fn memory(program: &Program) -> (u64, u64) {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", program.pid())).unwrap();
+    let field = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    (field("VmRSS:"), field("VmHWM:"))
+}
+
+/// How long it takes until a key is on the screen: of some, the one in the middle.
+fn answers_keys(program: &mut Program) -> Duration {
+    let mut took = Vec::new();
+    let mut typed = String::new();
+    for key in "heard".chars() {
+        typed.push(key);
+        let pressed = Instant::now();
+        program.keys(key.encode_utf8(&mut [0; 4]));
+        program.until(&format!("❯ {typed}"));
+        took.push(pressed.elapsed());
+    }
+    took.sort();
+    took[took.len() / 2]
+}
+
+#[allow(clippy::print_stdout, reason = "figures are there to be read")]
+#[test]
+fn r23_a_command_that_floods_takes_no_memory_and_holds_up_no_key() {
+    let parts = flood().div_ceil(PART);
+    let flood = format!(
+        "n=0; until [ -e heard ] && [ $n -ge {parts} ]; do yes | head -c {PART}; n=$((n+1)); done; echo the-end"
+    );
+    let (_runtime, service, mut program) = talks(vec![runs(&flood), says("Dry again.")], (100, 24), &[]);
+    say(&mut program, "go");
+    program.until_asked("$ n=0");
+    let (idle, _) = memory(&program);
+    program.keys("y");
+    program.until_that("it runs", |program| program.screen().contains("y\n"));
+    let key = answers_keys(&mut program);
+    std::fs::write(program.project().join("heard"), "").unwrap();
+    program.until_quiet("Dry again.");
+    let (after, most) = memory(&program);
+    println!(
+        "idle {idle} kB, after {} MB {after} kB, at most {most} kB; a key {key:?}",
+        parts * PART / 1_000_000
+    );
+    assert!(most < idle + 300_000, "{idle} kB became {most} kB");
+    assert!(kept(Duration::from_millis(100), key), "a key took {key:?}");
+    let told = service.received()[1].body["messages"].to_string();
+    assert!(told.contains("bytes omitted") && told.len() < 100_000, "{} bytes", told.len());
+    let mut folders = vec![program.place.path().join("home")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let size = entry.metadata().unwrap().len();
+            assert!(size < 300_000, "{} has {size} bytes", entry.path().display());
+            folders.extend(Some(entry.path()).filter(|path| path.is_dir()));
+        }
+    }
+}
+
+#[allow(clippy::print_stdout, reason = "figures are there to be read")]
+#[test]
+fn r35_a_model_that_floods_takes_little_memory_and_holds_up_no_key() {
+    let word = "x".repeat(200_000);
+    let lines: String = (0..20_000).map(|n| format!("line {n}\n")).collect();
+    let large = "a word and another ".repeat(10_000_000 / 19);
+    let text = |text: &str| Answer::stream().says(text).says("\n\nso it ends").finish("stop").done();
+    let answers = vec![text(&word), text(&lines), text(&large)];
+    let (_runtime, _service, mut program) = talks(answers, (100, 24), &[]);
+    for what in ["a word", "lines", "ten megabytes"] {
+        say(&mut program, "go");
+        program.until_quiet("so it ends");
+        let key = answers_keys(&mut program);
+        let (now, most) = memory(&program);
+        println!("{what}: {now} kB, at most {most} kB; a key {key:?}");
+        assert!(most < 600_000, "{what}: {most} kB");
+        assert!(kept(Duration::from_millis(100), key), "{what}: a key took {key:?}");
+        program.keys("\x15");
+        program.until_gone("❯ heard");
+        program.keys("\x0c");
+    }
+}
