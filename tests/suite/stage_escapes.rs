@@ -246,7 +246,9 @@ async fn whoever_this_is() {
     assert_eq!(place.play.read(&place.play.locate("made").unwrap()).unwrap(), b"ran\n");
     assert_eq!(place.picture(), before);
 
-    for nasty in NASTY {
+    // Where this suite lies in a folder for temporary files, those behind it may remove it from the stage.
+    let (of_suite, others): (Vec<&str>, Vec<&str>) = NASTY.iter().partition(|nasty| nasty.contains('%'));
+    for nasty in of_suite.into_iter().chain(others) {
         let command = nasty
             .replace('@', place.root.to_str().unwrap())
             .replace('#', &port.to_string())
