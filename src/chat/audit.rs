@@ -4,7 +4,7 @@ mod json;
 #[cfg(test)]
 mod tests;
 
-use super::{By, CallId, Decision, Digest, Entry, Outcome, Told, ToolCall};
+use super::{Access, By, CallId, Decision, Digest, Entry, Outcome, Told, ToolCall};
 pub use json::outcome_word;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -190,7 +190,9 @@ impl<'a> Record<'a> {
                     if hashing && !sha256.is_none() && anew() != *sha256 {
                         return Holds::No("what was shown was changed in the record");
                     }
-                    if asked.take().is_some_and(|asked| asked != sha256) {
+                    // Where it was looked at again and is refused or only reads by then, nobody is asked anew.
+                    let anew = verdict != "refuse" && !matches!(access, Access::Nothing | Access::Read(_));
+                    if asked.take().is_some_and(|asked| asked != sha256) && anew {
                         return Holds::No("what an adviser was asked about is not what was shown");
                     }
                 }
