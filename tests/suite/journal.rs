@@ -45,7 +45,7 @@ pub fn session(arguments: &[&str]) -> (Runtime, Service, Program) {
     ];
     let busy = format!(r#"{{"error":{{"message":"blurbword {KEY}","code":"blurbword"}}}}"#);
     let service = runtime.block_on(Service::start([
-        Answer::body(503, "application/json", &["retry-after: 1"], &busy),
+        Answer::body(503, "application/json", &["retry-after-ms: 50"], &busy),
         calls_after(Duration::ZERO, &calls),
         says("It is plover."),
         Answer::body(400, "application/json", &[], &busy),
@@ -91,7 +91,7 @@ fn r57_a_session_leaves_neither_keys_nor_content_in_its_journal() {
         "the person says 10 bytes",
         "turn 1: asks for a reply: 2 messages",
         "turn 1: status 503 after",
-        "attempt 2 of 5 in 1000 ms",
+        "attempt 2 of 5 in 50 ms",
         "0 bytes, 3 calls",
         "turn 1: read_file: looked at",
         "turn 1: read_file: done after",
