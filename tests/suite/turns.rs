@@ -129,7 +129,8 @@ async fn r65_the_same_call_that_fails_three_times_is_not_tried_a_fourth() {
 
 #[tokio::test]
 async fn r65_a_model_that_never_comes_to_an_end_is_stopped_after_fifty_rounds() {
-    let mut scene = Scene::new((0..60).map(|_| calls("list_files", json!({})))).has("a.txt", "");
+    let looks = |n| calls("search_text", json!({ "pattern": format!("word {n}") }));
+    let mut scene = Scene::new((0..60).map(looks)).has("a.txt", "");
     scene.say("go").await;
     assert_eq!((scene.outcomes().len(), scene.model.requests().lock().unwrap().len()), (50, 50));
     let entries = scene.log.entries.lock().unwrap().clone();

@@ -172,3 +172,49 @@ fn a_file_that_was_deleted_while_in_use_is_written_anew() {
     assert!(text.contains("before") && text.contains("after") && text.lines().count() == 3, "{text}");
     assert!(Lines::open(home.path(), &SessionId("01J".into())).is_err(), "it is locked as before");
 }
+
+#[test]
+fn r53_a_file_that_was_deleted_is_written_anew_when_the_full_disk_has_room_again() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lines = Lines::new(home.path(), &header());
+    lines.append(&said("before")).unwrap();
+    let held = std::fs::read(lines.path()).unwrap();
+    std::fs::remove_file(lines.path()).unwrap();
+    lines.goes_on_in(File::options().append(true).open("/dev/full").unwrap(), held);
+    assert_eq!(lines.append(&said("meanwhile")).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert!(lines.owes());
+    lines.file = None;
+    lines.append(&said("after")).unwrap();
+    let read = super::super::read(lines.path()).unwrap();
+    assert_eq!(read.entries, [said("before"), said("meanwhile"), said("after")]);
+    assert_eq!((read.header.unwrap().model, read.notices), ("m".into(), vec![]));
+}
+
+#[test]
+fn r54_a_session_that_is_removed_while_somebody_waits_for_it_stays_removed() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lines = Lines::new(home.path(), &header());
+    lines.append(&said("x")).unwrap();
+    let path = lines.path().to_owned();
+    let opened = std::thread::scope(|scope| {
+        let waits = scope.spawn(|| Lines::open(home.path(), &header().id).map(|_| ()));
+        // Whether it already waits or opens the file only then, the answer is the same.
+        std::thread::sleep(LOCK_PAUSE);
+        std::fs::remove_file(&path).unwrap();
+        drop(lines);
+        waits.join().unwrap()
+    });
+    let told = opened.unwrap_err().to_string();
+    assert!(told == "no session is called 01J" || told.contains("is open in another aye"), "{told}");
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_file_that_cannot_be_had_alone_is_not_left_behind() {
+    let home = tempfile::tempdir().unwrap();
+    let path = path(home.path(), &header().id);
+    std::fs::write(&path, "another's").unwrap();
+    let mut lines = Lines::new(home.path(), &header());
+    assert_eq!(lines.append(&said("x")).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "another's");
+}
