@@ -36,7 +36,9 @@ impl Repeats {
         let call = hash((&call.name, &call.arguments));
         let times = self.0.iter().find(|repeat| repeat.call == call)?.times;
         (times.is_multiple_of(MOST)).then(|| {
-            format!("the same call was made {times} times in this turn already, and came to the same each time")
+            format!(
+                "the same call was made {times} times in this turn already, and came to the same each time"
+            )
         })
     }
 

@@ -125,7 +125,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let history = history(&home);
         let long = |n: usize| format!("{n:03}{}", "x".repeat(LONGEST - 3));
-        let old: Vec<u8> = (0..2 * MOST / LONGEST).flat_map(|n| format!("\"{}\"\n", long(n)).into_bytes()).collect();
+        let old: Vec<u8> =
+            (0..2 * MOST / LONGEST).flat_map(|n| format!("\"{}\"\n", long(n)).into_bytes()).collect();
         fs::write(&history.path, old).unwrap();
         history.add("last").unwrap();
         let said = history.load();

@@ -193,7 +193,7 @@ pub(super) fn look(file: &Found) -> Listed {
         broken: None,
     };
     if let Err(error) = fill(&file.path, &mut row) {
-        row.broken = Some(format!("it cannot be read: {error}"));
+        row.broken = Some(error.to_string());
     }
     row
 }

@@ -120,11 +120,14 @@ pub fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let rest = name.to_str().and_then(|name| name.strip_prefix(HALF.0));
-        if rest.is_none_or(|rest| rest.len() != HALF.1 || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
+        if rest
+            .is_none_or(|rest| rest.len() != HALF.1 || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        {
             continue;
         }
         let Ok(file) = open_read(&entry.path()) else { continue };
-        let age = file.metadata().and_then(|about| about.modified()).ok().and_then(|then| then.elapsed().ok());
+        let age =
+            file.metadata().and_then(|about| about.modified()).ok().and_then(|then| then.elapsed().ok());
         if age.is_some_and(|age| age > OLD) && file.try_lock().is_ok() {
             // What cannot be removed is in nobody's way.
             let _ = fs::remove_file(entry.path());

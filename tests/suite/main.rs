@@ -17,6 +17,7 @@ mod commands;
 mod corpora;
 mod crates;
 mod damaged;
+mod deep;
 mod doctor;
 mod dry_run;
 mod editor;

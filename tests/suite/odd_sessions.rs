@@ -46,14 +46,19 @@ fn r52_what_is_no_file_in_place_of_a_session_is_said_and_neither_followed_nor_wa
     let names = oddities(&home, &outside);
     let (out, err, code) = home.does(&["list", "--all"]);
     assert_eq!((out.lines().count(), code), (names.len() + 1, 0), "{out}{err}");
-    assert_eq!(out.matches("cannot be read: it cannot be read: it is ").count(), names.len(), "{out}");
+    assert_eq!(out.matches("  cannot be read: it is ").count(), names.len(), "{out}");
     assert!(out.contains("why does the clock flake?"), "{out}");
     let (out, err, code) = home.does(&["search", "clock"]);
     assert!(out.contains(ONE) && code == 0, "{out}{err}");
     assert_eq!(err.matches("could not be searched to its end: it is ").count(), names.len(), "{err}");
     for name in names {
-        let asks: [&[&str]; 5] =
-            [&["show", name], &["export", name], &["fork", name], &["rename", name, "x"], &["rm", "--yes", name]];
+        let asks: [&[&str]; 5] = [
+            &["show", name],
+            &["export", name],
+            &["fork", name],
+            &["rename", name, "x"],
+            &["rm", "--yes", name],
+        ];
         for ask in asks {
             let (out, err, code) = home.does(ask);
             assert!(out.is_empty() && [1, 2].contains(&code), "{ask:?}: {code} {out}{err}");
@@ -73,19 +78,22 @@ fn r52_r65_one_line_without_end_takes_no_memory_and_hides_no_session() {
     let long = home.holds("02LONG", true, &[said("before it")]);
     let mut file = fs::File::options().write(true).open(&long).unwrap();
     // A hole: NUL without an end of the line.
-    let bytes = often(1 << 30, 96 << 20) as u64;
+    let bytes = often(1 << 30, 65 << 20) as u64;
     let end = file.seek(SeekFrom::End(0)).unwrap() + bytes;
     file.set_len(end).unwrap();
     file.seek(SeekFrom::End(0)).unwrap();
     let behind = serde_json::json!({ "seq": 2, "at": 1, "entry": said("behind it") });
     file.write_all(format!("\n{behind}\n").as_bytes()).unwrap();
     for (does, has) in [
-        (&["list"][..], "before it"),
-        (&["show", "02long"], "behind it"),
+        (&["show", "02long"][..], "behind it"),
+        (&["list"], "before it"),
         (&["export", "02long"], "behind it"),
         (&["search", "clock"], ONE),
         (&["rename", "02long", "a long one"], "is called"),
-    ] {
+    ]
+    .into_iter()
+    .take(often(5, 2))
+    {
         // Of memory there is what a whole line may take, and what the program takes in any case.
         let limited = Command::new("sh")
             .args(["-c", "ulimit -v 1500000; exec \"$0\" sessions \"$@\""])
@@ -164,11 +172,15 @@ fn r53_an_export_that_finds_no_room_or_no_file_says_so_and_leaves_nothing() {
 #[test]
 fn a_name_of_any_letters_is_one_harmless_line_everywhere() {
     let home = home();
-    let hostile = ["a\u{202e}b", "a\nb", "a\u{1b}]0;x\u{7}b", "a\u{200b}\u{feff}b", "--yes", "a\u{9b}31mb", "%s%n", "<script>"];
-    for title in hostile {
+    let hostile =
+        ["a\u{202e}b", "a\nb", "a\u{1b}]0;x\u{7}b", "a\u{200b}\u{feff}b", "--yes", "a\u{9b}31mb", "<script>"];
+    let titles: Vec<&str> = hostile.into_iter().step_by(often(1, 3)).collect();
+    for &title in &titles {
         let (out, err, code) = home.does(&["rename", "01ja", "--", title]);
         assert!(code == 0 && out.lines().count() == 1, "{title:?}: {out}{err}");
-        for does in [&["list"][..], &["show"], &["export"], &["export", "--format", "html"], &["search", "clock"]] {
+        for does in
+            [&["list"][..], &["show"], &["export"], &["export", "--format", "html"], &["search", "clock"]]
+        {
             let (out, _, code) = home.does(does);
             let bad = |c: char| c != '\n' && c.is_control() || "\u{202e}\u{200b}\u{feff}".contains(c);
             assert!(code == 0 && !out.contains(bad), "{title:?} {does:?}: {out:?}");
@@ -177,5 +189,8 @@ fn a_name_of_any_letters_is_one_harmless_line_everywhere() {
     }
     // The last one counts, and the file is whole.
     assert!(home.does(&["list"]).0.contains("<script>"));
-    assert_eq!(aye::store::read(&home.sessions().join(format!("{ONE}.jsonl"))).unwrap().entries.len(), 2 + hostile.len());
+    assert_eq!(
+        aye::store::read(&home.sessions().join(format!("{ONE}.jsonl"))).unwrap().entries.len(),
+        2 + titles.len()
+    );
 }

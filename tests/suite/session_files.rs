@@ -136,7 +136,7 @@ fn r56_files_and_folders_are_for_their_owner_alone_whatever_the_umask() {
 }
 
 #[test]
-fn a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
+fn r51_a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
     let home = tempfile::tempdir().unwrap();
     let places = Places::under(home.path());
     places.prepare().unwrap();
@@ -213,10 +213,17 @@ fn r54_two_processes_never_write_into_one_session_at_once_and_lose_nothing() {
         let wanted: Vec<Entry> = (0..EACH).map(|n| said(&format!("{whose} {n}"))).collect();
         assert!(added == wanted, "{whose}: {} of {EACH}; refused {refused} times", added.len());
     }
-    assert_eq!((read.entries.len(), read.last_seq, read.notices), (2 * EACH + 1, 2 * EACH as u64 + 1, vec![]));
+    assert_eq!(
+        (read.entries.len(), read.last_seq, read.notices),
+        (2 * EACH + 1, 2 * EACH as u64 + 1, vec![])
+    );
     let text = fs::read_to_string(path(home.path(), &id())).unwrap();
-    let numbers = text.lines().skip(1).map(|line| line["{\"seq\":".len()..].split(',').next().unwrap().to_owned());
-    assert!(numbers.eq((1..=2 * EACH + 1).map(|n| n.to_string())), "lines are in their order in the file too");
+    let numbers =
+        text.lines().skip(1).map(|line| line["{\"seq\":".len()..].split(',').next().unwrap().to_owned());
+    assert!(
+        numbers.eq((1..=2 * EACH + 1).map(|n| n.to_string())),
+        "lines are in their order in the file too"
+    );
 }
 
 #[test]

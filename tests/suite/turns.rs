@@ -96,7 +96,7 @@ async fn stopping_a_turn_drops_the_connection_and_keeps_the_text() {
 }
 
 #[tokio::test]
-async fn a_log_that_cannot_be_written_is_said_and_the_session_goes_on() {
+async fn r53_a_log_that_cannot_be_written_is_said_and_the_session_goes_on() {
     let mut scene = Scene::new([says("Hello.")]);
     *scene.log.fails.lock().unwrap() = 1;
     scene.say("hi").await;
@@ -106,7 +106,7 @@ async fn a_log_that_cannot_be_written_is_said_and_the_session_goes_on() {
 }
 
 #[tokio::test]
-async fn a_session_that_reads_far_too_much_is_bounded() {
+async fn r65_what_a_tool_returns_is_bounded() {
     let big = "x".repeat(3_000_000);
     let mut scene =
         Scene::new([calls("read_file", json!({ "path": "big.txt" })), says("Big.")]).has("big.txt", &big);

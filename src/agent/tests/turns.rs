@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_is_said_is_kept_before_the_model_is_asked() {
+fn r51_what_is_said_is_kept_before_the_model_is_asked() {
     let mut state = idle();
     assert_eq!(shape(&said(&mut state, "hi")), ["said hi", "STREAM"]);
     assert_eq!(shape(&replies(&mut state, "Hello", &[])), ["replied Hello/0", "ended"]);

@@ -1,6 +1,7 @@
 //! What a session's file holds after everything that can go wrong while it is written.
 
 use super::*;
+use rustix::io::Errno;
 use std::os::unix::fs::MetadataExt;
 
 fn said(text: &str) -> Entry {
@@ -11,17 +12,18 @@ fn header() -> Header {
     Header::new(SessionId("01J".into()), Path::new("/project"), "m", true)
 }
 
-/// Takes so many bytes, then fails, until it is told to take more.
+/// Takes so many bytes, then fails in this way, until it is told to take more.
 struct Full {
     room: usize,
     taken: Vec<u8>,
+    fails: Errno,
 }
 
 impl Write for Full {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = bytes.len().min(self.room);
         if written == 0 {
-            return Err(io::ErrorKind::StorageFull.into());
+            return Err(self.fails.into());
         }
         self.room -= written;
         self.taken.extend_from_slice(&bytes[..written]);
@@ -96,8 +98,10 @@ fn r53_what_the_disk_had_no_room_for_is_written_with_the_next() {
         }
         String::from_utf8(owed).unwrap().len()
     };
-    for room in 0..expected {
-        let (mut full, mut owed) = (Full { room, taken: Vec::new() }, Vec::new());
+    // A full disk, one that is only read from now on, one's share used up, a right that was lost, a disk that dies.
+    let kinds = [Errno::NOSPC, Errno::ROFS, Errno::DQUOT, Errno::ACCESS, Errno::IO];
+    for (room, fails) in (0..expected).zip(kinds.into_iter().cycle()) {
+        let (mut full, mut owed) = (Full { room, taken: Vec::new(), fails }, Vec::new());
         let mut failed = 0;
         for (seq, text) in [(1, "one"), (2, "two"), (3, "three")] {
             write_line(&mut owed, seq, &said(text)).unwrap();
@@ -217,4 +221,36 @@ fn a_file_that_cannot_be_had_alone_is_not_left_behind() {
     let mut lines = Lines::new(home.path(), &header());
     assert_eq!(lines.append(&said("x")).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "another's");
+}
+
+/// Counts how often it is written to.
+#[derive(Default)]
+struct Counts(Vec<Vec<u8>>);
+
+impl Write for Counts {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.push(bytes.to_vec());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn r50_an_entry_is_one_write_that_ends_its_line() {
+    let (mut file, mut owed) = (Counts::default(), Vec::new());
+    for (seq, text) in [(1, "one\ntwo".to_owned()), (2, "x".repeat(3_000_000)), (3, String::new())] {
+        write_line(&mut owed, seq, &said(&text)).unwrap();
+        pay(&mut file, &mut owed).unwrap();
+    }
+    assert_eq!(file.0.len(), 3);
+    for line in &file.0 {
+        assert_eq!(
+            line.iter().position(|byte| *byte == b'\n'),
+            Some(line.len() - 1),
+            "one line, with its end"
+        );
+    }
 }
