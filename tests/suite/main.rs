@@ -9,6 +9,7 @@ mod approvals;
 mod asking_again;
 mod audits;
 mod between_sessions;
+mod bundles;
 mod cards;
 mod choosing;
 mod clocks;
