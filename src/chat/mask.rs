@@ -47,6 +47,8 @@ const NAMES: &[&str] = &[
 const CAPITALS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS"];
 /// Letters of a secret behind a name, at least.
 const SHORTEST: usize = 8;
+/// Bytes of one by which it is told from what only stands for one.
+const LONGEST: usize = 256;
 
 /// The text without them, and how many there were.
 pub fn mask(text: &str) -> (Cow<'_, str>, usize) {
@@ -179,13 +181,14 @@ fn named(rest: &str) -> Option<Range<usize>> {
         return None;
     }
     let value = &rest[at..];
-    let length =
-        run(value, |byte| !byte.is_ascii_whitespace() && !quote(byte) && !b",;)]}<>".contains(&byte));
-    let value = &value[..length];
-    let stands_for = value.starts_with(['$', '{', '(', '<', '[', '%', '&', '*'])
-        || value.bytes().all(|byte| byte == b'x' || byte == b'.')
-        || (quotes == 0 && value.contains(['(', '[']));
-    (length >= SHORTEST && !stands_for).then_some(at..at + length)
+    let of_value = |byte: u8| !byte.is_ascii_whitespace() && !quote(byte) && !b",;)]}<>".contains(&byte);
+    // Whether it is one is seen at its beginning: what is none is looked at again from the next name in it.
+    let length = value.bytes().take(LONGEST).take_while(|byte| of_value(*byte)).count();
+    let value = &value.as_bytes()[..length];
+    let stands_for = value.first().is_some_and(|byte| b"${(<[%&*".contains(byte))
+        || value.iter().all(|byte| *byte == b'x' || *byte == b'.')
+        || (quotes == 0 && value.iter().any(|byte| matches!(byte, b'(' | b'[')));
+    (length >= SHORTEST && !stands_for).then(|| at..at + run(&rest[at..], of_value))
 }
 
 /// How armour begins.

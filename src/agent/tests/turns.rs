@@ -221,7 +221,7 @@ fn calls_of_the_same_name_are_told_apart() {
 }
 
 #[test]
-fn a_call_that_failed_three_times_is_refused_unseen() {
+fn r65_a_call_that_failed_three_times_is_refused_unseen() {
     let mut state = idle();
     said(&mut state, "go");
     let again = |state: &mut State, id: &str| {

@@ -120,6 +120,43 @@ fn what_is_no_secret_stays() {
     }
 }
 
+#[test]
+fn r64_hostile_text_costs_no_more_than_its_length() {
+    use rustix::time::{ClockId, clock_gettime};
+    let parts = [
+        "secret=$",
+        "KEY=x.",
+        "secret=a(",
+        "KEY=[",
+        "password ",
+        "password\"",
+        "eyJ",
+        "eyJ.",
+        "://",
+        "://a:",
+        "bearer ",
+        "-----BEGIN ",
+        "-----BEGIN PRIVATE KEY",
+        "-----END ",
+        "SG.",
+        "sk-",
+        "\\",
+        "-",
+        "\\n-",
+        "é-----BEGIN ",
+    ];
+    for part in parts {
+        let text = part.repeat(60_000 / part.len());
+        // The work of this thread alone: a machine that is busy with much else makes it no more.
+        let began = clock_gettime(ClockId::ThreadCPUTime);
+        mask(&text);
+        let took = clock_gettime(ClockId::ThreadCPUTime) - began;
+        assert!(took.tv_sec < 2, "{part:?} took {took:?}");
+    }
+    let long = "aB3".repeat(LONGEST);
+    check(&format!("KEY={long} b"), "KEY=[masked] b");
+}
+
 proptest::proptest! {
     #[test]
     fn r64_any_text_can_be_masked_and_masking_twice_changes_nothing(
