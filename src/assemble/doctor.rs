@@ -9,6 +9,7 @@ mod machine;
 mod rules;
 mod server;
 mod settings;
+mod simulator;
 mod terminal;
 
 use crate::cli::Cli;
@@ -66,6 +67,7 @@ pub(super) async fn run(cli: &Cli) -> Result<ExitCode> {
     found.extend(terminal);
     found.extend(sandbox);
     found.extend(stage);
+    found.push(simulator::look(cli, &loaded, &credentials, &flags));
     found.extend(settings::look(&loaded, &places));
     found.extend(rules);
     found.extend(rules::advisers(cli, &loaded, &credentials, &flags));
