@@ -82,7 +82,7 @@ fn show(picker: &mut Picker, held: &Held) {
 
 fn item(row: &SessionRow, lines: &[(SessionId, String)]) -> Row {
     let line = lines.iter().find(|(id, _)| *id == row.id).map(|(_, line)| line.as_str());
-    let marks = [(row.copy, "a copy"), (row.dry_run, "dry run"), (row.waits, "a question waits")];
+    let marks = [(row.copy, "a copy"), (row.dry_run, "dry run"), (row.waits, "waits for you")];
     let marks: Vec<&str> = marks.iter().filter(|(is, _)| *is).map(|(_, words)| *words).collect();
     let marks = marks.join(", ");
     let more: Vec<&str> =

@@ -1,6 +1,6 @@
 //! A call that came to its end: one line, or opened, with its arguments, its difference and its output.
 
-use super::{Ground, cache::Outsides, entry::plain, how_long, sub_agent};
+use super::{Ground, cache::Outsides, entry::plain, how_long, how_much::how_much, sub_agent};
 use crate::chat::session::Call;
 use crate::chat::{
     Answer, By, CallId, Decision, Diff, Entry, Giver, Outcome, Preview, Questions, Source, Staged, Status,
@@ -100,7 +100,7 @@ fn inner(ground: &Ground<'_>) -> usize {
     ground.width.saturating_sub(4).max(1)
 }
 
-/// `✓ read_file    tests/retry.rs:1-80      12 ms`.
+/// `✓ read_file    tests/retry.rs:1-80      80 lines · 12 ms`.
 pub fn line(
     ground: &Ground<'_>,
     call: &Call,
@@ -139,20 +139,17 @@ pub fn line(
         true => sub_agent::summed_up(ground, &call.call.id, took_ms),
         false => took,
     };
-    let took = match ended {
-        Some(ended) if took.is_empty() => ended.to_owned(),
-        Some(ended) => format!("{ended} · {took}"),
-        None => took,
-    };
+    let much = how_much(call, outcome);
+    let right = [ended, much.as_deref(), Some(took.as_str())].into_iter().flatten();
+    let took = right.filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" · ");
+    if matches!(outcome, Outcome::Rehearsed(_)) {
+        // How it came about is read, however long the command is; why it did not otherwise is in the record.
+        let brief = said.split(';').next().map_or(0, width::width);
+        let name = width::width(&clean::one_line(&call.call.name)).max(NAME);
+        let room = ground.width.saturating_sub(name + brief + width::width(&took) + 9);
+        summary = width::fit(&clean::one_line(&summary), room).into_owned();
+    }
     if !said.is_empty() {
-        if matches!(outcome, Outcome::Rehearsed(_)) {
-            // How it came about is read, however long the command is; why it did not come about otherwise is in the record.
-            let brief = said.split(';').next().map_or(0, width::width);
-            let name = width::width(&clean::one_line(&call.call.name)).max(NAME);
-            let used = 4 + name + 1 + 3 + brief + 1 + width::width(&took);
-            let room = ground.width.saturating_sub(used);
-            summary = width::fit(&clean::one_line(&summary), room).into_owned();
-        }
         let dot = if summary.is_empty() { "" } else { " · " };
         summary = format!("{summary}{dot}{said}");
     }

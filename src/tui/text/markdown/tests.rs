@@ -329,3 +329,17 @@ fn a_row_of_a_table_is_held_until_it_is_whole() {
         assert_eq!(&text[..whole_rows(text)], shown, "{text:?}");
     }
 }
+
+#[test]
+fn a_heading_looks_its_level() {
+    use ratatui::style::Modifier as M;
+    let look = |text: &str| {
+        let page = lay(text, 40);
+        let style = page.lines[0].spans.iter().find(|span| !span.content.trim().is_empty()).unwrap().style;
+        (style.add_modifier.contains(M::UNDERLINED), style.add_modifier.contains(M::ITALIC))
+    };
+    assert_eq!(
+        [look("# a"), look("## a"), look("### a"), look("###### a")],
+        [(true, false), (false, false), (false, true), (false, true)]
+    );
+}
