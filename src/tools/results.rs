@@ -14,11 +14,6 @@ pub struct Results {
 }
 
 impl Results {
-    /// Whether nothing is declared.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// The form of a result; where none is declared, a text.
     pub fn form(&self) -> Value {
         self.schema.clone().unwrap_or_else(|| json!({ "type": "string" }))

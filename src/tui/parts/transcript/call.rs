@@ -144,7 +144,8 @@ pub fn line(
     let took = right.filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" · ");
     if matches!(outcome, Outcome::Rehearsed(_)) {
         // How it came about is read, however long the command is; why it did not otherwise is in the record.
-        let brief = said.split(';').next().map_or(0, width::width);
+        let brief =
+            said.split(';').next().map_or(0, |brief| width::width(brief) + usize::from(brief != said));
         let name = width::width(&clean::one_line(&call.call.name)).max(NAME);
         let room = ground.width.saturating_sub(name + brief + width::width(&took) + 9);
         summary = width::fit(&clean::one_line(&summary), room).into_owned();
