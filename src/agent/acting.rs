@@ -155,8 +155,9 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
         }
         verdict => verdict,
     };
-    // What the person changed, brought or wants to see again is theirs to decide.
-    consulting::begin(desk, id, plan, verdict, edited || again || brought);
+    // What the person changed, brought, offered or wants to see again is theirs to decide.
+    let theirs = edited || again || brought || desk.state.offered;
+    consulting::begin(desk, id, plan, verdict, theirs);
 }
 
 /// The verdict over a call stands.
