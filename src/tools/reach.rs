@@ -204,6 +204,8 @@ impl Found<'_> {
                 self.below(&child, how, deep - 1, left)?;
             } else if links && !child.inside {
                 return Err(format!("it reads {}, outside the project", child.shown.display()));
+            } else if links && self.files.names(&child).is_ok() {
+                return Err(format!("it may go on where {} leads, a link to a folder", path.display()));
             }
         }
         Ok(())

@@ -134,7 +134,7 @@ pub(super) fn unwrap(mut simple: Simple, depth: usize, reading: &mut Reading) {
     } else if is_interpreter(&program) {
         interpreter(&program, &mut simple);
     } else if program == "find" {
-        inner = executed(&simple);
+        inner = executed(&simple, reading);
     } else if simple.words[0].known().is_some_and(|name| name.contains('/')) {
         simple.script = simple.words.first().cloned();
     }
@@ -270,9 +270,14 @@ fn interpreter(program: &str, simple: &mut Simple) {
 }
 
 /// What `find` runs.
-fn executed(simple: &Simple) -> Option<Vec<Vec<Word>>> {
+fn executed(simple: &Simple, reading: &mut Reading) -> Option<Vec<Vec<Word>>> {
     let mut found = Vec::new();
-    let mut words = simple.arguments().iter();
+    // A `+` ends it behind `{}`; elsewhere it is one more word to one `find`, and the end to another.
+    let arguments = simple.arguments();
+    if arguments.windows(2).any(|pair| is(&pair[1], &["+"]) && !is(&pair[0], &["{}"])) {
+        reading.unclear("it is not plain where what find runs ends");
+    }
+    let mut words = arguments.iter();
     while let Some(word) = words.next() {
         if is(word, &["-exec", "-execdir", "-ok", "-okdir"]) {
             let inner = words.by_ref().take_while(|word| !is(word, &[";", "+"]));
