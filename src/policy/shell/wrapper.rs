@@ -66,6 +66,22 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
     ("pwsh", &["-c", "-Command"]),
 ];
 
+/// Programs that run what stands in their words and are not followed, since their options are not known well enough.
+#[rustfmt::skip]
+const LAUNCHERS: &[&str] = &[
+    "parallel", "watch", "script", "strace", "ltrace", "gdb", "valgrind", "perf", "flock", "entr", "expect", "unshare",
+    "nsenter", "chroot", "systemd-run", "systemd-inhibit", "taskset", "chrt", "setarch", "linux32", "linux64", "prlimit",
+    "setpriv", "runcon", "fakeroot", "fakechroot", "firejail", "bwrap", "proot", "xvfb-run", "dbus-run-session",
+    "dbus-launch", "choom", "numactl", "cgexec", "uclampset", "torsocks", "tsocks", "proxychains", "proxychains4",
+    "unbuffer", "chronic", "hyperfine", "rlwrap", "faketime", "eatmydata", "catchsegv", "start-stop-daemon", "run-parts",
+    "daemonize", "sshpass", "ssh-agent", "caffeinate", "tmux", "screen",
+];
+
+/// Whether the program runs what stands in its words, and is not followed.
+pub(in crate::policy) fn is_launcher(program: &str) -> bool {
+    LAUNCHERS.contains(&program) || program.starts_with("ld-linux")
+}
+
 /// Whether the program runs what it is given or what comes in: a shell or another interpreter.
 pub(in crate::policy) fn is_interpreter(program: &str) -> bool {
     let plain = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
