@@ -105,7 +105,8 @@ impl Tool for BashExec {
         let Work::Command(line) = &plan.work else {
             return Err(Error::Broken("the plan holds no command".to_owned()));
         };
-        if matches!(plan.access, Access::Read(_)) {
+        let reads = matches!(plan.access, Access::Read(_));
+        if reads {
             // Nobody was asked about it: it must still be what it was when it was called reading.
             let (again, access) = (line.clone(), plan.access.clone());
             blocking(hands.project.clone(), move |files| match reach::access(again, files) == access {
@@ -116,7 +117,10 @@ impl Tool for BashExec {
             })
             .await?;
         }
-        let ran = hands.shell.run(line, &*hands.progress).await?;
+        let ran = match reads {
+            true => hands.shell.beyond(&line.folder).run(line, &*hands.progress).await?,
+            false => hands.shell.run(line, &*hands.progress).await?,
+        };
         Ok(self.told(&ran, line.seconds) + &walled::hint(line, &ran).unwrap_or_default())
     }
 
