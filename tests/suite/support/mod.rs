@@ -6,6 +6,7 @@ pub mod fixture;
 pub mod given_back;
 pub mod hand;
 pub mod kept;
+pub mod person;
 pub mod program;
 pub mod promise;
 pub mod scene;
