@@ -4,7 +4,7 @@ use super::arguments::{Count, checked};
 use super::{
     Error, Hands, Rehearsed, Settings, Stage, Tool, blocking, brief, destroys, reach, scripts, walled,
 };
-use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Scope, Staged, ToolSpec, Work};
+use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Reach, Scope, Staged, ToolSpec, Work};
 use crate::project::shell::Ran;
 use crate::project::stage::Commands;
 use crate::project::{self, Reader};
@@ -106,14 +106,17 @@ impl Tool for BashExec {
             return Err(Error::Broken("the plan holds no command".to_owned()));
         };
         let reads = matches!(plan.access, Access::Read(_));
-        if reads {
-            // Nobody was asked about it: it must still be what it was when it was called reading.
+        let writes = matches!(&plan.access, Access::Run(run) if run.reach == Reach::Writes);
+        if reads || writes {
+            // Nobody may have been asked about it: it must still be what it was when it was called reading, or writing
+            // what was not there.
+            let does = if reads { "reads" } else { "reads or writes" };
             let (again, access) = (line.clone(), plan.access.clone());
             blocking(hands.project.clone(), move |files| match reach::access(again, files) == access {
                 true => Ok(String::new()),
-                false => Err(Error::Failed(
-                    "What the command reads has changed since it was looked at, so nothing was run. Call it again.".to_owned(),
-                )),
+                false => Err(Error::Failed(format!(
+                    "What the command {does} has changed since it was looked at, so nothing was run. Call it again."
+                ))),
             })
             .await?;
         }
@@ -197,7 +200,7 @@ impl BashExec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Reach, Run};
+    use crate::chat::Run;
     use crate::policy::{Subject, covers};
     use crate::tools::memory::Memory;
     use crate::tools::tests::planned;

@@ -7,9 +7,10 @@ use crate::support::talking::{say, says as answers};
 use aye::agent::Waiting;
 use aye::chat::Outcome;
 use aye::llm::scripted::{calls, says};
-use aye::policy::Mode;
+use aye::policy::{About, At, Holds, Mode, Rule, Rules, Says};
 use serde_json::json;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 
 fn run(command: &str) -> aye::llm::scripted::Reply {
     calls("bash_exec", json!({ "command": command }))
@@ -80,6 +81,48 @@ async fn r30_a_reading_command_of_a_dry_run_without_a_stage_is_not_run_and_the_m
     scene.say("go").await;
     assert!(scene.told().contains("Commands do not run in this dry run"), "{}", scene.told());
     assert!(!scene.told().contains("a.txt"));
+}
+
+/// Until a yes, or a turn beside it, much can happen to what nobody would have been asked about.
+#[tokio::test]
+async fn r08_what_a_command_reads_or_newly_writes_is_looked_up_again_before_it_starts() {
+    let asks = Rule {
+        says: Says::Ask,
+        tool: Some("bash_exec".into()),
+        about: About::Anything,
+        holds: Holds::Everywhere,
+        created: String::new(),
+        expires: String::new(),
+        scripts: Vec::new(),
+        key: String::new(),
+        at: At::default(),
+    };
+    let leads_out = |at: &Path, name: &str| symlink("../outside", at.join(name)).unwrap();
+    type Swap<'a> = &'a dyn Fn(&Path);
+    let swaps: [(&str, Swap<'_>, &str); 4] = [
+        ("cat *.txt", &|at| leads_out(at, "b.txt"), "What the command reads has changed"),
+        (
+            "cat a.txt | wc -l >> new",
+            &|at| leads_out(at, "new"),
+            "What the command reads or writes has changed",
+        ),
+        (
+            "echo x > new",
+            &|at| std::fs::write(at.join("new"), "mine").unwrap(),
+            "reads or writes has changed",
+        ),
+        ("echo x > new", &|at| std::fs::write(at.join("other"), "").unwrap(), "exit 0"),
+    ];
+    for (command, swap, told) in swaps {
+        let mut scene = Scene::new([run(command), says("Done.")]).has("a.txt", "one\n");
+        scene.state.rules = std::sync::Arc::new(Rules { list: vec![asks.clone()], broken: None });
+        scene.say("go").await;
+        assert!(matches!(scene.state.waiting(), Some(Waiting::Approval { .. })), "{command}");
+        swap(&scene.project());
+        scene.yes().await;
+        assert!(scene.told().contains(told), "{command}: {}", scene.told());
+        assert!(!scene.project().with_file_name("outside").exists(), "{command}");
+    }
 }
 
 /// A reply that calls the shell.
