@@ -3,7 +3,7 @@
 use super::refused::CHANGERS;
 use super::{How, Touch};
 use crate::chat::Reach;
-use crate::policy::shell::{Simple, Word, is_launcher};
+use crate::policy::shell::{Simple, Word, is_launcher, is_shell};
 
 /// They reach others, or what other programs and people rely on.
 #[rustfmt::skip]
@@ -95,7 +95,7 @@ pub(super) fn of(simple: &Simple) -> Reach {
     if OUTSIDE.contains(&program) || program.starts_with("mkfs") || publishes || network {
         return Reach::Outside;
     }
-    if is_launcher(program) {
+    if is_launcher(program) || reads_its_lines(simple) {
         return Reach::Unclear;
     }
     // Whoever is handed words that nobody knows may do it to anything.
@@ -110,12 +110,22 @@ pub(super) fn of(simple: &Simple) -> Reach {
     if changes && (unknown || simple.arguments().iter().any(far)) { Reach::Outside } else { Reach::Runs }
 }
 
+/// Whether it is a shell that takes what it runs from elsewhere: a here-document, a pipe, a file that is fed to it.
+fn reads_its_lines(simple: &Simple) -> bool {
+    let known = |text: &str| simple.arguments().iter().any(|word| word.known() == Some(text));
+    let told = simple.inline.is_some() || (simple.script.is_some() && !known("-s"));
+    simple.program().is_some_and(is_shell) && !told && !known("--version")
+}
+
 /// Why a program that is on no list is asked about.
 pub(super) fn why(simple: &Simple, name: &str) -> String {
     let shown: String = name.chars().take(60).collect();
     let shown = shown.escape_debug();
     if matches!(name, "eval" | "source" | "." | "exec" | "trap") && simple.script.is_none() {
         return format!("{shown} runs what it is given");
+    }
+    if reads_its_lines(simple) {
+        return format!("{shown} runs what comes in, which is not read before");
     }
     if simple.inline.is_some() {
         return format!("{shown} runs code that stands in the line");
