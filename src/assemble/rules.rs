@@ -1,10 +1,12 @@
 //! Reads the rules, and notices when they are other ones: another program kept one, the person wrote one, a day is over.
 
+use crate::chat::Walls;
 use crate::config::brought::Place;
 use crate::config::rules::{Book, Loaded, OF_PROJECT};
+use crate::config::{Config, Network};
 use crate::policy::Rules;
 use crate::store::Places;
-use crate::tools::Toolbox;
+use crate::tools::toolbox::{self, Toolbox};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// So many days a rule that is kept from a card holds.
 pub(super) const DAYS: i64 = 90;
+
+/// The tools as rules and trust know them: by these settings; nothing is said of walls, since no call is run.
+pub(super) fn tools(config: &Config) -> Toolbox {
+    Toolbox::builtin(toolbox::Settings {
+        seconds: config.shell.timeout,
+        seconds_at_most: config.shell.max_timeout,
+        walls: Walls::default(),
+        may_ask: config.shell.network != Network::Off,
+    })
+}
 
 /// Where the rules for work in this folder stand.
 pub(super) fn book(places: &Places, folder: &Path, tools: &Toolbox) -> Book {

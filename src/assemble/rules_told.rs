@@ -9,7 +9,7 @@ use crate::policy::{Holds, Policy, Rule, Step, Verdict, explain};
 use crate::print::harmless;
 use crate::project::disk::Disk;
 use crate::store::{Places, Sessions};
-use crate::tools::{self, Toolbox};
+use crate::tools::Toolbox;
 use crate::tui::text::clean::{clean, one_line};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -23,13 +23,7 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let folder = if cli.tour { places.tour() } else { folder(cli.folder.as_deref())? };
     let flags = Overrides { mode: cli.mode.as_deref().map(super::mode).transpose()?, ..Overrides::default() };
     let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
-    let shell = &settings.config.shell;
-    let tools = Toolbox::builtin(tools::toolbox::Settings {
-        seconds: shell.timeout,
-        seconds_at_most: shell.max_timeout,
-        walls: crate::chat::Walls::default(),
-        may_ask: shell.network != config::Network::Off,
-    });
+    let tools = rules::tools(&settings.config);
     let book = rules::book(&places, &folder, &tools);
     let loaded = book.load(&rules::today());
     let as_live = settings.config.dry_run.ask == config::dry_run::Asks::AsLive;

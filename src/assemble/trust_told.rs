@@ -8,7 +8,6 @@ use crate::config::trust::{self, Known, Look};
 use crate::config::{self, Overrides};
 use crate::print::harmless;
 use crate::store::Places;
-use crate::tools::{self, Toolbox};
 use crate::tui::parts::trust::{says, short};
 use crate::tui::text::clean::clean;
 use crate::tui::text::reveal;
@@ -23,13 +22,7 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let folder = if cli.tour { places.tour() } else { folder(cli.folder.as_deref())? };
     let settings =
         config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &Overrides::default());
-    let shell = &settings.config.shell;
-    let tools = Toolbox::builtin(tools::toolbox::Settings {
-        seconds: shell.timeout,
-        seconds_at_most: shell.max_timeout,
-        walls: crate::chat::Walls::default(),
-        may_ask: shell.network != config::Network::Off,
-    });
+    let tools = rules::tools(&settings.config);
     let place = rules::place(&places, &folder, &tools, settings.config.project.instructions_kib << 10);
     match words {
         ["trust", "list"] => written(&list(&place, cli.json)),

@@ -70,15 +70,20 @@ pub fn mask(text: &str) -> (Cow<'_, str>, usize) {
     (Cow::Owned(out), count)
 }
 
-/// The next place where a secret may begin: behind the word or the sign that stands here.
+/// The next place where a secret may begin: behind the word or the sign that stands here. The dashes of a flag are signs,
+/// and so is a line's end that is written as an escape.
 fn next(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
-    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     let mut end = at + 1;
-    if word(bytes[at]) {
-        while bytes.get(end).copied().is_some_and(word) {
-            end += 1;
+    match bytes[at] {
+        b'-' => end += run(&text[end..], |byte| byte == b'-'),
+        b'\\' => end += usize::from(bytes.get(end).is_some_and(|byte| b"nrt".contains(byte))),
+        first if of_token(first) => {
+            while bytes.get(end).copied().is_some_and(of_token) && !text[end..].starts_with(BEGIN) {
+                end += 1;
+            }
         }
+        _ => {}
     }
     while !text.is_char_boundary(end) {
         end += 1;
@@ -183,9 +188,11 @@ fn named(rest: &str) -> Option<Range<usize>> {
     (length >= SHORTEST && !stands_for).then_some(at..at + length)
 }
 
+/// How armour begins.
+const BEGIN: &str = "-----BEGIN ";
+
 /// A private key in its armour; one of which the end is missing goes to the end of the text.
 fn private_key(rest: &str) -> Option<Range<usize>> {
-    const BEGIN: &str = "-----BEGIN ";
     let head = rest.strip_prefix(BEGIN)?;
     let length = run(head, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
     let kind = &head[..length];

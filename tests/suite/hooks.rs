@@ -1,14 +1,14 @@
 //! Programs that the person's settings name, asked about calls by the real program: what they change, and that nothing of
 //! them stays.
 
+use crate::support::kept::entries;
 use crate::support::program::{Program, Setup, asleep, nobody_elses_sleep, none_sleeps};
 use crate::support::service::{Answer, Service};
 use crate::support::talking::{calls_after, runs, say, says};
 use aye::chat::{Advice, Entry};
-use aye::store::read;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -28,14 +28,6 @@ fn with_settings(setup: Setup, text: &str) -> Setup {
     std::fs::create_dir_all(&config).unwrap();
     std::fs::write(config.join("config.toml"), text).unwrap();
     setup
-}
-
-fn entries(place: &Path) -> Vec<Entry> {
-    let folder = place.join("home/aye/data/sessions");
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let file: PathBuf =
-        files.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "jsonl")).unwrap();
-    read(&file).unwrap().entries
 }
 
 /// What was said of the only call: the advice, why, and whether it failed.

@@ -1,66 +1,27 @@
 //! Rules in the real program: kept from a card, found again, taken back; and those of a project, which hold when a person
 //! says so and not before.
 
-use crate::support::kept::{ALONE, session, settings};
+use crate::support::kept::session;
+use crate::support::person::Person;
 use crate::support::program::{Program, Setup};
-use crate::support::service::{Answer, Service};
 use crate::support::talking::{runs, say, says};
 use aye::chat::Entry;
-use std::path::PathBuf;
-use std::sync::Arc;
-use tokio::runtime::Runtime;
 
 const RIGHT: &str = "\x1b[C";
 const DOWN: &str = "\x1b[B";
 
-/// A person with rules, and a service that answers.
-struct Talk {
-    _runtime: Runtime,
-    service: Service,
-    place: Arc<tempfile::TempDir>,
+/// The text of the person's rules; nothing where there are none.
+fn rules_text(person: &Person) -> String {
+    std::fs::read_to_string(person.rules()).unwrap_or_default()
 }
 
-impl Talk {
-    fn new(answers: Vec<Answer>, prepare: impl FnOnce(&Setup)) -> Self {
-        let runtime = Runtime::new().unwrap();
-        let service = runtime.block_on(Service::start(answers));
-        let setup = Setup::new(&[]);
-        settings(&setup, ALONE);
-        prepare(&setup);
-        Self { _runtime: runtime, service, place: setup.place.clone() }
-    }
-
-    fn start(&self, more: &[&str]) -> Program {
-        let address = ["--base-url", &self.service.base_url, "--model", "scripted-7b"];
-        let arguments: Vec<&str> = address.iter().copied().chain(more.iter().copied()).collect();
-        Setup::again(&self.place, &arguments).size(110, 36).start()
-    }
-
-    fn rules(&self) -> PathBuf {
-        self.place.path().join("home/aye/config/rules.toml")
-    }
-
-    fn text(&self) -> String {
-        std::fs::read_to_string(self.rules()).unwrap_or_default()
-    }
-
-    /// What a program without a terminal says, and its exit code.
-    fn told(&self, arguments: &[&str]) -> (String, String, i32) {
-        Setup::again(&self.place, arguments).print("")
-    }
-
-    /// The verdicts of the calls, and what said so.
-    fn verdicts(&self) -> Vec<(String, String)> {
-        let planned = |entry: Entry| match entry {
-            Entry::Planned { verdict, why, .. } => Some((verdict, why)),
-            _ => None,
-        };
-        session(&Setup::again(&self.place, &[])).into_iter().filter_map(planned).collect()
-    }
-}
-
-fn write(setup: &Setup, name: &str, text: &str) {
-    std::fs::write(setup.place.path().join("home/aye/config").join(name), text).unwrap();
+/// The verdicts of the calls, and what said so.
+fn verdicts_in(person: &Person) -> Vec<(String, String)> {
+    let planned = |entry: Entry| match entry {
+        Entry::Planned { verdict, why, .. } => Some((verdict, why)),
+        _ => None,
+    };
+    session(&person.setup(&[])).into_iter().filter_map(planned).collect()
 }
 
 /// Opens how wide a yes is kept, for `touch …` in this project.
@@ -72,18 +33,15 @@ fn widens(program: &mut Program) {
 
 #[test]
 fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() {
-    let talk = Talk::new(
-        vec![
-            runs("touch one"),
-            says("One."),
-            runs("touch two"),
-            says("Two."),
-            runs("touch three"),
-            says("Three."),
-        ],
-        |_| {},
-    );
-    let mut program = talk.start(&[]);
+    let person = Person::new(vec![
+        runs("touch one"),
+        says("One."),
+        runs("touch two"),
+        says("Two."),
+        runs("touch three"),
+        says("Three."),
+    ]);
+    let mut program = person.start(&[]);
     program.until("You talk to");
     say(&mut program, "go");
     program.until_asked("touch one");
@@ -97,10 +55,10 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    assert_eq!(talk.text(), "", "nothing is written before the yes");
+    assert_eq!(rules_text(&person), "", "nothing is written before the yes");
     program.insists("\r", "One.");
     assert!(program.file("one").is_some());
-    let text = talk.text();
+    let text = rules_text(&person);
     assert!(
         text.contains("words = [\"touch\"]")
             && text.contains("expires = ")
@@ -109,19 +67,19 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
     );
     drop(program);
 
-    let mut program = talk.start(&["--continue"]);
+    let mut program = person.start(&["--continue"]);
     program.until("One.");
     say(&mut program, "again");
     program.until_quiet("Two.");
     assert!(program.file("two").is_some(), "it ran without a card");
-    let verdicts = talk.verdicts();
+    let verdicts = verdicts_in(&person);
     let (verdict, why) = &verdicts[1];
     assert_eq!(verdict, "allow");
     assert!(
         why.contains("a rule of yours allows it: allow bash_exec touch … (") && why.contains("rules.toml:"),
         "{why}"
     );
-    let (audit, _, _) = talk.told(&["audit"]);
+    let (audit, _, _) = person.told(&["audit"]);
     assert!(audit.replace(['\n', ' '], "").contains("rules.toml:4,kept"), "{audit}");
 
     say(&mut program, "/grants");
@@ -130,12 +88,12 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
     program.insists("\r", "leave it as it is");
     program.keys(DOWN);
     program.insists("\r", "taken back: allow bash_exec touch …");
-    assert!(!talk.text().contains("touch"), "{}", talk.text());
+    assert!(!rules_text(&person).contains("touch"), "{}", rules_text(&person));
     say(&mut program, "once more");
     program.until_asked("touch three");
     assert_eq!(program.file("three"), None);
     let taken = |entry: &Entry| matches!(entry, Entry::TakenBack { given_on: None, .. });
-    assert!(session(&Setup::again(&talk.place, &[])).iter().any(taken), "it is a fact of the session");
+    assert!(session(&Setup::again(&person.place, &[])).iter().any(taken), "it is a fact of the session");
 }
 
 #[test]
@@ -150,8 +108,8 @@ fn r11_a_yes_for_the_session_is_taken_back_for_good() {
             says("Three."),
         ]
     };
-    let talk = Talk::new(calls(), |_| {});
-    let mut program = talk.start(&[]);
+    let person = Person::new(calls());
+    let mut program = person.start(&[]);
     program.until("You talk to");
     say(&mut program, "go");
     program.until_asked("touch one");
@@ -160,9 +118,9 @@ fn r11_a_yes_for_the_session_is_taken_back_for_good() {
     say(&mut program, "again");
     program.until_quiet("Two.");
     assert!(
-        talk.verdicts()[1].1.contains("you allowed it before with enter, on call 1"),
+        verdicts_in(&person)[1].1.contains("you allowed it before with enter, on call 1"),
         "{:?}",
-        talk.verdicts()
+        verdicts_in(&person)
     );
     say(&mut program, "/grants");
     program.until("1 call here: touch one");
@@ -170,22 +128,20 @@ fn r11_a_yes_for_the_session_is_taken_back_for_good() {
     program.keys(DOWN);
     program.insists("\r", "taken back: exactly this command");
     drop(program);
-    let mut program = talk.start(&["--continue"]);
+    let mut program = person.start(&["--continue"]);
     program.until("Two.");
     say(&mut program, "once more");
     program.until_asked("touch one");
-    assert_eq!(talk.text(), "", "a yes for the session is no rule");
+    assert_eq!(rules_text(&person), "", "a yes for the session is no rule");
 }
 
 #[test]
 fn r24_a_rule_that_cannot_be_written_leaves_its_card_and_the_old_file_and_says_why() {
     use std::os::unix::fs::PermissionsExt;
-    let talk = Talk::new(vec![runs("touch one"), says("One."), runs("touch two"), says("Two.")], |setup| {
-        write(setup, "rules.toml", "# mine alone\n");
-        let file = setup.place.path().join("home/aye/config/rules.toml");
-        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o400)).unwrap();
-    });
-    let mut program = talk.start(&[]);
+    let answers = vec![runs("touch one"), says("One."), runs("touch two"), says("Two.")];
+    let person = Person::new(answers).with_rules("# mine alone\n");
+    std::fs::set_permissions(person.rules(), std::fs::Permissions::from_mode(0o400)).unwrap();
+    let mut program = person.start(&[]);
     program.until("You talk to");
     say(&mut program, "go");
     program.until_asked("touch one");
@@ -193,42 +149,36 @@ fn r24_a_rule_that_cannot_be_written_leaves_its_card_and_the_old_file_and_says_w
     program.insists("\r", "the rule could not be kept");
     program.until("nothing went ahead");
     program.until("every plain command that begins with touch ›");
-    assert_eq!((talk.text(), program.file("one")), ("# mine alone\n".to_owned(), None));
+    assert_eq!((rules_text(&person), program.file("one")), ("# mine alone\n".to_owned(), None));
     // From there it is kept for the session, or said yes to once, as before.
     program.insists("\x1b", "y yes");
     program.insists("y", "One.");
     assert!(program.file("one").is_some());
     say(&mut program, "again");
     program.until_asked("touch two");
-    assert_eq!(talk.text(), "# mine alone\n");
+    assert_eq!(rules_text(&person), "# mine alone\n");
 }
 
 #[test]
 fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_they_change() {
     let own = "[[rule]]\nsays = \"allow\"\nwords = \"touch\"\n";
-    let talk = Talk::new(
-        vec![
-            runs("touch one"),
-            says("One."),
-            runs("touch two"),
-            says("Two."),
-            runs("touch three"),
-            says("Three."),
-        ],
-        |setup| {
-            let folder = setup.place.path().join("project/.aye");
-            std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(folder.join("rules.toml"), own).unwrap();
-        },
-    );
-    let mut program = talk.start(&[]);
+    let person = Person::new(vec![
+        runs("touch one"),
+        says("One."),
+        runs("touch two"),
+        says("Two."),
+        runs("touch three"),
+        says("Three."),
+    ])
+    .with(".aye/rules.toml", own);
+    let mut program = person.start(&[]);
     program.until_asked("decides what goes ahead in this project: 1 allow");
     program.insists("n", "not used: .aye/rules.toml");
     say(&mut program, "go");
     program.until_asked("touch one");
     program.insists("n", "One.");
     // Nobody but a person at a terminal trusts them.
-    let (shown, why, code) = talk.told(&["rules", "trust"]);
+    let (shown, why, code) = person.told(&["rules", "trust"]);
     assert!(
         shown.contains("words = \"touch\"") && why.contains("only a person at a terminal"),
         "{shown}{why}"
@@ -254,14 +204,13 @@ fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_
 
 #[test]
 fn r12_a_broken_rule_makes_everything_ask_in_every_mode_and_its_line_is_said() {
-    let talk = Talk::new(vec![runs("ls"), says("Done.")], |setup| {
-        write(setup, "rules.toml", "[[rule]]\nsays = \"dney\"\nwords = \"git push\"\n");
-    });
-    let mut program = talk.start(&["--mode", "auto"]);
+    let person = Person::new(vec![runs("ls"), says("Done.")])
+        .with_rules("[[rule]]\nsays = \"dney\"\nwords = \"git push\"\n");
+    let mut program = person.start(&["--mode", "auto"]);
     program.until("rules.toml:2");
     say(&mut program, "go");
     program.until_asked("your rules cannot all be read");
-    let (said, _, code) = talk.told(&["rules", "check"]);
+    let (said, _, code) = person.told(&["rules", "check"]);
     assert!(
         said.contains("rules.toml:2: says is \"dney\"; it takes \"allow\", \"ask\" or \"deny\""),
         "{said}"
@@ -271,13 +220,12 @@ fn r12_a_broken_rule_makes_everything_ask_in_every_mode_and_its_line_is_said() {
 
 #[test]
 fn r12_a_denied_command_is_refused_in_a_pipe_too_and_the_model_is_told_by_which_rule() {
-    let talk = Talk::new(vec![runs("true && git -C . push"), says("As you like.")], |setup| {
-        write(setup, "rules.toml", "[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n");
-    });
-    let address = ["--base-url", &talk.service.base_url, "--model", "scripted-7b", "-p", "go"];
-    let (said, _, code) = talk.told(&address);
+    let person = Person::new(vec![runs("true && git -C . push"), says("As you like.")])
+        .with_rules("[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n");
+    let address = ["--base-url", &person.service.base_url, "--model", "scripted-7b", "-p", "go"];
+    let (said, _, code) = person.told(&address);
     assert_eq!((said.trim(), code), ("As you like.", 0));
-    let (verdict, why) = &talk.verdicts()[0];
+    let (verdict, why) = &verdicts_in(&person)[0];
     assert!(
         verdict == "refuse" && why.contains("deny git push … (") && why.contains("rules.toml:1"),
         "{why}"
@@ -286,10 +234,8 @@ fn r12_a_denied_command_is_refused_in_a_pipe_too_and_the_model_is_told_by_which_
 
 #[test]
 fn every_step_to_a_verdict_is_told_without_a_model() {
-    let talk = Talk::new(Vec::new(), |setup| {
-        write(setup, "rules.toml", "[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\n");
-    });
-    let (told, _, code) = talk.told(&["rules", "explain", "cargo test x"]);
+    let person = Person::new(Vec::new()).with_rules("[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\n");
+    let (told, _, code) = person.told(&["rules", "explain", "cargo test x"]);
     assert_eq!(code, 0);
     for part in [
         "how it is read",
@@ -300,14 +246,14 @@ fn every_step_to_a_verdict_is_told_without_a_model() {
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
-    let (told, _, _) = talk.told(&["rules", "explain", "--json", "cargo test x; id"]);
+    let (told, _, _) = person.told(&["rules", "explain", "--json", "cargo test x; id"]);
     let last: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
     assert_eq!(last["verdict"], "ask", "{told}");
     assert!(told.contains("made of 2 commands"), "{told}");
-    let (told, _, code) = talk.told(&["rules"]);
+    let (told, _, code) = person.told(&["rules"]);
     assert!(told.contains("allow cargo test … (") && told.contains("everywhere"), "{told}");
     assert_eq!(code, 0);
-    let (_, why, code) = talk.told(&["rules", "explain", "a", "b"]);
+    let (_, why, code) = person.told(&["rules", "explain", "a", "b"]);
     assert!(code == 2 && why.contains("takes one command"), "{why}");
 }
 
@@ -319,8 +265,8 @@ fn r12_a_command_of_a_hundred_kilobytes_or_of_sixty_parts_asks_in_every_mode_and
     let hidden = format!("{}git push", "true; ".repeat(16_000));
     let deny = "[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n";
     let answers = vec![runs(&sixty), says("One."), runs(&long), says("Two."), runs(&hidden), says("Three.")];
-    let talk = Talk::new(answers, |setup| write(setup, "rules.toml", deny));
-    let mut program = talk.start(&["--mode", "full"]);
+    let person = Person::new(answers).with_rules(deny);
+    let mut program = person.start(&["--mode", "full"]);
     program.until("You talk to");
     say(&mut program, "go");
     program.until_asked("made of more than 50 commands");
@@ -333,7 +279,7 @@ fn r12_a_command_of_a_hundred_kilobytes_or_of_sixty_parts_asks_in_every_mode_and
     program.insists("n", "Two.");
     say(&mut program, "once more");
     program.until("Three.");
-    let verdicts = talk.verdicts();
+    let verdicts = verdicts_in(&person);
     let words: Vec<&str> = verdicts.iter().map(|(verdict, _)| verdict.as_str()).collect();
     assert_eq!(words, ["ask", "ask", "refuse"], "{:?}", verdicts.last());
     assert!(verdicts[2].1.contains("deny git push"), "{:?}", verdicts[2]);

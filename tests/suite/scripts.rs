@@ -1,45 +1,12 @@
 //! A yes for a line that runs a script, in the real program: it ends when the script changes.
 
-use crate::support::kept::{ALONE, settings};
-use crate::support::program::{Program, Setup};
-use crate::support::service::{Answer, Service};
+use crate::support::person::Person;
+use crate::support::program::Setup;
+use crate::support::service::Answer;
 use crate::support::talking::{runs, say, says};
 use std::path::Path;
-use std::sync::Arc;
-use tokio::runtime::Runtime;
 
 const DOWN: &str = "\x1b[B";
-
-struct Talk {
-    _runtime: Runtime,
-    service: Service,
-    place: Arc<tempfile::TempDir>,
-}
-
-impl Talk {
-    /// A project with a script in it.
-    fn new(answers: Vec<Answer>) -> Self {
-        let runtime = Runtime::new().unwrap();
-        let service = runtime.block_on(Service::start(answers));
-        let setup = Setup::new(&[]).has("run.sh", "echo >> ran\n");
-        settings(&setup, ALONE);
-        Self { _runtime: runtime, service, place: setup.place.clone() }
-    }
-
-    fn start(&self, more: &[&str]) -> Program {
-        let address = ["--base-url", &self.service.base_url, "--model", "scripted-7b"];
-        let arguments: Vec<&str> = address.iter().copied().chain(more.iter().copied()).collect();
-        Setup::again(&self.place, &arguments).size(110, 36).start()
-    }
-
-    fn path(&self, path: &str) -> std::path::PathBuf {
-        self.place.path().join(path)
-    }
-
-    fn told(&self, arguments: &[&str]) -> String {
-        Setup::again(&self.place, arguments).print("").0
-    }
-}
 
 /// How often the script ran.
 fn ran(place: &Path) -> usize {
@@ -52,8 +19,8 @@ fn turns(count: usize) -> Vec<Answer> {
 
 #[test]
 fn r11_a_rule_for_a_line_that_runs_a_script_ends_when_the_script_changes() {
-    let talk = Talk::new(turns(3));
-    let mut program = talk.start(&[]);
+    let person = Person::new(turns(3)).with("run.sh", "echo >> ran\n");
+    let mut program = person.start(&[]);
     program.until("You talk to");
     say(&mut program, "go");
     program.until_asked("bash run.sh");
@@ -61,8 +28,8 @@ fn r11_a_rule_for_a_line_that_runs_a_script_ends_when_the_script_changes() {
     program.until("exactly this command, in this folder (run.sh unchanged)");
     program.insists(DOWN, "scripts = { \"run.sh\" = \"");
     program.insists("\r", "That was 0.");
-    assert_eq!(ran(talk.place.path()), 1);
-    let rules = std::fs::read_to_string(talk.path("home/aye/config/rules.toml")).unwrap();
+    assert_eq!(ran(person.place.path()), 1);
+    let rules = std::fs::read_to_string(person.rules()).unwrap();
     assert!(
         rules.contains("command = \"bash run.sh\"") && rules.contains("scripts = { \"run.sh\""),
         "{rules}"
@@ -71,16 +38,16 @@ fn r11_a_rule_for_a_line_that_runs_a_script_ends_when_the_script_changes() {
     // As it was, it runs without a card.
     say(&mut program, "again");
     program.until_quiet("That was 1.");
-    assert_eq!(ran(talk.place.path()), 2);
-    let told = talk.told(&["rules", "explain", "bash run.sh"]);
+    assert_eq!(ran(person.place.path()), 2);
+    let told = person.told(&["rules", "explain", "bash run.sh"]).0;
     assert!(told.contains("speaks: allow bash_exec of exactly: bash run.sh (run.sh unchanged)"), "{told}");
 
     // Changed by a letter it asks, and says why.
-    std::fs::write(talk.path("project/run.sh"), "echo >> ran \n").unwrap();
+    std::fs::write(person.path("project/run.sh"), "echo >> ran \n").unwrap();
     say(&mut program, "once more");
     program.until_asked("run.sh has changed since you allowed it by a rule");
-    assert_eq!(ran(talk.place.path()), 2, "nothing ran");
-    let told = talk.told(&["rules", "explain", "bash run.sh"]);
+    assert_eq!(ran(person.place.path()), 2, "nothing ran");
+    let told = person.told(&["rules", "explain", "bash run.sh"]).0;
     for part in
         ["does not speak: allow bash_exec of exactly: bash run.sh", "because run.sh has changed", "it asks"]
     {
@@ -90,52 +57,52 @@ fn r11_a_rule_for_a_line_that_runs_a_script_ends_when_the_script_changes() {
 
 #[test]
 fn r11_a_rule_without_its_scripts_is_off_and_explain_prints_what_is_missing() {
-    let talk = Talk::new(turns(1));
-    let file = talk.path("home/aye/config/rules.toml");
+    let person = Person::new(turns(1)).with("run.sh", "echo >> ran\n");
+    let file = person.rules();
     let rule = "[[rule]]\nsays = \"allow\"\ntool = \"bash_exec\"\ncommand = \"bash run.sh\"\n";
     std::fs::write(&file, rule).unwrap();
-    let (said, _, code) = Setup::again(&talk.place, &["rules", "check"]).print("");
+    let (said, _, code) = Setup::again(&person.place, &["rules", "check"]).print("");
     assert!(
         code == 2 && said.contains("the command runs run.sh, and the rule does not say what that holds"),
         "{said}"
     );
-    let told = talk.told(&["rules", "explain", "bash run.sh"]);
+    let told = person.told(&["rules", "explain", "bash run.sh"]).0;
     let line = told
         .lines()
         .find_map(|line| line.trim().strip_prefix("scripts = "))
         .unwrap_or_else(|| panic!("{told}"));
     assert!(told.contains("it asks"), "{told}");
     std::fs::write(&file, format!("{rule}scripts = {line}\n")).unwrap();
-    let mut program = talk.start(&[]);
+    let mut program = person.start(&[]);
     program.until("You talk to");
     say(&mut program, "go");
     program.until_quiet("That was 0.");
-    assert_eq!(ran(talk.place.path()), 1, "with the line that was printed it speaks");
+    assert_eq!(ran(person.place.path()), 1, "with the line that was printed it speaks");
 }
 
 #[test]
 fn r11_a_yes_for_the_session_ends_too_and_both_grants_and_explain_say_why() {
-    let talk = Talk::new(turns(3));
-    let mut program = talk.start(&[]);
+    let person = Person::new(turns(3)).with("run.sh", "echo >> ran\n");
+    let mut program = person.start(&[]);
     program.until("You talk to");
     say(&mut program, "go");
     program.until_asked("bash run.sh");
     program.insists("a", "from now on, without asking");
     program.insists("\r", "That was 0.");
-    let told = talk.told(&["rules", "explain", "--continue", "bash run.sh"]);
+    let told = person.told(&["rules", "explain", "--continue", "bash run.sh"]).0;
     for part in
         ["what you allowed in this session", "before with enter, on call 1 of this session", "it goes ahead"]
     {
         assert!(told.contains(part), "{part}: {told}");
     }
-    assert!(talk.told(&["rules", "explain", "bash run.sh"]).contains("it asks"), "without the session");
-    std::fs::write(talk.path("project/run.sh"), "rm -f ran\n").unwrap();
+    assert!(person.told(&["rules", "explain", "bash run.sh"]).0.contains("it asks"), "without the session");
+    std::fs::write(person.path("project/run.sh"), "rm -f ran\n").unwrap();
     say(&mut program, "again");
     program.until_asked("run.sh has changed since you allowed it on call 1 of this session");
-    let told = talk.told(&["rules", "explain", "--continue", "bash run.sh"]);
+    let told = person.told(&["rules", "explain", "--continue", "bash run.sh"]).0;
     assert!(told.contains("not any more: run.sh has changed since you allowed it on call 1"), "{told}");
     program.insists("n", "That was 1.");
-    assert_eq!(ran(talk.place.path()), 1);
+    assert_eq!(ran(person.place.path()), 1);
     // Every call is there, with why it went ahead or was asked.
     say(&mut program, "/grants");
     program.until("for this session  no cal");
@@ -148,12 +115,13 @@ fn r11_a_yes_for_the_session_ends_too_and_both_grants_and_explain_say_why() {
 
 #[test]
 fn r11_where_a_script_cannot_be_seen_nothing_lasting_is_offered_and_it_is_said_why() {
-    let talk = Talk::new(vec![runs("for f in *.sh; do bash $f; done"), says("Done.")]);
-    let mut program = talk.start(&[]);
+    let person = Person::new(vec![runs("for f in *.sh; do bash $f; done"), says("Done.")])
+        .with("run.sh", "echo >> ran\n");
+    let mut program = person.start(&[]);
     program.until("You talk to");
     say(&mut program, "go");
     program.until_asked("for f in");
     program.insists("a", "asked about each time, because it holds a loop");
     program.insists("y", "Done.");
-    assert_eq!(ran(talk.place.path()), 1);
+    assert_eq!(ran(person.place.path()), 1);
 }

@@ -1,12 +1,12 @@
 //! A model of the person's choice that looks at what would go ahead, asked by the real program over a real socket.
 
+use crate::support::kept::entries;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{calls_after, runs, say, says};
 use aye::chat::{Advice, Adviser, Entry, Usage};
-use aye::store::read;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -69,14 +69,6 @@ fn runs_before(answer: Answer, more: &str, command: &str, files: &[(&str, &str)]
     let setup = set(setup, &settings).env("OTHER_KEY", "sk-other-1234567890");
     let program = starts(setup, &service);
     Talk { _runtime: runtime, service, reader, program }
-}
-
-fn entries(place: &Path) -> Vec<Entry> {
-    let folder = place.join("home/aye/data/sessions");
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let file: PathBuf =
-        files.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "jsonl")).unwrap();
-    read(&file).unwrap().entries
 }
 
 fn said(place: &Path) -> Option<(Advice, String, bool, Option<Usage>)> {

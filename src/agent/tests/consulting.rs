@@ -5,7 +5,6 @@ mod below;
 
 use super::*;
 use crate::chat::audit::{Holds, records};
-use crate::policy::{About, At, Holds as RuleHolds, Rule, Rules, Says};
 
 /// What an adviser does.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -259,14 +258,20 @@ fn what_the_person_changed_stays_theirs() {
     assert_eq!(shape(&effects), ["allow says a", "ask a"]);
 }
 
-#[test]
-fn a_card_that_was_brought_before_its_turn_starts_nothing_early() {
+/// Two calls of one reply: the first asks, and the person has brought the card of the second.
+fn second_brought() -> State {
     let mut state = asking(1, false);
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "t"), ("b", "t")]);
     let effects = planned(&mut state, "a", covered(Access::Write("a".into())));
     consulted(&mut state, &effects, answer(Does::Says(Advice::Ask)));
     update(&mut state, Event::Brought(Some("b".into())));
+    state
+}
+
+#[test]
+fn a_card_that_was_brought_before_its_turn_starts_nothing_early() {
+    let mut state = second_brought();
     let asks = planned(&mut state, "b", covered(Access::Write("b".into())));
     assert_eq!(shape(&asks), ["CONSULT b"]);
     assert_eq!(state.waiting(), None, "no other card meanwhile: a key is meant for this one");
@@ -288,12 +293,7 @@ fn a_card_that_was_brought_before_its_turn_starts_nothing_early() {
 
 #[test]
 fn a_card_that_was_brought_and_is_refused_gives_way_to_the_one_whose_turn_it_is() {
-    let mut state = asking(1, false);
-    said(&mut state, "go");
-    replies(&mut state, "", &[("a", "t"), ("b", "t")]);
-    let effects = planned(&mut state, "a", covered(Access::Write("a".into())));
-    consulted(&mut state, &effects, answer(Does::Says(Advice::Ask)));
-    update(&mut state, Event::Brought(Some("b".into())));
+    let mut state = second_brought();
     let effects = planned(&mut state, "b", covered(Access::Write("b".into())));
     let effects = consulted(&mut state, &effects, answer(Does::Says(Advice::Deny))).unwrap();
     assert_eq!(shape(&effects), ["deny says b", "refuse b", "refused b"]);
@@ -358,18 +358,7 @@ fn what_a_second_reader_cost_is_counted() {
 
 #[test]
 fn a_hook_does_not_go_over_a_rule_that_asks() {
-    let asks = Rule {
-        says: Says::Ask,
-        tool: Some("t".into()),
-        about: About::Anything,
-        holds: RuleHolds::Everywhere,
-        created: String::new(),
-        expires: String::new(),
-        scripts: Vec::new(),
-        key: String::new(),
-        at: At { file: "rules.toml".into(), line: 1 },
-    };
-    for (list, expected) in [(Vec::new(), "allow"), (vec![asks], "ask")] {
+    for (list, expected) in [(Vec::new(), "allow"), (vec![rule(Says::Ask, "t")], "ask")] {
         let mut state = asking(1, false);
         state.rules = std::sync::Arc::new(Rules { list, broken: None });
         judged(&mut state, covered(Access::Write("a".into())), &[Does::Says(Advice::Allow)]);

@@ -2,21 +2,9 @@
 
 use super::sub_agents::{beneath, handed, looked, ran, says};
 use super::*;
-use crate::policy::{About, At, Holds as RuleHolds, Rule, Rules, Says};
 
 #[test]
 fn r17_a_sub_agent_is_given_the_rules_of_the_person_and_nothing_wider() {
-    let rule = |says| Rule {
-        says,
-        tool: Some("write".into()),
-        about: About::Anything,
-        holds: RuleHolds::Everywhere,
-        created: String::new(),
-        expires: String::new(),
-        scripts: Vec::new(),
-        key: String::new(),
-        at: At { file: "rules.toml".into(), line: 1 },
-    };
     let read = |list, broken: Option<&str>| {
         let rules = std::sync::Arc::new(Rules { list, broken: broken.map(str::to_owned) });
         Event::RulesRead { rules, notices: Vec::new() }
@@ -33,7 +21,7 @@ fn r17_a_sub_agent_is_given_the_rules_of_the_person_and_nothing_wider() {
         let mut state = handed(&["one"]);
         // What is read, and what the person changes, while it works holds for what it calls from then on.
         says(&mut state, "one", "", &[("a", "write")]);
-        update(&mut state, read(says_.map(rule).into_iter().collect(), broken));
+        update(&mut state, read(says_.map(|says| rule(says, "write")).into_iter().collect(), broken));
         update(&mut state, Event::ModeChanged(mode));
         let shown = shape(&looked(&mut state, "one", "a", write()));
         assert_eq!(shown[0], format!("one: {expected} a"), "{says_:?} {broken:?} {mode:?}");

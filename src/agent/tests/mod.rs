@@ -20,7 +20,7 @@ mod window;
 
 use super::*;
 use crate::chat::*;
-use crate::policy::{Mode, Policy};
+use crate::policy::{About, At, Holds as RuleHolds, Mode, Policy, Rule, Rules, Says};
 use std::time::Duration;
 
 fn idle() -> State {
@@ -59,6 +59,21 @@ fn plan(access: Access) -> Intent {
         basis: Basis::default(),
         work: Work::Arguments(serde_json::Value::Null),
     }))
+}
+
+/// A rule of the person's for every call of a tool, everywhere.
+fn rule(says: Says, tool: &str) -> Rule {
+    Rule {
+        says,
+        tool: Some(tool.into()),
+        about: About::Anything,
+        holds: RuleHolds::Everywhere,
+        created: String::new(),
+        expires: String::new(),
+        scripts: Vec::new(),
+        key: String::new(),
+        at: At { file: "rules.toml".into(), line: 1 },
+    }
 }
 
 fn read() -> Intent {

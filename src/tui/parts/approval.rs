@@ -9,9 +9,9 @@ use super::listening::Listening;
 use super::scope::{self, Choosing};
 use crate::chat::{By, CallId, Decision, Plan, ToolCall, ToolSpec};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
+use crate::tui::parts::laid::Laid;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use form::Form;
-use looks::Laid;
 use ratatui::layout::Position;
 use std::path::Path;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub struct Approval {
     scroll: usize,
     page: usize,
     step: Step,
-    laid: Laid,
+    laid: Laid<()>,
 }
 
 /// What the card is at.

@@ -9,6 +9,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
+/// A card or list narrower than this inside, in cells, cannot be said to have been read.
+pub const READABLE: u16 = 16;
+
 /// What stands on a frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Frame<'a> {

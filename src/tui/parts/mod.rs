@@ -7,6 +7,7 @@ pub mod composer;
 pub mod filter;
 pub mod frame;
 pub mod help;
+pub mod laid;
 pub mod line;
 pub mod listening;
 pub mod pace;

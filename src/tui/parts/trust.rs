@@ -10,10 +10,10 @@ use crate::config::brought::{Brought, File, What};
 use crate::config::trust::Look;
 use crate::tui::host::Why;
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::laid::Laid;
 use crate::tui::text::reveal::{Shown, reveal};
 use crossterm::event::{KeyEvent, KeyEventKind};
 pub use looks::About;
-use looks::Laid;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub struct TrustCard {
     page: usize,
     /// The yes is on its way to the disk.
     keeping: bool,
-    laid: Laid,
+    laid: Laid<Option<u64>>,
 }
 
 /// What a key did.

@@ -27,13 +27,20 @@ pub const ALONE: &str = "[model]\ntitles = false\n[profiles.openai]\ncontext_win
 
 /// The one session on disk, whole. A line that is being written may be there in part for a moment.
 pub fn session(setup: &Setup) -> Vec<Entry> {
-    let folder = setup.place.path().join("home/aye/data/sessions");
-    let Some(Ok(file)) = std::fs::read_dir(folder).ok().and_then(|mut files| files.next()) else {
+    entries(setup.place.path())
+}
+
+/// The one session on disk, whole, of what was set up in this place. Nothing where there is none yet; what lies beside it
+/// (partial replies, locks) is no session.
+pub fn entries(place: &Path) -> Vec<Entry> {
+    let Ok(files) = std::fs::read_dir(place.join("home/aye/data/sessions")) else { return Vec::new() };
+    let mut files = files.map(|file| file.unwrap().path());
+    let Some(file) = files.find(|file| file.extension().is_some_and(|end| end == "jsonl")) else {
         return Vec::new();
     };
     let mut tries = 0;
     loop {
-        let read = read(&file.path()).unwrap();
+        let read = read(&file).unwrap();
         if read.notices.is_empty() {
             return read.entries;
         }

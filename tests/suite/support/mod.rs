@@ -8,6 +8,7 @@ pub mod hand;
 pub mod kept;
 #[cfg(target_os = "linux")]
 pub mod mounts;
+pub mod person;
 pub mod program;
 pub mod promise;
 pub mod scene;

@@ -4,7 +4,7 @@ use super::{Approval, Card, Seen, Step};
 use crate::chat::{Access, Basis, CommandLine, Held, Preview};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::audit;
-use crate::tui::parts::frame::{Frame, Sight};
+use crate::tui::parts::frame::{Frame, READABLE, Sight};
 use crate::tui::parts::transcript::sub_agent::asked_by;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, reveal, width};
@@ -13,11 +13,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
-use std::cell::RefCell;
 use std::sync::Arc;
-
-/// A card narrower than this inside cannot be said to have been read.
-const READABLE: u16 = 16;
 
 impl Approval {
     /// The rows it would like at this width; it scrolls in fewer.
@@ -84,19 +80,9 @@ impl Approval {
         seen
     }
 
-    /// Everything that is read in the card, wrapped. Laid out once for a width and a theme: a difference may have
-    /// twenty thousand lines.
+    /// Everything that is read in the card, wrapped.
     fn body(&self, card: &Card<'_>, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
-        if let Some(laid) = &*self.laid.0.borrow()
-            && laid.width == width
-            && laid.theme == *theme
-        {
-            return laid.lines.clone();
-        }
-        let lines = Arc::new(self.laid_out(card, width, theme));
-        *self.laid.0.borrow_mut() =
-            Some(Box::new(LaidOut { width, theme: theme.clone(), lines: lines.clone() }));
-        lines
+        self.laid.lines(width, (), theme, || self.laid_out(card, width, theme))
     }
 
     fn laid_out(&self, card: &Card<'_>, width: usize, theme: &Theme) -> Vec<Line<'static>> {
@@ -184,24 +170,6 @@ impl Approval {
                 ]
             }
         }
-    }
-}
-
-/// What is read in a card at its present step, laid out for a width and a theme. It only spares work, and counts for
-/// nothing where cards are compared.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Laid(RefCell<Option<Box<LaidOut>>>);
-
-#[derive(Debug, Clone)]
-struct LaidOut {
-    width: usize,
-    theme: Theme,
-    lines: Arc<Vec<Line<'static>>>,
-}
-
-impl PartialEq for Laid {
-    fn eq(&self, _: &Self) -> bool {
-        true
     }
 }
 

@@ -3,7 +3,7 @@
 use super::rows::{Rows, rows, rows_within};
 use super::{Draft, QuestionCard, Seen, Writing};
 use crate::chat::{Question, Questions, Source};
-use crate::tui::parts::frame::{Frame, Sight};
+use crate::tui::parts::frame::{Frame, READABLE, Sight};
 use crate::tui::parts::line::Line;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{markdown, reveal, width};
@@ -13,8 +13,6 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line as Text;
 
-/// A card narrower than this inside cannot be said to have been read.
-const READABLE: u16 = 16;
 /// Where a card is at least so wide inside, a preview stands beside the rows; else below them.
 const BESIDE: usize = 68;
 /// Rows of own words while they are written; more of them scroll.

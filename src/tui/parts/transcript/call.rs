@@ -1,6 +1,6 @@
 //! A call that came to its end: one line, or opened, with its arguments, its difference and its output.
 
-use super::{Ground, cache::Outsides, entry::plain, how_long, sub_agent};
+use super::{Ground, cache::Outsides, entry::plain, how_long, how_much::how_much, sub_agent};
 use crate::chat::session::Call;
 use crate::chat::{
     Answer, By, CallId, Decision, Diff, Entry, Giver, Outcome, Preview, Questions, Source, Staged, Status,
@@ -100,7 +100,7 @@ fn inner(ground: &Ground<'_>) -> usize {
     ground.width.saturating_sub(4).max(1)
 }
 
-/// `✓ read_file    tests/retry.rs:1-80      12 ms`.
+/// `✓ read_file    tests/retry.rs:1-80      80 lines · 12 ms`.
 pub fn line(
     ground: &Ground<'_>,
     call: &Call,
@@ -141,11 +141,9 @@ pub fn line(
         true => sub_agent::summed_up(ground, &call.call.id, took_ms),
         false => took,
     };
-    let took = match ended {
-        Some(ended) if took.is_empty() => ended.to_owned(),
-        Some(ended) => format!("{ended} · {took}"),
-        None => took,
-    };
+    let much = how_much(call, outcome);
+    let right = [ended, much.as_deref(), Some(took.as_str())].into_iter().flatten();
+    let took = right.filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" · ");
     row(ground.width, (mark, style), &call.call.name, &summary, &took, (theme.text, theme.dim))
 }
 

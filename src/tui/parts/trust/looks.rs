@@ -6,7 +6,7 @@ use crate::config::brought::{File, What};
 use crate::config::trust::Look;
 use crate::tui::host::Why;
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::frame::{Frame, Sight};
+use crate::tui::parts::frame::{Frame, READABLE, Sight};
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, reveal, width};
 use crate::tui::theme::Theme;
@@ -14,12 +14,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A card narrower than this inside cannot be said to have been read.
-const READABLE: u16 = 16;
 /// What stands before all that comes from a file.
 const BAR: &str = "│ ";
 
@@ -115,38 +112,13 @@ impl TrustCard {
         ]
     }
 
-    /// Everything that is read in the card, wrapped; laid out once for a width and a theme.
+    /// Everything that is read in the card, wrapped.
     fn body(&self, about: About<'_>, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
-        if let Some(laid) = &*self.laid.0.borrow()
-            && (laid.width, laid.window) == (width, about.window)
-            && laid.theme == *theme
-        {
-            return laid.lines.clone();
-        }
-        let mut body = Body { lines: Vec::new(), width: width.max(1), theme };
-        body.card(self, about);
-        let lines = Arc::new(body.lines);
-        let laid = LaidOut { width, window: about.window, theme: theme.clone(), lines: lines.clone() };
-        *self.laid.0.borrow_mut() = Some(Box::new(laid));
-        lines
-    }
-}
-
-/// What is read in a card, laid out. It only spares work, and counts for nothing where cards are compared.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Laid(RefCell<Option<Box<LaidOut>>>);
-
-#[derive(Debug, Clone)]
-struct LaidOut {
-    width: usize,
-    window: Option<u64>,
-    theme: Theme,
-    lines: Arc<Vec<Line<'static>>>,
-}
-
-impl PartialEq for Laid {
-    fn eq(&self, _: &Self) -> bool {
-        true
+        self.laid.lines(width, about.window, theme, || {
+            let mut body = Body { lines: Vec::new(), width: width.max(1), theme };
+            body.card(self, about);
+            body.lines
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Row, Seen, Waits};
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::frame::{Frame, Sight};
+use crate::tui::parts::frame::{Frame, READABLE, Sight};
 use crate::tui::parts::line::Line;
 use crate::tui::text::{reveal, width, wrap};
 use crate::tui::theme::Theme;
@@ -10,8 +10,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-/// A list narrower than this inside cannot be said to have been read.
-const READABLE: u16 = 16;
 /// Cells of a tool's name, and of how far a call reaches.
 const TOOL: usize = 14;
 const REACH: usize = 18;

@@ -1,0 +1,78 @@
+//! A person who has one project, and a service that answers: the program begins again in them as often as a test wants.
+
+use super::kept::{ALONE, settings};
+use super::program::{Program, Setup};
+use super::service::{Answer, Service};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::runtime::Runtime;
+
+/// The person, the project and the service.
+pub struct Person {
+    _runtime: Runtime,
+    pub service: Service,
+    pub place: Arc<tempfile::TempDir>,
+}
+
+impl Person {
+    /// A project without a file; the service gives these answers, in order.
+    pub fn new(answers: Vec<Answer>) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let service = runtime.block_on(Service::start(answers));
+        let setup = Setup::new(&[]);
+        settings(&setup, ALONE);
+        Self { _runtime: runtime, service, place: setup.place.clone() }
+    }
+
+    /// With a file of the project that was there before.
+    pub fn with(self, name: &str, text: &str) -> Self {
+        self.has(name, text);
+        self
+    }
+
+    /// With these rules of the person's own.
+    pub fn with_rules(self, text: &str) -> Self {
+        fs::write(self.rules(), text).unwrap();
+        self
+    }
+
+    /// Writes a file of the project, and the folders that it needs.
+    pub fn has(&self, name: &str, text: &str) {
+        let file = self.project().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    /// The folder that the program works in.
+    pub fn project(&self) -> PathBuf {
+        self.path("project")
+    }
+
+    /// The file where the person's rules are kept.
+    pub fn rules(&self) -> PathBuf {
+        self.path("home/aye/config/rules.toml")
+    }
+
+    /// A path below the folder that holds both the project and the home.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.place.path().join(path)
+    }
+
+    /// The program with these arguments, about to begin.
+    pub fn setup(&self, more: &[&str]) -> Setup {
+        let address = ["--base-url", &self.service.base_url, "--model", "scripted-7b"];
+        let arguments: Vec<&str> = address.iter().copied().chain(more.iter().copied()).collect();
+        Setup::again(&self.place, &arguments).size(110, 36)
+    }
+
+    /// The program with these arguments on a terminal.
+    pub fn start(&self, more: &[&str]) -> Program {
+        self.setup(more).start()
+    }
+
+    /// What a program without a terminal says, what it complains of, and its exit code.
+    pub fn told(&self, arguments: &[&str]) -> (String, String, i32) {
+        Setup::again(&self.place, arguments).print("")
+    }
+}
