@@ -211,12 +211,12 @@ impl Host for Around {
                 self.hand_over_with(session, Some(offered));
             }
             Wish::Drop(id) => {
-                let layer = self.wiring.places.rehearsal(&id);
+                let (places, own) = (self.wiring.places.clone(), self.session.clone());
                 self.aside(move || {
-                    Some(match rehearsal::throw_away(&layer) {
+                    Some(match rehearsal::throw_away(&places, &id, Some(&own)) {
                         Ok(()) => Reply::Done("what was rehearsed is thrown away".to_owned()),
                         Err(error) => {
-                            Reply::Notice(format!("What was rehearsed could not be thrown away: {error}."))
+                            Reply::Notice(format!("What was rehearsed could not be thrown away: {error:#}."))
                         }
                     })
                 });

@@ -12,7 +12,7 @@ use crate::print;
 use crate::project::altered;
 use crate::project::disk::Disk;
 use crate::project::rehearsal::Rehearsal;
-use crate::store::{Places, Sessions};
+use crate::store::{Places, Removal, Sessions};
 use crate::tui::host::Rehearsed;
 use crate::tui::parts::rehearsal::{branches, change, step};
 use crate::tui::text::clean::{clean, one_line};
@@ -111,10 +111,12 @@ pub(super) fn find(sessions: &Sessions, here: &Path, named: Option<&str>) -> Res
 /// What a dry run came to.
 fn look(places: &Places, here: &Path, id: &SessionId) -> Result<Looked> {
     let read = Sessions::new(places.sessions()).read(id).map_err(Mistake::of)?;
-    let (folder, dry_run) = read
-        .header
-        .as_ref()
-        .map_or_else(|| (here.to_owned(), true), |header| (header.folder.clone(), header.dry_run));
+    let (folder, dry_run) = match &read.header {
+        // This folder's own name may be one that no header can hold.
+        Some(header) if header.is_of(here) => (here.to_owned(), header.dry_run),
+        Some(header) => (header.folder.clone(), header.dry_run),
+        None => (here.to_owned(), true),
+    };
     if !dry_run {
         return Err(Mistake(format!("session {id} is for real: nothing was rehearsed in it")).into());
     }
@@ -169,9 +171,21 @@ pub(super) fn offers(wiring: &Wiring, here: &Path, named: Option<&str>, hunks: b
     Ok(Offered { said: APPLY.to_owned(), calls })
 }
 
-/// Throws a layer away. One that is not there is no error.
-pub(super) fn throw_away(layer: &Path) -> io::Result<()> {
-    crate::project::rehearsal::clear(layer)
+/// Throws away what a session rehearsed; one that rehearsed nothing is no error. `own` is the session that this process has
+/// open.
+///
+/// # Errors
+/// Where another process has the session open, or a command of it still runs.
+pub(super) fn throw_away(places: &Places, id: &SessionId, own: Option<&SessionId>) -> Result<()> {
+    let layer = places.rehearsal(id);
+    let _held = match own {
+        Some(own) if own == id => None,
+        Some(_) | None => Some(Removal::hold(places, std::slice::from_ref(id)).map_err(Mistake::of)?),
+    };
+    crate::project::rehearsal::clear(&layer).map_err(|error| match error.kind() {
+        io::ErrorKind::ResourceBusy => Mistake(error.to_string()).into(),
+        _ => anyhow::anyhow!("{}: {error}", layer.display()),
+    })
 }
 
 /// Throws away what was rehearsed; asks first where it is anything.
@@ -186,6 +200,8 @@ fn drop(places: &Places, id: &SessionId, yes: bool) -> Result<()> {
         writeln!(out, "Nothing was rehearsed in session {id}.")?;
         return Ok(());
     }
+    // Said before anything is asked.
+    std::mem::drop(Removal::hold(places, std::slice::from_ref(id)).map_err(Mistake::of)?);
     if !yes {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(Mistake(format!(
@@ -202,7 +218,7 @@ fn drop(places: &Places, id: &SessionId, yes: bool) -> Result<()> {
             return Ok(());
         }
     }
-    throw_away(&layer).map_err(|error| anyhow::anyhow!("{}: {error}", layer.display()))?;
+    throw_away(places, id, None)?;
     writeln!(out, "What session {id} rehearsed is thrown away; the session itself stays.")?;
     Ok(())
 }

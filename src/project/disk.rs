@@ -1,6 +1,7 @@
 //! The real folder.
 
-use super::{Error, Found, Located, Reader, Writer, index, path, whole};
+use super::whole::{self, Whole};
+use super::{Error, Found, Located, Reader, Writer, index, path};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -89,7 +90,8 @@ impl Reader for Disk {
 
 impl Writer for Disk {
     fn write(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
-        whole::replace(&at.real, &at.shown, before, after)
+        let before = before.map(Whole::of);
+        whole::replace(&at.real, &at.shown, before, Whole::of(after), Path::new("/"))
     }
 }
 

@@ -121,6 +121,15 @@ pub enum Error {
     /// The text is no path.
     #[error("{0}")]
     BadPath(String),
+    /// There is no room for it.
+    #[error("{}: the disk is full. Nothing was changed there; make room and try again", .0.display())]
+    Full(PathBuf),
+    /// There is no room for it in the layer of a dry run.
+    #[error("{}: the disk is full that holds the layer of this dry run. Nothing was changed there; make room on it, or throw away what was rehearsed (/rehearsal drop), and try again", .0.display())]
+    LayerFull(PathBuf),
+    /// The project's own folder is not there any more.
+    #[error("the project's folder {} is not there any more; nothing was changed", .0.display())]
+    NoProject(PathBuf),
     /// The system says no.
     #[error("{}: {source}", path.display())]
     Io {
@@ -129,4 +138,25 @@ pub enum Error {
         /// The system's words.
         source: io::Error,
     },
+}
+
+impl Error {
+    /// The system's error at a path.
+    fn io(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        if is_full(&source) { Self::Full(path) } else { Self::Io { path, source } }
+    }
+
+    /// The system's error in the layer of a dry run, told with the path that was to change.
+    fn in_layer(path: &Path, source: io::Error) -> Self {
+        match Self::io(path, source) {
+            Self::Full(path) => Self::LayerFull(path),
+            other => other,
+        }
+    }
+}
+
+/// Whether there was no room, or none for this person.
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

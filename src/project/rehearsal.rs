@@ -4,31 +4,34 @@
 //! holds what changed, a device 0:0 stands for what is gone, and a mark on a folder hides what the project holds in it.
 
 mod change;
+mod clear;
 mod layer;
+mod lock;
+#[cfg(test)]
+mod odd;
 mod origins;
 mod state;
 #[cfg(test)]
 mod tests;
 mod walk;
 
-pub use change::{Change, Node, node};
-pub use layer::clear;
-pub use origins::{fingerprint, is_blank};
+pub use change::{Change, Node, node, node_in};
+pub use clear::{clear, empty};
+pub use lock::hold;
+pub use origins::Fingerprint;
 
 use super::disk::Disk;
 use super::{Error, Found, Located, Reader, Writer, path, whole};
 use crate::chat::Digest;
 use layer::Spot;
 use std::collections::HashMap;
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// The folder of the layer that holds what changed.
 pub const UPPER: &str = "upper";
-/// The file whose lock is held while something writes in the layer.
-pub const LOCK: &str = "lock";
 
 /// The project with a layer over it. The layer is a folder of its own; opened again, it gives the same view.
 pub struct Rehearsal {
@@ -37,7 +40,7 @@ pub struct Rehearsal {
     layer: PathBuf,
     /// What changed, by its path in the project.
     upper: PathBuf,
-    origins: Mutex<Option<HashMap<PathBuf, Option<Digest>>>>,
+    origins: Mutex<Option<HashMap<PathBuf, Fingerprint>>>,
 }
 
 impl Rehearsal {
@@ -98,14 +101,6 @@ impl Rehearsal {
             }
         }
         Ok(())
-    }
-
-    /// Keeps commands off the layer until it is dropped.
-    fn locked(&self) -> std::io::Result<File> {
-        std::fs::create_dir_all(&self.layer)?;
-        let file = File::options().create(true).append(true).open(self.layer.join(LOCK))?;
-        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
-        Ok(file)
     }
 }
 
@@ -170,7 +165,7 @@ impl Writer for Rehearsal {
                 at.shown.display()
             )));
         };
-        let failed = |source| Error::Io { path: at.shown.clone(), source };
+        let failed = |source| Error::in_layer(&at.shown, source);
         let now = |below: bool| {
             let now = match self.read(at) {
                 Ok(bytes) => Some(bytes),
@@ -184,9 +179,11 @@ impl Writer for Rehearsal {
         };
         self.fits(at)?;
         now(false)?;
-        let _lock = self.locked().map_err(failed)?;
+        // Commands keep off the layer until this is closed.
+        let _lock = lock::hold(&self.layer).map_err(failed)?;
         now(true)?;
-        self.note([below.as_path()].into_iter()).map_err(failed)?;
+        let way = below.ancestors().filter(|path| !path.as_os_str().is_empty());
+        self.note(way).map_err(failed)?;
         let old = self.meta(at);
         if old.is_some() {
             // One made read-only is meant to stay as it is, in a rehearsal too.
@@ -195,9 +192,7 @@ impl Writer for Rehearsal {
             rustix::fs::access(&stands, rustix::fs::Access::WRITE_OK)
                 .map_err(|errno| failed(errno.into()))?;
         }
-        let folder = below.parent().unwrap_or(Path::new(""));
-        layer::make_way(&self.upper, self.root(), folder).map_err(failed)?;
-        layer::put(&self.upper.join(&below), after, old.as_ref()).map_err(failed)
+        layer::put(&self.layer, self.root(), &below, after, old.as_ref()).map_err(failed)
     }
 
     fn state(&self) -> Digest {

@@ -47,8 +47,9 @@ pub struct StageShell {
     /// The folder for temporary files and the person's home: what programs take for granted that they may write.
     places: Vec<PathBuf>,
     memory: Option<u64>,
-    /// One command at a time: two mounts of one layer would not see each other.
-    turn: tokio::sync::Mutex<()>,
+    /// One command at a time: two mounts of one layer would not see each other. Whether all is noted that commands
+    /// changed so far.
+    turn: tokio::sync::Mutex<bool>,
 }
 
 /// How commands are rehearsed.
@@ -60,6 +61,8 @@ pub enum Commands {
     Told(Arc<str>),
 }
 
+/// Bytes: what is less than this is no room.
+const ROOM: u64 = 64 << 10;
 /// How long the trial of a stage may take: on a machine that is busy to its limits some milliseconds become seconds.
 const TRIAL: Duration = Duration::from_secs(30);
 
@@ -81,13 +84,30 @@ impl StageShell {
         line: &CommandLine,
         progress: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Ran, Error> {
-        let _turn = self.turn.lock().await;
+        let mut noted = self.turn.lock().await;
         // A command that was stopped half-way may have left something.
-        self.note().await;
+        if !*noted {
+            self.note().await;
+        }
+        *noted = false;
         let setting = self.setting(line);
         let ran = self.shell.run_with(line, setting.arguments(STAGE), progress).await;
-        self.note().await;
-        ran
+        *noted = self.note().await;
+        match ran {
+            // What does not fit is no missing stage: the next command may have one.
+            Err(Error::Unstaged(why)) if why.is_full() => Err(Error::LayerFull(line.folder.clone())),
+            ran => ran,
+        }
+    }
+
+    /// Whether no room is left on the disk that the layer is on.
+    pub fn is_full(&self) -> bool {
+        let disk = rustix::fs::statvfs(self.play.folder());
+        // Some file systems have as many files as one likes, and say that there are none.
+        let full = |disk: rustix::fs::StatVfs| {
+            disk.f_bavail.saturating_mul(disk.f_frsize) < ROOM || (disk.f_files > 0 && disk.f_favail < 8)
+        };
+        disk.is_ok_and(full)
     }
 
     /// What the stage of a command is made of.
@@ -102,11 +122,11 @@ impl StageShell {
         Setting { memory: self.memory, ..setting }
     }
 
-    /// What a command changed is noted with what the project held there.
-    async fn note(&self) {
+    /// Notes what a command changed with what the project held there; whether that could be done. Where it cannot the
+    /// layer's disk is full: it is tried again before the next command, and what changed since is a conflict then.
+    async fn note(&self) -> bool {
         let play = self.play.clone();
-        // Where it cannot be noted the layer's disk is full, which the next write says.
-        let _ = tokio::task::spawn_blocking(move || play.note_origins()).await;
+        tokio::task::spawn_blocking(move || play.note_origins()).await.is_ok_and(|noted| noted.is_ok())
     }
 }
 

@@ -1,21 +1,21 @@
 //! Reads and replaces files as a whole, below a real path: no link on the way is followed, nothing waits.
 
+mod way;
+
+pub use way::{Way, way};
+
 use super::{Error, READ_LIMIT};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::path::{Component, Path};
+use std::path::Path;
 
-/// What a folder is opened with: on Linux a mere place, which needs no right to list it.
-#[cfg(target_os = "linux")]
-const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-#[cfg(not(target_os = "linux"))]
-const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// What a file is read with.
-const READING: OFlags = OFlags::NONBLOCK.union(OFlags::NOFOLLOW).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+pub const READING: OFlags =
+    OFlags::NONBLOCK.union(OFlags::NOFOLLOW).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 /// What a file is made with.
 const MAKING: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -23,41 +23,73 @@ const MAKING: OFlags =
 /// What the name of a new file begins with, until it is whole and takes its place.
 pub const BESIDE: &str = ".aye-writing-";
 
+/// What a file holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Whole<'a> {
+    /// All of it.
+    pub bytes: &'a [u8],
+    /// Its permissions, where they count: the lower twelve bits.
+    pub mode: Option<u32>,
+}
+
+impl<'a> Whole<'a> {
+    /// These bytes, whatever the permissions.
+    pub fn of(bytes: &'a [u8]) -> Self {
+        Self { bytes, mode: None }
+    }
+}
+
 /// The whole file at `real`, which errors call `shown`.
 pub fn read(real: &Path, shown: &Path) -> Result<Vec<u8>, Error> {
     let (parent, name) = split(real, shown)?;
-    let folder = folder(parent, false).map_err(|errno| error(errno, shown))?;
-    Ok(read_in(&folder, name, shown)?.0)
+    let way = way(parent, None).map_err(|errno| error(errno, shown))?;
+    Ok(read_in(&way.folder, name, shown)?.0)
 }
 
-/// Replaces the file at `real`, or makes it with its folders, if it holds exactly `before`. The new file is written
-/// beside the old one and takes its place in one step, so a full disk or a crash leaves the old one. It keeps mode and
-/// owner; it is no longer the same file as its hard links, and extended attributes are not carried over.
-pub fn replace(real: &Path, shown: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
+/// Replaces the file at `real`, or makes it with its folders, those of them that are below `top`, if it holds exactly
+/// `before`. The new file is written beside the old one and takes its place in one step, so a full disk or a crash leaves
+/// the old one, and no folder that was made for it. It keeps mode and owner where no mode is given; it is no longer the
+/// same file as its hard links, and extended attributes are not carried over.
+pub fn replace(
+    real: &Path,
+    shown: &Path,
+    before: Option<Whole<'_>>,
+    after: Whole<'_>,
+    top: &Path,
+) -> Result<(), Error> {
     let (parent, name) = split(real, shown)?;
     let failed = |errno| error(errno, shown);
-    let folder = folder(parent, before.is_none()).map_err(|errno| match errno {
+    let make = before.is_none().then_some(top);
+    let way = way(parent, make).map_err(|errno| match errno {
         // The file went, and its folder with it.
         Errno::NOENT => Error::Changed(shown.to_owned()),
         errno => error(errno, shown),
     })?;
-    let old = unchanged(&folder, name, shown, before)?;
-    if old.is_some() {
-        // The exchange needs no right to the file itself, but one made read-only is meant to stay as it is.
-        rustix::fs::accessat(&folder, name, rustix::fs::Access::WRITE_OK, AtFlags::empty())
-            .map_err(failed)?;
+    let folder = &way.folder;
+    let write = || {
+        let old = unchanged(folder, name, shown, before)?;
+        if old.is_some() {
+            // The exchange needs no right to the file itself, but one made read-only is meant to stay as it is.
+            rustix::fs::accessat(folder, name, rustix::fs::Access::WRITE_OK, AtFlags::empty())
+                .map_err(failed)?;
+        }
+        let beside = format!("{BESIDE}{}", ulid::Ulid::new());
+        let done = write_beside(folder, &beside, old.as_ref(), after)
+            .map_err(|source| Error::io(shown, source))
+            .and_then(|()| unchanged(folder, name, shown, before))
+            .and_then(|_| take_place(folder, &beside, name, before.is_none(), shown));
+        if done.is_err() {
+            let _ = rustix::fs::unlinkat(folder, &*beside, AtFlags::empty());
+        }
+        done
+    };
+    if let Err(error) = write() {
+        way.undo();
+        return Err(error);
     }
-    let beside = format!("{BESIDE}{}", ulid::Ulid::new());
-    let done = write_beside(&folder, &beside, old.as_ref(), after)
-        .map_err(|source| Error::Io { path: shown.to_owned(), source })
-        .and_then(|()| unchanged(&folder, name, shown, before))
-        .and_then(|_| take_place(&folder, &beside, name, before.is_none(), shown));
-    if done.is_err() {
-        let _ = rustix::fs::unlinkat(&folder, &*beside, AtFlags::empty());
-    }
-    done?;
     // Some file systems cannot do this to a folder; the file itself is safe by then.
-    if let Ok(handle) = rustix::fs::openat(&folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+    if let Ok(handle) = rustix::fs::openat(&way.folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+    {
         let _ = rustix::fs::fsync(handle);
     }
     Ok(())
@@ -69,25 +101,6 @@ fn split<'a>(real: &'a Path, shown: &Path) -> Result<(&'a Path, &'a OsStr), Erro
         (Some(parent), Some(name)) => Ok((parent, name)),
         (_, _) => Err(Error::NotAFile { path: shown.to_owned(), kind: "a folder" }),
     }
-}
-
-/// Opens a folder from the top, one name after the other, so that one that became a link since is not followed.
-pub fn folder(path: &Path, make: bool) -> Result<OwnedFd, Errno> {
-    let mut folder = rustix::fs::openat(CWD, "/", FOLDER, Mode::empty())?;
-    for part in path.components() {
-        let Component::Normal(name) = part else { continue };
-        folder = match rustix::fs::openat(&folder, name, FOLDER, Mode::empty()) {
-            Err(Errno::NOENT) if make => {
-                match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
-                    Ok(()) | Err(Errno::EXIST) => {}
-                    Err(errno) => return Err(errno),
-                }
-                rustix::fs::openat(&folder, name, FOLDER, Mode::empty())?
-            }
-            opened => opened?,
-        };
-    }
-    Ok(folder)
 }
 
 /// Reads a regular file of a folder. It is looked at before it is opened, since to open a device may do something.
@@ -102,7 +115,7 @@ fn read_in(folder: &OwnedFd, name: &OsStr, shown: &Path) -> Result<(Vec<u8>, Sta
     File::from(file)
         .take(READ_LIMIT + 1)
         .read_to_end(&mut bytes)
-        .map_err(|source| Error::Io { path: shown.to_owned(), source })?;
+        .map_err(|source| Error::io(shown, source))?;
     // Files of the system tell no size.
     if bytes.len() as u64 > READ_LIMIT {
         return Err(Error::TooLarge { path: shown.to_owned(), size: bytes.len() as u64 });
@@ -133,30 +146,37 @@ fn unchanged(
     folder: &OwnedFd,
     name: &OsStr,
     shown: &Path,
-    before: Option<&[u8]>,
+    before: Option<Whole<'_>>,
 ) -> Result<Option<Stat>, Error> {
+    let same = |now: &[u8], stat: &Stat, before: Whole<'_>| {
+        let mode = Mode::from_raw_mode(stat.st_mode as RawMode).as_raw_mode();
+        now == before.bytes && before.mode.is_none_or(|mode_before| mode_before as RawMode == mode)
+    };
     match (read_in(folder, name, shown), before) {
-        (Ok((now, stat)), Some(before)) if now == before => Ok(Some(stat)),
+        (Ok((now, stat)), Some(before)) if same(&now, &stat, before) => Ok(Some(stat)),
         (Err(Error::Missing(_)), None) => Ok(None),
         (Ok(_) | Err(Error::Missing(_) | Error::TooLarge { .. }), _) => Err(Error::Changed(shown.to_owned())),
         (Err(other), _) => Err(other),
     }
 }
 
-/// Writes the new bytes to a file of their own, down to the disk, with the old file's mode and owner.
-fn write_beside(folder: &OwnedFd, name: &str, old: Option<&Stat>, bytes: &[u8]) -> std::io::Result<()> {
-    // Without an old file the person's umask decides; with one, nobody else may look in before its mode is set.
-    let mode = if old.is_some() { 0o600 } else { 0o666 };
+/// Writes the new bytes to a file of their own, down to the disk, with the old file's owner, and its mode where no other is
+/// given.
+fn write_beside(folder: &OwnedFd, name: &str, old: Option<&Stat>, new: Whole<'_>) -> std::io::Result<()> {
+    // Without an old file the person's umask decides; else nobody else may look in before its mode is set.
+    let mode = if old.is_some() || new.mode.is_some() { 0o600 } else { 0o666 };
     let mut file = File::from(rustix::fs::openat(folder, name, MAKING, Mode::from_raw_mode(mode))?);
-    file.write_all(bytes)?;
+    file.write_all(new.bytes)?;
     if let Some(old) = old {
-        let new = rustix::fs::fstat(&file)?;
-        if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid) {
+        let its = rustix::fs::fstat(&file)?;
+        if (its.st_uid, its.st_gid) != (old.st_uid, old.st_gid) {
             let (owner, group) =
                 (rustix::fs::Uid::from_raw(old.st_uid), rustix::fs::Gid::from_raw(old.st_gid));
             rustix::fs::fchown(&file, Some(owner), Some(group))?;
         }
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(old.st_mode as RawMode))?;
+    }
+    if let Some(mode) = new.mode.map(|mode| mode as RawMode).or(old.map(|old| old.st_mode as RawMode)) {
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
     }
     file.sync_all()
 }
@@ -178,11 +198,11 @@ fn take_place(folder: &OwnedFd, beside: &str, name: &OsStr, new: bool, shown: &P
 }
 
 /// The system's error in our words.
-fn error(errno: Errno, shown: &Path) -> Error {
+pub fn error(errno: Errno, shown: &Path) -> Error {
     let path = shown.to_owned();
     match errno {
         Errno::NOENT => Error::Missing(path),
         Errno::LOOP => Error::NotAFile { path, kind: "a link" },
-        other => Error::Io { path, source: other.into() },
+        other => Error::io(shown, other.into()),
     }
 }

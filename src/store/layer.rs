@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The mark of a folder that hides what the project holds in it.
 const OPAQUE: &str = "user.overlay.opaque";
 /// What is the kernel's own, or no other process's, beside a layer.
-const LEFT: [&str; 2] = ["work", "lock"];
+const LEFT: [&str; 3] = ["work", "lock", "unfinished"];
 
 /// Copies the layers of a session, where there are some.
 pub fn copy(old: &Path, new: &Path) -> io::Result<()> {

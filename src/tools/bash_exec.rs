@@ -137,7 +137,7 @@ impl Tool for BashExec {
             Commands::Told(why) => why.clone(),
             Commands::OnStage(shell) => match shell.run(line, &*stage.progress).await {
                 Ok(ran) => {
-                    let hint = on_stage(line, &ran).unwrap_or_default();
+                    let hint = on_stage(line, &ran, shell.is_full()).unwrap_or_default();
                     return Ok(Rehearsed::Ran(self.told(&ran, line.seconds) + &hint));
                 }
                 Err(project::Error::Unstaged(why)) => why.to_string().into(),
@@ -188,9 +188,15 @@ fn behind(output: &str, ended: &str) -> String {
 }
 
 /// A line behind the output of a command that failed on what a stage does not have.
-fn on_stage(line: &CommandLine, ran: &Ran) -> Option<String> {
+fn on_stage(line: &CommandLine, ran: &Ran, full: bool) -> Option<String> {
     if ran.exit == Some(0) {
         return None;
+    }
+    if full || ran.output.contains("No space left on device") {
+        return Some(
+            "\nThe dry run may be why: the disk that holds its layer is full. What the command wrote until then is there, and may be half of a file; the person can make room on it, or throw away what was rehearsed with /rehearsal drop."
+                .to_owned(),
+        );
     }
     // The system's word for a file that belongs to somebody whom the stage does not know.
     if ran.output.contains("Value too large for defined data type") {

@@ -258,8 +258,9 @@ fn r30_on_the_screen_rehearsal_lists_reads_applies_and_drops() {
     say(&mut program, "go");
     program.until("Would do.");
     say(&mut program, "/rehearsal");
-    let screen = program.until("~ a.txt");
-    assert!(screen.contains("DRY RUN") && screen.contains("1 file changed"), "{screen}");
+    // What was said above it goes by itself.
+    let screen = program.until("rehearsed: 1 file changed, +1 −1");
+    assert!(screen.contains("DRY RUN") && screen.contains("~ a.txt"), "{screen}");
     program.keys("\x1b[B");
     program.keys("\r");
     let screen = program.until("1 + two");

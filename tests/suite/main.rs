@@ -27,6 +27,8 @@ mod escapes;
 mod floods;
 mod floors;
 mod forks;
+#[cfg(target_os = "linux")]
+mod full_disks;
 mod gateway;
 mod half_said;
 mod hands;
@@ -41,6 +43,8 @@ mod long_talks;
 mod modes;
 mod nasty;
 mod odd_disks;
+#[cfg(target_os = "linux")]
+mod odd_layers;
 mod odd_places;
 mod odd_servers;
 mod odd_sessions;
@@ -62,11 +66,15 @@ mod soak;
 #[cfg(target_os = "linux")]
 mod stage;
 #[cfg(target_os = "linux")]
+mod stage_agrees;
+#[cfg(target_os = "linux")]
 mod stage_escapes;
 mod sub_agents;
 mod support;
 mod talk;
 mod terminal;
+#[cfg(target_os = "linux")]
+mod thrown_away;
 mod titles;
 mod true_server;
 mod trust;

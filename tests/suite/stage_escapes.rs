@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Says aloud what a reader of the tests' output should know.
-fn aloud(words: &str) {
+pub fn aloud(words: &str) {
     let _ = writeln!(std::io::stdout(), "{words}");
 }
 

@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::project::disk::Disk;
+use crate::project::rehearsal::node;
+use crate::project::whole::BESIDE;
 use crate::project::{Writer, altered};
+use std::ffi::OsStr;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::sync::Arc;

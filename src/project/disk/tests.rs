@@ -176,7 +176,7 @@ fn r24_a_full_disk_leaves_the_old_file_whole() {
     let (left, kept) = (names(&disk), std::fs::read(disk.root().join("a")));
     let unmounted = Command::new("umount").arg(disk.root()).status();
     assert!(unmounted.unwrap().success());
-    assert!(matches!(result, Err(Error::Io { .. })), "{result:?}");
+    assert!(matches!(result, Err(Error::Full(_))), "{result:?}");
     assert_eq!(left, ["a"]);
     assert_eq!(kept.unwrap(), b"old");
 }

@@ -1,12 +1,15 @@
 //! What a rehearsal changed: every path that is another than the project's, with what it was and would be.
 
 use super::layer::{self, Above};
-use super::{Error, Reader, Rehearsal};
+use super::{Error, Fingerprint, Reader, Rehearsal};
 use crate::project::READ_LIMIT;
+use crate::project::whole::READING;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode, openat, readlinkat, statat};
 use std::collections::BTreeSet;
-use std::fs::{self, File, Metadata};
-use std::io::Read;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// What stands at a path.
@@ -63,7 +66,7 @@ impl Rehearsal {
         let mut folders = vec![(PathBuf::new(), false)];
         while let Some((folder, hidden)) = folders.pop() {
             let names = layer::names(&self.upper.join(&folder));
-            if hidden {
+            if hidden && self.has_folder(&folder) {
                 for name in listed(&self.root().join(&folder)) {
                     if !names.contains(&name) {
                         self.all_below(folder.join(name), &mut found);
@@ -73,7 +76,8 @@ impl Rehearsal {
             for name in names {
                 let path = folder.join(name);
                 match layer::look(&self.upper.join(&path)) {
-                    Above::Unsaid => continue,
+                    // It is there, but no path leads to it.
+                    Above::Unsaid => drop(found.insert(path)),
                     Above::Gone | Above::Other(_) => self.all_below(path, &mut found),
                     Above::Folder { hides, .. } => {
                         found.insert(path.clone());
@@ -87,28 +91,49 @@ impl Rehearsal {
 
     /// What changed at one path, where something did.
     pub fn change(&self, path: &Path) -> Result<Option<Change>, Error> {
-        let real = self.root().join(path);
         let spot = self.spot(path);
-        let stands = match (&spot.above, spot.below) {
-            (Some((above, _)), _) => Some(above.clone()),
-            (None, true) => return Ok(None),
-            (None, false) => None,
+        let (stands, after) = match (&spot.above, spot.below) {
+            (Some((above, _)), _) => (Some(above.clone()), node(above)),
+            (None, below) => match self.unseen(path) {
+                Some(unseen) => (None, unseen),
+                None if below => return Ok(None),
+                None => (None, Node::Nothing),
+            },
         };
-        let before = node(&real);
-        let after = stands.as_deref().map_or(Node::Nothing, node);
+        let before = self.real(path);
         let same = match (&before, &after, &stands) {
-            (Node::Other(one), Node::Other(other), Some(above)) => one == other && same_bytes(&real, above),
-            (before, after, _) => before == after,
+            (Node::Other(one), Node::Other(other), Some(above)) => {
+                one == other && same_bytes(&self.root().join(path), above)
+            }
+            (before, after, _) => before == after || self.is_as_it_was(path, after),
         };
         Ok((!same).then(|| Change { path: path.to_owned(), before, after }))
+    }
+
+    /// What a folder of the layer has there, where it cannot be looked at: a path that is too long for the system, for one.
+    fn unseen(&self, path: &Path) -> Option<Node> {
+        let error = self.upper.join(path).symlink_metadata().err()?;
+        let absent = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+        // Below anything else there is nothing, wherever a link leads.
+        let folder = self.spot(path.parent()?).above;
+        let within = folder.is_some_and(|(_, meta)| meta.is_dir());
+        (within && !absent).then(|| Node::Other(format!("something that cannot be looked at ({error})")))
+    }
+
+    /// Whether the layer holds what the project held at first, and nothing was applied there since: whatever became of the
+    /// real one then, the rehearsal changed nothing.
+    fn is_as_it_was(&self, path: &Path, after: &Node) -> bool {
+        let after = Fingerprint::of(after);
+        self.origin(path).is_some_and(|origin| origin == after) && !self.was_applied(path)
     }
 
     /// A path and whatever the project holds below it.
     fn all_below(&self, path: PathBuf, found: &mut BTreeSet<PathBuf>) {
         let mut waiting = vec![path];
+        let within = waiting[0].parent().is_some_and(|folder| self.has_folder(folder));
         while let Some(path) = waiting.pop() {
             let real = self.root().join(&path);
-            if real.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            if within && real.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
                 waiting.extend(listed(&real).into_iter().map(|name| path.join(name)));
             }
             found.insert(path);
@@ -123,34 +148,52 @@ fn listed(folder: &Path) -> Vec<std::ffi::OsString> {
 
 /// What stands at a path of the disk.
 pub fn node(path: &Path) -> Node {
-    let Ok(meta) = path.symlink_metadata() else { return Node::Nothing };
-    let (kind, mode) = (meta.file_type(), meta.mode() & 0o7777);
-    if kind.is_dir() {
-        return Node::Folder { mode };
-    }
-    if kind.is_symlink() {
-        let unread = |error| Node::Other(format!("a link that cannot be read ({error})"));
-        return fs::read_link(path).map_or_else(unread, Node::Link);
-    }
-    if !kind.is_file() {
-        return Node::Other(odd(&meta).to_owned());
-    }
-    if meta.len() > READ_LIMIT {
-        return Node::Other(format!("a file of {} bytes", meta.len()));
-    }
-    let unread = |error| Node::Other(format!("a file that cannot be read ({error})"));
-    fs::read(path).map_or_else(unread, |bytes| Node::File { bytes, mode })
+    node_in(CWD, path)
 }
 
-fn odd(meta: &Metadata) -> &'static str {
-    let kind = meta.file_type();
-    if kind.is_fifo() {
-        "a pipe"
-    } else if kind.is_socket() {
-        "a socket"
-    } else {
-        "a device"
+/// What stands at a path of a folder.
+pub fn node_in(folder: impl AsFd, path: &Path) -> Node {
+    let folder = folder.as_fd();
+    let Ok(stat) = statat(folder, path, AtFlags::SYMLINK_NOFOLLOW) else { return Node::Nothing };
+    let mode = permissions(stat.st_mode);
+    match FileType::from_raw_mode(stat.st_mode as RawMode) {
+        FileType::Directory => {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            match openat(folder, path, flags, Mode::empty()) {
+                Ok(_) => Node::Folder { mode },
+                Err(errno) => {
+                    Node::Other(format!("a folder that cannot be looked into ({})", io::Error::from(errno)))
+                }
+            }
+        }
+        FileType::Symlink => match readlinkat(folder, path, Vec::new()) {
+            Ok(to) => Node::Link(std::ffi::OsString::from_vec(to.into_bytes()).into()),
+            Err(errno) => Node::Other(format!("a link that cannot be read ({})", io::Error::from(errno))),
+        },
+        FileType::RegularFile if u64::try_from(stat.st_size).is_ok_and(|size| size <= READ_LIMIT) => {
+            let read = || -> io::Result<Vec<u8>> {
+                let mut bytes = Vec::new();
+                let file = File::from(openat(folder, path, READING, Mode::empty())?);
+                file.take(READ_LIMIT + 1).read_to_end(&mut bytes)?;
+                Ok(bytes)
+            };
+            match read() {
+                Ok(bytes) => Node::File { bytes, mode },
+                Err(error) => Node::Other(format!("a file that cannot be read ({error})")),
+            }
+        }
+        FileType::RegularFile => Node::Other(format!("a file of {} bytes, mode {mode:o}", stat.st_size)),
+        FileType::Fifo => Node::Other("a pipe".to_owned()),
+        FileType::Socket => Node::Other("a socket".to_owned()),
+        FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => {
+            Node::Other("a device".to_owned())
+        }
     }
+}
+
+/// The lower twelve bits; systems count them in numbers of different widths.
+fn permissions(mode: impl Into<u32>) -> u32 {
+    mode.into() & 0o7777
 }
 
 /// Whether two large files hold the same.

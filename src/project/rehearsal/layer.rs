@@ -1,12 +1,15 @@
 //! The folder that holds what was rehearsed, in the form that the kernel's overlay has: whiteouts for what is gone, a mark
 //! on folders that hide what the project holds there.
 
-use super::super::whole;
-use std::ffi::OsStr;
+use super::clear;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+
+/// Where a write is made before it comes into the layer.
+const UNFINISHED: &str = "unfinished";
 
 /// The mark of a folder that hides what is below it in the project.
 const OPAQUE: &str = "user.overlay.opaque";
@@ -99,65 +102,91 @@ pub fn spot(upper: &Path, root: &Path, below: &Path) -> Spot {
     spot
 }
 
-/// The names in a folder of the layer. What a write that was cut short left there is not among them.
-pub fn names(folder: &Path) -> Vec<std::ffi::OsString> {
+/// The names in a folder of the layer.
+pub fn names(folder: &Path) -> Vec<OsString> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let names = entries.flatten().map(|entry| entry.file_name());
-    names.filter(|name| !is_unfinished(name)).collect()
+    entries.flatten().map(|entry| entry.file_name()).collect()
 }
 
-/// Whether a write that was cut short left it.
-pub fn is_unfinished(name: &OsStr) -> bool {
-    name.as_encoded_bytes().starts_with(whole::BESIDE.as_bytes())
-}
-
-/// Makes the folders of the layer on the way to `below`, each like the project's own; one that takes the place of what
-/// is gone, or was something else, hides what the project holds there.
-pub fn make_way(upper: &Path, root: &Path, below: &Path) -> io::Result<()> {
-    fs::create_dir_all(upper)?;
-    let (mut path, mut real) = (upper.to_owned(), root.to_owned());
-    for part in below.components() {
-        path.push(part);
-        real.push(part);
-        match look(&path) {
-            Above::Folder { .. } => {}
-            Above::Unsaid => {
-                fs::create_dir(&path)?;
-                if let Some(meta) = real.symlink_metadata().ok().filter(Metadata::is_dir) {
-                    like(&path, &meta)?;
-                }
+/// Puts a file into the layer, in the place of whatever the layer has there but a folder, with the folders on its way: each
+/// like the project's own; one that takes the place of what is gone hides what the project holds there. It is made
+/// beside `upper` and comes into it in one step, so that nobody ever sees a part of it. It takes mode and owner from `old`.
+pub fn put(layer: &Path, root: &Path, below: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
+    let (upper, unfinished) = (layer.join(super::UPPER), layer.join(UNFINISHED));
+    fs::create_dir_all(&upper)?;
+    // What an end in the middle of another left.
+    clear::empty(&unfinished)?;
+    fs::create_dir(&unfinished)?;
+    let make = || {
+        let (at, stands) = beginning(&upper, below)?;
+        let names: Vec<Component<'_>> = below.components().skip(at).collect();
+        let mut beside = unfinished.clone();
+        let mut seen: PathBuf = below.components().take(at).collect();
+        for (depth, name) in names.iter().enumerate() {
+            beside.push(if depth == 0 { OsStr::new("0") } else { name.as_os_str() });
+            seen.push(name);
+            if depth + 1 == names.len() {
+                file(&beside, bytes, old)?;
+                continue;
             }
-            Above::Gone => {
-                fs::remove_file(&path)?;
-                fs::create_dir(&path)?;
-                rustix::fs::lsetxattr(&path, OPAQUE, b"y", rustix::fs::XattrFlags::empty())?;
+            fs::create_dir(&beside)?;
+            let real = root.join(&seen).symlink_metadata().ok().filter(Metadata::is_dir);
+            if depth == 0 && stands {
+                rustix::fs::lsetxattr(&beside, OPAQUE, b"y", rustix::fs::XattrFlags::empty())?;
+            } else if let Some(real) = real.filter(|_| !stands && spot(&upper, root, &seen).below) {
+                like(&beside, &real)?;
             }
-            Above::Other(_) => return Err(io::ErrorKind::NotADirectory.into()),
         }
-    }
-    Ok(())
-}
-
-/// Puts a file into the layer, in the place of whatever the layer has there but a folder. It is whole at every moment, and
-/// takes mode and owner from `old`.
-pub fn put(path: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
-    let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    let beside = folder.join(format!("{}{}", whole::BESIDE, ulid::Ulid::new()));
-    let write = || {
-        let mode = if old.is_some() { 0o600 } else { 0o666 };
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside)?;
-        file.write_all(bytes)?;
-        if let Some(old) = old {
-            like(&beside, old)?;
-        }
-        file.sync_all()?;
-        fs::rename(&beside, path)
+        let to: PathBuf = upper.join(below.components().take(at + 1).collect::<PathBuf>());
+        take_place(&unfinished.join("0"), &to, stands && names.len() > 1)
     };
-    let done = write();
-    if done.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
+    let done = make();
+    let _ = clear::empty(&unfinished);
     done
+}
+
+/// How many names of a path the layer has folders for, and whether it says of the next that there is something else, or
+/// nothing at all.
+fn beginning(upper: &Path, below: &Path) -> io::Result<(usize, bool)> {
+    let mut path = upper.to_owned();
+    let last = below.components().count().checked_sub(1).ok_or(io::ErrorKind::IsADirectory)?;
+    for (at, name) in below.components().enumerate() {
+        path.push(name);
+        match look(&path) {
+            Above::Folder { .. } if at == last => return Err(io::ErrorKind::IsADirectory.into()),
+            Above::Folder { .. } => {}
+            Above::Unsaid => return Ok((at, false)),
+            Above::Other(_) if at < last => return Err(io::ErrorKind::NotADirectory.into()),
+            Above::Gone | Above::Other(_) => return Ok((at, true)),
+        }
+    }
+    Ok((last, true))
+}
+
+/// Puts what was made into its place. A folder does not take that of something else in one step, so the two are exchanged.
+fn take_place(made: &Path, to: &Path, exchange: bool) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if exchange {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        if renameat_with(CWD, made, CWD, to, RenameFlags::EXCHANGE).is_ok() {
+            return Ok(());
+        }
+    }
+    // Some file systems know no exchange.
+    if exchange {
+        fs::remove_file(to)?;
+    }
+    fs::rename(made, to)
+}
+
+fn file(path: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
+    let mode = if old.is_some() { 0o600 } else { 0o666 };
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    file.write_all(bytes)?;
+    if let Some(old) = old {
+        like(path, old)?;
+    }
+    file.sync_all()
 }
 
 /// Gives a file or folder the mode of another, and its owner where that may be.
@@ -165,25 +194,4 @@ fn like(path: &Path, old: &Metadata) -> io::Result<()> {
     // An ordinary person cannot, and need not: the file is theirs then.
     let _ = std::os::unix::fs::lchown(path, Some(old.uid()), Some(old.gid()));
     fs::set_permissions(path, fs::Permissions::from_mode(old.mode() & 0o7777))
-}
-
-/// Takes a layer away, with everything in it. Commands may have left folders that nobody may look into.
-pub fn clear(folder: &Path) -> io::Result<()> {
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(folder) = waiting.pop() {
-        let Ok(meta) = folder.symlink_metadata() else { continue };
-        if meta.mode() & 0o700 != 0o700 {
-            fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
-        }
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                waiting.push(entry.path());
-            }
-        }
-    }
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
 }

@@ -1,12 +1,13 @@
 //! What the project held at each path when the layer first changed it, kept beside the layer: what tells a conflict.
 
+use super::Rehearsal;
 use super::change::{Node, node};
-use super::{Rehearsal, layer};
+use super::layer::{self, Above};
 use crate::chat::Digest;
 use crate::project::Reader;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
@@ -16,76 +17,179 @@ use std::sync::{MutexGuard, PoisonError};
 /// The file's name, beside `upper`.
 const FILE: &str = "origins";
 
+/// What stood at a path, as far as it is kept to tell whether it is another by now.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// The hash of a file's bytes, or of where a link leads; of what is not read whole, of its size and time.
+    pub held: Option<Digest>,
+    /// What it was. An older version kept none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kind: Option<Kind>,
+    /// The permissions of a file or folder. An older version kept none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mode: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Nothing,
+    File,
+    Folder,
+    Link,
+    Other,
+    /// It had changed before it could be noted.
+    Unknown,
+}
+
 /// One line of the file.
 #[derive(Serialize, Deserialize)]
 struct Line {
     /// The bytes of the path: it may be no Unicode.
     path: Vec<u8>,
-    held: Option<Digest>,
+    #[serde(flatten)]
+    held: Fingerprint,
+}
+
+impl Fingerprint {
+    /// Of this.
+    pub fn of(node: &Node) -> Self {
+        let (kind, mode, held) = match node {
+            Node::Nothing => (Kind::Nothing, None, None),
+            Node::Folder { mode } => (Kind::Folder, Some(*mode), None),
+            Node::File { bytes, mode } => (Kind::File, Some(*mode), Some(Digest::of(bytes))),
+            Node::Link(to) => (Kind::Link, None, Some(Digest::of(to.as_os_str().as_bytes()))),
+            Node::Other(words) => (Kind::Other, None, Some(Digest::of(words.as_bytes()))),
+        };
+        Self { held, kind: Some(kind), mode }
+    }
+
+    /// Of something of which an older version kept the hash alone.
+    pub fn of_hash(held: Option<Digest>) -> Self {
+        Self { held, ..Self::default() }
+    }
+
+    /// Of what stands at a path of the disk.
+    pub(super) fn at(path: &Path) -> Self {
+        Self::on_disk(path, &node(path))
+    }
+
+    /// Of what stands at a path of the disk, where this was found.
+    fn on_disk(path: &Path, node: &Node) -> Self {
+        let print = Self::of(node);
+        match node {
+            Node::Other(words) => {
+                let time = path.symlink_metadata().map(|meta| (meta.mtime(), meta.mtime_nsec()));
+                let (seconds, part) = time.unwrap_or_default();
+                Self { held: Some(Digest::of(format!("{words} {seconds} {part}").as_bytes())), ..print }
+            }
+            Node::Nothing | Node::Folder { .. } | Node::File { .. } | Node::Link(_) => print,
+        }
+    }
+
+    /// Whether what stands there now is the same, as far as this says.
+    pub fn is(&self, now: &Self) -> bool {
+        self.held == now.held
+            && (self.kind.is_none() || self.kind == now.kind)
+            && (self.mode.is_none() || self.mode == now.mode)
+    }
+
+    /// Whether it says that there was a folder.
+    pub fn is_folder(&self) -> bool {
+        self.kind == Some(Kind::Folder)
+    }
 }
 
 impl Rehearsal {
-    /// What the project held at this path when the layer first changed it: the hash of a file's bytes, or of where a link
-    /// leads. `None` where there was nothing, or a folder, or the layer has not changed it. Of a file of more than 10 MB
-    /// it is the hash of its size and time, as [`fingerprint`] has it.
-    pub fn origin(&self, path: &Path) -> Option<Digest> {
+    /// What the project held at this path when the layer first changed it; `None` where it was not noted.
+    pub fn origin(&self, path: &Path) -> Option<Fingerprint> {
         let mut known = self.known();
-        known.get_or_insert_with(|| read(&self.layer)).get(path).cloned().flatten()
+        known.get_or_insert_with(|| read(&self.layer)).get(path).cloned()
+    }
+
+    /// What the project really holds at a path.
+    pub fn print(&self, path: &Path) -> Fingerprint {
+        Fingerprint::on_disk(&self.root().join(path), &self.real(path))
+    }
+
+    /// What the project really holds at a path; no link on the way is followed.
+    pub fn real(&self, path: &Path) -> Node {
+        let there = path.parent().is_some_and(|folder| self.has_folder(folder));
+        if there { node(&self.root().join(path)) } else { Node::Nothing }
+    }
+
+    /// Whether the project really holds a folder at a path, and no link leads there.
+    pub(super) fn has_folder(&self, path: &Path) -> bool {
+        let mut way = path.ancestors().filter(|folder| !folder.as_os_str().is_empty());
+        way.all(|folder| self.root().join(folder).symlink_metadata().is_ok_and(|meta| meta.is_dir()))
     }
 
     /// What was read or noted so far; forgotten where the layer was thrown away since.
-    fn known(&self) -> MutexGuard<'_, Option<HashMap<PathBuf, Option<Digest>>>> {
+    fn known(&self) -> MutexGuard<'_, Option<HashMap<PathBuf, Fingerprint>>> {
         let mut known = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
         known.take_if(|_| !self.layer.join(FILE).exists());
         known
     }
 
     /// Notes what the project holds at every path that the layer changed and that was not noted yet. To be called
-    /// whenever something else than this program may have written in the layer.
+    /// whenever something else than this program may have written in the layer. What became another in the project since
+    /// the layer changed it cannot be known any more, and is a conflict.
     pub fn note_origins(&self) -> io::Result<()> {
         let touched = self.touched();
-        self.note(touched.iter().map(PathBuf::as_path))
+        self.note_as(touched.iter().map(PathBuf::as_path), |path| match self.is_late(path) {
+            true => Fingerprint { kind: Some(Kind::Unknown), ..Fingerprint::default() },
+            false => self.print(path),
+        })
     }
 
     /// Notes what the project holds at these paths, where it was not noted yet.
     pub(super) fn note<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> io::Result<()> {
+        self.note_as(paths, |path| self.print(path))
+    }
+
+    fn note_as<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a Path>,
+        print: impl Fn(&Path) -> Fingerprint,
+    ) -> io::Result<()> {
         let mut known = self.known();
         let known = known.get_or_insert_with(|| read(&self.layer));
-        let mut lines = Vec::new();
-        let mut fresh = Vec::new();
+        let (mut lines, mut fresh) = (Vec::new(), Vec::new());
         for path in paths.filter(|path| !known.contains_key(*path)) {
-            let held = fingerprint(&self.root().join(path));
+            let held = print(path);
+            // One that was cut short by a full disk ends here.
+            lines.push(b'\n');
             let line = Line { path: path.as_os_str().as_bytes().to_vec(), held: held.clone() };
             serde_json::to_writer(&mut lines, &line)?;
-            lines.push(b'\n');
             fresh.push((path.to_owned(), held));
         }
         if fresh.is_empty() {
             return Ok(());
         }
+        lines.push(b'\n');
         fs::create_dir_all(&self.layer)?;
         let mut file = fs::OpenOptions::new().create(true).append(true).open(self.layer.join(FILE))?;
         file.write_all(&lines)?;
         known.extend(fresh);
         Ok(())
     }
-}
 
-/// What is compared of a path of the disk to tell whether it is what it was: the same that [`Rehearsal::origin`] kept.
-pub fn fingerprint(path: &Path) -> Option<Digest> {
-    match node(path) {
-        Node::Nothing | Node::Folder { .. } => None,
-        Node::File { bytes, .. } => Some(Digest::of(&bytes)),
-        Node::Link(to) => Some(Digest::of(to.as_os_str().as_bytes())),
-        Node::Other(words) => {
-            let meta = path.symlink_metadata().ok()?;
-            Some(Digest::of(format!("{words} {} {}", meta.mtime(), meta.mtime_nsec()).as_bytes()))
+    /// Whether the project's own changed after the layer did. The layer's entry, or that of the nearest folder which it has,
+    /// is as old as what it says; a folder that both have is as old as the last change in it.
+    fn is_late(&self, path: &Path) -> bool {
+        let Ok(real) = self.root().join(path).symlink_metadata() else { return false };
+        let upper = |path: &Path| self.upper.join(path);
+        if real.is_dir() && matches!(layer::look(&upper(path)), Above::Folder { hides: false, .. }) {
+            return false;
         }
+        let said = path.ancestors().find_map(|path| upper(path).symlink_metadata().ok());
+        let changed = |meta: &Metadata| (meta.ctime(), meta.ctime_nsec());
+        said.is_some_and(|said| changed(&real) > changed(&said))
     }
 }
 
 /// Reads the file; a line that was cut short is left out.
-fn read(folder: &Path) -> HashMap<PathBuf, Option<Digest>> {
+fn read(folder: &Path) -> HashMap<PathBuf, Fingerprint> {
     let bytes = fs::read(folder.join(FILE)).unwrap_or_default();
     let lines =
         bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
@@ -94,9 +198,4 @@ fn read(folder: &Path) -> HashMap<PathBuf, Option<Digest>> {
         known.entry(PathBuf::from(std::ffi::OsString::from_vec(line.path))).or_insert(line.held);
     }
     known
-}
-
-/// Whether the layer of a session holds anything at all.
-pub fn is_blank(upper: &Path) -> bool {
-    layer::names(upper).is_empty()
 }

@@ -1,7 +1,7 @@
 //! What tells one state of a layer from another.
 
 use super::layer::{self, Above};
-use super::{UPPER, fingerprint};
+use super::{Fingerprint, UPPER};
 use crate::chat::Digest;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -40,7 +40,7 @@ pub fn of(layer: &Path) -> Digest {
                 }
                 Above::Other(meta) => {
                     let read = !meta.is_file() || meta.len() <= left;
-                    let held = if read { fingerprint(&path) } else { None };
+                    let held = if read { Fingerprint::at(&path).held } else { None };
                     left -= if read && meta.is_file() { meta.len() } else { 0 };
                     let _ = match held {
                         Some(held) => write!(state, "{:o} {held}", meta.mode()),

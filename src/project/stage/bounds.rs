@@ -12,7 +12,7 @@ use std::time::Duration;
 const PROCESSES: u64 = 1024;
 /// Bytes of one file.
 const FILE: u64 = 4 << 30;
-/// Bytes that stay free on the layer's disk.
+/// Bytes that stay free on the layer's disk; where there were less than twice as many, half of those.
 const FREE: u64 = 256 << 20;
 /// Bytes of a page: what is counted is rounded a little where pages are larger.
 const PAGE: u64 = 4096;
@@ -58,6 +58,8 @@ fn version() -> (u32, u32) {
 /// `folder` has a layer over it.
 pub fn watch(folder: &Path, memory: Option<u64>) -> String {
     let most = memory.unwrap_or_else(memory_at_most);
+    let free = || statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    let least = free().map_or(0, |free| FREE.min(free / 2));
     loop {
         std::thread::sleep(PACE);
         let (count, memory) = taken();
@@ -67,8 +69,11 @@ pub fn watch(folder: &Path, memory: Option<u64>) -> String {
         if memory > most {
             return format!("it took more than {} MB of memory", most >> 20);
         }
-        if statvfs(folder).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < FREE) {
-            return format!("less than {} MB are left on the disk that holds the layer", FREE >> 20);
+        if free().is_some_and(|free| free < least) {
+            return format!(
+                "the disk that holds the layer gets full: less than {} are left on it",
+                if least >> 20 > 0 { format!("{} MB", least >> 20) } else { format!("{} kB", least >> 10) }
+            );
         }
     }
 }

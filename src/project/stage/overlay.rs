@@ -1,7 +1,7 @@
 //! The layers of a stage: their folders, and their mounts before these have a place.
 
 use super::setting::Setting;
-use crate::project::rehearsal::{UPPER, clear};
+use crate::project::rehearsal::{UPPER, empty};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string,
@@ -29,7 +29,7 @@ pub fn of_place(setting: &Setting, place: &Path) -> PathBuf {
 pub fn make_folders(setting: &Setting) -> io::Result<()> {
     let like = |folder: &Path, real: &Path| -> io::Result<()> {
         // What the kernel left there of the last command says that its layer was not synced, and would be refused.
-        clear(&folder.join(WORK))?;
+        empty(&folder.join(WORK))?;
         fs::create_dir_all(folder.join(WORK))?;
         let upper = folder.join(UPPER);
         if !upper.is_dir() {

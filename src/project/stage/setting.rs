@@ -187,6 +187,13 @@ impl Unstaged {
         }
     }
 
+    /// Whether the layer's disk has no room for it, which passes. Where the system lets nobody make one more namespace, or
+    /// mount, it has the same word.
+    pub fn is_full(self) -> bool {
+        matches!(self.step, Step::Layer | Step::Overlay)
+            && crate::project::is_full(&io::Error::from_raw_os_error(self.errno.into()))
+    }
+
     /// Its two bytes on the guard's lifeline.
     pub fn bytes(self) -> [u8; 2] {
         let at = Step::ALL.iter().position(|step| *step == self.step);

@@ -3,15 +3,14 @@
 use super::overlay;
 use super::setting::{ON_STAGE, Setting, Step, Unstaged};
 use crate::project::guard::Report;
-use crate::project::rehearsal::LOCK;
+use crate::project::rehearsal::hold;
 use crate::project::sandbox::namespaces;
-use rustix::fs::FlockOperation;
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{
     CapabilitySet, UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities,
 };
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitCode};
@@ -39,7 +38,8 @@ pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
 fn usher(words: &[OsString]) -> Result<u8, Unstaged> {
     let (told, command) = words.split_at(words.iter().position(|word| word == "--").unwrap_or(words.len()));
     let setting = Setting::read(told.iter().cloned())?;
-    let _lock = locked(&setting).map_err(Unstaged::at(Step::Layer))?;
+    // Nothing else writes in the layer until this process ends.
+    let _lock = hold(&setting.layer).map_err(Unstaged::at(Step::Layer))?;
     overlay::make_folders(&setting).map_err(Unstaged::at(Step::Layer))?;
     // What the program was started with open is no way off the stage.
     namespaces::keep_files_to_oneself().map_err(|errno| Unstaged::at(Step::Namespaces)(errno.into()))?;
@@ -49,14 +49,6 @@ fn usher(words: &[OsString]) -> Result<u8, Unstaged> {
     let ended = first.status().map_err(Unstaged::at(Step::First))?;
     let code = ended.code().unwrap_or_else(|| 128 + ended.signal().unwrap_or(0));
     Ok(u8::try_from(code).unwrap_or(u8::MAX))
-}
-
-/// Nothing else writes in the layer until this is closed, which this process's end does.
-fn locked(setting: &Setting) -> io::Result<File> {
-    fs::create_dir_all(&setting.layer)?;
-    let lock = File::options().create(true).append(true).open(setting.layer.join(LOCK))?;
-    rustix::fs::flock(&lock, FlockOperation::LockExclusive)?;
-    Ok(lock)
 }
 
 /// Root leaves alone; an ordinary person becomes the one person of a new user namespace, who may do so there.

@@ -39,6 +39,31 @@ pub fn branch_words(staging: &Staging, branch: &Branch) -> (String, String) {
     (format!("{sign}{name}{slash}"), own.map(|own| visible(&own.brief())).unwrap_or_default())
 }
 
+/// A row of the list: the tree's words, what else is to be said of it, and what always stands at the right edge. What the
+/// sign and the slash say already is left out.
+pub fn branch_row(staging: &Staging, branch: &Branch) -> (String, String, String) {
+    let (name, _) = branch_words(staging, branch);
+    let Some(own) = staging.altered.get(branch.of.start).filter(|_| !branch.sign.is_empty()) else {
+        return (name, String::new(), String::new());
+    };
+    let said = ["deleted", "a folder"];
+    let notes: Vec<&str> = own.notes.iter().map(String::as_str).filter(|note| !said.contains(note)).collect();
+    let lines = own.diff.as_ref().filter(|diff| diff.added + diff.removed > 0);
+    let lines = lines.map(|diff| format!("+{} −{}", diff.added, diff.removed));
+    let right = if own.conflict { "CONFLICT".to_owned() } else { lines.unwrap_or_default() };
+    (name, visible(&notes.join(" · ")), right)
+}
+
+/// A call in the list: what was called, and how its result came about.
+pub fn step_row(step: &Played) -> (String, &'static str) {
+    let mark = step.staged.as_ref().map_or(" ", Staged::mark);
+    let words = match &step.command {
+        Some(line) => format!("{mark} $ {}", line.command),
+        None => format!("{mark} {} {}", step.tool, step.summary),
+    };
+    (words, step.staged.as_ref().map_or("", Staged::word))
+}
+
 /// A change in full.
 pub fn change(altered: &Altered, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = Vec::new();

@@ -9,7 +9,7 @@ use crate::tui::effect::Effect;
 use crate::tui::host::{Rehearsed, Wish};
 use crate::tui::overlay::{Body, Chosen, Overlay, Reader, Theatre};
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::parts::rehearsal::branch_words;
+use crate::tui::parts::rehearsal::{branch_row, step_row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 use std::cell::RefCell;
@@ -90,32 +90,25 @@ fn list(state: &mut State, mut theatre: Theatre) {
         state.notice("nothing was rehearsed yet", Kind::Info);
         return;
     }
-    push(Row::new("everything in full").more(&staging.words()), Does::Read(Chosen::All));
+    push(Row::new("everything in full"), Does::Read(Chosen::All));
     for branch in tree(&staging.altered) {
-        let (name, more) = branch_words(&staging, &branch);
-        let row = Row::new(&name).more(&more).indented(branch.depth);
+        let (name, more, right) = branch_row(&staging, &branch);
+        let row = Row::new(&name).more(&more).detail(&right).indented(branch.depth);
         push(row, Does::Read(Chosen::Changes(branch.of)));
     }
     for (at, step) in staging.steps.iter().enumerate() {
-        let words = step
-            .command
-            .as_ref()
-            .map_or_else(|| format!("{} {}", step.tool, step.summary), |line| format!("$ {}", line.command));
-        let came = step.staged.as_ref().map_or_else(|| "rehearsed".to_owned(), crate::chat::Staged::words);
-        push(Row::new(&words).more(&came), Does::Read(Chosen::Step(at)));
+        let (words, came) = step_row(step);
+        push(Row::new(&words).detail(&came), Does::Read(Chosen::Step(at)));
     }
-    push(
-        Row::new("apply…").more("for real, each change and command on a card of its own"),
-        Does::Apply(false),
-    );
+    push(Row::new("apply…").more("for real, a card for each"), Does::Apply(false));
     if staging.offers(true).len() > staging.offers(false).len() {
-        push(
-            Row::new("apply by hunks…").more("each place of a file on a card of its own"),
-            Does::Apply(true),
-        );
+        push(Row::new("apply by hunks…").more("a card for each place"), Does::Apply(true));
     }
-    push(Row::new("drop…").more("throw away what was rehearsed; the talk stays"), Does::Drop);
-    let picker = Picker::new("what was rehearsed · enter opens", "", rows);
+    push(Row::new("drop…").more("throw it away; the talk stays"), Does::Drop);
+    let mut picker = Picker::new(&format!("rehearsed: {}", staging.words()), "", rows);
+    if staging.altered.iter().any(|altered| altered.conflict) {
+        picker.set_note("CONFLICT: the real one changed since; it is not overwritten");
+    }
     state.overlays.push(Overlay::Rehearsal(picker, theatre));
 }
 

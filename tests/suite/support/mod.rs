@@ -6,6 +6,8 @@ pub mod fixture;
 pub mod given_back;
 pub mod hand;
 pub mod kept;
+#[cfg(target_os = "linux")]
+pub mod mounts;
 pub mod person;
 pub mod program;
 pub mod promise;

@@ -1,0 +1,179 @@
+//! One change made in the real project. What takes the place of another, or takes it away, looks once more at what it has in
+//! its hands, and puts it back where that is not what was shown.
+
+use crate::project::Error;
+use crate::project::rehearsal::{Change, Node, node_in};
+use crate::project::whole::{self, BESIDE, Way, Whole, way};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, RenameFlags, renameat_with, unlinkat};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+
+/// Makes this change in the project at `root`, whose own folder is never made.
+pub fn make(root: &Path, change: &Change) -> Result<(), Error> {
+    let (real, shown) = (root.join(&change.path), &change.path);
+    match (&change.before, &change.after) {
+        (Node::File { bytes: before, mode: was }, Node::File { bytes: after, mode }) if before != after => {
+            let (before, after) =
+                (Whole { bytes: before, mode: Some(*was) }, Whole { bytes: after, mode: Some(*mode) });
+            whole::replace(&real, shown, Some(before), after, root)
+        }
+        (Node::Nothing, Node::File { bytes, mode }) => {
+            whole::replace(&real, shown, None, Whole { bytes, mode: Some(*mode) }, root)
+        }
+        (Node::File { mode: was, .. } | Node::Folder { mode: was }, after)
+            if std::mem::discriminant(&change.before) == std::mem::discriminant(after) =>
+        {
+            set_mode(&real, shown, *was, after)
+        }
+        (_, Node::Other(words)) => {
+            Err(Error::BadPath(format!("{} would become {words}, which is not applied", shown.display())))
+        }
+        (Node::Other(words), _) => {
+            Err(Error::BadPath(format!("{} is {words}, which is not replaced", shown.display())))
+        }
+        (before, Node::Nothing) => take_away(&real, shown, before),
+        (Node::Nothing, after) => put_new(root, &real, shown, after),
+        (before, after) => put_in_place(&real, shown, before, after),
+    }
+}
+
+/// The folder of a path, no link on the way followed, and the name in it.
+fn parent<'a>(real: &'a Path, shown: &Path, make: Option<&Path>) -> Result<(Way, &'a OsStr), Error> {
+    let failed = |errno| whole::error(errno, shown);
+    let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
+        return Err(failed(Errno::INVAL));
+    };
+    Ok((way(folder, make).map_err(failed)?, name))
+}
+
+/// Sets the mode alone. The file is opened as a mere place: one that may not even be read can be made readable.
+fn set_mode(real: &Path, shown: &Path, was: u32, after: &Node) -> Result<(), Error> {
+    let failed = |errno| whole::error(errno, shown);
+    let (Node::File { mode, .. } | Node::Folder { mode }) = after else { return Err(failed(Errno::INVAL)) };
+    let (way, name) = parent(real, shown, None)?;
+    let flags = PLACE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&way.folder, name, flags, Mode::empty()).map_err(failed)?;
+    let stat = rustix::fs::fstat(&file).map_err(failed)?;
+    let kind = FileType::from_raw_mode(stat.st_mode as RawMode);
+    let is = match after {
+        Node::Folder { .. } => kind == FileType::Directory,
+        Node::Nothing | Node::File { .. } | Node::Link(_) | Node::Other(_) => kind == FileType::RegularFile,
+    };
+    if !is || Mode::from_raw_mode(stat.st_mode as RawMode).as_raw_mode() != was as RawMode {
+        return Err(Error::Changed(shown.to_owned()));
+    }
+    let mode = Mode::from_raw_mode(*mode as RawMode);
+    let set = match cfg!(target_os = "linux") {
+        true => rustix::fs::chmod(format!("/proc/self/fd/{}", file.as_raw_fd()), mode),
+        false => rustix::fs::fchmod(&file, mode),
+    };
+    set.map_err(failed)
+}
+
+/// A mere place, where the system knows such.
+#[cfg(target_os = "linux")]
+const PLACE: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const PLACE: OFlags = OFlags::RDONLY;
+
+fn take_away(real: &Path, shown: &Path, before: &Node) -> Result<(), Error> {
+    let failed = |errno| whole::error(errno, shown);
+    let (way, name) = parent(real, shown, None)?;
+    let folder = &way.folder;
+    if matches!(before, Node::Folder { .. }) {
+        return unlinkat(folder, name, AtFlags::REMOVEDIR).map_err(failed);
+    }
+    let beside = format!("{BESIDE}{}", ulid::Ulid::new());
+    rustix::fs::renameat(folder, name, folder, &*beside).map_err(failed)?;
+    if node_in(folder, Path::new(&beside)) != *before {
+        put_back(folder, &beside, name);
+        return Err(Error::Changed(shown.to_owned()));
+    }
+    unlinkat(folder, &*beside, AtFlags::empty()).map_err(|errno| {
+        put_back(folder, &beside, name);
+        failed(errno)
+    })
+}
+
+/// Gives something its name again, unless another has it by now.
+fn put_back(folder: &OwnedFd, beside: &str, name: &OsStr) {
+    let done = renameat_with(folder, beside, folder, name, RenameFlags::NOREPLACE);
+    if matches!(done, Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)) {
+        let _ = rustix::fs::renameat(folder, beside, folder, name);
+    }
+}
+
+/// Makes a folder or a link where nothing is.
+fn put_new(root: &Path, real: &Path, shown: &Path, after: &Node) -> Result<(), Error> {
+    let (way, name) = parent(real, shown, Some(root))?;
+    let built = build(&way.folder, name, after).map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => Error::Changed(shown.to_owned()),
+        _ => Error::io(shown, source),
+    });
+    if built.is_err() {
+        way.undo();
+    }
+    built
+}
+
+/// Puts one thing in the place of another in one step, and takes away what was there.
+#[cfg(target_os = "linux")]
+fn put_in_place(real: &Path, shown: &Path, before: &Node, after: &Node) -> Result<(), Error> {
+    let failed = |source| Error::io(shown, source);
+    let (way, name) = parent(real, shown, None)?;
+    let folder = &way.folder;
+    let beside = format!("{BESIDE}{}", ulid::Ulid::new());
+    let kind = |node: &Node| match node {
+        Node::Folder { .. } => AtFlags::REMOVEDIR,
+        Node::Nothing | Node::File { .. } | Node::Link(_) | Node::Other(_) => AtFlags::empty(),
+    };
+    let swap = || renameat_with(folder, name, folder, &*beside, RenameFlags::EXCHANGE);
+    let built = build(folder, OsStr::new(&beside), after);
+    if let Err(error) = built.and_then(|()| Ok(swap()?)) {
+        let _ = unlinkat(folder, &*beside, kind(after));
+        return Err(failed(error));
+    }
+    let same = node_in(folder, Path::new(&beside)) == *before;
+    let gone = if same { unlinkat(folder, &*beside, kind(before)) } else { Err(Errno::STALE) };
+    // What is another by now, and a folder that is not empty, is put back.
+    gone.map_err(|errno| {
+        match swap() {
+            Ok(()) => drop(unlinkat(folder, &*beside, kind(after))),
+            // Somebody took away what was put there: what is held here is all there is.
+            Err(_) => put_back(folder, &beside, name),
+        }
+        if same { failed(errno.into()) } else { Error::Changed(shown.to_owned()) }
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn put_in_place(_: &Path, shown: &Path, _: &Node, _: &Node) -> Result<(), Error> {
+    Err(Error::io(shown, io::ErrorKind::Unsupported.into()))
+}
+
+/// Makes something of this name; nothing may be there, and nothing stays of what cannot be made whole.
+fn build(folder: &OwnedFd, name: &OsStr, after: &Node) -> io::Result<()> {
+    match after {
+        Node::Link(to) => rustix::fs::symlinkat(to, folder, name)?,
+        Node::Folder { mode } => {
+            rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o700))?;
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let made = rustix::fs::openat(folder, name, flags, Mode::empty())?;
+            rustix::fs::fchmod(&made, Mode::from_raw_mode(*mode as RawMode))?;
+        }
+        Node::File { bytes, mode } => {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let file = rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o600))?;
+            let mut file = fs::File::from(file);
+            file.write_all(bytes)?;
+            rustix::fs::fchmod(&file, Mode::from_raw_mode(*mode as RawMode))?;
+            file.sync_all()?;
+        }
+        Node::Nothing | Node::Other(_) => return Err(io::ErrorKind::Unsupported.into()),
+    }
+    Ok(())
+}

@@ -1,0 +1,187 @@
+//! Layers that are odd: half written, thrown away under one's hands, deeper than a path can be, with names that are too long.
+
+use super::*;
+use crate::project::disk::Disk;
+use rustix::fs::{CWD, Mode, OFlags, XattrFlags, lsetxattr, mkdirat, mknodat, openat};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+struct Play {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    play: Rehearsal,
+}
+
+impl Play {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("project");
+        fs::create_dir_all(root.join("old")).unwrap();
+        fs::write(root.join("old/a"), "a").unwrap();
+        let layer = folder.path().join("data/session");
+        let play = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), layer);
+        Self { _folder: folder, root, play }
+    }
+
+    fn write(&self, path: &str, text: &str) -> Result<(), Error> {
+        let at = self.play.locate(path).unwrap();
+        let before = self.play.read(&at).ok();
+        self.play.write(&at, before.as_deref(), text.as_bytes())
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.play.exists(&self.play.locate(path).unwrap())
+    }
+
+    fn changed(&self) -> Vec<String> {
+        let changes = self.play.changes().unwrap();
+        changes.iter().map(|change| change.path.display().to_string()).collect()
+    }
+}
+
+#[test]
+fn r30_a_write_that_fails_leaves_no_folder_and_brings_back_nothing_that_is_gone() {
+    let place = Play::new();
+    let long = "l".repeat(300);
+    let error = place.write(&format!("new/deep/{long}"), "x").unwrap_err().to_string();
+    assert!(error.contains("File name too long"), "{error}");
+    assert_eq!(place.changed(), [""; 0]);
+    mknodat(CWD, place.play.upper.join("old"), rustix::fs::FileType::CharacterDevice, 0o600.into(), 0)
+        .unwrap();
+    assert!(place.write(&format!("old/{long}"), "x").is_err());
+    assert!(!place.exists("old") && !place.exists("old/a"));
+    // What an end in the middle of a write left is in nobody's way.
+    fs::create_dir_all(place.play.layer.join("unfinished/0/deep")).unwrap();
+    place.write("old/b/c", "x").unwrap();
+    assert!(place.exists("old/b/c") && !place.exists("old/a"));
+    assert!(!place.play.layer.join("unfinished").exists());
+    assert_eq!(place.changed(), ["old/a", "old/b", "old/b/c"]);
+}
+
+#[test]
+fn a_note_that_was_cut_short_takes_no_other_with_it() {
+    let place = Play::new();
+    place.write("one", "1").unwrap();
+    let origins = place.play.layer.join("origins");
+    let whole = fs::read(&origins).unwrap();
+    fs::write(&origins, &whole[..whole.len() - 9]).unwrap();
+    let again = Rehearsal::new(place.play.real.clone(), place.play.layer.clone());
+    assert_eq!(again.origin(Path::new("one")), None);
+    let at = again.locate("two").unwrap();
+    again.write(&at, None, b"2").unwrap();
+    let again = Rehearsal::new(place.play.real.clone(), place.play.layer.clone());
+    assert!(again.origin(Path::new("two")).is_some());
+}
+
+/// Makes folders in each other, so deep that no path reaches the last.
+fn dig(top: &Path) {
+    fs::create_dir_all(top).unwrap();
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut folder = openat(CWD, top, flags, Mode::empty()).unwrap();
+    for _ in 0..60 {
+        let name = "d".repeat(200);
+        mkdirat(&folder, &name, 0o755.into()).unwrap();
+        folder = openat(&folder, &name, flags, Mode::empty()).unwrap();
+    }
+    drop(openat(&folder, "file", OFlags::CREATE | OFlags::WRONLY, 0o644.into()).unwrap());
+}
+
+#[test]
+fn folders_deeper_than_a_path_can_be_are_told_and_can_be_thrown_away() {
+    let place = Play::new();
+    dig(&place.play.upper.join("deep"));
+    let changes = place.play.changes().unwrap();
+    let Node::Other(words) = &changes.last().unwrap().after else { panic!("{:?}", changes.last()) };
+    assert!(words.starts_with("something that cannot be looked at (File name too long"), "{words}");
+    clear(&place.play.layer).unwrap();
+    assert!(!place.play.layer.exists());
+    assert_eq!(place.changed(), [""; 0]);
+    assert_eq!(fs::read_dir(place.play.layer.parent().unwrap()).unwrap().count(), 0);
+}
+
+#[test]
+fn r54_a_layer_is_not_thrown_away_while_somebody_writes_in_it_and_is_then_gone_at_once() {
+    let place = Play::new();
+    place.write("one", "1").unwrap();
+    let held = hold(&place.play.layer).unwrap();
+    let error = clear(&place.play.layer).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::ResourceBusy);
+    assert!(error.to_string().starts_with("a command of this dry run is still running"), "{error}");
+    assert!(place.exists("one"));
+    drop(held);
+    // What an end in the middle of throwing another away left goes with it.
+    let beside = place.play.layer.parent().unwrap();
+    fs::create_dir_all(beside.join(".aye-thrown-x/upper/shut")).unwrap();
+    fs::set_permissions(beside.join(".aye-thrown-x/upper"), fs::Permissions::from_mode(0o000)).unwrap();
+    clear(&place.play.layer).unwrap();
+    clear(&place.play.layer).unwrap();
+    assert!(!place.exists("one"));
+    assert_eq!(fs::read_dir(beside).unwrap().count(), 0);
+    // It is rehearsed anew over what is there now.
+    fs::write(place.root.join("one"), "mine").unwrap();
+    place.write("one", "2").unwrap();
+    assert!(!place.play.is_conflict(Path::new("one")));
+    assert_eq!(place.play.origin(Path::new("one")).unwrap().held, Some(crate::chat::Digest::of(b"mine")));
+}
+
+#[test]
+fn who_waited_for_a_layer_that_was_thrown_away_has_the_lock_of_the_new_one() {
+    let place = Play::new();
+    place.write("one", "1").unwrap();
+    let layer = place.play.layer.clone();
+    let held = hold(&layer).unwrap();
+    let waits = std::thread::spawn({
+        let layer = layer.clone();
+        move || hold(&layer).unwrap()
+    });
+    let thrown = layer.with_extension("thrown");
+    fs::rename(&layer, &thrown).unwrap();
+    drop(held);
+    let got = waits.join().unwrap();
+    assert!(clear(&layer).is_err(), "the one that waited holds it");
+    drop(got);
+    clear(&layer).unwrap();
+}
+
+#[test]
+fn hard_links_holes_and_marks_of_the_project_itself_are_what_they_are() {
+    let place = Play::new();
+    let upper = &place.play.upper;
+    fs::create_dir_all(upper).unwrap();
+    fs::write(upper.join("one"), "1").unwrap();
+    fs::hard_link(upper.join("one"), upper.join("two")).unwrap();
+    fs::File::create(upper.join("hole")).unwrap().set_len(8 << 30).unwrap();
+    place.write("two", "2").unwrap();
+    assert_eq!(fs::read(upper.join("one")).unwrap(), b"1", "a write is never through a hard link");
+    let told: Vec<String> =
+        place.play.changes().unwrap().iter().map(|change| format!("{:?}", change.after)).collect();
+    assert!(told[0].contains("a file of 8589934592 bytes, mode 644"), "{told:?}");
+    // A mark that the project's own folder has says nothing.
+    let _ = lsetxattr(place.root.join("old"), "user.overlay.opaque", b"y", XattrFlags::empty());
+    assert!(place.exists("old/a"));
+    // The mode of a file that is too large to be read is a change too.
+    fs::File::create(place.root.join("large")).unwrap().set_len(11 << 20).unwrap();
+    fs::copy(place.root.join("large"), upper.join("large")).unwrap();
+    fs::set_permissions(upper.join("large"), fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(place.changed().contains(&"large".to_owned()));
+    fs::set_permissions(upper.join("large"), fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(!place.changed().contains(&"large".to_owned()));
+}
+
+#[test]
+fn r25_where_a_link_was_nothing_behind_it_is_looked_at() {
+    let place = Play::new();
+    let outside = place.root.parent().unwrap().join("outside");
+    fs::create_dir_all(outside.join("deep/er")).unwrap();
+    fs::write(outside.join("deep/secret"), "s").unwrap();
+    std::os::unix::fs::symlink(&outside, place.root.join("link")).unwrap();
+    // A command took the link away and made a folder in its place.
+    let upper = place.play.upper.join("link");
+    fs::create_dir_all(upper.join("deep")).unwrap();
+    lsetxattr(&upper, "user.overlay.opaque", b"y", XattrFlags::empty()).unwrap();
+    fs::write(upper.join("deep/mine"), "m").unwrap();
+    let touched: Vec<String> = place.play.touched().iter().map(|path| path.display().to_string()).collect();
+    assert_eq!(touched, ["link", "link/deep", "link/deep/mine"]);
+    assert_eq!(place.changed(), ["link", "link/deep", "link/deep/mine"]);
+    assert!(!place.exists("link/deep/secret"));
+}

@@ -1,0 +1,255 @@
+//! Dry runs on disks that are full: what does not fit is said, nothing half is counted, and it goes on.
+
+use crate::stage_escapes::is_there;
+use crate::support::kept::settings;
+use crate::support::mounts::{may_mount, mounted, small_disk};
+use crate::support::program::{Program, Setup, program};
+use crate::support::scene::Scene;
+use crate::support::service::Service;
+use crate::support::talking::{calls_after, say, says as answers};
+use aye::chat::Outcome;
+use aye::llm::scripted::{Reply, calls, says};
+use aye::project::disk::Disk;
+use aye::project::rehearsal::Rehearsal;
+use aye::project::shell::Shell;
+use aye::project::stage::{Commands, StageShell};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn run(command: &str) -> Reply {
+    calls("bash_exec", json!({ "command": command }))
+}
+
+fn write(path: &str, bytes: usize) -> (&'static str, Value) {
+    let content = format!("{}\n", "x".repeat(99)).repeat(bytes.div_ceil(100));
+    ("write_file", json!({ "path": path, "content": content }))
+}
+
+/// A dry run over a stage, whose layer is on a disk of its own.
+fn on_small_disk(
+    replies: impl IntoIterator<Item = Reply>,
+    options: &str,
+) -> (Scene, Arc<Rehearsal>, PathBuf) {
+    let mut scene = Scene::dry_run(replies).has("a.txt", "real\n");
+    let layer = scene.project().parent().unwrap().join("layer");
+    small_disk(&layer, options);
+    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), layer.clone()));
+    let shell = Arc::new(StageShell::new(Arc::new(Shell::new(program())), play.clone()));
+    scene.runtime.rehearses(Commands::OnStage(shell));
+    (scene, play, layer)
+}
+
+fn changed(play: &Rehearsal) -> Vec<String> {
+    play.changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
+}
+
+/// The paths that `aye rehearsal show` tells as changed.
+fn told_as_changed(place: &Arc<tempfile::TempDir>) -> Vec<String> {
+    let (out, err, code) = Setup::again(place, &["rehearsal", "show", "--json"]).print("");
+    assert_eq!(code, 0, "{out}{err}");
+    let told: Value = serde_json::from_str(&out).unwrap();
+    let paths =
+        told["changes"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap().to_owned());
+    paths.collect()
+}
+
+#[test]
+fn r24_what_a_dry_run_cannot_keep_is_said_and_is_no_change() {
+    if !may_mount("full_disks::r24_what_a_dry_run_cannot_keep_is_said_and_is_no_change") {
+        return;
+    }
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(vec![
+        calls_after(
+            Duration::ZERO,
+            &[write("first.txt", 100), write("large.txt", 600_000), write("deep/er/large.txt", 600_000)],
+        ),
+        calls_after(Duration::ZERO, &[write("a.txt", 600_000), write("last.txt", 100)]),
+        answers("Done."),
+    ]));
+    let arguments = ["--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b"];
+    let setup = Setup::new(&arguments).has("a.txt", "real\n").size(100, 30);
+    settings(&setup, "[dry_run]\nstage = \"off\"\n");
+    small_disk(&setup.place.path().join("home/aye/data/rehearsal"), "size=512k");
+    let before = mounted();
+    let mut program = setup.start();
+    program.until("DRY RUN");
+    say(&mut program, "go");
+    let screen = program.until("Done.");
+    assert!(screen.contains("the disk is full that holds the layer"), "{screen}");
+    let told = service.received()[1].body["messages"].to_string();
+    assert_eq!(told.matches("/rehearsal drop").count(), 2, "{told}");
+    assert!(told.contains("deep/er/large.txt: the disk is full"), "{told}");
+    let told = service.received()[2].body["messages"].to_string();
+    assert!(told.contains("a.txt: the disk is full that holds"), "{told}");
+    program.until("0 effects outside");
+    program.keys("\x04");
+    assert_eq!(program.ends(), 0);
+    assert_eq!(told_as_changed(&program.place), ["first.txt", "last.txt"]);
+    assert_eq!(program.file("a.txt").as_deref(), Some("real\n"));
+    assert_eq!(mounted(), before);
+}
+
+#[tokio::test]
+async fn r24_a_command_that_fills_the_layer_is_told_why_and_the_next_one_runs() {
+    if !is_there()
+        || !may_mount("full_disks::r24_a_command_that_fills_the_layer_is_told_why_and_the_next_one_runs")
+    {
+        return;
+    }
+    let (mut scene, play, _) = on_small_disk(
+        [
+            run("echo ok > kept; dd if=/dev/zero of=large bs=4096"),
+            calls("write_file", json!({ "path": "b.txt", "content": "b\n".repeat(5_000) })),
+            run("rm large; cat kept a.txt"),
+            calls("write_file", json!({ "path": "b.txt", "content": "b\n".repeat(5_000) })),
+            run("echo more > more; while :; do head -c 60000 /dev/zero >> slow || exit 1; sleep 0.02; done"),
+            run("rm slow; cat more"),
+            says("Would do."),
+        ],
+        "size=4m",
+    );
+    let before = mounted();
+    scene.say("go").await;
+    let outcomes = scene.outcomes();
+    let told = |at: usize| outcomes[at].text();
+    assert!(
+        told(0).contains("The dry run may be why: the disk that holds its layer is full."),
+        "{outcomes:?}"
+    );
+    assert!(
+        matches!(&outcomes[1], Outcome::Failed(text) if text.contains("the disk is full that holds the layer")),
+        "{outcomes:?}"
+    );
+    assert_eq!(told(2), "ok\nreal\nexit 0");
+    assert!(matches!(&outcomes[3], Outcome::Rehearsed(_)), "{outcomes:?}");
+    assert!(
+        told(4).contains("[stopped by the limits of the dry run: the disk that holds the layer gets full"),
+        "{outcomes:?}"
+    );
+    assert_eq!(told(5), "more\nexit 0");
+    assert!(scene.state.is_idle());
+    assert_eq!(changed(&play), ["b.txt", "kept", "more"]);
+    assert_eq!(scene.file("a.txt").as_deref(), Some("real\n"));
+    assert_eq!(mounted(), before);
+}
+
+#[tokio::test]
+async fn r24_where_a_stage_has_no_room_its_command_failed_and_is_not_made_up() {
+    if !is_there()
+        || !may_mount("full_disks::r24_where_a_stage_has_no_room_its_command_failed_and_is_not_made_up")
+    {
+        return;
+    }
+    let replies = [run("echo one > one"), run("echo two > two"), says("Would do.")];
+    let (mut scene, play, layer) = on_small_disk(replies, "size=1m,nr_inodes=40");
+    // No folder can be made any more, however small.
+    let fill = |folder: &Path| {
+        (0..40).take_while(|n| std::fs::write(folder.join(format!("f{n}")), "").is_ok()).count()
+    };
+    assert!(fill(&layer) < 40);
+    scene.takes(aye::agent::Event::Said("go".into()));
+    while scene.outcomes().is_empty() {
+        scene.step().await;
+    }
+    let outcomes = scene.outcomes();
+    assert!(
+        matches!(&outcomes[0], Outcome::Failed(text) if text.contains("the disk is full that holds the layer")),
+        "{outcomes:?}"
+    );
+    for entry in std::fs::read_dir(&layer).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_name().to_string_lossy().starts_with('f') {
+            std::fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    scene.settles().await;
+    assert_eq!(scene.outcomes()[1].text(), "exit 0");
+    assert_eq!(changed(&play), ["two"]);
+}
+
+/// The screen on which what was rehearsed is applied to a project on a disk of its own, almost full.
+fn applies_to_small_disk(calls: &[(&str, Value)]) -> (tokio::runtime::Runtime, Service, Program) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let answers = vec![calls_after(Duration::ZERO, calls), answers("Would do."), answers("I see.")];
+    let service = runtime.block_on(Service::start(answers));
+    let base = ["--base-url", &service.base_url, "--model", "scripted-7b"];
+    let setup = Setup::new(&[&["-p", "--dry-run", "go"][..], &base[..]].concat());
+    let place = setup.place.clone();
+    small_disk(&place.path().join("project"), "size=600k");
+    let setup = setup.has("a.txt", "one\n");
+    settings(&setup, "[dry_run]\nstage = \"off\"\n");
+    let (out, err, code) = setup.print("");
+    assert_eq!(code, 0, "{out}{err}");
+    std::fs::write(place.path().join("project/ballast"), vec![0; 500_000]).unwrap();
+    let program =
+        Setup::again(&place, &[&["rehearsal", "apply"][..], &base[..]].concat()).size(100, 30).start();
+    (runtime, service, program)
+}
+
+/// A card is answered when all of it was seen.
+fn reads_all_and_says_yes(program: &mut Program) {
+    program.keys("\x1b[F");
+    program.until_that("its end is seen", |program| !program.screen().contains("not all of it was seen"));
+    program.until_asked("apply: ");
+    program.keys("y");
+}
+
+#[test]
+fn r24_a_disk_that_gets_full_while_it_is_applied_leaves_every_file_whole_and_the_rest_goes_on() {
+    if !may_mount(
+        "full_disks::r24_a_disk_that_gets_full_while_it_is_applied_leaves_every_file_whole_and_the_rest_goes_on",
+    ) {
+        return;
+    }
+    let (_runtime, service, mut program) = applies_to_small_disk(&[
+        write("a.txt", 300_000),
+        write("dir/er/new.txt", 300_000),
+        write("z.txt", 20),
+    ]);
+    let before = mounted();
+    program.until_asked("apply: change a file?");
+    reads_all_and_says_yes(&mut program);
+    let screen = program.until_asked("apply: make a folder?");
+    assert!(screen.contains("a.txt: the disk is full"), "{screen}");
+    assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
+    // The folders are not wanted, and are not left by the file that does not fit.
+    program.keys("n");
+    program.until_asked("3 of 5");
+    program.keys("n");
+    program.until_asked("4 of 5");
+    reads_all_and_says_yes(&mut program);
+    program.until_asked("5 of 5");
+    assert!(!program.project().join("dir").exists());
+    program.keys("y");
+    program.until_that("what fits is made", |program| program.file("z.txt").is_some());
+    let names = std::fs::read_dir(program.project()).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    assert_eq!(names, ["a.txt", "ballast", "z.txt"], "nothing is left beside");
+    say(&mut program, "and now?");
+    program.until("I see.");
+    let told = service.received().last().unwrap().body.to_string();
+    assert!(
+        told.contains("a.txt: the disk is full. Nothing was changed there")
+            && told.contains("z.txt: applied"),
+        "{told}"
+    );
+    let (out, _, _) = Setup::again(&program.place, &["audit", "--json"]).print("");
+    let calls: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let offered = calls.iter().filter(|call| call["call"].as_str().unwrap().starts_with("offered_"));
+    let told: Vec<(&str, bool)> =
+        offered.map(|call| (call["outcome"].as_str().unwrap(), call["holds"].as_bool().unwrap())).collect();
+    let is = ["failed", "refused", "refused", "failed", "done"].map(|outcome| (outcome, true));
+    assert_eq!(told, is);
+    // With room it can be applied later.
+    std::fs::remove_file(program.project().join("ballast")).unwrap();
+    say(&mut program, "/rehearsal apply");
+    program.until_asked("apply: change a file?");
+    reads_all_and_says_yes(&mut program);
+    program
+        .until_that("it is made", |program| program.file("a.txt").is_some_and(|text| text.len() == 300_000));
+    assert_eq!(mounted(), before);
+}

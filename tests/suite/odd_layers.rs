@@ -1,0 +1,294 @@
+//! Dry runs in odd places: file systems that take no layer, stages that are refused half-way, homes in projects and
+//! projects in homes, names that are no text, folders that are gone.
+
+use crate::stage_escapes::{aloud, is_there};
+use crate::support::mounts::{may_mount, mounted, overlay, small_disk};
+use crate::support::program::{Setup, program};
+use crate::support::scene::Scene;
+use crate::support::service::Service;
+use crate::support::talking::{calls_after, runs, says as answers};
+use aye::chat::{CommandLine, Outcome};
+use aye::llm::scripted::{Reply, calls, says};
+use aye::project::disk::Disk;
+use aye::project::rehearsal::Rehearsal;
+use aye::project::shell::Shell;
+use aye::project::stage::{Commands, StageShell, try_stage};
+use serde_json::{Value, json};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn run(command: &str) -> Reply {
+    calls("bash_exec", json!({ "command": command }))
+}
+
+pub fn staged(project: &Path, layer: PathBuf) -> (Arc<Rehearsal>, Arc<StageShell>) {
+    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(project).unwrap()), layer));
+    let shell = Arc::new(StageShell::new(Arc::new(Shell::new(program())), play.clone()));
+    (play, shell)
+}
+
+pub fn line(command: &str, folder: &Path) -> CommandLine {
+    let (command, folder) = (command.to_owned(), folder.canonicalize().unwrap());
+    CommandLine { command, folder, seconds: 60, ..CommandLine::default() }
+}
+
+pub fn changed(play: &Rehearsal) -> Vec<String> {
+    play.changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
+}
+
+/// What a model is told that makes a folder and runs a command in a project without a stage.
+async fn is_told_without_a_stage(scene: &mut Scene, layer: PathBuf, why: &str) {
+    let (play, shell) = staged(&scene.project(), layer);
+    scene.runtime.rehearses(Commands::OnStage(shell));
+    let before = mounted();
+    scene.say("go").await;
+    let outcomes = scene.outcomes();
+    assert!(
+        outcomes[0].text().contains(&format!("Commands do not run in this dry run ({why}")),
+        "{outcomes:?}"
+    );
+    assert!(matches!(&outcomes[1], Outcome::Rehearsed(_)), "{outcomes:?}");
+    assert!(outcomes[2].text().contains("made.txt"), "{outcomes:?}");
+    assert_eq!(mounted(), before, "nothing that was mounted is left");
+    assert_eq!(changed(&play), [""; 0], "what was refused changed nothing in this layer");
+    assert!(!scene.project().join("ran").exists());
+}
+
+fn without_a_stage() -> Scene {
+    Scene::dry_run([
+        run("touch ran"),
+        calls("write_file", json!({ "path": "made.txt", "content": "x\n" })),
+        calls("list_files", json!({})),
+        says("Would do."),
+    ])
+}
+
+#[tokio::test]
+async fn r30_where_no_layer_can_be_laid_over_the_project_nothing_runs_and_nothing_stays_mounted() {
+    let name =
+        "odd_layers::r30_where_no_layer_can_be_laid_over_the_project_nothing_runs_and_nothing_stays_mounted";
+    if !is_there() || !may_mount(name) {
+        return;
+    }
+    let mut scene = without_a_stage();
+    // Two layers over each other are all that the kernel allows.
+    let beside = tempfile::tempdir().unwrap();
+    small_disk(&beside.path().join("disk"), "size=4m");
+    overlay(&scene.project(), &beside.path().join("disk/one"));
+    overlay(&scene.project(), &beside.path().join("disk/two"));
+    let words = "no layer can be laid over the project's file system";
+    let tried = try_stage(&program(), &scene.project(), beside.path()).unwrap_err();
+    assert!(tried.starts_with(words), "{tried}");
+    is_told_without_a_stage(&mut scene, beside.path().join("layer"), words).await;
+}
+
+#[tokio::test]
+async fn r30_a_stage_that_is_refused_when_half_of_it_is_set_leaves_nothing_mounted() {
+    let name = "odd_layers::r30_a_stage_that_is_refused_when_half_of_it_is_set_leaves_nothing_mounted";
+    if !is_there() || !may_mount(name) {
+        return;
+    }
+    let mut scene = without_a_stage();
+    let beside = tempfile::tempdir().unwrap();
+    // All layers are in their places when it is found that a device is missing.
+    small_disk(&beside.path().join("dev"), "size=1m");
+    let null = beside.path().join("dev/null");
+    std::fs::write(&null, "").unwrap();
+    let bound = rustix::mount::mount_bind("/dev/null", &null);
+    bound.unwrap();
+    rustix::mount::mount_bind_recursive(beside.path().join("dev"), "/dev").unwrap();
+    is_told_without_a_stage(&mut scene, beside.path().join("layer"), "it can have no devices of its own")
+        .await;
+}
+
+#[tokio::test]
+async fn a_project_in_memory_and_one_with_a_disk_in_it_have_a_stage_or_say_why_not() {
+    let name = "odd_layers::a_project_in_memory_and_one_with_a_disk_in_it_have_a_stage_or_say_why_not";
+    if !is_there() || !may_mount(name) {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let at = |path: &str| place.path().join(path);
+    small_disk(&at("memory"), "size=1m");
+    std::fs::write(at("memory/a"), "a").unwrap();
+    let (play, shell) = staged(&at("memory"), at("layer"));
+    let ran = shell.run(&line("cat a; rm a; touch b", &at("memory")), &|_| {}).await.unwrap();
+    assert_eq!((ran.output.as_str(), changed(&play)), ("a", vec!["a".to_owned(), "b".to_owned()]));
+    small_disk(&at("holds/disk"), "size=1m");
+    let before = mounted();
+    let holds = try_stage(&program(), &at("holds"), &at("beside")).unwrap_err();
+    assert!(holds.starts_with("the project is a whole file system, or holds another one"), "{holds}");
+    assert_eq!(mounted(), before);
+}
+
+/// Rehearses with `-p` where these variables say, and gives what the model was told of each call.
+fn rehearsed(setup: Setup, service: &Service) -> Vec<String> {
+    let (out, err, code) = setup.print("");
+    assert_eq!(code, 0, "{out}{err}");
+    let messages = service.received().last().unwrap().body["messages"].as_array().unwrap().clone();
+    let told = messages.iter().filter(|message| message["role"] == "tool");
+    told.map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn r30_a_project_in_the_home_and_a_home_in_the_project_have_a_stage() {
+    if !is_there() {
+        return;
+    }
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    for (home, note) in [("", false), ("project/home", true)] {
+        let service = runtime.block_on(Service::start(vec![
+            runs("echo note > ~/note; echo x > here; find ~/aye -type f; cat ~/kept"),
+            runs("cat ~/note here"),
+            answers("Done."),
+        ]));
+        let arguments = ["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"];
+        let setup = Setup::new(&arguments);
+        let place = setup.place.clone();
+        let home = place.path().canonicalize().unwrap().join(home);
+        std::fs::create_dir_all(&home).unwrap();
+        std::fs::write(home.join("kept"), "kept\n").unwrap();
+        let own = home.join("aye");
+        let setup = setup.env("HOME", home.to_str().unwrap()).env("AYE_HOME", own.to_str().unwrap());
+        assert_eq!(rehearsed(setup, &service), ["kept\nexit 0", "note\nx\nexit 0"]);
+        assert!(!home.join("note").exists() && !place.path().join("project/here").exists());
+        // In the project it is a change like any other; beside it, it is thrown away with the layer.
+        let show = Setup::again(&place, &["rehearsal", "show", "--json"]);
+        let (out, err, code) = show.env("AYE_HOME", own.to_str().unwrap()).print("");
+        assert_eq!(code, 0, "{err}");
+        let told: Value = serde_json::from_str(&out).unwrap();
+        let paths: Vec<&str> =
+            told["changes"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap()).collect();
+        assert_eq!(paths, if note { vec!["here", "home/note"] } else { vec!["here"] });
+    }
+}
+
+/// Runs the program in a folder of any name.
+fn in_folder(folder: &Path, home: &Path, arguments: &[&str]) -> (String, String, i32) {
+    let mut command = std::process::Command::new(program());
+    command.args(arguments).current_dir(folder).env_clear().env("AYE_HOME", home).env("HOME", home);
+    command.env("PATH", std::env::var_os("PATH").unwrap()).env("NO_PROXY", "127.0.0.1");
+    let done = command.stdin(std::process::Stdio::null()).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&done.stdout), text(&done.stderr), done.status.code().unwrap_or(-1))
+}
+
+#[test]
+fn r30_a_project_whose_name_is_no_text_is_rehearsed_in_told_and_thrown_away() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let staged = is_there();
+    for name in [&b" two  words"[..], b"line\nend", b"no \xff text", b"--folder"] {
+        let service = runtime.block_on(Service::start(vec![
+            calls_after(Duration::ZERO, &[("write_file", json!({ "path": "a b.txt", "content": "x\n" }))]),
+            runs("cat 'a b.txt'; printf y > \"$(printf 'odd\\n\\377')\""),
+            answers("Done."),
+        ]));
+        let place = tempfile::tempdir().unwrap();
+        let (folder, home) = (place.path().join(OsStr::from_bytes(name)), place.path().join("home"));
+        std::fs::create_dir(&folder).unwrap();
+        let base = ["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"];
+        let (out, err, code) = in_folder(&folder, &home, &base);
+        assert_eq!((code, err.as_str()), (0, ""), "{out}");
+        assert!(out.contains("+ a b.txt  +1 −0"), "{out}");
+        let (out, err, code) = in_folder(&folder, &home, &["rehearsal", "show", "--json"]);
+        assert_eq!((code, err.as_str()), (0, ""), "{out}");
+        let told: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(told["changes"][0]["path"], "a b.txt");
+        if staged {
+            assert_eq!(told["changes"][1]["path_bytes"], json!(b"odd\n\xff".to_vec()));
+        }
+        let (patch, _, _) = in_folder(&folder, &home, &["rehearsal", "diff"]);
+        assert!(
+            patch.contains("+++ b/a b.txt\n") && (!staged || patch.contains("\"b/odd\\012\\377\"")),
+            "{patch}"
+        );
+        let (out, err, code) = in_folder(&folder, &home, &["rehearsal", "drop", "--yes"]);
+        assert!(code == 0 && out.contains("is thrown away"), "{out}{err}");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        assert_eq!(std::fs::read_dir(home.join("data/rehearsal")).unwrap().count(), 0);
+    }
+}
+
+/// A dry run that wrote two files, and the service it talks to.
+pub fn two_files(
+    more: Vec<crate::support::service::Answer>,
+) -> (tokio::runtime::Runtime, Service, Setup, String) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let write = |path: &str| ("write_file", json!({ "path": path, "content": "new\n" }));
+    let mut all =
+        vec![calls_after(Duration::ZERO, &[write("a.txt"), write("deep/b.txt")]), answers("Would do.")];
+    all.extend(more);
+    let service = runtime.block_on(Service::start(all));
+    let setup = Setup::new(&["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"]);
+    let (_, err, code) = setup.print("");
+    assert_eq!(code, 0, "{err}");
+    let layers = setup.place.path().join("home/aye/data/rehearsal");
+    let id = std::fs::read_dir(layers).unwrap().next().unwrap().unwrap().file_name().into_string().unwrap();
+    (runtime, service, setup, id)
+}
+
+#[test]
+fn r30_applied_to_a_folder_that_is_gone_nothing_is_made_and_it_is_said() {
+    let (_runtime, service, setup, id) = two_files(vec![]);
+    let place = setup.place.clone();
+    let base = ["--base-url", &service.base_url, "--model", "scripted-7b"];
+    // It goes while its cards are there.
+    let mut program =
+        Setup::again(&place, &[&["rehearsal", "apply"][..], &base].concat()).size(100, 30).start();
+    program.until_asked("a.txt");
+    std::fs::rename(place.path().join("project"), place.path().join("moved")).unwrap();
+    program.keys("y");
+    let screen = program.until_asked("2 of 3");
+    assert!(screen.contains("· the project's folder"), "{screen}");
+    program.keys("y");
+    program.until_asked("3 of 3");
+    program.keys("y");
+    program.until_quiet("ask mode");
+    program.keys("\x04");
+    program.ends();
+    assert!(!place.path().join("project").exists(), "it is not made anew");
+    assert_eq!(std::fs::read_dir(place.path().join("moved")).unwrap().count(), 0);
+    // It was gone before.
+    std::fs::create_dir_all(place.path().join("project/inner")).unwrap();
+    let layer = place.path().join("home/aye/data/rehearsal").join(&id);
+    let session = place.path().join(format!("home/aye/data/sessions/{id}.jsonl"));
+    let text = std::fs::read_to_string(&session).unwrap().replacen("/project\"", "/project/gone\"", 1);
+    std::fs::write(&session, text).unwrap();
+    let mut program =
+        Setup::again(&place, &[&["rehearsal", "apply", &id][..], &base].concat()).size(100, 30).start();
+    program.until("which is not there any more");
+    assert_eq!(program.ends(), 2);
+    assert!(layer.join("upper/a.txt").exists(), "what was rehearsed is kept");
+}
+
+/// How many mounts a stage is made of, beside those that the system has: each costs time in every command.
+#[tokio::test]
+async fn a_stage_takes_no_more_mounts_than_it_has_layers_devices_and_empty_folders() {
+    if !is_there() {
+        return;
+    }
+    let root = tempfile::tempdir().unwrap();
+    let project = root.path().join("project");
+    std::fs::create_dir(&project).unwrap();
+    let (_, shell) = staged(&project, root.path().join("layer"));
+    let ran = shell.run(&line("cat /proc/self/mountinfo", &project), &|_| {}).await.unwrap().output;
+    let ours = |kinds: &[&str]| {
+        let line = |line: &&str| {
+            let kind = line.split(" - ").nth(1).unwrap();
+            kinds.iter().any(|wanted| kind.starts_with(wanted))
+        };
+        ran.lines().filter(line).count()
+    };
+    // The project; and of the home, the folders for temporary files, those that are there, each once.
+    assert!((1..=5).contains(&ours(&["overlay aye"])), "{ran}");
+    let host = mounted();
+    let count = |kind: &str, all: &str| all.lines().filter(|line| line.contains(kind)).count();
+    let memory = count(" - tmpfs ", &ran) as i64 - count(" - tmpfs ", &host) as i64;
+    assert!(memory <= 2, "a /dev and its memory to share: {ran}");
+    assert_eq!(count(" - proc ", &ran), count(" - proc ", &host) + 1, "{ran}");
+    aloud(&format!("a stage: {} mounts more than the system's", ran.lines().count() - host.lines().count()));
+    assert!(ran.lines().count() <= host.lines().count() + 5 + 2 + 1 + 5, "{ran}");
+}

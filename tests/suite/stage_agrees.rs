@@ -1,0 +1,243 @@
+//! Whatever commands and file tools did in a dry run: what the next command finds, what the file tools find, and what is
+//! there when all of it was applied are the same. And what cannot be done on a stage is said.
+
+use crate::stage_escapes::{aloud, is_there};
+use crate::support::program::program;
+use crate::support::scene::Scene;
+use crate::support::{Dice, often};
+use aye::chat::{CommandLine, Intent, Outcome, Staging};
+use aye::llm::scripted::{calls, says};
+use aye::project::disk::Disk;
+use aye::project::rehearsal::Rehearsal;
+use aye::project::shell::Shell;
+use aye::project::stage::{Commands, StageShell};
+use aye::project::{Reader, Writer, altered};
+use aye::tools::apply_change::ApplyChange;
+use aye::tools::{Hands, Tool};
+use serde_json::json;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+/// Everything in a folder: what it is, its mode, where it leads, what it holds.
+const LOOK: &str =
+    "find . -mindepth 1 -printf '%P|%y|%m|%l\\n' | sort; find . -type f -exec sha256sum {} + | sort -k 2";
+
+/// A path of one to three names out of three.
+fn path(dice: &mut Dice) -> String {
+    let names: Vec<&str> = (0..=dice.below(3)).map(|_| ["a", "b", "c"][dice.below(3) as usize]).collect();
+    names.join("/")
+}
+
+/// A command that changes something, or fails.
+fn change(dice: &mut Dice) -> String {
+    let (one, other, number) = (path(dice), path(dice), dice.below(1000));
+    match dice.below(14) {
+        0 | 1 => format!("echo {number} > {one}"),
+        2 => format!("mkdir -p {one}"),
+        3 => format!("rm -rf {one}"),
+        4 => format!("rm -rf {one}; mkdir -p {one}; echo {number} > {one}/c"),
+        5 => format!("mv -T {one} {other}"),
+        6 => format!("mv {one} {other}"),
+        7 => format!("ln -sfn {other} {one}"),
+        8 => format!("ln -f {one} {other}"),
+        9 => format!("chmod {} {one}", ["000", "600", "755", "711", "1777"][dice.below(5) as usize]),
+        10 => format!("cp -rT {one} {other}"),
+        11 => format!("printf '%b' 'x\\r\\n\\0377' >> {one}"),
+        12 => format!("rmdir {one}"),
+        _ => format!("mkdir -p n/{one}; echo {number} > n/{one}/x; mv n/{one} {other}"),
+    }
+}
+
+#[tokio::test]
+async fn r30_the_stage_the_file_tools_and_what_is_applied_are_the_same_whatever_was_done() {
+    if !is_there() {
+        return;
+    }
+    let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seeds = seed.map_or(1..1 + often(40, 2) as u64, |seed| seed..seed + 1);
+    for seed in seeds {
+        agrees(seed).await;
+    }
+}
+
+async fn agrees(seed: u64) {
+    let mut dice = Dice(seed.wrapping_mul(7919));
+    let place = tempfile::tempdir().unwrap();
+    let project = place.path().join("project");
+    for folder in ["a/b/c", "b/a", "c"] {
+        std::fs::create_dir_all(project.join(folder)).unwrap();
+    }
+    for file in ["a/a", "a/b/a", "a/b/c/c", "b/b", "b/a/a"] {
+        std::fs::write(project.join(file), file).unwrap();
+    }
+    std::os::unix::fs::symlink("../a", project.join("c/a")).unwrap();
+    let project = project.canonicalize().unwrap();
+    let disk = Arc::new(Disk::new(&project).unwrap());
+    let play = Arc::new(Rehearsal::new(disk.clone(), place.path().join("layer")));
+    let shell = Arc::new(Shell::new(program()));
+    let stage = StageShell::new(shell.clone(), play.clone());
+    let before = look(&project);
+    let mut told = format!("AYE_TEST_SEED={seed}\n");
+    let runs = async |command: &str| {
+        let line = CommandLine {
+            command: command.into(),
+            folder: project.clone(),
+            seconds: 60,
+            ..CommandLine::default()
+        };
+        stage.run(&line, &|_| {}).await.unwrap().output
+    };
+    for _ in 0..3 {
+        let script: Vec<String> = (0..10).map(|_| change(&mut dice)).collect();
+        told.push_str(&format!("{}\n", script.join("\n")));
+        runs(&format!("{{ {}; }} 2>/dev/null", script.join("\n"))).await;
+        for _ in 0..3 {
+            let name = path(&mut dice);
+            // A link may lead to itself by now.
+            let Ok(at) = play.locate(&name) else { continue };
+            let old = play.read(&at).ok();
+            let wrote = play.write(&at, old.as_deref(), name.as_bytes());
+            told.push_str(&format!("# written: {name}: {}\n", wrote.is_ok()));
+        }
+    }
+    let staged = runs(LOOK).await;
+    assert_eq!(look(&project), before, "{told}");
+    file_tools_agree(&play, &staged, &told);
+
+    let all = altered::all(&play).unwrap();
+    assert!(all.iter().all(|one| !one.conflict), "{told}{all:#?}");
+    let tool = ApplyChange::new(play.clone());
+    for (_, arguments) in Staging::new(all, &[]).offers(false) {
+        let plan = match tool.plan(&arguments, &*disk) {
+            Ok(Intent::Act(plan)) => plan,
+            Ok(Intent::Ask(_)) => panic!("it asks nothing"),
+            Err(error) => panic!("{told}{arguments}: {error}"),
+        };
+        let hands = Hands { project: disk.clone(), shell: shell.clone(), progress: Arc::new(|_| {}) };
+        tool.act(&plan, &hands).await.unwrap_or_else(|error| panic!("{told}{arguments}: {error}"));
+    }
+    assert_eq!(look(&project), staged, "{told}");
+    assert_eq!(altered::all(&play).unwrap(), [], "{told}");
+}
+
+fn look(project: &Path) -> String {
+    let done = Command::new("sh").args(["-c", LOOK]).current_dir(project).output().unwrap();
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// Each folder holds the same names for the file tools, and each file the same.
+fn file_tools_agree(play: &Rehearsal, staged: &str, told: &str) {
+    let rows: Vec<Vec<&str>> =
+        staged.lines().filter(|line| line.contains('|')).map(|line| line.split('|').collect()).collect();
+    let folders = rows.iter().filter(|row| row[1] == "d").map(|row| row[0]).chain(["."]);
+    for folder in folders {
+        let inside =
+            |path: &&str| Path::new(path).parent() == Some(Path::new(folder.trim_start_matches('.')));
+        let mut names: Vec<&str> = rows.iter().map(|row| row[0]).filter(inside).collect();
+        names.iter_mut().for_each(|name| *name = name.rsplit('/').next().unwrap());
+        names.sort_unstable();
+        let seen = play.names(&play.locate(folder).unwrap());
+        assert_eq!(seen.unwrap_or_else(|error| panic!("{told}{folder}: {error}")), names, "{told}{folder}");
+    }
+    for line in staged.lines().filter(|line| !line.contains('|')) {
+        let (hash, path) = line.split_once("  ./").unwrap();
+        let bytes =
+            play.read(&play.locate(path).unwrap()).unwrap_or_else(|error| panic!("{told}{path}: {error}"));
+        assert_eq!(serde_json::to_value(aye::chat::Digest::of(&bytes)).unwrap(), hash, "{told}{path}");
+    }
+}
+
+/// In a process of somebody who is in two groups, of which a user namespace knows one.
+#[tokio::test]
+async fn whoever_is_in_two_groups() {
+    let Some(group) = std::env::var("AYE_TEST_GROUP").ok().and_then(|group| group.parse().ok()) else {
+        return;
+    };
+    let run = |command: &str| calls("bash_exec", json!({ "command": command }));
+    let mut scene = Scene::dry_run([
+        run("echo more >> theirs"),
+        run("cat theirs; echo mine > new; rm theirs; ls"),
+        calls("write_file", json!({ "path": "theirs", "content": "two\n" })),
+        run("echo more >> theirs; cat theirs"),
+        run("echo more >> other"),
+        calls("edit_file", json!({ "path": "other", "old_text": "one", "new_text": "two" })),
+        run("echo more >> other; cat other"),
+        says("Would do."),
+    ])
+    .has("theirs", "one\n")
+    .has("other", "one\n");
+    for name in ["theirs", "other"] {
+        std::os::unix::fs::chown(scene.project().join(name), None, Some(group)).unwrap();
+    }
+    let layer = scene.project().parent().unwrap().join("layer");
+    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), layer));
+    scene
+        .runtime
+        .rehearses(Commands::OnStage(Arc::new(StageShell::new(Arc::new(Shell::new(program())), play))));
+    scene.say("go").await;
+    let outcomes = scene.outcomes();
+    let told = |at: usize| outcomes[at].text();
+    for at in [0, 4] {
+        assert!(matches!(&outcomes[at], Outcome::Rehearsed(_)), "{outcomes:?}");
+        assert!(told(at).contains("Value too large for defined data type\nexit 1\n"), "{outcomes:?}");
+        assert!(
+            told(at).contains("no file can be changed that belongs to another user or group"),
+            "{outcomes:?}"
+        );
+    }
+    assert_eq!(told(1), "one\nnew\nother\nexit 0");
+    assert_eq!(told(3), "two\nmore\nexit 0");
+    // What a file tool changes it copies up by itself, and from then on commands can change it too.
+    assert_eq!(told(6), "two\nmore\nexit 0");
+    assert_eq!(
+        (scene.file("theirs").unwrap(), scene.file("other").unwrap()),
+        ("one\n".into(), "one\n".into())
+    );
+    aloud("said: another group's file");
+}
+
+#[test]
+fn r30_what_a_stage_cannot_change_for_its_group_is_said_and_a_file_tool_can() {
+    let (user, group) = (65534, 4242);
+    let setpriv = |words: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--groups=65534,4242", "--"]).args(words);
+        command
+    };
+    if !rustix::process::geteuid().is_root()
+        || !setpriv(&["unshare", "-Ur", "true"]).output().is_ok_and(|tried| tried.status.success())
+    {
+        return aloud("LEFT OUT: nobody can be made here who is in two groups and may make namespaces");
+    }
+    let root = tempfile::tempdir().unwrap();
+    let at = |path: &str| root.path().join(path);
+    let open = |folder: &Path| {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    open(root.path());
+    std::fs::create_dir(at("tmp")).unwrap();
+    std::os::unix::fs::chown(at("tmp"), Some(user), Some(user)).unwrap();
+    // Where this suite was built another user may not be let in.
+    let programs: [PathBuf; 2] = [program(), std::env::current_exe().unwrap()];
+    for (program, name) in programs.iter().zip(["aye", "suite"]) {
+        std::fs::hard_link(program, at(name))
+            .or_else(|_| std::fs::copy(program, at(name)).map(drop))
+            .unwrap();
+    }
+    let suite = at("suite");
+    let mut command = setpriv(&[
+        suite.to_str().unwrap(),
+        "--exact",
+        "stage_agrees::whoever_is_in_two_groups",
+        "--nocapture",
+    ]);
+    command.current_dir(at("tmp")).env("TMPDIR", at("tmp")).env("HOME", at("tmp")).process_group(0);
+    command.env("AYE_TEST_PROGRAM", at("aye")).env("AYE_TEST_GROUP", group.to_string());
+    let done = command.output().unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{said}\n{}", String::from_utf8_lossy(&done.stderr));
+    assert!(said.contains("said: another group's file"), "{said}");
+}

@@ -1,0 +1,133 @@
+//! What was rehearsed is thrown away, at odd moments too: while a command runs, while the session is open elsewhere, twice;
+//! and the program is killed while a command runs on the stage.
+
+use crate::odd_layers::{changed, line, staged, two_files};
+use crate::stage_escapes::is_there;
+use crate::support::mounts::mounted;
+use crate::support::program::{Setup, asleep, nobody_elses_sleep, none_sleeps};
+use crate::support::service::Service;
+use crate::support::talking::{runs, say, says as answers};
+use aye::project::rehearsal::clear;
+use rustix::process::Signal;
+use std::path::Path;
+use std::time::Duration;
+
+#[tokio::test]
+async fn r30_after_it_was_thrown_away_commands_find_the_project_as_it_is() {
+    if !is_there() {
+        return;
+    }
+    let root = tempfile::tempdir().unwrap();
+    let project = root.path().join("project");
+    std::fs::create_dir(&project).unwrap();
+    std::fs::write(project.join("a"), "real").unwrap();
+    let (play, shell) = staged(&project, root.path().join("layers/one"));
+    let runs = async |command: &str| shell.run(&line(command, &project), &|_| {}).await.unwrap().output;
+    assert_eq!(runs("echo x > a; touch b; rm -rf deep; mkdir -m 700 shut; cat a").await, "x\n");
+    for _ in 0..2 {
+        clear(play.folder()).unwrap();
+        assert_eq!(changed(&play), [""; 0]);
+    }
+    std::fs::write(project.join("a"), "mine").unwrap();
+    assert_eq!(runs("cat a; ls; echo y >> a; touch c").await, "mineA\n".replace('A', "a"));
+    assert_eq!(changed(&play), ["a", "c"]);
+    assert!(!play.is_conflict(Path::new("a")), "what was noted of the old one is forgotten");
+    assert_eq!(std::fs::read_dir(root.path().join("layers")).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn r54_nothing_is_thrown_away_under_a_command_that_runs() {
+    if !is_there() {
+        return;
+    }
+    let root = tempfile::tempdir().unwrap();
+    let project = root.path().join("project");
+    std::fs::create_dir(&project).unwrap();
+    let (play, shell) = staged(&project, root.path().join("layer"));
+    let command = line("touch begun; sleep 600", &project);
+    {
+        let running = shell.run(&command, &|_| {});
+        tokio::pin!(running);
+        let begun = play.folder().join("upper/begun");
+        while !begun.exists() {
+            let soon = tokio::time::sleep(Duration::from_millis(10));
+            tokio::select! { ran = &mut running => panic!("{ran:?}"), () = soon => {} }
+        }
+        let error = clear(play.folder()).unwrap_err().to_string();
+        assert!(error.starts_with("a command of this dry run is still running"), "{error}");
+        assert!(begun.exists());
+    }
+    // It was given up: as soon as nothing of it is left the layer can go.
+    while let Err(error) = clear(play.folder()) {
+        assert!(error.to_string().starts_with("a command of this dry run is still running"), "{error}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(!play.folder().exists());
+}
+
+#[test]
+fn r54_another_process_throws_nothing_away_while_the_session_is_open() {
+    let (_runtime, service, setup, id) = two_files(vec![answers("I see.")]);
+    let place = setup.place.clone();
+    let base = ["--base-url", &service.base_url, "--model", "scripted-7b"];
+    let mut program = Setup::again(&place, &[&["--continue"][..], &base[..]].concat()).size(100, 30).start();
+    program.until("DRY RUN");
+    say(&mut program, "go on");
+    program.until("I see.");
+    for arguments in [&["rehearsal", "drop", &id, "--yes"][..], &["rehearsal", "drop", "--yes"]] {
+        let (out, err, code) = Setup::again(&place, arguments).print("");
+        assert_eq!((out.as_str(), code), ("", 2), "{err}");
+        assert!(err.contains("is open in another aye; close it there first"), "{err}");
+    }
+    let upper = place.path().join("home/aye/data/rehearsal").join(&id).join("upper");
+    assert!(upper.join("a.txt").exists());
+    // The session itself may, and twice.
+    say(&mut program, "/rehearsal drop");
+    program.until("throw away what was rehearsed?");
+    program.keys("\x1b[B");
+    program.keys("\r");
+    program.until("is thrown away");
+    assert!(!upper.exists());
+    program.keys("\x04");
+    program.ends();
+    let (out, _, code) = Setup::again(&place, &["rehearsal", "drop", &id, "--yes"]).print("");
+    assert!(code == 0 && out.contains("Nothing was rehearsed"), "{out}");
+}
+
+#[test]
+fn r51_killed_while_a_command_runs_on_the_stage_nothing_stays_and_the_session_goes_on() {
+    if !is_there() {
+        return;
+    }
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let long = nobody_elses_sleep(5);
+    let service = runtime.block_on(Service::start(vec![
+        runs(&format!("echo half > a.txt; rm -r old; touch begun; (setsid sleep {long} &); sleep {long}")),
+        runs("cat a.txt; ls"),
+        answers("Done."),
+    ]));
+    let before = mounted();
+    let arguments = ["--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b"];
+    let setup = Setup::new(&arguments).has("a.txt", "real\n").has("old/x", "x").size(100, 30);
+    let place = setup.place.clone();
+    let mut program = setup.start();
+    program.until("DRY RUN");
+    say(&mut program, "go");
+    let layers = place.path().join("home/aye/data/rehearsal");
+    let begun = || {
+        let layers = std::fs::read_dir(&layers).into_iter().flatten().flatten();
+        layers.map(|layer| layer.path().join("upper/begun")).any(|begun| begun.exists())
+    };
+    program.until_that("the command runs", |_| begun() && asleep(long) > 0);
+    program.signal(Signal::KILL);
+    program.ends();
+    none_sleeps(long);
+    assert_eq!(mounted(), before);
+    let again = ["-p", "--continue", "--base-url", &service.base_url, "--model", "scripted-7b", "more"];
+    let (out, err, code) = Setup::again(&place, &again).print("");
+    assert_eq!(code, 0, "{out}{err}");
+    let told = service.received().last().unwrap().body["messages"].as_array().unwrap().clone();
+    assert_eq!(told.last().unwrap()["content"], "half\na.txt\nbegun\nexit 0");
+    assert!(out.contains("3 files changed") && !out.contains("CONFLICT"), "{out}");
+    assert_eq!(std::fs::read_to_string(place.path().join("project/a.txt")).unwrap(), "real\n");
+}
