@@ -131,6 +131,7 @@
 //!   `agent::State::waiting` shows what has waited longest, whoever asks.
 //! - The journal ([`store::journal`]) is for whoever looks for a fault: what the runtime did and when. What may stand in it is
 //!   decided in one file (`runtime::noting`), which writes numbers and words of ours; an error has such words beside its own.
+//!   Content that a person wants in it stands in quotes, which no note has: so a report of a fault leaves it out again.
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

@@ -141,6 +141,7 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
     }
     let again = std::mem::take(&mut pending.ahead.again);
     let call = pending.call.clone();
+    let circles = desk.state.repeats.asks(&call);
     let verdict = judge(&desk.state.policy, desk.granted(), &desk.state.rules, &call.name, &plan);
     let verdict = match offered::asks(desk.state.offered, verdict) {
         Verdict::Allow(_) | Verdict::Rehearse(_)
@@ -150,13 +151,15 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
         }
         // Whoever changed it sees what came of that before it runs.
         Verdict::Allow(_) if edited => Verdict::Ask("you changed its arguments".to_owned()),
+        // A model that turns in a circle does not see that it does.
+        Verdict::Allow(_) if let Some(words) = &circles => Verdict::Ask(words.clone()),
         Verdict::Ask(reason) if again => {
             Verdict::Ask(format!("{reason}. It is no longer what you said yes to"))
         }
         verdict => verdict,
     };
-    // What the person changed, brought or wants to see again is theirs to decide.
-    consulting::begin(desk, id, plan, verdict, edited || again || brought);
+    // What the person changed, brought or wants to see again is theirs to decide, and so is whether a circle goes on.
+    consulting::begin(desk, id, plan, verdict, edited || again || brought || circles.is_some());
 }
 
 /// The verdict over a call stands.
@@ -356,6 +359,8 @@ pub(super) fn finished(
         other => (other, staged),
     };
     let sha256 = digest(&pending.call, plan);
+    let (call, changed) = (pending.call.clone(), !is_read(plan));
+    desk.state.repeats.count(&call, &outcome.0, changed);
     settle(desk, id, outcome, took, sha256);
     // What was seen of the others before this may not hold any more.
     if let Phase::Acting { calls, .. } = &mut desk.state.phase {

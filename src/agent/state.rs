@@ -5,6 +5,7 @@ use super::compacting::Tries;
 use super::consulting::{Advisers, Consulting};
 use super::draft::Draft;
 use super::editing::Before;
+use super::repeats::Repeats;
 use super::sub_agent::{Offer, SubAgent};
 use super::window::Measure;
 use crate::chat::instructions::{self, Instructions};
@@ -71,6 +72,8 @@ pub struct State {
     pub(super) listed: bool,
     /// Calls that failed, and how often in a row; within one turn.
     pub(super) failures: Vec<(ToolCall, u32)>,
+    /// Calls that came to something in the present turn.
+    pub(super) repeats: Repeats,
 }
 
 /// What goes on now.
@@ -159,6 +162,7 @@ impl State {
             brought: None,
             listed: false,
             failures: Vec::new(),
+            repeats: Repeats::default(),
         }
     }
 

@@ -9,6 +9,7 @@ mod doctor;
 mod document;
 mod facts;
 mod files;
+mod handed;
 mod host;
 mod keeping;
 mod key_command;
@@ -106,6 +107,9 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     }
     if cli.examines() {
         return doctor::run(&cli).await;
+    }
+    if cli.bundle.is_some() {
+        return Err(Mistake("--bundle goes with aye doctor".to_owned()).into());
     }
     if cli.json && !print {
         return Err(Mistake(

@@ -156,7 +156,7 @@ fn code_is_on_its_ground_in_the_colours_of_its_language() {
 }
 
 #[test]
-fn hostile_nesting_costs_no_more_than_its_length() {
+fn r64_hostile_nesting_costs_no_more_than_its_length() {
     let n = 20_000;
     let hostile = [
         ">".repeat(n),
