@@ -182,16 +182,7 @@ pub(super) fn concluded(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, verdi
     match verdict {
         Verdict::Allow(_) | Verdict::Rehearse(_) => start(desk, call, plan),
         Verdict::Ask(reason) => {
-            let unstaged = desk.state.is_dry_run() && desk.state.unstaged.is_some();
-            let reason = match &plan.work {
-                Work::Command(_) if unstaged => {
-                    format!(
-                        "{reason}. In this dry run it is not run: its result is {}",
-                        desk.state.stands_in()
-                    )
-                }
-                Work::Command(_) | Work::Edit(_) | Work::Task(_) | Work::Arguments(_) => reason,
-            };
+            let reason = desk.state.on_card(reason, &plan.work);
             if let Some(pending) = desk.state.pending_mut(id) {
                 pending.step = Step::ForApproval(plan, reason);
             }

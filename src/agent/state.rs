@@ -9,7 +9,7 @@ use super::repeats::Repeats;
 use super::sub_agent::{Offer, SubAgent};
 use super::window::Measure;
 use crate::chat::instructions::{self, Instructions};
-use crate::chat::{CallId, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId};
+use crate::chat::{CallId, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Work};
 use crate::policy::{Policy, Rules};
 use std::sync::Arc;
 
@@ -231,6 +231,14 @@ impl State {
             Some(model) => format!("an example, or imagined by {model}"),
             None => "an example or a sample".to_owned(),
         }
+    }
+
+    /// Why the person is asked, and in a dry run that leaves the command undone where its result comes from.
+    pub(super) fn on_card(&self, reason: String, work: &Work) -> String {
+        if matches!(work, Work::Command(_)) && self.is_dry_run() && self.unstaged.is_some() {
+            return format!("{reason}. In this dry run it is not run: its result is {}", self.stands_in());
+        }
+        reason
     }
 
     /// Whether nothing real is touched in this session.

