@@ -158,8 +158,10 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
         }
         verdict => verdict,
     };
-    // What the person changed, brought or wants to see again is theirs to decide, and so is whether a circle goes on.
-    consulting::begin(desk, id, plan, verdict, edited || again || brought || circles.is_some());
+    // What the person changed, brought, was offered or wants to see again is theirs to decide, and so is whether a circle
+    // goes on.
+    let theirs = edited || again || brought || circles.is_some() || desk.state.offered;
+    consulting::begin(desk, id, plan, verdict, theirs);
 }
 
 /// The verdict over a call stands.
@@ -180,6 +182,16 @@ pub(super) fn concluded(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, verdi
     match verdict {
         Verdict::Allow(_) | Verdict::Rehearse(_) => start(desk, call, plan),
         Verdict::Ask(reason) => {
+            let unstaged = desk.state.is_dry_run() && desk.state.unstaged.is_some();
+            let reason = match &plan.work {
+                Work::Command(_) if unstaged => {
+                    format!(
+                        "{reason}. In this dry run it is not run: its result is {}",
+                        desk.state.stands_in()
+                    )
+                }
+                Work::Command(_) | Work::Edit(_) | Work::Task(_) | Work::Arguments(_) => reason,
+            };
             if let Some(pending) = desk.state.pending_mut(id) {
                 pending.step = Step::ForApproval(plan, reason);
             }
@@ -343,7 +355,9 @@ pub(super) fn finished(
     let Step::Running(plan) = &pending.step else { return };
     let outcome = match outcome {
         // Reading is the same in a rehearsal as in life.
-        Outcome::Rehearsed(text) if is_read(plan) => (Outcome::Done(text), None),
+        Outcome::Rehearsed(text) if is_read(plan) && !matches!(staged, Some(Staged::Simulated(_))) => {
+            (Outcome::Done(text), None)
+        }
         other => (other, staged),
     };
     let sha256 = digest(&pending.call, plan);

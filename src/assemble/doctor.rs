@@ -10,6 +10,7 @@ mod machine;
 mod rules;
 mod server;
 mod settings;
+mod simulator;
 mod terminal;
 
 use crate::cli::Cli;
@@ -85,6 +86,7 @@ async fn look(cli: &Cli) -> Result<Seen> {
     found.extend(terminal);
     found.extend(sandbox);
     found.extend(stage);
+    found.push(simulator::look(cli, &loaded, &credentials, &flags));
     found.extend(settings::look(&loaded, &places));
     found.extend(rules);
     found.extend(rules::advisers(cli, &loaded, &credentials, &flags));

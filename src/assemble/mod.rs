@@ -232,6 +232,7 @@ fn prepare(cli: Cli) -> Result<Start> {
         advisers,
         mode: connecting.settings.config.approval.mode,
         dry_run: connecting.settings.config.dry_run.clone(),
+        simulator: if model.seen.tour { None } else { advisers::simulator(&connecting) },
         model_flag: cli.model.clone(),
         titles: connecting.settings.config.model.titles && !cli.print,
         most_words: connecting.settings.config.project.instructions_kib << 10,

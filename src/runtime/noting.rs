@@ -166,6 +166,12 @@ pub(super) fn finished(means: &Means, turn: TurnId, call: &ToolCall, outcome: &O
     ));
 }
 
+/// What came of asking a model what might have come of a call.
+pub(super) fn imagined(means: &Means, answered: bool) {
+    let what = if answered { "was imagined by a model" } else { "could not be imagined, and is a sample" };
+    means.journal.note(format_args!("the result of a rehearsed call {what}"));
+}
+
 /// The name of a tool that there is: what a model makes up is not noted.
 fn name<'a>(means: &Means, call: &'a ToolCall) -> &'a str {
     if means.tools.find(&call.name).is_ok() { &call.name } else { "a tool that there is not" }

@@ -57,6 +57,7 @@ mod secrets;
 mod session_files;
 mod sessions;
 mod settings;
+mod simulator;
 mod soak;
 #[cfg(target_os = "linux")]
 mod stage;

@@ -24,7 +24,7 @@ pub struct End<'a> {
     /// What came of it.
     pub outcome: &'a Outcome,
     /// How that came about, where it was rehearsed and is known.
-    pub staged: Option<Staged>,
+    pub staged: Option<&'a Staged>,
     /// Milliseconds it ran.
     pub took_ms: u64,
 }
@@ -126,13 +126,11 @@ pub fn line(
         Outcome::Refused(_) if no == Some("") => "you said no".to_owned(),
         Outcome::Refused(_) if no.is_some() => format!("you said no: {}", no.unwrap_or_default()),
         Outcome::Done(_) => String::new(),
-        Outcome::Rehearsed(_) => staged.map_or("rehearsed, nothing was changed", Staged::words).to_owned(),
+        Outcome::Rehearsed(_) => {
+            staged.map_or_else(|| "rehearsed, nothing was changed".to_owned(), Staged::words)
+        }
         Outcome::Failed(_) | Outcome::Refused(_) | Outcome::Interrupted(_) => why.to_owned(),
     };
-    if !said.is_empty() {
-        let dot = if summary.is_empty() { "" } else { " · " };
-        summary = format!("{summary}{dot}{said}");
-    }
     let took = match took_ms {
         0 => String::new(),
         ms => how_long(Duration::from_millis(ms)),
@@ -144,6 +142,18 @@ pub fn line(
     let much = how_much(call, outcome);
     let right = [ended, much.as_deref(), Some(took.as_str())].into_iter().flatten();
     let took = right.filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" · ");
+    if matches!(outcome, Outcome::Rehearsed(_)) {
+        // How it came about is read, however long the command is; why it did not otherwise is in the record.
+        let brief =
+            said.split(';').next().map_or(0, |brief| width::width(brief) + usize::from(brief != said));
+        let name = width::width(&clean::one_line(&call.call.name)).max(NAME);
+        let room = ground.width.saturating_sub(name + brief + width::width(&took) + 9);
+        summary = width::fit(&clean::one_line(&summary), room).into_owned();
+    }
+    if !said.is_empty() {
+        let dot = if summary.is_empty() { "" } else { " · " };
+        summary = format!("{summary}{dot}{said}");
+    }
     row(ground.width, (mark, style), &call.call.name, &summary, &took, (theme.text, theme.dim))
 }
 
