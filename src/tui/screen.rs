@@ -322,6 +322,8 @@ impl Screen {
         if let Ok((width, height)) = crossterm::terminal::size() {
             // Some terminals say 0 when they do not know.
             let (width, height) = if width == 0 || height == 0 { (80, 24) } else { (width, height) };
+            // It may have been another size for a moment, which cut off what it showed.
+            self.canvas.forget();
             self.take(Event::Resized(width, height));
         }
     }

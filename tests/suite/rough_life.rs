@@ -166,3 +166,17 @@ fn r65_a_model_that_turns_in_a_circle_is_stopped_by_a_card() {
     program.until_quiet("Enough.");
     assert_eq!(service.received().len(), 6, "a yes is for as many again");
 }
+
+#[test]
+fn r34_another_size_for_a_moment_leaves_nothing_cut_off() {
+    let (_runtime, _service, mut program) = talks(vec![says("Words.")], (100, 24), &[]);
+    say(&mut program, "go");
+    program.until_quiet("Words.");
+    // It is too busy to see the first of the two.
+    program.signal(Signal::STOP);
+    program.resize(20, 5);
+    program.resize(100, 24);
+    assert!(!program.screen().contains("Words."), "the terminal cut it off");
+    program.signal(Signal::CONT);
+    program.until("Words.");
+}
