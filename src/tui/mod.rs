@@ -17,7 +17,7 @@ mod screen;
 pub mod state;
 pub mod terminal;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub mod text;
 pub mod theme;
 pub mod trusting;

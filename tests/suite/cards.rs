@@ -16,8 +16,7 @@ fn r18_the_last_of_two_hundred_calls_is_answered_alone_in_a_small_terminal() {
     let calls = calls_after(Duration::ZERO, &commands(200));
     let (_runtime, _service, mut program) = talks(vec![calls, says("Done.")], (60, 15), &[]);
     say(&mut program, "go");
-    program.until("1 of 200");
-    program.lets_pass(700);
+    program.until_asked("1 of 200");
     program.keys("l");
     program.until("what waits");
     program.lets_pass(700);
@@ -25,8 +24,8 @@ fn r18_the_last_of_two_hundred_calls_is_answered_alone_in_a_small_terminal() {
     program.until("❯ [ ] 200");
     program.until("echo 199 >> ran");
     program.keys("\r");
-    program.until("200 of 200");
-    program.lets_pass(700);
+    program.until_gone("what waits");
+    program.until_asked(" 200 of 200");
     program.keys("y");
     let screen = program.until("1 of 200");
     assert!(screen.contains("$ echo 0 >> ran"), "{screen}");
@@ -39,7 +38,7 @@ fn r18_the_last_of_two_hundred_calls_is_answered_alone_in_a_small_terminal() {
     };
     assert_eq!(decided(&program.place), [Decision::Once]);
     // All the others are told no.
-    program.lets_pass(700);
+    program.until_asked("1 of 200");
     program.keys("l");
     program.until("what waits");
     program.lets_pass(700);

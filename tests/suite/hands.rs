@@ -185,8 +185,29 @@ fn r04_a_key_that_is_held_approves_one_of_five() {
     program.insists("y", "3 of 5");
 }
 
+/// What comes so much later than what was before it is a key of its own.
+const A_KEY: Duration = Duration::from_millis(8);
+
+/// Sends these one soon behind the other; whether that was so. A machine that is busy holds up the hand too.
+fn sends_at_once(program: &mut Program, letters: [&str; 5]) -> bool {
+    let (mut last, mut longest) = (Instant::now(), Duration::ZERO);
+    for letter in letters {
+        std::thread::sleep(Duration::from_millis(1));
+        program.sends(letter);
+        longest = longest.max(last.elapsed());
+        last = Instant::now();
+    }
+    longest < A_KEY
+}
+
 #[test]
 fn r05_no_paste_answers_and_none_locks_the_keyboard() {
+    let pasted = (0..50).any(|_| no_paste_answers());
+    assert!(pasted, "nothing was pasted letter by letter as fast as a terminal does");
+}
+
+/// Whether every paste was one.
+fn no_paste_answers() -> bool {
     let (_runtime, _service, mut program) = talks(vec![runs("touch made"), says("Done.")], (100, 24), &[]);
     say(&mut program, "go");
     program.until_asked("$ touch made");
@@ -208,10 +229,8 @@ fn r05_no_paste_answers_and_none_locks_the_keyboard() {
     program.keys("y\rfoo bar\r");
     program.until("foo bar");
     clear(&mut program, "❯ y");
-    program.keys("y");
-    for letter in ["\r", "a", "b", "c"] {
-        std::thread::sleep(Duration::from_millis(1));
-        program.sends(letter);
+    if !sends_at_once(&mut program, ["y", "\r", "a", "b", "c"]) {
+        return false;
     }
     program.until("abc");
     clear(&mut program, "❯ y");
@@ -222,6 +241,7 @@ fn r05_no_paste_answers_and_none_locks_the_keyboard() {
     program.keys("y");
     program.until("Done.");
     assert!(program.file("made").is_some(), "the keyboard works as before");
+    true
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Nothing happens while nothing happens: no thread of the program wakes up, and nothing is written; and while something
 //! is waited for, next to nothing.
 
+use crate::support::often;
 use crate::support::program::Program;
 use crate::support::service::{Answer, Step};
 use crate::support::talking::{runs, say, says, talks};
@@ -24,13 +25,14 @@ fn own(program: &Program) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Within some windows of three seconds there is one in which nothing ran and nothing was written. What was begun before
-/// may still end in the others, a thread that is kept for ten seconds among it.
+/// Within some windows of time, each of three seconds where the tests are thorough, there is one in which nothing ran and
+/// nothing was written. What was begun before may still end in the others, a thread that is kept for ten seconds among it.
 fn is_quiet(program: &mut Program, what: &str) {
+    let milliseconds = often(3000, 1000) as u64;
     let mut seen = Vec::new();
-    for _ in 0..6 {
+    for _ in 0..18_000 / milliseconds {
         let (switches, bytes, before) = (runs_so_far(program), program.bytes().len(), own(program));
-        program.lets_pass(3000);
+        program.lets_pass(milliseconds);
         let now = (runs_so_far(program).abs_diff(switches), program.bytes().len() - bytes);
         if now == (0, 0) {
             assert_eq!(own(program), before, "{what} nothing ran, and its memory is another");
@@ -38,7 +40,7 @@ fn is_quiet(program: &mut Program, what: &str) {
         }
         seen.push(now);
     }
-    panic!("{what} it ran and wrote, in each three seconds: {seen:?}\n{}", program.screen());
+    panic!("{what} it ran and wrote, in each {milliseconds} ms: {seen:?}\n{}", program.screen());
 }
 
 #[test]

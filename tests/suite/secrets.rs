@@ -79,7 +79,8 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     use crate::support::talking::{runs, say, says};
     const PRINTED: &str = "printed-1234567890-by-a-command";
     const ENTERED: &str = "entered-1234567890";
-    let env = "env; cat /proc/$PPID/environ; sleep 0.3; echo ran-to-the-end";
+    let env =
+        "env; cat /proc/$PPID/environ; until [ -e seen ]; do sleep 0.05; done; rm seen; echo ran-to-the-end";
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let [one, two, three] =
         [vec![runs(env), says("One.")], vec![runs(env), says("Two.")], vec![says("Three.")]]
@@ -89,7 +90,8 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     let config = home.join("aye/config");
     std::fs::create_dir_all(&config).unwrap();
     // The whole key stands in no file.
-    script(&home.join("give"), "sleep 0.2; printf '%s-%s\\n' printed 1234567890-by-a-command");
+    let waits = format!("until [ -e '{}' ]; do sleep 0.05; done", home.join("seen").display());
+    script(&home.join("give"), &format!("{waits}; printf '%s-%s\\n' printed 1234567890-by-a-command"));
     let profile = |name: &str, service: &Service, key: &str| {
         format!("[profiles.{name}]\nbase_url = \"{}\"\nmodel = \"m-{name}\"\n{key}\n", service.base_url)
     };
@@ -127,10 +129,12 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
         if profile != "three" {
             if profile == "two" {
                 watches(&mut lines, &give);
+                std::fs::write(home.join("seen"), "").unwrap();
             }
             program.until_asked("run a command?");
             program.keys("y");
             watches(&mut lines, "guard --");
+            std::fs::write(program.project().join("seen"), "").unwrap();
         }
         program.until(reply);
     }

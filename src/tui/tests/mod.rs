@@ -40,7 +40,11 @@ use crate::policy::{Mode, Policy};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::sync::OnceLock;
 use std::time::Duration;
+
+/// Read once: every test begins with them.
+static THEMES: OnceLock<Themes> = OnceLock::new();
 
 /// A screen of 80 by 24, and everything it asked for.
 pub struct Screen {
@@ -75,7 +79,7 @@ impl Screen {
             agent,
             SessionId("01J".into()),
             connection,
-            Themes::bundled(),
+            THEMES.get_or_init(Themes::bundled).clone(),
             Theme::plain(),
             Keymap::default(),
             view::tests::settings(),
@@ -197,6 +201,11 @@ impl Screen {
 /// are thorough, as the check of a change is.
 pub fn often(thorough: usize, quick: usize) -> usize {
     if std::env::var_os("AYE_TEST_THOROUGH").is_some() { thorough } else { quick }
+}
+
+/// All of these where the tests are thorough; while a person waits, each so-manieth from this one on.
+pub fn part_of<T>(all: &[T], each: usize, from: usize) -> impl Iterator<Item = &T> {
+    all.iter().skip(often(0, from)).step_by(often(1, each))
 }
 
 /// A picture as text; the second half of a wide letter is left out.

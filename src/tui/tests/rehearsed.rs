@@ -74,7 +74,8 @@ fn foot(screen: &mut Screen) -> (String, bool) {
 #[test]
 fn r30_the_foot_says_dry_run_at_every_size_behind_every_list_and_card() {
     let sizes = [(120, 36), (80, 24), (60, 15), (40, 10), (20, 5), (12, 3), (9, 2)];
-    for (width, height) in sizes {
+    let theme = Themes::bundled().all[0].clone();
+    for &(width, height) in part_of(&sizes, 3, 0) {
         let check = |screen: &mut Screen, what: &str| {
             screen.resized(width, height);
             let (words, danger) = foot(screen);
@@ -82,7 +83,7 @@ fn r30_the_foot_says_dry_run_at_every_size_behind_every_list_and_card() {
         };
         for row in COMMANDS {
             let mut screen = Screen::dry();
-            screen.state.theme = Themes::bundled().all[0].clone();
+            screen.state.theme = theme.clone();
             screen.says("go");
             screen.replies("Done: src/lib.rs:1 and https://example.com/");
             let before = screen.state.overlays.len();
@@ -95,7 +96,7 @@ fn r30_the_foot_says_dry_run_at_every_size_behind_every_list_and_card() {
         }
         for intent in [command("rm -r build"), question()] {
             let mut screen = Screen::dry();
-            screen.state.theme = Themes::bundled().all[0].clone();
+            screen.state.theme = theme.clone();
             // As a rehearsal that asks as in life.
             screen.state.agent.policy.dry_run = false;
             screen.says("go");
@@ -106,7 +107,7 @@ fn r30_the_foot_says_dry_run_at_every_size_behind_every_list_and_card() {
             check(&mut screen, "the help over a card");
         }
         let mut screen = Screen::dry();
-        screen.state.theme = Themes::bundled().all[0].clone();
+        screen.state.theme = theme.clone();
         screen.says("go");
         screen.replies("see src/lib.rs:1");
         screen.presses("ctrl-o");

@@ -98,7 +98,7 @@ fn list(state: &mut State, mut theatre: Theatre) {
     }
     for (at, step) in staging.steps.iter().enumerate() {
         let (words, came) = step_row(step);
-        push(Row::new(&words).detail(&came), Does::Read(Chosen::Step(at)));
+        push(Row::new(&words).detail(came), Does::Read(Chosen::Step(at)));
     }
     push(Row::new("apply…").more("for real, a card for each"), Does::Apply(false));
     if staging.offers(true).len() > staging.offers(false).len() {

@@ -21,6 +21,12 @@ pub fn often(thorough: usize, quick: usize) -> usize {
     if std::env::var_os("AYE_TEST_THOROUGH").is_some() { thorough } else { quick }
 }
 
+/// All of these where `AYE_TEST_THOROUGH` is set; while a person waits, each so-manieth from this one on: something of
+/// every group where those that are alike stand together.
+pub fn part_of<T>(all: &[T], each: usize, from: usize) -> impl Iterator<Item = &T> {
+    all.iter().skip(often(0, from)).step_by(often(1, each))
+}
+
 /// How many trials of something that must never happen: so many while a person waits for the tests, fifteen where they
 /// are thorough, and what `AYE_TEST_TRIALS` says where somebody measures.
 pub fn trials(quick: usize) -> usize {

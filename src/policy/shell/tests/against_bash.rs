@@ -132,7 +132,7 @@ fn r12_bash_splits_what_is_known_into_the_same_words() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     // `AYE_TEST_SECONDS` makes it go on, and `AYE_TEST_SEED` makes it begin elsewhere.
     let seconds = number("AYE_TEST_SECONDS").map(Duration::from_secs);
-    let least = if thorough { 3000 } else { 300 };
+    let least = if thorough { 3000 } else { 100 };
     let (mut compared, mut made, mut words) = (0, 0, 0);
     let mut wrong = Vec::new();
     let began = Instant::now();
