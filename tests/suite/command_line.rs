@@ -202,10 +202,37 @@ fn the_callers_mistakes_are_told_in_a_sentence_with_exit_code_two() {
         (&["-p", "--base-url", "not an address", "hi"], "address"),
         (&["-p", "-C", "/nowhere/at/all", "hi"], "/nowhere/at/all"),
         (&[], "terminal"),
+        (
+            &["sesions", "list", "--all"],
+            "did you mean: aye sessions list. To say it to a model, put it in quotes or behind --",
+        ),
+        (&["sessions", "bogus"], "aye sessions takes one of: list, show"),
+        (&["doctor", "please"], "aye doctor takes nothing behind it"),
+        // No command, in quotes or behind --: words for a model, which need a screen here.
+        (&["sesions list"], "terminal"),
+        (&["--", "doctor", "please"], "terminal"),
+        (&["explain", "this", "repo"], "terminal"),
     ] {
         let (out, err, code) = Setup::new(arguments).print("");
         assert_eq!((out.as_str(), code), ("", 2), "{arguments:?}: {err}");
         assert!(err.contains(words), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn each_command_has_help_of_its_own_and_the_program_lists_them() {
+    let told = |arguments: &[&str]| {
+        let (out, err, code) = Setup::new(arguments).print("");
+        assert_eq!((err.as_str(), code), ("", 0), "{arguments:?}");
+        out
+    };
+    let all = told(&["--help"]);
+    assert!(all.contains("Commands:") && all.contains("  doctor ") && !all.contains("--hunks"), "{all}");
+    assert_eq!(told(&["help"]), all);
+    for arguments in [&["rehearsal", "apply", "--help"][..], &["help", "rehearsal", "apply"]] {
+        let page = told(arguments);
+        assert!(page.contains("Usage: aye rehearsal apply [ID]") && page.contains("--hunks"), "{page}");
+        assert!(!page.contains("--theme"), "{page}");
     }
 }
 
