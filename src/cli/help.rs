@@ -102,7 +102,8 @@ fn option(cli: &clap::Command, long: &'static str, help: &'static str) -> Option
     if let Some(letter) = of.get_short() {
         option = option.short(letter);
     }
-    Some(match of.get_value_names().and_then(|names| names.first()) {
+    let named = of.get_value_names().and_then(|names| names.first());
+    Some(match named.filter(|_| of.get_action().takes_values()) {
         Some(name) => option.value_name(name.clone()),
         None => option.action(ArgAction::SetTrue),
     })
@@ -154,6 +155,11 @@ mod tests {
         {
             assert!(told(arguments).contains("Commands:\n  sessions"), "{arguments:?}");
         }
+        let list = told(&["sessions", "list", "-h"]);
+        assert!(
+            list.contains("--folder <FOLDER>") && !list.contains("<ALL>"),
+            "only one takes a value: {list}"
+        );
         assert!(told(&["sessions", "bogus", "-h"]).contains("Usage: aye sessions [COMMAND]"));
     }
 }
