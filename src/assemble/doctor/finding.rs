@@ -152,6 +152,9 @@ fn in_words(found: &[Finding], redacted: &Redacted) -> io::Result<()> {
     }
     let count = |state| found.iter().filter(|finding| finding.state == state).count();
     let words = match count(State::Wrong) {
+        0 if count(State::Note) > 0 => {
+            "Nothing is wrong. What is marked -- may be wanted otherwise.".to_owned()
+        }
         0 => "Nothing is wrong.".to_owned(),
         1 => "One thing is wrong: see !! above.".to_owned(),
         many => format!("{many} things are wrong: see !! above."),
