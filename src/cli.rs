@@ -96,6 +96,11 @@ pub struct Cli {
     #[arg(long)]
     pub debug_content: bool,
 
+    /// With doctor: write what a bug report needs to this file, without keys and without what was said; without one, to a
+    /// new file in this folder
+    #[arg(long, hide = true, value_name = "FILE", num_args = 0..=1, default_missing_value = ".", conflicts_with = "json")]
+    pub bundle: Option<PathBuf>,
+
     /// Play the tour, whatever is configured
     #[arg(long, action = ArgAction::SetTrue)]
     pub tour: bool,

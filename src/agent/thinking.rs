@@ -32,6 +32,7 @@ pub(super) fn new_turn(desk: &mut Desk<'_>) -> TurnId {
     desk.state.rounds = 0;
     desk.state.handed = 0;
     desk.state.failures.clear();
+    desk.state.repeats.clear();
     desk.state.tries = Tries::default();
     desk.state.offered = false;
     TurnId(desk.state.turns)

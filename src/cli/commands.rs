@@ -76,7 +76,9 @@ pub const COMMANDS: &[Command] = &[
     command(&["untrust"], "", "Takes the trust in the project of this folder back", &[FOLDER]),
     command(&["models"], "", "Lists the models of the service", &[json("One model per line"), PROFILE, ADDRESS]),
     command(&["doctor"], "", "Looks at settings, keys, the model, the terminal and the sandbox, and says what is wrong and \
-        what to do about it", &[json("One finding per line"), PROFILE, ADDRESS, FOLDER]),
+        what to do about it", &[json("One finding per line"),
+        ("bundle", "Write what a bug report needs to this file, without keys and without what was said; without a name to a \
+        new file in this folder"), PROFILE, ADDRESS, FOLDER]),
 ];
 
 /// The names of the commands.

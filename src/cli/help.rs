@@ -104,7 +104,10 @@ fn option(cli: &clap::Command, long: &'static str, help: &'static str) -> Option
     }
     let named = of.get_value_names().and_then(|names| names.first());
     Some(match named.filter(|_| of.get_action().takes_values()) {
-        Some(name) => option.value_name(name.clone()),
+        Some(name) => match of.get_num_args() {
+            Some(count) => option.value_name(name.clone()).num_args(count),
+            None => option.value_name(name.clone()),
+        },
         None => option.action(ArgAction::SetTrue),
     })
 }

@@ -114,10 +114,9 @@ fn enter_key(state: &State, line: &line::Line, area: Rect, buffer: &mut Buffer) 
 
 /// A little of the screen stays to be seen, where there is room; in a dry run always the foot, which says so.
 fn inset(state: &State, all: Rect) -> Rect {
-    let x = if all.width >= 60 { 3 } else { 0 };
     let y = if all.height >= 16 { 1 } else { 0 };
     let foot = y.max(layout::areas(state).foot.height * u16::from(state.agent.is_dry_run()));
-    Rect { x: all.x + x, y: all.y + y, width: all.width - 2 * x, height: all.height - y - foot }
+    Rect { y: all.y + y, height: all.height - y - foot, ..all }
 }
 
 fn read(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
