@@ -139,7 +139,8 @@ mod tests {
                 assert!(all.contains(&format!("\n  {name} ")), "{name}: {all}");
             }
             for (long, help) in command.options {
-                assert!(page.contains(&format!("--{long}")) && page.contains(help), "{long}: {page}");
+                let flat = page.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert!(flat.contains(&format!("--{long} ")) && flat.contains(help), "{long}: {page}");
             }
         }
     }

@@ -234,7 +234,10 @@ fn words_are_bounded_together() {
 #[test]
 fn r68_a_rule_that_is_off_is_told_in_its_place_too() {
     let home = Home::new();
-    home.has(OF_PROJECT, &format!("{ALLOW}[[rule]]\nsays = \"allow\"\nwords = \"python3\"\n"));
+    home.has(
+        OF_PROJECT,
+        &format!("{}[[rule]]\nsays = \"allow\"\nwords = \"python3\"\n", ALLOW.replace("make", "cargo test")),
+    );
     let look = home.look();
     let What::Rules { told, allows, .. } = &look.files[0].what else { panic!("{look:?}") };
     assert_eq!(*allows, 1);
