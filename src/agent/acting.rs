@@ -158,8 +158,10 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
         }
         verdict => verdict,
     };
-    // What the person changed, brought or wants to see again is theirs to decide, and so is whether a circle goes on.
-    consulting::begin(desk, id, plan, verdict, edited || again || brought || circles.is_some());
+    // What the person changed, brought, was offered or wants to see again is theirs to decide, and so is whether a circle
+    // goes on.
+    let theirs = edited || again || brought || circles.is_some() || desk.state.offered;
+    consulting::begin(desk, id, plan, verdict, theirs);
 }
 
 /// The verdict over a call stands.

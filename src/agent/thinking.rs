@@ -168,7 +168,7 @@ fn whole(desk: &mut Desk<'_>) {
 
 /// The calls under names that no other call of the session has, sub-agents' included: some services count from zero
 /// in each reply.
-fn named_apart(desk: &Desk<'_>, calls: &[ToolCall]) -> Vec<ToolCall> {
+pub(super) fn named_apart(desk: &Desk<'_>, calls: &[ToolCall]) -> Vec<ToolCall> {
     let mut apart: Vec<ToolCall> = Vec::new();
     for call in calls {
         let taken = |id: &CallId, apart: &[ToolCall]| {

@@ -271,8 +271,8 @@ impl Wiring {
         log: Lines,
     ) -> Result<(State, Runtime, Events, Vec<String>)> {
         let dry_run = begun == Begun::DryRun;
-        let disk =
-            Arc::new(Disk::new(folder).with_context(|| format!("cannot work in {}", folder.display()))?);
+        let disk = Disk::new(folder).with_context(|| format!("cannot work in {}", folder.display()))?;
+        let disk = Arc::new(disk.keeping(super::walls::own(&self.places)));
         // What the dry run rehearsed that this is a copy of can be applied here.
         let layer = from.map(|from| self.places.rehearsal(from)).filter(|layer| !dry_run && layer.is_dir());
         let tools = layer.map_or_else(

@@ -5,7 +5,7 @@ use super::{
     Error, Hands, Rehearsed, Results, Settings, Stage, Tool, blocking, brief, destroys, reach, scripts,
     silent, walled,
 };
-use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Scope, ToolSpec, Work};
+use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Reach, Scope, ToolSpec, Work};
 use crate::project::shell::Ran;
 use crate::project::stage::Commands;
 use crate::project::{self, Reader};
@@ -106,18 +106,25 @@ impl Tool for BashExec {
         let Work::Command(line) = &plan.work else {
             return Err(Error::Broken("the plan holds no command".to_owned()));
         };
-        if matches!(plan.access, Access::Read(_)) {
-            // Nobody was asked about it: it must still be what it was when it was called reading.
+        let reads = matches!(plan.access, Access::Read(_));
+        let writes = matches!(&plan.access, Access::Run(run) if run.reach == Reach::Writes);
+        if reads || writes {
+            // Nobody may have been asked about it: it must still be what it was when it was called reading, or writing
+            // what was not there.
+            let does = if reads { "reads" } else { "reads or writes" };
             let (again, access) = (line.clone(), plan.access.clone());
             blocking(hands.project.clone(), move |files| match reach::access(again, files) == access {
                 true => Ok(String::new()),
-                false => Err(Error::Failed(
-                    "What the command reads has changed since it was looked at, so nothing was run. Call it again.".to_owned(),
-                )),
+                false => Err(Error::Failed(format!(
+                    "What the command {does} has changed since it was looked at, so nothing was run. Call it again."
+                ))),
             })
             .await?;
         }
-        let ran = hands.shell.run(line, &*hands.progress).await?;
+        let ran = match reads {
+            true => hands.shell.beyond(&line.folder).run(line, &*hands.progress).await?,
+            false => hands.shell.run(line, &*hands.progress).await?,
+        };
         Ok(self.told(&ran, line.seconds) + &walled::hint(line, &ran).unwrap_or_default())
     }
 
@@ -218,7 +225,7 @@ impl BashExec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Reach, Run};
+    use crate::chat::Run;
     use crate::policy::{Subject, covers};
     use crate::tools::memory::Memory;
     use crate::tools::tests::planned;

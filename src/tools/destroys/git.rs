@@ -76,9 +76,10 @@ fn pushed(rest: &[&str]) -> Option<&'static str> {
     let starts = |sign: char| {
         operands(rest, &["-o", "--push-option", "--repo"]).iter().any(|word| word.starts_with(sign))
     };
-    if flag(rest, "--force", 'f') || has("--force-with-lease") || has("--mirror") || starts('+') {
+    if flag(rest, "--force", 'f') || has("--force-with-lease") {
         return Some("replaces the history on the remote (git push --force)");
     }
-    let deletes = flag(rest, "--delete", 'd') || has("--prune") || starts(':');
-    deletes.then_some("deletes branches or tags on the remote (git push --delete)")
+    let replaces = flag(rest, "--delete", 'd') || ["--mirror", "--prune"].into_iter().any(has);
+    (replaces || starts('+') || starts(':'))
+        .then_some("replaces or deletes branches on the remote (git push)")
 }

@@ -169,8 +169,9 @@ fn work_that_git_throws_away_is_said() {
         ("git -C x stash drop", "throws away what was put aside (git stash drop)".to_owned()),
         ("git -c a=b stash clear", "throws away what was put aside (git stash clear)".to_owned()),
         ("git branch -D x", "deletes the branch x, merged or not (git branch -D)".to_owned()),
-        ("git push origin :x", "deletes branches or tags on the remote (git push --delete)".to_owned()),
-        ("git push origin +x", "replaces the history on the remote (git push --force)".to_owned()),
+        ("git push origin :x", "replaces or deletes branches on the remote (git push)".to_owned()),
+        ("git push origin +x", "replaces or deletes branches on the remote (git push)".to_owned()),
+        ("git push --mirror origin", "replaces or deletes branches on the remote (git push)".to_owned()),
         ("git rm -f a", "deletes a with what is not committed (git rm -f)".to_owned()),
     ] {
         assert_eq!(said(command), expected, "{command}");

@@ -145,8 +145,7 @@ impl Shape {
                     Outcome::Rehearsed(_) => "rehearsed",
                     Outcome::Interrupted(_) => "interrupted",
                 };
-                let staged =
-                    staged.as_ref().map(|staged| format!(", {}", staged.words())).unwrap_or_default();
+                let staged = staged.as_ref().map(|staged| format!(", {}", staged.word())).unwrap_or_default();
                 let text = outcome.text().len();
                 ("settled", format!("{}: {how}, text {text}, after {took_ms} ms{staged}", of(call)))
             }
