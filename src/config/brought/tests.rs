@@ -241,6 +241,6 @@ fn r68_a_rule_that_is_off_is_told_in_its_place_too() {
     let look = home.look();
     let What::Rules { told, allows, .. } = &look.files[0].what else { panic!("{look:?}") };
     assert_eq!(*allows, 1);
-    assert!(told.len() == 2 && told[1].starts_with("line 4, wrong: "), "{told:?}");
+    assert!(told.len() == 2 && told[1].starts_with("line 6, wrong: "), "{told:?}");
     assert!(told[1].ends_with("the rule is off"), "{told:?}");
 }
