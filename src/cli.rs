@@ -1,16 +1,13 @@
 //! What can be typed after the program's name.
 
+pub mod commands;
+pub mod help;
 pub mod sessions;
+mod stray;
 
 use crate::chat::Becomes;
 use clap::{ArgAction, Parser};
 use std::path::PathBuf;
-
-/// What may follow `rules`.
-const RULES: &[&str] = &["list", "check", "explain", "trust", "untrust"];
-
-/// What may follow `rehearsal`.
-const REHEARSAL: &[&str] = &["show", "diff", "apply", "drop"];
 
 /// The terminal copilot that asks first.
 ///
@@ -21,32 +18,24 @@ const REHEARSAL: &[&str] = &["show", "diff", "apply", "drop"];
     name = "aye",
     version,
     max_term_width = 100,
-    after_help = "aye models [--json] lists the models of the service instead of talking to one.\naye audit [ID] [--json] \
-        tells of every call of a session who allowed it, when, and what became of it.\naye rules [list|check|explain 'COMMAND'] \
-        [--json] tells which rules hold here, what is wrong with them, and what comes of a command and why; explain with --continue or \
-        --resume ID counts what was allowed in that session.\n\
-        aye rehearsal [show|diff|apply|drop] [ID] [--json] tells what a dry run came to, does it for real on cards, or throws it \
-        away.\n\
-        aye trust shows what the project in this folder would change, an AGENTS.md and rules of its own, and lets you trust \
-        it; aye trust list [--json] tells what is trusted, and aye untrust takes it back.\n\
-        aye sessions [list|show|search|rename|rm|fork|export] looks after the sessions: lists them, shows one, finds \
-        what was said, names, removes, copies, and writes one as markdown, HTML or JSON.\n\
-        aye doctor [--json] looks at \
-        settings, keys, the model, the terminal and the sandbox, and says what is wrong and what to do about it; with \
-        --bundle it writes what a bug report needs to a file."
+    override_usage = "aye [OPTIONS] [PROMPT]...\n       aye [OPTIONS] COMMAND",
+    after_help = "aye COMMAND --help tells of a command. Words that could be taken for one are said to a model behind --: \
+        aye -- doctor who"
 )]
 pub struct Cli {
     /// Say this at once. With -p it is the prompt; a pipe on standard input is added to it
     #[arg(value_name = "PROMPT")]
     pub words: Vec<String>,
 
+    /// Behind --: said to the model as it is, whatever it looks like
+    #[arg(value_name = "PROMPT", last = true, hide = true)]
+    pub said: Vec<String>,
+
     /// Print the reply and leave, without a screen
     #[arg(short, long)]
     pub print: bool,
 
-    /// With -p: one JSON entry per line instead of text; with models: one model per line; with audit: one call per line;
-    /// with rules: one rule or step per line; with trust list: one file per line; with doctor: one finding per line; with
-    /// sessions list and search: one per line; with rehearsal: one object
+    /// With -p: one JSON entry per line instead of text. Commands that take it say what they print
     #[arg(long)]
     pub json: bool,
 
@@ -76,7 +65,7 @@ pub struct Cli {
     pub dry_run: bool,
 
     /// With rehearsal apply: each place of a file that changes is on a card of its own
-    #[arg(long)]
+    #[arg(long, hide = true)]
     pub hunks: bool,
 
     /// Ask this model
@@ -109,7 +98,7 @@ pub struct Cli {
 
     /// With doctor: write what a bug report needs to this file, without keys and without what was said; without one, to a
     /// new file in this folder
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = ".", conflicts_with = "json")]
+    #[arg(long, hide = true, value_name = "FILE", num_args = 0..=1, default_missing_value = ".", conflicts_with = "json")]
     pub bundle: Option<PathBuf>,
 
     /// Play the tour, whatever is configured
@@ -122,40 +111,48 @@ pub struct Cli {
 }
 
 impl Cli {
+    /// The words of a command, where these are none for a model.
+    fn asked(&self) -> &[String] {
+        let said = self.print || (self.words.is_empty() && !self.said.is_empty());
+        if said { &[] } else { &self.words }
+    }
+
+    /// Everything that was typed, what stands behind `--` too.
+    fn all(&self) -> Vec<&str> {
+        self.asked().iter().chain(&self.said).map(String::as_str).collect()
+    }
+
     /// Whether the models of the service are asked for, and nothing is said to one.
     pub fn lists_models(&self) -> bool {
-        !self.print && self.words == ["models"]
+        self.asked() == ["models"]
     }
 
     /// Whether the calls of a session are asked for, and of which where one is named.
     pub fn audits(&self) -> Option<Option<&str>> {
-        match self.words.as_slice() {
-            [audit] if audit == "audit" && !self.print => Some(None),
-            [audit, id] if audit == "audit" && !self.print => Some(Some(id)),
+        match self.asked() {
+            [audit] if audit == "audit" => Some(None),
+            [audit, id] if audit == "audit" => Some(Some(id)),
             _ => None,
         }
     }
 
+    /// The words behind a command that has others behind it; none where what stands there is none of them.
+    fn behind(&self, command: &str) -> Option<Vec<&str>> {
+        let first = self.asked().first()?;
+        let words = self.all().split_off(1);
+        let known = words.first().is_none_or(|word| commands::verbs(command).any(|verb| verb == *word));
+        (first == command && known).then_some(words)
+    }
+
     /// Whether the rules are asked for, and what of them: the words behind `rules`.
     pub fn asks_rules(&self) -> Option<Vec<&str>> {
-        let (first, rest) = self.words.split_first()?;
-        let asks = !self.print && first == "rules";
-        let known = rest.first().is_none_or(|word| RULES.contains(&word.as_str()));
-        (asks && known).then(|| rest.iter().map(String::as_str).collect())
+        self.behind("rules")
     }
 
     /// Whether a dry run is asked about, and what of it: the words behind `rehearsal`, its verb first.
     pub fn asks_rehearsal(&self) -> Option<Vec<&str>> {
-        let (first, rest) = self.words.split_first()?;
-        if self.print || first != "rehearsal" {
-            return None;
-        }
-        match rest.first() {
-            None => Some(vec!["show"]),
-            Some(verb) => {
-                REHEARSAL.contains(&verb.as_str()).then(|| rest.iter().map(String::as_str).collect())
-            }
-        }
+        let words = self.behind("rehearsal")?;
+        Some(if words.is_empty() { vec!["show"] } else { words })
     }
 
     /// Whether what was rehearsed is to be put on cards; and of which session, where one is named.
@@ -168,22 +165,25 @@ impl Cli {
 
     /// Whether trust in this folder is asked for, and how: all that was typed.
     pub fn asks_trust(&self) -> Option<Vec<&str>> {
-        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
-        let asks = !self.print && matches!(words.as_slice(), ["trust"] | ["trust", "list"] | ["untrust"]);
+        let words: Vec<&str> = self.asked().iter().map(String::as_str).collect();
+        let asks = matches!(words.as_slice(), ["trust"] | ["trust", "list"] | ["untrust"]);
         asks.then_some(words)
     }
 
     /// Whether sessions are looked after, and how: the words behind `sessions`.
     pub fn keeps_sessions(&self) -> Option<Vec<&str>> {
-        let (first, rest) = self.words.split_first()?;
-        let asks = !self.print && first == "sessions";
-        let known = rest.first().is_none_or(|word| sessions::DOES.contains(&word.as_str()));
-        (asks && known).then(|| rest.iter().map(String::as_str).collect())
+        self.behind("sessions")
     }
 
     /// Whether the machine is looked at, and nothing is said to a model.
     pub fn examines(&self) -> bool {
-        !self.print && self.words == ["doctor"]
+        self.asked() == ["doctor"]
+    }
+
+    /// Why these words are taken for a command that was mistyped, and how they are said to a model; `None` where they are
+    /// words for a model. Ask it where they are no command.
+    pub fn stray(&self) -> Option<String> {
+        stray::of(self.asked())
     }
 
     /// What a copy is to be.
@@ -197,6 +197,7 @@ impl Cli {
 
     /// What is said at once; empty where nothing is.
     pub fn prompt(&self) -> String {
-        self.words.join(" ")
+        let words: Vec<&str> = self.words.iter().chain(&self.said).map(String::as_str).collect();
+        words.join(" ")
     }
 }

@@ -290,7 +290,9 @@ fn refused(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: By) {
     }
     let Decision::Deny(words) = &decision else { return };
     let words = words.trim();
-    let told = if words.is_empty() {
+    let told = if by == By::Nobody {
+        "Nobody was there to say yes, and nothing was done. Nobody will come: do not try the same thing another way; go on without it, and say at the end what is left to do.".to_owned()
+    } else if words.is_empty() {
         "The person said no. Nothing was done. Do not try the same thing another way; ask what they want, or go on without it.".to_owned()
     } else {
         format!("The person said no, and nothing was done. Their words: {words}")

@@ -100,6 +100,12 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     if let Some(words) = cli.keeps_sessions() {
         return sessions::run(&cli, &words);
     }
+    if cli.applies().is_none()
+        && !cli.examines()
+        && let Some(why) = cli.stray()
+    {
+        return Err(Mistake(why).into());
+    }
     if let Some((flag, with)) = cli.kept.set().next() {
         return Err(
             Mistake(format!("{flag} goes with: aye sessions {}", with.join(", aye sessions "))).into()

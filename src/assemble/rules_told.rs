@@ -118,15 +118,15 @@ fn check(loaded: &Loaded, as_json: bool) -> Result<ExitCode> {
         (true, _) => {
             notices.iter().map(|notice| harmless(&json!({ "problem": notice }).to_string())).collect()
         }
-        (false, true) => vec![format!("{}: every rule is right", counted(loaded.rules.list.len()))],
+        (false, true) => vec![match loaded.rules.list.len() {
+            0 => "there are no rules, so nothing is wrong with them".to_owned(),
+            1 => "1 rule, and nothing is wrong with it".to_owned(),
+            rules => format!("{rules} rules, and nothing is wrong with them"),
+        }],
         (false, false) => notices.iter().map(|notice| clean(&one_line(notice)).into_owned()).collect(),
     };
     written(&lines)?;
     Ok(ExitCode::from(if loaded.problems.is_empty() { 0 } else { 2 }))
-}
-
-fn counted(rules: usize) -> String {
-    if rules == 1 { "1 rule".to_owned() } else { format!("{rules} rules") }
 }
 
 /// A session whose standing yeses count.

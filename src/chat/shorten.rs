@@ -1,4 +1,4 @@
-//! A long text with its middle left out, and a mark that says how much.
+//! What is long, told in part, and how much was left out: the middle of a text, the rest of a list.
 
 use std::borrow::Cow;
 
@@ -15,9 +15,31 @@ pub fn middle(text: &str, most: usize) -> Cow<'_, str> {
     if short.len() < text.len() { Cow::Owned(short) } else { Cow::Borrowed(text) }
 }
 
+/// The items as one would say them: `a, b and c`. Of more than `most` the last ones are counted: `a, b and 4 more`.
+pub fn listed<T: AsRef<str>>(items: &[T], most: usize) -> String {
+    let told = if items.len() > most { most.saturating_sub(1).max(1) } else { items.len() };
+    let mut parts: Vec<String> = items.iter().take(told).map(|item| item.as_ref().to_owned()).collect();
+    if told < items.len() {
+        parts.push(format!("{} more", items.len() - told));
+    }
+    match parts.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        Some(_) | None => parts.concat(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rest_of_a_long_list_is_counted() {
+        let listed = |items: &[&str]| super::listed(items, 3);
+        assert_eq!(listed(&[]), "");
+        assert_eq!(listed(&["a"]), "a");
+        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(listed(&["a", "b", "c", "d"]), "a, b and 2 more");
+    }
 
     #[test]
     fn the_middle_of_a_long_text_goes_and_the_mark_says_how_much() {

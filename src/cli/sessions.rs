@@ -3,34 +3,31 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// What is done with sessions: the words behind `sessions`.
-pub const DOES: &[&str] = &["list", "show", "search", "rename", "rm", "fork", "export"];
-
 /// The flags of `aye sessions`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Flags {
     /// With sessions list: those of every folder
-    #[arg(long, conflicts_with = "here")]
+    #[arg(long, hide = true, conflicts_with = "here")]
     pub all: bool,
 
     /// With sessions search: those of this folder alone
-    #[arg(long)]
+    #[arg(long, hide = true)]
     pub here: bool,
 
     /// With sessions export: what it is written as
-    #[arg(long, value_name = "FORMAT", value_enum)]
+    #[arg(long, hide = true, value_name = "FORMAT", value_enum)]
     pub format: Option<Format>,
 
     /// With sessions export: write this file, which must not be there yet
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, hide = true, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
     /// With --output: write over a file that is there
-    #[arg(long, requires = "output")]
+    #[arg(long, hide = true, requires = "output")]
     pub force: bool,
 
     /// With sessions rm and with rehearsal drop: do not ask
-    #[arg(long)]
+    #[arg(long, hide = true)]
     pub yes: bool,
 }
 

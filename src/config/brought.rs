@@ -3,6 +3,7 @@
 use super::file as disk;
 use super::rules::{self, OF_PROJECT, read::Sheet};
 use super::trust::{self, Known, Look};
+use super::{Origin, Problem};
 use crate::chat::{Diff, Digest, Edit, Instructions, sensitive};
 use crate::policy::{Holds, Says};
 use std::fs;
@@ -195,9 +196,17 @@ fn of_rules(sheet: &Sheet) -> What {
     What::Rules {
         counted: sheet.counted(),
         allows: sheet.rules.iter().filter(|rule| rule.says == Says::Allow).count(),
-        told: sheet.rules.iter().map(|rule| rule.told()).collect(),
+        told: sheet.rules.iter().map(|rule| rule.told()).chain(sheet.problems.iter().map(off)).collect(),
         problems: sheet.problems.iter().map(ToString::to_string).collect(),
     }
+}
+
+/// A rule that cannot be read, in its place among the others.
+fn off(problem: &Problem) -> String {
+    if let Origin::File { line, .. } = &problem.at {
+        return format!("line {line}, wrong: {}", problem.words);
+    }
+    problem.to_string()
 }
 
 /// What else stands in `.aye`, in the order of its names; a link that leads out of the project is not followed.

@@ -2,6 +2,7 @@
 
 use super::body::Body;
 use super::{Error, address, asked, trust};
+use crate::chat::mask::mask;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 use serde_json::{Map, Value};
@@ -54,14 +55,13 @@ impl Fault {
                 // A router hides the provider's words below its own.
                 let raw = map.get("metadata").and_then(|data| data.get("raw")).and_then(Value::as_str);
                 let own = [own, raw].into_iter().flatten().collect::<Vec<_>>().join(": ");
-                let words =
-                    if below.words.is_empty() { placed(&clip(&own, WORDS), map) } else { below.words };
+                let words = if below.words.is_empty() { placed(&told(&own), map) } else { below.words };
                 Self { status: below.status.or(number), code: below.code.or(code), words }
             }
             // Some pack the JSON of somebody else into a string.
             Value::String(words) => match serde_json::from_str(words) {
                 Ok(inner @ (Value::Object(_) | Value::Array(_))) => Self::read_within(&inner, depth),
-                _ => Self { words: clip(words, WORDS), ..Self::default() },
+                _ => Self { words: told(words), ..Self::default() },
             },
             Value::Null | Value::Bool(_) | Value::Number(_) => Self::default(),
         }
@@ -71,7 +71,7 @@ impl Fault {
         match super::json::parse(body) {
             Ok(value) => Self::read(&value),
             Err(_) if looks_like_html(body) => Self { words: page(body), ..Self::default() },
-            Err(_) => Self { words: clip(body, WORDS), ..Self::default() },
+            Err(_) => Self { words: told(body), ..Self::default() },
         }
     }
 
@@ -89,6 +89,12 @@ impl Fault {
     pub fn into_error(self, status: u16, retry_after: Option<Duration>) -> Error {
         Error::Service { status, code: self.code, words: self.words, retry_after }
     }
+}
+
+/// A service's words, as they are told: some repeat the key that they were sent, or a piece of the request. Masked before
+/// they are cut, so that no half of a key is left.
+fn told(words: &str) -> String {
+    clip(&mask(words).0, WORDS)
 }
 
 /// Whether a message is no words but what holds them.

@@ -14,6 +14,7 @@ pub(super) use refused::is_own;
 
 use super::shell::{Joint, Reading, Redirect, Simple, Unclear, Within, Word};
 use crate::chat::Reach;
+use crate::chat::shorten::listed;
 
 /// What a command line does, as far as its words say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,21 +80,63 @@ pub fn reaches(reading: &Reading) -> Reaches {
     }
     let mut all = Reaches { reach: Reach::Reads, why: String::new(), touches: Vec::new() };
     let mut folders = Folders::default();
+    let mut whys = Whys::default();
     for simple in &reading.commands {
         let at = folders.at(simple);
         match part(simple, &at) {
             Ok(part) => {
                 all.touches.extend(part.touches);
-                all.worsen(part.reach, part.why);
+                whys.add(part.reach, part.why);
             }
             Err(why) => {
-                all.worsen(danger::of(simple), why);
+                whys.add(danger::of(simple), why);
                 all.touches.extend(danger::touched(simple, &at));
             }
         }
         folders.after(simple);
     }
+    if let Some((reach, why)) = whys.worst() {
+        all.worsen(reach, why);
+    }
     all
+}
+
+/// Reasons that are told before the rest is counted.
+const WHYS: usize = 3;
+
+/// Why something is asked about: everything that reaches as far as the worst of it.
+#[derive(Debug, Default)]
+pub struct Whys {
+    reach: Option<Reach>,
+    list: Vec<String>,
+}
+
+impl Whys {
+    /// One more reason. What reaches less far than another one is not told beside it.
+    pub fn add(&mut self, reach: Reach, why: String) {
+        if self.reach.is_none_or(|worst| reach > worst) {
+            (self.reach, self.list) = (Some(reach), Vec::new());
+        }
+        if self.reach == Some(reach) && !self.list.contains(&why) {
+            self.list.push(why);
+        }
+    }
+
+    /// How far the worst of it reaches, and all that does.
+    pub fn worst(&self) -> Option<(Reach, String)> {
+        Some((self.reach?, listed(&self.list, WHYS)))
+    }
+}
+
+/// For every command of a line, where relative names may begin when it runs, from the project's folder.
+pub fn places(reading: &Reading) -> Vec<Vec<String>> {
+    let mut folders = Folders::default();
+    let place = |simple: &Simple| {
+        let at = folders.at(simple);
+        folders.after(simple);
+        at
+    };
+    reading.commands.iter().map(place).collect()
 }
 
 impl Reaches {
@@ -146,10 +189,13 @@ fn part(simple: &Simple, folders: &[String]) -> Result<Reaches, String> {
     if simple.words.is_empty() {
         return Ok(all);
     }
-    for (word, how) in programs::touched(simple)? {
-        if how == How::Delete {
-            all.worsen(Reach::Runs, format!("it deletes {}", said(&word)));
-        }
+    let touched = programs::touched(simple)?;
+    let deleted: Vec<String> =
+        touched.iter().filter(|(_, how)| *how == How::Delete).map(|(word, _)| said(word)).collect();
+    if !deleted.is_empty() {
+        all.worsen(Reach::Runs, format!("it deletes {}", listed(&deleted, WHYS)));
+    }
+    for (word, how) in touched {
         all.touches.push(Touch { word, folders: folders.to_vec(), how });
     }
     Ok(all)

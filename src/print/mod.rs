@@ -11,7 +11,6 @@ use crate::agent::{self, Effect, Event, State};
 use crate::chat::{Chunk, Ending, Entry, SessionId};
 use crate::runtime::{Events, Runtime};
 use format::Printer;
-use serde_json::json;
 use stand_in::StandIn;
 use std::io::Write;
 
@@ -22,7 +21,7 @@ pub enum Exit {
     Done,
     /// The model's service failed, or the reply is not whole.
     Failed,
-    /// Something waits for a person.
+    /// Something waits for a person, or was denied because nobody was there.
     Waits,
     /// The person stopped it with ctrl-c; what came is kept.
     Stopped,
@@ -153,14 +152,9 @@ pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
     if stand_in.is_wrong() {
         exit = Exit::Mistaken;
     }
-    let waits = stand_in.waits(&state);
-    if waits.is_empty() || exit == Exit::Stopped {
+    let Some(told) = stand_in.told(&state, &session).filter(|_| exit != Exit::Stopped) else {
         return Ok(exit);
-    }
-    let told = json!({
-        "kind": "waits", "session": session.0, "waits": waits, "resume": format!("aye --resume {session}"),
-        "answer_with": format!("aye -p --resume {session} --answers FILE"),
-    });
+    };
     printer.value(&told)?;
     Ok(if exit == Exit::Mistaken { exit } else { Exit::Waits })
 }

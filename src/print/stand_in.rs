@@ -1,16 +1,16 @@
-//! Answers for a person who is not there: no, and to a question only what they wrote down before.
+//! Answers for a person who is not there: to a call a no that is said to be nobody's, to a question only what they wrote
+//! down before.
 
 use super::answers::{Answers, Held};
 use crate::agent::{Event, State, Waiting};
-use crate::chat::{By, Decision};
+use crate::chat::{By, Decision, SessionId};
 use serde_json::{Value, json};
-
-/// Told to the model with every no.
-const NOBODY: &str = "nobody is there to say yes, since the program runs without a screen";
 
 /// Says no to every approval and keeps a list of what was asked; answers questions from what was known before.
 pub(super) struct StandIn {
     denied: Vec<Value>,
+    /// Whether a rule may let some of that go ahead.
+    rule: bool,
     answers: Answers,
     wrong: Option<String>,
     missing: Vec<String>,
@@ -18,7 +18,7 @@ pub(super) struct StandIn {
 
 impl StandIn {
     pub(super) fn new(answers: Answers) -> Self {
-        Self { denied: Vec::new(), answers, wrong: None, missing: Vec::new() }
+        Self { denied: Vec::new(), rule: false, answers, wrong: None, missing: Vec::new() }
     }
 
     /// The answer to something that waits, where it can be given without a person.
@@ -28,10 +28,12 @@ impl StandIn {
             match waiting {
                 Waiting::Approval { call, plan, reason, by } => {
                     self.denied.push(json!({
-                        "kind": "approval", "call": call.id.0, "tool": call.name, "title": plan.title,
+                        "kind": "denied", "why": "nobody was there to say yes", "call": call.id.0, "tool": call.name, "title": plan.title,
                         "what": plan.summary, "access": plan.access, "reason": reason, "sub_agent": by,
                     }));
-                    let decision = Decision::Deny(NOBODY.to_owned());
+                    // No rule ever covers what destroys, nor what nothing lasting is offered for.
+                    self.rule |= plan.always.is_some() && plan.destroys.is_none();
+                    let decision = Decision::Deny(String::new());
                     return Some(Event::Decided { call: call.id.clone(), decision, by: By::Nobody });
                 }
                 Waiting::Answer { call, questions, .. } => match self.answers.hold(&call.id, questions) {
@@ -69,9 +71,10 @@ impl StandIn {
         troubles
     }
 
-    /// Everything that needed a person: what was denied, and the questions that stay open.
-    pub(super) fn waits(self, state: &State) -> Vec<Value> {
-        let mut waits = self.denied;
+    /// Everything that needed a person, as one object: what was denied and how that may go ahead, and the questions that
+    /// wait, which can be answered later. `None` where there is nothing of either.
+    pub(super) fn told(self, state: &State, session: &SessionId) -> Option<Value> {
+        let mut waits = Vec::new();
         for waiting in state.all_waiting() {
             let Waiting::Answer { call, questions, by } = waiting else { continue };
             let mut list = json!(questions.list);
@@ -83,6 +86,27 @@ impl StandIn {
                 "kind": "question", "call": call.id.0, "sub_agent": by, "questions": list,
             }));
         }
-        waits
+        let (asks, denies) = (!waits.is_empty(), !self.denied.is_empty());
+        let kind = if asks { "waits" } else { "denied" };
+        let mut told =
+            json!({ "kind": kind, "session": session.0, "resume": format!("aye --resume {session}") });
+        if asks {
+            told["waits"] = waits.into();
+            told["answer_with"] = format!("aye -p --resume {session} --answers FILE").into();
+        }
+        if denies {
+            let terminal = format!(
+                "at a terminal, with aye --resume {session}: say that it is to try again, and it asks"
+            );
+            let mut ways = vec![terminal];
+            if self.rule {
+                let words =
+                    "by a rule of yours that allows it: aye rules explain 'COMMAND' tells what holds now";
+                ways.push(words.to_owned());
+            }
+            ways.push("by a wider --mode, as far as that goes".to_owned());
+            (told["denied"], told["to_allow"]) = (self.denied.into(), ways.into());
+        }
+        (asks || denies).then_some(told)
     }
 }

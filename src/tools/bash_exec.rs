@@ -96,7 +96,7 @@ impl Tool for BashExec {
                 };
                 Grant::new("bash_exec", scope).bound_to(scripts)
             }),
-            destroys: destroys::by(&line.command),
+            destroys: destroys::by(&line.command, files),
             basis,
             work: Work::Command(line),
         })))

@@ -1,179 +1,229 @@
-//! What a command plainly destroys. It knows the words of programs: what it finds is said, what it does not find is not
-//! thereby safe.
+//! What a command plainly destroys: files that it deletes or writes over, work that was not committed. It knows the words of
+//! programs: what it finds is said, what it does not find is not thereby safe.
 
+mod git;
+mod over;
+#[cfg(test)]
+mod tests;
+
+use crate::chat::shorten::listed;
+use crate::policy::reach::{below, places};
 use crate::policy::runs_what_it_is_given;
 use crate::policy::shell::{self, Place, Reading, Redirect, Simple, Word, base};
+use crate::project::{self, Reader};
 
 /// Programs that only tell of their words, or have an `rm` of their own.
 const TELL: &[&str] =
     &["echo", "printf", "grep", "egrep", "fgrep", "rg", "git", "npm", "man", "which", "type", "apt"];
 /// How deep a line may stand in the words of a program: `ssh a "ssh b 'rm -r x'"`.
 const DEPTH: usize = 3;
+/// Names that are told of one command, and losses that are told of a line, before the rest is counted.
+const TOLD: usize = 3;
+/// Characters of a name that are told.
+const NAME: usize = 60;
 
-/// What is destroyed, in words for the card.
-pub fn by(command: &str) -> Option<String> {
-    of(&shell::read(command), DEPTH).map(str::to_owned)
+/// What is destroyed, in words for the card. `files` tells whether there is something to be written over.
+pub fn by(command: &str, files: &dyn Reader) -> Option<String> {
+    let mut lost = Vec::new();
+    of(&shell::read(command), Some(files), DEPTH, &mut lost);
+    match lost.len() {
+        0 => None,
+        all if all <= TOLD => Some(lost.join("; ")),
+        all => Some(format!("{}; and {} more", lost[..TOLD].join("; "), all - TOLD)),
+    }
 }
 
-fn of(reading: &Reading, deep: usize) -> Option<&'static str> {
-    let found = reading.commands.iter().find_map(|simple| one(simple, deep));
-    // Where it could not be read to its end, the words that it names are all there is.
-    let lost = || {
-        let named = reading.named.iter().filter(|_| reading.unclear.is_some());
-        let mut parts: Vec<Vec<&str>> = vec![Vec::new()];
-        for word in named {
-            if word.place == Place::First {
-                parts.push(Vec::new());
+/// What one command may find, and where.
+struct Ground<'a> {
+    /// `None` where nobody can look: the command runs elsewhere.
+    files: Option<&'a dyn Reader>,
+    /// Where relative names may begin.
+    folders: &'a [String],
+}
+
+/// What is at a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum There {
+    Nothing,
+    /// A file that holds something.
+    File,
+    Folder,
+    /// Nobody can look.
+    Unknown,
+}
+
+impl Ground<'_> {
+    fn there(&self, name: &str) -> There {
+        let Some(files) = self.files else { return There::Unknown };
+        let look = |folder: &String| {
+            let at = files.locate(&below(folder, name)).ok()?;
+            match files.read(&at) {
+                Ok(bytes) if bytes.is_empty() => None,
+                Ok(_) | Err(project::Error::TooLarge { .. }) => Some(There::File),
+                Err(_) => files.names(&at).is_ok().then_some(There::Folder),
             }
-            let pieces =
-                word.text.split(|letter: char| letter.is_whitespace() || ";|&(){}`".contains(letter));
-            parts.last_mut()?.extend(pieces.filter(|piece| !piece.is_empty()));
+        };
+        self.folders.iter().find_map(look).unwrap_or(There::Nothing)
+    }
+
+    /// Whether a file is there that would be written over, as far as anybody can say.
+    fn holds(&self, name: &str) -> bool {
+        self.there(name) == There::File
+    }
+}
+
+fn of(reading: &Reading, files: Option<&dyn Reader>, deep: usize, lost: &mut Vec<String>) {
+    for (simple, folders) in reading.commands.iter().zip(places(reading)) {
+        for loss in one(simple, &Ground { files, folders: &folders }, deep) {
+            add(lost, loss);
         }
-        parts.iter().find_map(|words| part(words, true))
-    };
-    found.or_else(lost)
+    }
+    // Where it could not be read to its end, the words that it names are all there is.
+    let named = reading.named.iter().filter(|_| reading.unclear.is_some());
+    let mut parts: Vec<Vec<&str>> = vec![Vec::new()];
+    for word in named {
+        if word.place == Place::First {
+            parts.push(Vec::new());
+        }
+        let pieces = word.text.split(|letter: char| letter.is_whitespace() || ";|&(){}`".contains(letter));
+        if let Some(part) = parts.last_mut() {
+            part.extend(pieces.filter(|piece| !piece.is_empty()));
+        }
+    }
+    let ground = Ground { files: None, folders: &[] };
+    // The same may have been made out already, in other words.
+    if lost.is_empty() {
+        lost.extend(parts.iter().find_map(|words| part(words, true, &ground)));
+    }
+}
+
+fn add(lost: &mut Vec<String>, loss: String) {
+    if !lost.contains(&loss) {
+        lost.push(loss);
+    }
 }
 
 /// What one command destroys.
-fn one(simple: &Simple, deep: usize) -> Option<&'static str> {
+fn one(simple: &Simple, ground: &Ground<'_>, deep: usize) -> Vec<String> {
     let words: Vec<&str> = simple.words.iter().map(Word::shown).collect();
-    let writes = |redirect: &Redirect| match redirect {
-        Redirect::Write(word) | Redirect::Append(word) => device(word.shown()),
-        Redirect::Read(_) | Redirect::Onto | Redirect::Text(_) => false,
-    };
-    if simple.redirects.iter().any(writes) {
-        return Some("writes over a device (> /dev/…)");
+    let mut lost = Vec::new();
+    for redirect in &simple.redirects {
+        let (name, whole) = match redirect {
+            Redirect::Write(word) => (word, true),
+            Redirect::Append(word) => (word, false),
+            Redirect::Read(_) | Redirect::Onto | Redirect::Text(_) => continue,
+        };
+        // Which file a pattern or a variable stands for nobody knows before.
+        let plain = matches!(name, Word::Known(_) | Word::Home(_));
+        if device(name.shown()) {
+            add(&mut lost, format!("writes over a device ({})", told(&[name.shown()])));
+        } else if whole && plain && ground.holds(name.shown()) {
+            add(&mut lost, format!("writes over {}", told(&[name.shown()])));
+        }
     }
     let program = simple.program().unwrap_or_default();
+    // What `find` hands what it finds to was read already.
+    let anywhere = !TELL.contains(&program) && program != "find";
+    lost.extend(over::by(&words, ground).or_else(|| part(&words, anywhere, ground)));
     // Its words may be a line: `ssh host 'rm -r x'`. A shell's were read already.
-    let lines = words.iter().filter(|word| word.contains(char::is_whitespace));
-    let hands_on = runs_what_it_is_given(program) && deep > 0;
-    let inner = || lines.filter(|_| hands_on).find_map(|line| of(&shell::read(line), deep - 1));
-    part(&words, !TELL.contains(&program)).or_else(inner)
+    if runs_what_it_is_given(program) && deep > 0 && lost.is_empty() {
+        let here = ground.files.filter(|_| !matches!(program, "ssh" | "mosh"));
+        for line in words.iter().filter(|word| word.contains(char::is_whitespace)) {
+            of(&shell::read(line), here, deep - 1, &mut lost);
+        }
+    }
+    lost
 }
 
 /// What these words destroy; `anywhere` is whether a program may stand behind the first of them.
-fn part(words: &[&str], anywhere: bool) -> Option<&'static str> {
+fn part(words: &[&str], anywhere: bool, ground: &Ground<'_>) -> Option<String> {
     let starts = words.iter().enumerate().take(if anywhere { words.len() } else { 1 });
     starts.into_iter().find_map(|(at, word)| {
         let rest = &words[at + 1..];
-        let name = base(word);
-        // A flag by its long name, or as a letter among short ones.
-        let flag = |long: &str, short: char| {
-            rest.iter().any(|word| {
-                *word == long || (word.starts_with('-') && !word.starts_with("--") && word.contains(short))
-            })
-        };
-        let has =
-            |wanted: &str| rest.iter().any(|word| *word == wanted || word.starts_with(&format!("{wanted}=")));
         let before = at.checked_sub(1).map(|at| words[at]);
-        match name {
+        let flag = |long: &str, short: char| flag(rest, long, short);
+        // A word like any other where nothing hands it on.
+        let runs = at == 0 || runs_what_it_is_given(base(words[0])) || words[..at].contains(&"exec");
+        match base(word) {
             "rm" if matches!(before, Some("docker" | "podman")) => None,
             "rm" if flag("--recursive", 'r') || flag("--recursive", 'R') => {
-                Some("deletes folders and all in them (rm -r)")
+                let folders = operands(rest, &[]);
+                let them = if folders.len() > 1 { "them" } else { "it" };
+                Some(format!("deletes {}, with all in {them} (rm -r)", told(&folders)))
             }
-            "rm" if flag("--force", 'f') => Some("deletes files without asking (rm -f)"),
-            "find" if has("-delete") => Some("deletes what it finds (find -delete)"),
-            "git" if has("push") && (flag("--force", 'f') || has("--force-with-lease")) => {
-                Some("replaces the history on the remote (git push --force)")
+            "rm" if flag("--force", 'f') => {
+                Some(format!("deletes {} without asking (rm -f)", told(&operands(rest, &[]))))
             }
-            "git"
-                if has("push")
-                    && (["--mirror", "--delete", "--prune"].into_iter().any(has)
-                        || rest.iter().any(|word| word.len() > 1 && word.starts_with(['+', ':']))) =>
-            {
-                Some("replaces or deletes branches on the remote (git push)")
+            "rm" | "unlink" if runs && !asks_about_itself(rest) => {
+                Some(format!("deletes {}", told(&operands(rest, &[]))))
             }
-            "git" if has("reset") && has("--hard") => {
-                Some("throws away changes not committed (git reset --hard)")
+            "rmdir" if runs && !asks_about_itself(rest) => {
+                Some(format!("deletes {}, where nothing is in it (rmdir)", told(&operands(rest, &[]))))
             }
-            "git" if has("clean") && flag("--force", 'f') => {
-                Some("deletes files git does not know (git clean -f)")
+            "find" if rest.contains(&"-delete") => Some("deletes what it finds (find -delete)".to_owned()),
+            "git" => git::by(rest, ground),
+            "dd" => {
+                let to = rest.iter().find_map(|word| word.strip_prefix("of="))?;
+                let kept = !to.starts_with("/dev/") && ground.there(to) == There::Nothing;
+                (!kept && to != "/dev/null").then(|| format!("overwrites {} (dd of=)", told(&[to])))
             }
-            "dd" if rest.iter().any(|word| word.starts_with("of=")) => {
-                Some("overwrites what it writes to (dd of=)")
+            "shred" => Some(format!("overwrites {} for good (shred)", told(&operands(rest, &["-n", "-s"])))),
+            "truncate" => {
+                let names = operands(rest, &["-s", "-r", "--size", "--reference"]);
+                let lost: Vec<&str> =
+                    names.into_iter().filter(|name| ground.there(name) != There::Nothing).collect();
+                (!lost.is_empty()).then(|| format!("cuts {} short (truncate)", told(&lost)))
             }
-            "shred" => Some("overwrites files for good (shred)"),
-            "truncate" => Some("cuts files short (truncate)"),
-            name if name == "mkfs" || name.starts_with("mkfs.") => Some("empties a disk (mkfs)"),
+            name if name == "mkfs" || name.starts_with("mkfs.") => Some("empties a disk (mkfs)".to_owned()),
             _ => None,
         }
     })
 }
 
-fn device(target: &str) -> bool {
-    let harmless = ["null", "stdout", "stderr", "tty", "zero", "full"];
-    let name = target.strip_prefix("/dev/");
-    name.is_some_and(|name| {
-        !harmless.contains(&name) && !name.starts_with("fd/") && !name.starts_with("pts/")
+/// A flag by its long name, or as a letter among short ones.
+fn flag(words: &[&str], long: &str, short: char) -> bool {
+    words.iter().any(|word| {
+        *word == long || (word.starts_with('-') && !word.starts_with("--") && word.contains(short))
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn asks_about_itself(words: &[&str]) -> bool {
+    matches!(words, ["--help" | "--version"])
+}
 
-    #[test]
-    fn what_is_plainly_destroyed_is_said() {
-        for (command, part) in [
-            ("rm -rf build", "rm -r"),
-            ("cd x && sudo /bin/rm -f y", "rm -f"),
-            ("find . | xargs rm -r", "rm -r"),
-            ("sh -c 'rm -rf x'", "rm -r"),
-            ("find . -name x -delete", "-delete"),
-            ("git -C x push origin main --force", "--force"),
-            ("git push --force-with-lease=main", "--force"),
-            ("git push origin +topic", "replaces or deletes"),
-            ("git push origin :topic", "replaces or deletes"),
-            ("git push --delete origin topic", "replaces or deletes"),
-            ("git push --mirror origin", "replaces or deletes"),
-            ("git reset --hard HEAD~1", "--hard"),
-            ("git clean -fdx", "clean"),
-            ("mkfs.ext4 /dev/sda", "mkfs"),
-            ("dd if=a of=/dev/sda", "dd"),
-            ("echo x >/dev/sda", "/dev/"),
-            ("shred x", "shred"),
-            ("truncate -s 0 x", "truncate"),
-            // However it is written and whoever runs it
-            ("r\\m -r\\f x", "rm -r"),
-            ("'rm' \"-rf\" x", "rm -r"),
-            ("rm x --recursive", "rm -r"),
-            ("bash -c \"bash -c 'rm -rf x'\"", "rm -r"),
-            ("echo $(rm -rf x)", "rm -r"),
-            ("for f in a b; do rm -rf $f; done", "rm -r"),
-            ("if true; then git reset --hard; fi", "--hard"),
-            ("ssh host 'cd x && rm -rf y'", "rm -r"),
-            ("docker exec c rm -rf /x", "rm -r"),
-            ("timeout 5 env A=b rm -rf x", "rm -r"),
-            ("timeout 5 git push -f", "--force"),
-            ("find . -exec rm -rf {} +", "rm -r"),
-            ("find . -print0 | xargs -0 rm -f", "rm -f"),
-            ("echo x 2>>/dev/sda", "/dev/"),
-            ("rm -rf 'x", "rm -r"),
-            ("cat <<E\n$(rm -rf x)\nE", "rm -r"),
-        ] {
-            assert!(by(command).is_some_and(|said| said.contains(part)), "{command}");
+/// What is no option, and no value of one of `taking`.
+fn operands<'a>(words: &[&'a str], taking: &[&str]) -> Vec<&'a str> {
+    let (mut found, mut plain, mut value) = (Vec::new(), false, false);
+    for word in words {
+        if std::mem::take(&mut value) {
+            continue;
         }
-        for command in [
-            "ls",
-            "cargo test 2>/dev/null",
-            "git push",
-            "git reset x",
-            "git rm -r x",
-            "dd if=x",
-            "form -rf",
-            "rm x",
-            "git commit -m 'never rm -rf x; git reset --hard'",
-            "echo rm -rf x",
-            "grep -rn 'rm -rf' src",
-            "git -C x rm -r y",
-            "docker rm -f c",
-            "cat 'rm -rf'",
-            "ls > 'rm -rf'",
-            "cat x # rm -rf y",
-            "cat <<'E'\nrm -rf x\nE",
-        ] {
-            assert_eq!(by(command), None, "{command}");
+        match *word {
+            "--" if !plain => plain = true,
+            word if !plain && word.len() > 1 && word.starts_with('-') => value = taking.contains(&word),
+            word => found.push(word),
         }
     }
+    found
+}
+
+/// Names as they are told: a few of them, and nothing in them that does not show.
+fn told(names: &[&str]) -> String {
+    let name = |name: &&str| {
+        let cut: String = name.chars().take(NAME).collect();
+        let more = if cut.len() < name.len() { "…" } else { "" };
+        format!("{}{more}", cut.escape_debug())
+    };
+    let names: Vec<String> = names.iter().map(name).collect();
+    if names.is_empty() { "what it is given".to_owned() } else { listed(&names, TOLD) }
+}
+
+/// Whether it is a device that keeps what is written to it. What lies in a folder of shared memory is a file like any other.
+fn device(target: &str) -> bool {
+    let harmless = ["null", "stdout", "stderr", "tty", "zero", "full", "random", "urandom"];
+    let folders = ["fd/", "pts/", "shm/", "mqueue/", "tcp/", "udp/"];
+    let name = target.strip_prefix("/dev/");
+    name.is_some_and(|name| {
+        !harmless.contains(&name) && !folders.iter().any(|folder| name.starts_with(folder))
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::scripts;
 use crate::chat::{Access, CommandLine, Reach, Run};
-use crate::policy::reach::{How, Touch, below, reaches};
+use crate::policy::reach::{How, Touch, Whys, below, reaches};
 use crate::policy::shell::{self, Reading, Word};
 use crate::project::{Located, Reader};
 use globset::GlobBuilder;
@@ -22,11 +22,11 @@ const IGNORE: [&str; 4] = [".ignore", ".rgignore", ".gitignore", ".git/info/excl
 pub(super) fn access(line: CommandLine, files: &dyn Reader) -> Access {
     let reading = shell::read(&line.command);
     let mut all = reaches(&reading);
-    let mut found = Found { files, paths: Vec::new(), worst: None, sensitive: false };
+    let mut found = Found { files, paths: Vec::new(), worst: Whys::default(), sensitive: false };
     for touch in &all.touches {
         found.touch(touch);
     }
-    if let Some((reach, why)) = found.worst
+    if let Some((reach, why)) = found.worst.worst()
         && reach > all.reach
     {
         (all.reach, all.why) = (reach, why);
@@ -46,7 +46,7 @@ pub(super) fn access(line: CommandLine, files: &dyn Reader) -> Access {
 struct Found<'a> {
     files: &'a dyn Reader,
     paths: Vec<PathBuf>,
-    worst: Option<(Reach, String)>,
+    worst: Whys,
     sensitive: bool,
 }
 
@@ -66,9 +66,7 @@ fn names_secrets(reading: &Reading, files: &dyn Reader) -> bool {
 
 impl Found<'_> {
     fn worsen(&mut self, reach: Reach, why: String) {
-        if self.worst.as_ref().is_none_or(|(worst, _)| reach > *worst) {
-            self.worst = Some((reach, why));
-        }
+        self.worst.add(reach, why);
     }
 
     fn touch(&mut self, touch: &Touch) {

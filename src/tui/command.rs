@@ -125,6 +125,17 @@ pub fn parse(text: &str) -> Option<(Command, &str)> {
     Some((row.command, rest.trim()))
 }
 
+/// What stands where a command would, and is none: its name without the slash. A path has another slash in it, and what a
+/// blank stands before is said as it is.
+pub fn unknown(text: &str) -> Option<&str> {
+    let name = text.strip_prefix('/')?.split(char::is_whitespace).next()?;
+    let mut letters = name.chars();
+    let plain = letters.next().is_some_and(char::is_alphabetic)
+        && letters.all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'));
+    let known = COMMANDS.iter().any(|row| row.names.contains(&name));
+    (plain && !known).then_some(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +146,26 @@ mod tests {
         assert_eq!(parse("/title a b "), Some((Command::Title, "a b")));
         for text in ["quit", "/", "/nothing", "/usr/bin is a path", "/quit\nnow"] {
             assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_looks_like_a_command_and_is_none_is_told_from_a_path() {
+        assert_eq!(unknown("/nosuch"), Some("nosuch"));
+        assert_eq!(unknown("/no-such words\nmore"), Some("no-such"));
+        for text in [
+            "nosuch",
+            "/",
+            "/ x",
+            "/usr/bin is a path",
+            "/etc/",
+            "/quit",
+            "/quit\nnow",
+            " /nosuch",
+            "/.env",
+            "/1",
+        ] {
+            assert_eq!(unknown(text), None, "{text}");
         }
     }
 

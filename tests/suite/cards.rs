@@ -93,3 +93,18 @@ fn a_key_that_is_not_taken_is_answered_in_words_and_runs_nothing() {
     program.until_asked("$ rm -rf gone");
     program.insists("Y", "Good.");
 }
+
+#[test]
+fn r11_what_deletes_needs_a_capital_names_all_of_it_and_is_never_kept() {
+    let command = "rm old.txt check.sh; git checkout -- .";
+    let (_runtime, _service, mut program) = talks(vec![runs(command), says("Good.")], (110, 24), &[]);
+    say(&mut program, "go");
+    program.until_asked("careful: this deletes old.txt and check.sh; throws away what is not committed in .");
+    program.keys("y");
+    program.until("this destroys, so y is not enough · Y says yes");
+    program.until_asked(command);
+    program.keys("a");
+    program.until("what destroys is asked about each time · Y says yes");
+    program.until_asked(command);
+    program.insists("Y", "Good.");
+}

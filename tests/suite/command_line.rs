@@ -60,10 +60,20 @@ async fn r19_what_needs_a_yes_is_denied_and_the_exit_code_says_so() {
     assert_eq!(code, 3);
     assert!(!place.path().join("project/made").exists());
     let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    let denied = &last["denied"][0];
     assert_eq!(
-        (&last["waits"][0]["kind"], &last["waits"][0]["what"]),
-        (&json!("approval"), &json!("touch made"))
+        (&last["kind"], &denied["kind"], &denied["why"], &denied["what"]),
+        (&json!("denied"), &json!("denied"), &json!("nobody was there to say yes"), &json!("touch made"))
     );
+    // A file of answers answers questions; it never says yes.
+    assert_eq!((&last["waits"], &last["answer_with"]), (&Value::Null, &Value::Null), "{out}");
+    let ways = last["to_allow"].to_string();
+    assert!(["aye --resume", "by a rule", "--mode"].iter().all(|way| ways.contains(way)), "{ways}");
+    // Nobody said no in the name of the person: not to the model, and not in the record.
+    let told = service.received()[1].body["messages"].to_string();
+    assert!(told.contains("Nobody was there to say yes") && !told.contains("person said no"), "{told}");
+    let (out, _, _) = prints(&service, Setup::again(&place, &["audit"]), "").await;
+    assert!(out.contains("nobody was there, so aye said no") && !out.contains("person said no"), "{out}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -192,10 +202,37 @@ fn the_callers_mistakes_are_told_in_a_sentence_with_exit_code_two() {
         (&["-p", "--base-url", "not an address", "hi"], "address"),
         (&["-p", "-C", "/nowhere/at/all", "hi"], "/nowhere/at/all"),
         (&[], "terminal"),
+        (
+            &["sesions", "list", "--all"],
+            "did you mean: aye sessions list. To say it to a model, put it in quotes or behind --",
+        ),
+        (&["sessions", "bogus"], "aye sessions takes one of: list, show"),
+        (&["doctor", "please"], "aye doctor takes nothing behind it"),
+        // No command, in quotes or behind --: words for a model, which need a screen here.
+        (&["sesions list"], "terminal"),
+        (&["--", "doctor", "please"], "terminal"),
+        (&["explain", "this", "repo"], "terminal"),
     ] {
         let (out, err, code) = Setup::new(arguments).print("");
         assert_eq!((out.as_str(), code), ("", 2), "{arguments:?}: {err}");
         assert!(err.contains(words), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn each_command_has_help_of_its_own_and_the_program_lists_them() {
+    let told = |arguments: &[&str]| {
+        let (out, err, code) = Setup::new(arguments).print("");
+        assert_eq!((err.as_str(), code), ("", 0), "{arguments:?}");
+        out
+    };
+    let all = told(&["--help"]);
+    assert!(all.contains("Commands:") && all.contains("  doctor ") && !all.contains("--hunks"), "{all}");
+    assert_eq!(told(&["help"]), all);
+    for arguments in [&["rehearsal", "apply", "--help"][..], &["help", "rehearsal", "apply"]] {
+        let page = told(arguments);
+        assert!(page.contains("Usage: aye rehearsal apply [ID]") && page.contains("--hunks"), "{page}");
+        assert!(!page.contains("--theme"), "{page}");
     }
 }
 

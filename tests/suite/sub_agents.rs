@@ -310,11 +310,15 @@ fn r17_without_a_screen_a_sub_agents_question_waits_and_is_answered_later() {
     let (out, err, code) = first.print("");
     assert_eq!(code, 3, "{out}\n{err}");
     let waits: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
-    let of = |kind: &str| waits["waits"].as_array().unwrap().iter().find(|it| it["kind"] == kind).cloned();
-    assert_eq!(of("question").unwrap()["sub_agent"], "licence");
-    let approval = of("approval").expect("the other one goes on until nothing but the question waits");
-    assert_eq!((&approval["sub_agent"], &approval["what"]), (&json!("run"), &json!("touch ran")));
-    assert!(told(&service, "do run")[0].contains("nobody is there to say yes"));
+    assert_eq!((&waits["kind"], &waits["waits"][0]["sub_agent"]), (&json!("waits"), &json!("licence")));
+    let denied = &waits["denied"][0];
+    let whose = (&denied["sub_agent"], &denied["what"]);
+    assert_eq!(
+        whose,
+        (&json!("run"), &json!("touch ran")),
+        "the other one goes on until nothing but the question waits"
+    );
+    assert!(told(&service, "do run")[0].starts_with("Nobody was there to say yes"));
     let id = waits["session"].as_str().unwrap();
     let again =
         ["--base-url", &service.base_url, "--model", "scripted-7b", "-p", "--resume", id, "--answers", "-"];

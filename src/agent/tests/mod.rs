@@ -114,7 +114,8 @@ fn finished(state: &mut State, id: &str) -> Vec<Effect> {
 }
 
 fn decided(state: &mut State, id: &str, decision: Decision) -> Vec<Effect> {
-    update(state, Event::Decided { call: id.into(), decision, by: By::Nobody })
+    let by = By::with("y".into(), Duration::from_secs(1));
+    update(state, Event::Decided { call: id.into(), decision, by })
 }
 
 /// A fact in a few letters.

@@ -73,7 +73,7 @@ fn r15_the_log_says_what_said_so_for_every_verdict() {
     decided(&mut state, "a", Decision::Always(grant));
     finished(&mut state, "a");
     planned(&mut state, "b", write());
-    is(why(&state), "allow", "you allowed it before, on call 1 of this session: every write of a");
+    is(why(&state), "allow", "you allowed it before with y, on call 1 of this session: every write of a");
 }
 
 #[test]

@@ -73,6 +73,20 @@ fn r15_a_no_reaches_the_model_under_its_own_call_and_the_turn_goes_on() {
 }
 
 #[test]
+fn r15_a_no_of_nobody_is_never_told_as_the_persons() {
+    let mut state = idle();
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "write")]);
+    planned(&mut state, "a", write());
+    let decision = Decision::Deny("words of whoever".into());
+    let effects = update(&mut state, Event::Decided { call: "a".into(), decision, by: By::Nobody });
+    assert_eq!(shape(&effects), ["decided a", "refused a", "STREAM"]);
+    let Some(Message::Tool { text, .. }) = state.session.messages().pop() else { panic!("the outcome") };
+    assert!(text.starts_with("Nobody was there to say yes, and nothing was done."), "{text}");
+    assert!(!text.contains("person") && !text.contains("words of whoever"), "{text}");
+}
+
+#[test]
 fn a_standing_yes_covers_what_it_says_and_nothing_else() {
     let mut state = idle();
     said(&mut state, "go");

@@ -171,6 +171,9 @@ pub(super) fn lines(found: &[Finding], redacted: &Redacted, columns: u16) -> Vec
     let count = |state| found.iter().filter(|finding| finding.state == state).count();
     out.push(String::new());
     out.push(match count(State::Wrong) {
+        0 if count(State::Note) > 0 => {
+            "Nothing is wrong. What is marked -- may be wanted otherwise.".to_owned()
+        }
         0 => "Nothing is wrong.".to_owned(),
         1 => "One thing is wrong: see !! above.".to_owned(),
         many => format!("{many} things are wrong: see !! above."),

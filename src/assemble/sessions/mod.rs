@@ -9,7 +9,7 @@ use super::document::{Document, page};
 use super::{Mistake, folder};
 use crate::chat::SessionId;
 use crate::cli::Cli;
-use crate::cli::sessions::DOES;
+use crate::cli::commands::verbs;
 use crate::store::{self, Places, Read, Sessions};
 use crate::tui::text::clean::{clean, one_line};
 use anyhow::Result;
@@ -82,7 +82,12 @@ fn usage(does: &str) -> String {
         "rm" => "one session or more, by id or the beginning of it",
         "fork" => "one session, by its id or the beginning of it",
         "export" => "one session, by its id or the beginning of it, or none for the last of this folder",
-        _ => return format!("aye sessions takes one of: {}", DOES.join(", ")),
+        _ => {
+            return format!(
+                "aye sessions takes one of: {}",
+                verbs("sessions").collect::<Vec<_>>().join(", ")
+            );
+        }
     };
     format!("aye sessions {does} takes {takes}; to say this to a model put it in quotes")
 }

@@ -230,3 +230,17 @@ fn words_are_bounded_together() {
     assert_eq!([words[0].text.len(), words[1].text.len()], [900, 100]);
     assert_eq!([words[0].left_out(), words[1].left_out()], [0, 400]);
 }
+
+#[test]
+fn r68_a_rule_that_is_off_is_told_in_its_place_too() {
+    let home = Home::new();
+    home.has(
+        OF_PROJECT,
+        &format!("{}[[rule]]\nsays = \"allow\"\nwords = \"python3\"\n", ALLOW.replace("make", "cargo test")),
+    );
+    let look = home.look();
+    let What::Rules { told, allows, .. } = &look.files[0].what else { panic!("{look:?}") };
+    assert_eq!(*allows, 1);
+    assert!(told.len() == 2 && told[1].starts_with("line 6, wrong: "), "{told:?}");
+    assert!(told[1].ends_with("the rule is off"), "{told:?}");
+}

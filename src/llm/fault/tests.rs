@@ -45,3 +45,22 @@ fn r48_errors_of_every_shape_keep_the_words_of_the_service() {
     check("", None, None, "");
     assert_eq!(Fault::read_text(&"a".repeat(5000)).words.chars().count(), 301);
 }
+
+#[test]
+fn r57_a_key_that_a_service_repeats_is_masked_whatever_shape_the_error_has() {
+    let key = "sk-abcd1234efgh5678ijkl";
+    let sentence = format!("Incorrect API key provided: {key}. Find yours elsewhere.");
+    let shapes = [
+        serde_json::json!({ "error": { "message": sentence, "type": "invalid_request_error" } }).to_string(),
+        serde_json::json!({ "error": sentence }).to_string(),
+        serde_json::json!([{ "error": { "metadata": { "raw": sentence } } }]).to_string(),
+        sentence.clone(),
+        // Where it would be cut in the middle of the key.
+        format!("{} {sentence}", "x".repeat(WORDS - 40)),
+    ];
+    for body in shapes {
+        let words = Fault::read_text(&body).words;
+        assert!(words.contains("Incorrect API key provided: sk-[mask"), "{body}: {words}");
+        assert!(!words.contains("abcd1234"), "{words}");
+    }
+}

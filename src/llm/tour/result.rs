@@ -64,6 +64,7 @@ mod tests {
         let check = |text: &str, expected: Result<'_>| assert_eq!(read(text), expected, "{text}");
         check("The person said no. Nothing was done.", Result::Refused);
         check("The person said no, and nothing was done. Their words: not now", Result::Refused);
+        check("Nobody was there to say yes, and nothing was done.", Result::Refused);
         check("Refused: the session is in plan mode.", Result::Refused);
         check("Dry run: this was not done.", Result::Rehearsed);
         check("Not done: the person stopped the turn before it began.", Result::Stopped);

@@ -222,7 +222,7 @@ fn covered(calls: &[String]) -> String {
 fn never(grant: &Grant) -> String {
     let sensitive = "what holds secrets or is obeyed by other programs, and what destroys";
     match &grant.scope {
-        Scope::Command { .. } => format!("never: another command, were it by one letter; {sensitive}"),
+        Scope::Command { .. } => format!("never: a command that differs by as much as a letter; {sensitive}"),
         Scope::Words { .. } => format!(
             "never: a chain, a pipe, a redirection, a substitution or a variable before or in it; a path outside of the \
              project; {sensitive}"

@@ -164,6 +164,21 @@ fn a_failure_says_what_was_kept() {
 }
 
 #[test]
+fn a_failure_before_anything_came_promises_nothing_that_was_kept_of_it() {
+    let mut screen = Screen::new();
+    screen.says("before");
+    screen.replies("An answer of the turn before.");
+    screen.says("go");
+    let turn = screen.state.agent.turn().expect("a turn runs");
+    let why = "the service refused the key".into();
+    screen.happens(Event::Agent(agent::Event::Failed { turn, why, too_long: false }));
+    screen.waits(10_000);
+    let shows = screen.shows();
+    assert!(shows.contains("Nothing came of it; what you said is kept"), "{shows}");
+    assert!(!shows.contains("What came so far"), "{shows}");
+}
+
+#[test]
 fn reading_back_is_never_dragged_down() {
     let mut screen = Screen::with((0..50).map(|n| replied(&format!("answer {n}"))).chain([ended()]));
     screen.says("go");

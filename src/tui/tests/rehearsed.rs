@@ -155,3 +155,10 @@ fn r30_fork_says_what_it_takes_and_asks_for_what_was_meant() {
         assert_eq!(says, becomes.is_none(), "{shown}");
     }
 }
+
+#[test]
+fn the_first_screen_of_a_dry_run_promises_no_card() {
+    let shows = Screen::dry().shows();
+    assert!(shows.contains("sends what you write; nothing real is changed"), "{shows}");
+    assert!(!shows.contains("without your yes"), "{shows}");
+}

@@ -184,8 +184,8 @@ fn after_a_failure_the_next_step_is_offered_and_works() {
     ────────────────────────────────────────────────────────────
      ▌ why does it flake?
 
-     ✗ the service failed (503): overloaded. What came so far
-       is kept; send a message to go on from here.
+     ✗ the service failed (503): overloaded. Nothing came of
+       it; what you said is kept.
 
        ↻ alt-r asks again · alt-c another service, or a key
 
@@ -301,6 +301,23 @@ fn a_hostile_reason_draws_nothing_of_its_own() {
     screen.chunk(Chunk::Answering { model: "m\u{1b}[31m\u{202e}".into(), instead: Some(why) });
     let shows = screen.shows();
     assert!(!shows.contains(['\u{1b}', '\u{202e}']), "{shows}");
+}
+
+#[test]
+fn stopping_a_wait_leaves_the_reason_on_the_screen() {
+    let mut screen = asks(80, 24);
+    screen.chunk(Chunk::Retrying {
+        attempt: 2,
+        of: 5,
+        wait: Duration::from_secs(20),
+        why: "the service asks to wait 20 s (429)".into(),
+        kind: String::new(),
+    });
+    screen.waits(1_000);
+    screen.presses("esc");
+    let shows = screen.shows();
+    let why = ["stopped while it waited to ask again: the service asks to", "wait 20 s (429)"];
+    assert!(why.iter().all(|part| shows.contains(part)), "{shows}");
 }
 
 #[test]

@@ -18,6 +18,25 @@ fn a_danger_that_was_read_leaves_with_the_next_key() {
 }
 
 #[test]
+fn a_command_that_is_none_stays_in_the_composer_and_a_blank_sends_it() {
+    let mut screen = Screen::new();
+    screen.says("/nosuch thing");
+    assert!(screen.state.agent.is_idle(), "nothing was sent");
+    assert_eq!(screen.state.composer.text(), "/nosuch thing");
+    assert!(screen.shows().contains("there is no command /nosuch"), "{}", screen.shows());
+    screen.presses("ctrl-u");
+    screen.says("/titel x");
+    assert!(screen.shows().contains("did you mean /title?"), "{}", screen.shows());
+    screen.presses("ctrl-u");
+    screen.says(" /nosuch thing");
+    assert!(!screen.state.agent.is_idle(), "it was sent");
+    assert!(screen.state.composer.is_empty());
+    screen.replies("I see.");
+    screen.says("/usr/bin/env is a path");
+    assert!(!screen.state.agent.is_idle(), "a path is no command");
+}
+
+#[test]
 fn enter_in_the_history_search_takes_what_was_found_and_completes_nothing() {
     let mut screen = Screen::new();
     screen.says("look at @src/main.rs");

@@ -268,6 +268,13 @@ fn stop(state: &mut State) -> Vec<Effect> {
     for words in [AGAIN, AGAIN_UNANSWERED] {
         state.toasts.withdraw(words, state.now);
     }
+    // The countdown goes with the turn, and with it what it waited for.
+    if let crate::agent::Phase::Thinking(draft) = &state.agent.phase
+        && let Some(retrying) = &draft.retrying
+    {
+        let why = retrying.why.clone();
+        state.notice(&format!("stopped while it waited to ask again: {why}"), Kind::Warning);
+    }
     agent::happened(state, crate::agent::Event::Interrupted)
 }
 

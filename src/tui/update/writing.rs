@@ -3,7 +3,8 @@
 use super::{agent, card, commands, key, overlay, search};
 use crate::agent::Event;
 use crate::chat::picture;
-use crate::tui::command::{COMMANDS, parse};
+use crate::config::problem::nearest;
+use crate::tui::command::{COMMANDS, parse, unknown};
 use crate::tui::effect::Effect;
 use crate::tui::host::Wish;
 use crate::tui::keys::{Action, Scope};
@@ -105,6 +106,13 @@ fn send(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
         let words = words.to_owned();
         state.composer.take();
         return commands::run(state, cache, command, &words);
+    }
+    if let Some(name) = unknown(&text) {
+        let near = nearest(name, COMMANDS.iter().flat_map(|row| row.names).copied());
+        let near = near.map(|near| format!(" (did you mean /{near}?)")).unwrap_or_default();
+        let words = format!("there is no command /{name}{near} · a blank before it sends it all the same");
+        state.notice(&words, toast::Kind::Info);
+        return Vec::new();
     }
     if state.prompt.is_some() {
         let key = state.keys.hint(Scope::Composer, Action::SwitchKeyboard);

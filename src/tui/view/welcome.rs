@@ -171,6 +171,9 @@ fn keys(state: &State, width: usize) -> Section {
         (Scope::Anywhere, Action::Sessions, "go on with another session"),
         (Scope::Anywhere, Action::Help, "the keys that work now"),
     ];
+    if state.agent.is_dry_run() {
+        hints[0].2 = "sends what you write; nothing real is changed, whatever is rehearsed";
+    }
     if state.connection.tour {
         hints.remove(0);
     } else {

@@ -194,7 +194,7 @@ impl Field {
             Kind::Switch => "true or false",
             Kind::Json => "JSON",
         };
-        let need = if self.required { "needed" } else { "may be empty" };
+        let need = if self.required { "required" } else { "may be empty" };
         format!("{}: {what}, {need}", self.shown)
     }
 

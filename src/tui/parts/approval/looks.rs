@@ -131,8 +131,8 @@ impl Approval {
                 let editor = keys.hint(Scope::Composer, Action::OpenEditor);
                 let rest = if form.is_long() { format!("{editor} opens it · ") } else { String::new() };
                 vec![
-                    format!("↑↓ field · {rest}enter checks it · {back} back"),
-                    format!("enter checks it · {back} back"),
+                    format!("↑↓ field · {rest}enter shows what it would do · {back} back"),
+                    format!("enter shows what it would do · {back} back"),
                     "enter check".to_owned(),
                 ]
             }

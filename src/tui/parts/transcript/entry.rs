@@ -41,6 +41,17 @@ fn rest(ground: &Ground<'_>, text: &str, shown: &str) -> Page {
     }
 }
 
+/// Whether anything came of a turn before it ended here: words, calls, or what these did.
+fn something_came(ground: &Ground<'_>, index: usize) -> bool {
+    let before = ground.agent.session.entries()[..index].iter().rev();
+    before.take_while(|entry| !matches!(entry, Entry::Said { .. })).any(|entry| {
+        if let Entry::Replied { text, reasoning, calls, .. } = entry {
+            return !text.trim().is_empty() || !reasoning.trim().is_empty() || !calls.is_empty();
+        }
+        matches!(entry, Entry::Settled { .. })
+    })
+}
+
 /// Lays out an entry; no lines where it is not shown for itself. `toggled` is whether the person opened or closed
 /// what can be.
 pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsides) -> Page {
@@ -66,12 +77,11 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
         ),
         Entry::Ended { ending: Ending::Failed(why) } => {
             let why = why.trim_end_matches('.');
-            plain(
-                &format!("{why}. What came so far is kept; send a message to go on from here."),
-                ground.theme.danger,
-                ground.width,
-                "✗ ",
-            )
+            let kept = match something_came(ground, index) {
+                true => "What came so far is kept; send a message to go on from here.",
+                false => "Nothing came of it; what you said is kept.",
+            };
+            plain(&format!("{why}. {kept}"), ground.theme.danger, ground.width, "✗ ")
         }
         Entry::Ended { ending: Ending::Interrupted } if !says_why_already(ground, index) => {
             plain("stopped", ground.theme.dim, ground.width, "")

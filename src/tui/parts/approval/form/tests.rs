@@ -134,7 +134,7 @@ fn the_form_shows_the_field_that_is_written_in() {
     let mut form = form(json!({"command": "cargo test retry", "seconds": 30}));
     assert_eq!(
         drawn(&form, 40, 6),
-        "❯ command  cargo test retry\n  seconds  30\n  quick\n  list\n  share\ncommand: text, needed"
+        "❯ command  cargo test retry\n  seconds  30\n  quick\n  list\n  share\ncommand: text, required"
     );
     form.at = 4;
     assert_eq!(drawn(&form, 40, 3), "  list\n❯ share\nshare: a number, may be empty");

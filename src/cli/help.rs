@@ -1,0 +1,169 @@
+//! What `--help` says: of the program with its commands, or of one command with the options that belong to it.
+
+use super::Cli;
+use super::commands::{COMMANDS, Command};
+use clap::{Arg, ArgAction, CommandFactory, Parser};
+use std::ffi::OsString;
+use std::io;
+
+/// A page of help.
+pub struct Help {
+    page: clap::Command,
+    long: bool,
+}
+
+impl Help {
+    /// Writes it to standard output.
+    ///
+    /// # Errors
+    /// Only where that cannot be written.
+    pub fn print(mut self) -> io::Result<()> {
+        if self.long { self.page.print_long_help() } else { self.page.print_help() }
+    }
+}
+
+/// The help that is asked for by `--help` among these arguments, the program's name first: of the command they name, or
+/// of the program.
+pub fn asked(arguments: impl Iterator<Item = OsString>) -> Help {
+    let (mut before, mut long, mut literal) = (Vec::new(), false, false);
+    for argument in arguments {
+        literal |= argument == "--";
+        match argument.to_str() {
+            Some("--help") if !literal => long = true,
+            Some("-h") if !literal => {}
+            _ => before.push(argument),
+        }
+    }
+    let words = Cli::try_parse_from(before).map(|cli| cli.asked().to_vec()).unwrap_or_default();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    of(&words).unwrap_or(Help { page: tree(), long })
+}
+
+impl Cli {
+    /// The help that is asked for in words: `aye help`, `aye help sessions`. `None` where these are words for a model.
+    pub fn help(&self) -> Option<Help> {
+        match self.all().as_slice() {
+            ["help"] if !self.asked().is_empty() => Some(Help { page: tree(), long: true }),
+            ["help", of @ ..] if !self.asked().is_empty() && is_command(of) => self::of(of),
+            _ => None,
+        }
+    }
+}
+
+fn is_command(words: &[&str]) -> bool {
+    COMMANDS.iter().any(|command| command.name == words)
+}
+
+/// The help of the command that these words begin with.
+fn of(words: &[&str]) -> Option<Help> {
+    let length = (1..=words.len().min(2)).rev().find(|length| is_command(&words[..*length]))?;
+    let mut page = tree();
+    for name in &words[..length] {
+        page = page.find_subcommand(name)?.clone();
+    }
+    Some(Help { page, long: false })
+}
+
+/// The program with every command below it. It is only shown: nothing is parsed by it.
+fn tree() -> clap::Command {
+    let cli = Cli::command();
+    let mut tree = cli.clone().disable_help_subcommand(true).subcommand_value_name("COMMAND");
+    for top in COMMANDS.iter().filter(|command| command.name.len() == 1) {
+        let mut one = shown(&cli, top);
+        for below in COMMANDS.iter().filter(|below| below.name.len() == 2 && below.name[0] == top.name[0]) {
+            one = one.subcommand(shown(&cli, below));
+        }
+        tree = tree.subcommand(one);
+    }
+    tree.build();
+    tree
+}
+
+fn shown(cli: &clap::Command, command: &Command) -> clap::Command {
+    let name = command.name.last().copied().unwrap_or_default();
+    let verbs = COMMANDS.iter().any(|other| other.name.len() > command.name.len() && other.name[0] == name);
+    let behind = if verbs { "[COMMAND]" } else { command.takes };
+    let usage = format!("aye {} {behind} [OPTIONS]", command.name.join(" ")).replace("  ", " ");
+    let page = clap::Command::new(name)
+        .about(command.about)
+        .override_usage(usage)
+        .max_term_width(100)
+        .disable_help_subcommand(true);
+    command.options.iter().fold(page, |page, (long, help)| match option(cli, long, help) {
+        Some(option) => page.arg(option),
+        None => page,
+    })
+}
+
+/// An option of the program, as it is told of one command.
+fn option(cli: &clap::Command, long: &'static str, help: &'static str) -> Option<Arg> {
+    let of = cli.get_arguments().find(|argument| argument.get_long() == Some(long))?;
+    let mut option = Arg::new(long).long(long).help(help);
+    if let Some(letter) = of.get_short() {
+        option = option.short(letter);
+    }
+    let named = of.get_value_names().and_then(|names| names.first());
+    Some(match named.filter(|_| of.get_action().takes_values()) {
+        Some(name) => match of.get_num_args() {
+            Some(count) => option.value_name(name.clone()).num_args(count),
+            None => option.value_name(name.clone()),
+        },
+        None => option.action(ArgAction::SetTrue),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(arguments: &[&str]) -> String {
+        let arguments = ["aye"].iter().chain(arguments).map(OsString::from);
+        asked(arguments).page.render_help().to_string()
+    }
+
+    #[test]
+    fn every_command_is_listed_and_has_a_page_with_its_own_options_alone() {
+        let all = told(&["--help"]);
+        assert!(all.contains("Commands:") && all.contains("--print"), "{all}");
+        assert!(
+            !all.contains("--hunks") && !all.contains("--all"),
+            "what belongs to a command is told there: {all}"
+        );
+        for command in COMMANDS {
+            let mut words = command.name.to_vec();
+            words.push("--help");
+            let page = told(&words);
+            assert!(page.contains(&format!("Usage: aye {}", command.name.join(" "))), "{page}");
+            assert!(!page.contains("--theme"), "{page}");
+            if let [name] = command.name {
+                assert!(all.contains(&format!("\n  {name} ")), "{name}: {all}");
+            }
+            for (long, help) in command.options {
+                let flat = page.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert!(flat.contains(&format!("--{long} ")) && flat.contains(help), "{long}: {page}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_help_is_of_the_command_wherever_the_flag_stands() {
+        for arguments in [
+            &["sessions", "list", "--help"][..],
+            &["--help", "sessions", "list"],
+            &["-C", "/tmp", "sessions", "-h", "list"],
+            &["sessions", "list", "more", "-h"],
+        ] {
+            assert!(told(arguments).contains("Usage: aye sessions list"), "{arguments:?}");
+        }
+        for arguments in [&["what", "is", "this", "-h"][..], &["-p", "doctor", "-h"], &["-h", "--", "doctor"]]
+        {
+            assert!(told(arguments).contains("Commands:\n  sessions"), "{arguments:?}");
+        }
+        let list = told(&["sessions", "list", "-h"]);
+        assert!(
+            list.contains("--folder <FOLDER>") && !list.contains("<ALL>"),
+            "only one takes a value: {list}"
+        );
+        assert!(told(&["sessions", "bogus", "-h"]).contains("Usage: aye sessions [COMMAND]"));
+    }
+}

@@ -1,0 +1,197 @@
+//! What is found to be destroyed, and what is not.
+
+use super::*;
+use crate::tools::memory::Memory;
+
+#[test]
+fn what_is_plainly_destroyed_is_said() {
+    let files = Memory::with(&[("x", "1\n")]);
+    let by = |command: &str| by(command, &files);
+    for (command, part) in [
+        ("rm -rf build", "rm -r"),
+        ("cd x && sudo /bin/rm -f y", "rm -f"),
+        ("find . | xargs rm -r", "rm -r"),
+        ("sh -c 'rm -rf x'", "rm -r"),
+        ("find . -name x -delete", "-delete"),
+        ("git -C x push origin main --force", "--force"),
+        ("git push --force-with-lease=main", "--force"),
+        ("git reset --hard HEAD~1", "--hard"),
+        ("git clean -fdx", "clean"),
+        ("mkfs.ext4 /dev/sda", "mkfs"),
+        ("dd if=a of=/dev/sda", "dd"),
+        ("echo x >/dev/sda", "/dev/"),
+        ("shred x", "shred"),
+        ("truncate -s 0 x", "truncate"),
+        // However it is written and whoever runs it
+        ("r\\m -r\\f x", "rm -r"),
+        ("'rm' \"-rf\" x", "rm -r"),
+        ("rm x --recursive", "rm -r"),
+        ("bash -c \"bash -c 'rm -rf x'\"", "rm -r"),
+        ("echo $(rm -rf x)", "rm -r"),
+        ("for f in a b; do rm -rf $f; done", "rm -r"),
+        ("if true; then git reset --hard; fi", "--hard"),
+        ("ssh host 'cd x && rm -rf y'", "rm -r"),
+        ("docker exec c rm -rf /x", "rm -r"),
+        ("timeout 5 env A=b rm -rf x", "rm -r"),
+        ("timeout 5 git push -f", "--force"),
+        ("find . -exec rm -rf {} +", "rm -r"),
+        ("find . -print0 | xargs -0 rm -f", "rm -f"),
+        ("echo x 2>>/dev/sda", "/dev/"),
+        ("rm -rf 'x", "rm -r"),
+        ("cat <<E\n$(rm -rf x)\nE", "rm -r"),
+    ] {
+        assert!(by(command).is_some_and(|said| said.contains(part)), "{command}");
+    }
+    for command in [
+        "ls",
+        "cargo test 2>/dev/null",
+        "git push",
+        "git reset x",
+        "git rm -r x",
+        "dd if=x",
+        "form -rf",
+        "git commit -m 'never rm -rf x; git reset --hard'",
+        "echo rm -rf x",
+        "grep -rn 'rm -rf' src",
+        "git -C x rm -r y",
+        "docker rm -f c",
+        "cat 'rm -rf'",
+        "ls > 'rm -rf'",
+        "cat x # rm -rf y",
+        "cat <<'E'\nrm -rf x\nE",
+    ] {
+        assert_eq!(by(command), None, "{command}");
+    }
+}
+
+/// What is said of a command in a project of these files.
+fn said(command: &str) -> String {
+    let files = Memory::with(&[
+        ("old.txt", "x\n"),
+        ("empty.txt", ""),
+        ("src/main.rs", "fn main() {}\n"),
+        ("docs/a.md", "a\n"),
+        ("docs/main.rs", "b\n"),
+    ]);
+    by(command, &files).unwrap_or_default()
+}
+
+#[test]
+fn everything_that_deletes_is_said_with_what_it_deletes() {
+    for (command, expected) in [
+        ("rm old.txt check.sh", "deletes old.txt and check.sh"),
+        ("rm *.txt", "deletes *.txt"),
+        ("rm -- -odd", "deletes -odd"),
+        ("rm a b c d e", "deletes a, b and 3 more"),
+        ("unlink old.txt", "deletes old.txt"),
+        ("rmdir docs", "deletes docs, where nothing is in it (rmdir)"),
+        ("find . -name '*.o' | xargs rm", "deletes what xargs reads"),
+        ("find . -name '*.o' -exec rm {} +", "deletes what find finds"),
+        ("ssh host rm x", "deletes x"),
+        ("kubectl exec pod -- rm x", "deletes x"),
+        (
+            "rm -rf src docs && git push --force origin feature",
+            "deletes src and docs, with all in them (rm -r); replaces the history on the remote (git push --force)",
+        ),
+        ("rm a; rm b; rm c; rm d; git stash drop", "deletes a; deletes b; deletes c; and 2 more"),
+    ] {
+        assert_eq!(said(command), expected, "{command}");
+    }
+    for command in
+        ["cargo rm serde", "docker rm c", "pnpm rm x", "npm rm x", "rm --help", "git rm x", "ls rm"]
+    {
+        assert_eq!(said(command), "", "{command}");
+    }
+}
+
+#[test]
+fn what_is_there_is_not_written_over_without_a_word() {
+    for (command, expected) in [
+        ("> src/main.rs", "writes over src/main.rs"),
+        ("echo x >| old.txt", "writes over old.txt"),
+        ("cd src && echo x > main.rs", "writes over main.rs"),
+        ("cargo test > old.txt 2>&1", "writes over old.txt"),
+        ("cp /dev/null src/main.rs", "writes over src/main.rs (cp)"),
+        ("mv old.txt src/main.rs", "writes over src/main.rs (mv)"),
+        ("cp src/main.rs docs/", "writes over docs/main.rs (cp)"),
+        ("cp -t docs old.txt src/main.rs", "writes over docs/main.rs (cp)"),
+        ("ln -sf a old.txt", "writes over old.txt (ln)"),
+        ("echo x | tee new.txt old.txt", "writes over old.txt (tee)"),
+        ("curl -so old.txt http://x", "writes over old.txt (curl)"),
+        ("curl -o old.txt http://x", "writes over old.txt (curl)"),
+        ("wget -Oold.txt http://x", "writes over old.txt (wget)"),
+        ("truncate -s 0 old.txt", "cuts old.txt short (truncate)"),
+        ("dd if=/dev/zero of=old.txt", "overwrites old.txt (dd of=)"),
+        ("rsync -a --delete a/ b/", "deletes what is on one side only (rsync --delete)"),
+        ("watch 'echo x > old.txt'", "writes over old.txt"),
+        // What is new, empty, added to, kept or elsewhere
+        ("echo x > new.txt", ""),
+        ("echo x > empty.txt", ""),
+        ("echo x >> old.txt", ""),
+        ("echo x | tee -a old.txt", ""),
+        ("cd docs && echo x > old.txt", ""),
+        ("cp old.txt new.txt", ""),
+        ("cp -n old.txt src/main.rs", ""),
+        ("cp --backup old.txt src/main.rs", ""),
+        ("cp old.txt src", ""),
+        ("mv old.txt src/", ""),
+        ("ln -s a old.txt", ""),
+        ("dd if=old.txt of=new.img", ""),
+        ("truncate -s 10M new.img", ""),
+        ("rsync -a --delay-updates a/ b/", ""),
+        ("cargo test > /dev/null 2> /dev/stderr", ""),
+        ("ssh host 'echo x > old.txt'", ""),
+        ("cat old.txt docs/a.md", ""),
+    ] {
+        assert_eq!(said(command), expected, "{command}");
+    }
+}
+
+#[test]
+fn what_lies_in_shared_memory_is_no_device() {
+    assert_eq!(said("echo z >/dev/shm/zz3"), "");
+    assert_eq!(said("echo z >/dev/tcp/a/80"), "");
+    assert_eq!(said("echo z >/dev/sda"), "writes over a device (/dev/sda)");
+}
+
+#[test]
+fn work_that_git_throws_away_is_said() {
+    let work = "throws away what is not committed";
+    for (command, expected) in [
+        ("git checkout -- .", format!("{work} in . (git checkout)")),
+        ("git checkout .", format!("{work} in . (git checkout)")),
+        ("git checkout HEAD~1 -- old.txt", format!("{work} in old.txt (git checkout)")),
+        ("git checkout old.txt", format!("{work} in old.txt (git checkout)")),
+        ("git checkout -f main", format!("{work} (git checkout -f)")),
+        ("git restore old.txt docs", format!("{work} in old.txt and docs (git restore)")),
+        ("git restore -SW .", format!("{work} in . (git restore)")),
+        ("git switch --discard-changes main", format!("{work} (git switch -f)")),
+        ("git -C x stash drop", "throws away what was put aside (git stash drop)".to_owned()),
+        ("git -c a=b stash clear", "throws away what was put aside (git stash clear)".to_owned()),
+        ("git branch -D x", "deletes the branch x, merged or not (git branch -D)".to_owned()),
+        ("git push origin :x", "replaces or deletes branches on the remote (git push)".to_owned()),
+        ("git push origin +x", "replaces or deletes branches on the remote (git push)".to_owned()),
+        ("git push --mirror origin", "replaces or deletes branches on the remote (git push)".to_owned()),
+        ("git rm -f a", "deletes a with what is not committed (git rm -f)".to_owned()),
+    ] {
+        assert_eq!(said(command), expected, "{command}");
+    }
+    for command in [
+        "git checkout main",
+        "git checkout -b docs",
+        "git restore --staged .",
+        "git switch main",
+        "git reset HEAD~1",
+        "git clean -nfd",
+        "git stash",
+        "git stash pop",
+        "git branch -d x",
+        "git branch -M main",
+        "git push origin main",
+        "git commit -am 'checkout -- .'",
+        "git log --oneline -- old.txt",
+        "git rm --cached -f a",
+    ] {
+        assert_eq!(said(command), "", "{command}");
+    }
+}
