@@ -60,7 +60,10 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
 
     let (replies, from_host) = mpsc::channel(REPLIES);
     let begun = !session.state.session.entries().is_empty();
-    let settings = settings(&screen, &session.folder);
+    let settings = tui::Settings {
+        auto_theme: themes.choose(auto(&screen, light), light).name,
+        ..settings(&screen, &session.folder)
+    };
     let connection = model.seen.clone();
     if let Some(service) = model.service.clone() {
         tokio::spawn(async move {
@@ -131,8 +134,12 @@ fn theme(themes: &Themes, screen: &Screen, light: Option<bool>) -> (Theme, Optio
         });
         return (themes.choose(&screen.theme, light), unknown);
     }
-    let name = if light == Some(true) { &screen.theme_light } else { &screen.theme_dark };
-    (themes.choose(name, light), None)
+    (themes.choose(auto(screen, light), light), None)
+}
+
+/// The theme that is set for a terminal such as this.
+fn auto(screen: &Screen, light: Option<bool>) -> &str {
+    if light == Some(true) { &screen.theme_light } else { &screen.theme_dark }
 }
 
 /// The session that the command line asks for, with the answers of a file given.
@@ -166,6 +173,8 @@ fn settings(screen: &Screen, folder: &Path) -> tui::Settings {
         terminal_turns: turns(&|name| std::env::var(name).ok()),
         links: match screen.links {
             Links::Auto => supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
+        theme: screen.theme.clone(),
+        auto_theme: String::new(),
             Links::On => true,
             Links::Off => false,
         },

@@ -45,6 +45,10 @@ pub struct Settings {
     pub links: bool,
     /// Whether a card that waits may ring.
     pub bell: bool,
+    /// The theme that is set: a name, or `auto`.
+    pub theme: String,
+    /// The one that `auto` is in this terminal.
+    pub auto_theme: String,
     /// The command that opens a file; `$VISUAL` or `$EDITOR` where none is set.
     pub editor: Option<String>,
 }

@@ -129,7 +129,7 @@ fn picked(state: &mut State, cache: &mut Cache, pick: Pick) -> Vec<Effect> {
         Pick::Closed => close(state),
         Pick::Moved(row) => {
             if let Some(Overlay::Themes(..)) = state.overlays.last()
-                && let Some(theme) = state.themes.all.get(row)
+                && let Some((_, theme)) = commands::theme_in(state, row)
             {
                 state.theme = theme.clone();
             }
@@ -157,10 +157,11 @@ fn picked(state: &mut State, cache: &mut Cache, pick: Pick) -> Vec<Effect> {
 fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize, keep: bool) -> Vec<Effect> {
     match overlay {
         Overlay::Sessions(_, held, picking) => sessions::take(state, held, picking, row),
-        Overlay::Themes(..) => match state.themes.all.get(row) {
-            Some(theme) => {
-                state.theme = theme.clone();
-                vec![Effect::Ask(Wish::KeepTheme(state.theme.name.clone()))]
+        Overlay::Themes(..) => match commands::theme_in(state, row) {
+            Some((name, theme)) => {
+                state.theme = theme;
+                state.settings.theme.clone_from(&name);
+                vec![Effect::Ask(Wish::KeepTheme(name))]
             }
             None => Vec::new(),
         },
