@@ -4,6 +4,7 @@ use super::host::{Around, line};
 use super::{Start, answers, facts};
 use crate::config::{Links, Screen};
 use crate::tui::host::Reply;
+use crate::tui::input::early;
 use crate::tui::keys::Keymap;
 use crate::tui::overlay::Picking;
 use crate::tui::theme::Theme;
@@ -17,7 +18,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use terminal_colorsaurus::{QueryOptions, ThemeMode};
 use tokio::sync::mpsc;
 
 /// Replies of the host that may wait for the screen.
@@ -32,10 +32,13 @@ const STANDS: Duration = Duration::from_millis(150);
 pub(super) async fn run(start: Start) -> Result<ExitCode> {
     // The terminal is asked while the session is read; it has answered before anything else happens to it.
     let depth = depth(&start.connecting.settings.config.screen);
-    let asked = (depth != Depth::None).then(|| std::thread::spawn(is_light));
+    let term = std::env::var("TERM").ok();
+    let asked =
+        (depth != Depth::None).then(|| std::thread::spawn(move || early::ask(COLOURS, term.as_deref())));
     let offers = start.offers();
     let session = offers.and_then(|offers| Ok((opened(&start)?, offers)));
-    let light = asked.and_then(|asked| asked.join().ok()).flatten();
+    let early = asked.and_then(|asked| asked.join().ok()).unwrap_or_default();
+    let light = early.light;
     let (mut session, offers) = session?;
     let copied = session.settle();
     let picking = if start.cli.fork { Picking::Fork(start.cli.becomes()) } else { Picking::Open };
@@ -92,6 +95,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         theme,
         keys,
         settings,
+        early,
         notices,
         says: if offers.is_some() { String::new() } else { cli.prompt() },
         offers,
@@ -152,14 +156,6 @@ fn opened(start: &Start) -> Result<super::Session> {
     Ok(session)
 }
 
-/// Whether the terminal says that it is light; nothing where it does not say.
-fn is_light() -> Option<bool> {
-    let mut options = QueryOptions::default();
-    options.timeout = COLOURS;
-    let mode = terminal_colorsaurus::theme_mode(options).ok()?;
-    Some(matches!(mode, ThemeMode::Light))
-}
-
 fn settings(screen: &Screen, folder: &Path) -> tui::Settings {
     tui::Settings {
         folder: folder.to_owned(),
@@ -173,12 +169,12 @@ fn settings(screen: &Screen, folder: &Path) -> tui::Settings {
         terminal_turns: turns(&|name| std::env::var(name).ok()),
         links: match screen.links {
             Links::Auto => supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
-        theme: screen.theme.clone(),
-        auto_theme: String::new(),
             Links::On => true,
             Links::Off => false,
         },
         bell: screen.bell,
+        theme: screen.theme.clone(),
+        auto_theme: String::new(),
         editor: screen.editor.clone(),
     }
 }

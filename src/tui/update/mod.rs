@@ -46,6 +46,7 @@ pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect>
             begun.into_iter().chain(writing::pasted(state, cache, &text)).collect()
         }
         Event::Hurried => key::hurried(state, cache),
+        Event::Early(text) => writing::early(state, &text),
         Event::Quiet => key::quiet(state, cache),
         Event::Mouse(event) => mouse::moved(state, cache, event),
         Event::Focused(front) => {
