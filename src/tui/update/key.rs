@@ -54,7 +54,7 @@ pub fn pressed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effec
 
 /// A paste goes on: the key that was held back was its beginning, and is written.
 pub fn hurried(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
-    state.presses.elsewhere(state.now);
+    state.presses.hurried(state.now);
     match state.held.take() {
         Some((key, _)) => beside_the_card(state, cache, key),
         None => Vec::new(),
