@@ -119,8 +119,9 @@ pub fn command_names() -> Vec<super::parts::complete::Candidate> {
 /// What is kept when the screen is left.
 pub fn farewell(state: &mut State) -> Vec<Effect> {
     // What was to be said and waited for an answer is unsent too.
-    let unsent = [std::mem::take(&mut state.trusting.says), state.composer.text()];
-    let unsent: Vec<String> = unsent.into_iter().filter(|text| !text.trim().is_empty()).collect();
+    let queue = state.agent.queue.iter().cloned();
+    let unsent = queue.chain([std::mem::take(&mut state.trusting.says), state.composer.text()]);
+    let unsent: Vec<String> = unsent.filter(|text| !text.trim().is_empty()).collect();
     let mut effects = vec![Effect::Ask(Wish::KeepDraft(unsent.join("\n\n")))];
     effects.extend(state.keep_card(true));
     effects.extend(left(state));

@@ -41,6 +41,10 @@ pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
             Some(
                 action @ (Action::HelpWhenEmpty | Action::OpenEditor | Action::ChangeMode | Action::TakeBack),
             ) => key::act(state, cache, action),
+            Some(Action::Send) if is_left_waiting(state) => {
+                state.transcript.follow();
+                agent::happened(state, Event::Said(String::new()))
+            }
             Some(_) | None => key::anywhere(state, cache, key),
         },
     };
@@ -64,10 +68,6 @@ pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
     follow(state)
 }
 
-/// Takes back what waits to be sent.
-pub fn take_back(state: &mut State) -> Vec<Effect> {
-    if state.agent.queue.is_empty() {
-        return Vec::new();
 /// Words that were typed before the first picture stood. An Enter among them sends nothing: nobody saw what it would send,
 /// nor to whom. One that has no words before it is nothing.
 pub fn early(state: &mut State, text: &str) -> Vec<Effect> {
@@ -90,6 +90,10 @@ fn is_left_waiting(state: &State) -> bool {
     state.agent.is_idle() && !state.agent.queue.is_empty() && state.prompt.is_none()
 }
 
+/// Takes back what waits to be sent.
+pub fn take_back(state: &mut State) -> Vec<Effect> {
+    if state.agent.queue.is_empty() {
+        return Vec::new();
     }
     let mut text = state.agent.queue.join("\n\n");
     if !state.composer.is_empty() {
