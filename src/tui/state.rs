@@ -217,7 +217,7 @@ impl State {
             let since = self.now.saturating_sub(self.since).as_millis();
             self.since + SPIN * u32::try_from(since / SPIN.as_millis() + 1).unwrap_or(u32::MAX)
         });
-        let card = match self.listening() {
+        let until = |listening| match listening {
             Some(Listening::Until(at)) => Some(at),
             Some(Listening::Yes | Listening::Unseen | Listening::Unsent) | None => None,
         };
@@ -236,6 +236,7 @@ impl State {
             || self.agent.can_ask_again()
             || self.agent.retries_beneath()
     }
+        let card = until(self.listening()).or_else(|| until(super::update::sure::listening(self)));
 
     /// When a key that is held back is taken for what it seemed.
     pub fn held_until(&self) -> Option<Duration> {

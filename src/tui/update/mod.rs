@@ -17,6 +17,7 @@ mod overlay;
 pub mod rehearsal;
 mod search;
 mod sessions;
+pub mod sure;
 mod trust;
 mod unheard;
 mod waits;
@@ -25,7 +26,7 @@ mod writing;
 use super::effect::Effect;
 use super::event::Event;
 use super::host::Wish;
-use super::overlay::Picking;
+use super::overlay::{Overlay, Picking};
 use super::parts::toast::Kind;
 use super::parts::transcript::cache::Cache;
 use super::prompt::Seen;
@@ -84,6 +85,9 @@ pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect>
 /// changes by that.
 pub fn shown(state: &mut State, now: Duration, seen: Option<Seen>) -> bool {
     state.now = now;
+    if let Some(Overlay::Sure(card, _)) = state.overlays.last_mut() {
+        return card.drawn(now);
+    }
     if let (Some(list), Some(Seen::Waits(seen))) = (&mut state.waits, seen) {
         let before = list.seen();
         list.drawn(now, seen);

@@ -3,12 +3,14 @@
 use super::{bars, layout};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::{Links, Overlay, Reader};
-use crate::tui::parts::frame::Frame;
+use crate::tui::parts::frame::{Frame, Sight};
 use crate::tui::parts::line;
+use crate::tui::parts::listening::Listening;
 use crate::tui::parts::status::Bar;
 use crate::tui::state::State;
 use crate::tui::text::reveal::{Shown, reveal};
 use crate::tui::text::{width, wrap};
+use crate::tui::update::sure;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -46,6 +48,11 @@ pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Over> {
             read(state, reader, area, buffer);
             None
         }
+        Overlay::Sure(card, _) => {
+            let listening = sure::listening(state).unwrap_or(Listening::Unseen);
+            card.view(&Sight { listening, keys: &state.keys, theme, says: "" }, area, buffer);
+            None
+        }
         Overlay::Links(Links { asks: Some(address), .. }) => {
             asks(state, address, area, buffer);
             None
@@ -74,6 +81,7 @@ fn recede(state: &State, buffer: &mut Buffer) {
             | Overlay::Grants(..)
             | Overlay::Rehearsal(..)
             | Overlay::Modes(..)
+            | Overlay::Sure(..)
             | Overlay::Copies(..)
             | Overlay::Reader(_),
         ) => {
