@@ -182,6 +182,8 @@ impl Reader {
 pub struct Links {
     /// In the order they are seen.
     pub list: Vec<Lettered>,
+    /// The rows that notices took when the letters came.
+    pub told: u16,
     /// The web address that was chosen, and is shown before it is opened.
     pub asks: Option<String>,
 }

@@ -56,6 +56,15 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
             state.notice(words, Kind::Info);
             Vec::new()
         }
+        Command::Notices if state.warned.is_empty() => {
+            state.notice("nothing was wrong so far", Kind::Info);
+            Vec::new()
+        }
+        Command::Notices => {
+            let text = state.warned.join("\n\n");
+            super::overlay::open_reader(state, "what was wrong so far", &text, false);
+            Vec::new()
+        }
         Command::Retry if !state.can_ask_again() => {
             state.notice("no request failed that could be sent again", Kind::Info);
             Vec::new()

@@ -46,8 +46,8 @@ pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect>
             let begun = if state.held.is_some() { key::hurried(state, cache) } else { Vec::new() };
             begun.into_iter().chain(writing::pasted(state, cache, &text)).collect()
         }
-        Event::Hurried => key::hurried(state, cache),
         Event::Early(text) => writing::early(state, &text),
+        Event::Hurried => key::hurried(state, cache),
         Event::Quiet => key::quiet(state, cache),
         Event::Mouse(event) => mouse::moved(state, cache, event),
         Event::Focused(front) => {
@@ -106,6 +106,13 @@ pub fn begin(
     offers: Option<crate::agent::Offered>,
     picks: Option<Picking>,
 ) -> Vec<Effect> {
+    let first_screen = says.is_empty() && offers.is_none() && state.agent.session.entries().is_empty();
+    if !first_screen {
+        // Where it stands it says what was wrong by itself.
+        for words in state.warned.clone() {
+            state.notice(&words, Kind::Warning);
+        }
+    }
     let mut effects = picks.map(|picking| sessions::open(state, picking)).unwrap_or_default();
     if let Some(offered) = offers {
         effects.extend(agent::happened(state, crate::agent::Event::Offered(offered)));

@@ -138,7 +138,7 @@ fn picked(state: &mut State, cache: &mut Cache, pick: Pick) -> Vec<Effect> {
             if let Some(Overlay::Themes(..)) = state.overlays.last()
                 && let Some((_, theme)) = commands::theme_in(state, row)
             {
-                state.theme = theme.clone();
+                state.theme = theme;
             }
             Vec::new()
         }

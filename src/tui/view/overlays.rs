@@ -125,8 +125,15 @@ fn inset(state: &State, all: Rect) -> Rect {
     let x = if all.width >= 60 { 3 } else { 0 };
     let y = if all.height >= 16 { 1 } else { 0 };
     let foot = y.max(layout::areas(state).foot.height * u16::from(state.agent.is_dry_run()));
-    Rect { x: all.x + x, y: all.y + y, width: all.width - 2 * x, height: all.height - y - foot }
+    let height = all.height - y - foot;
+    // Notices stand below it, where that leaves something of it.
+    let told = layout::told(state).height;
+    let height = if height >= told + LOWEST { height - told } else { height };
+    Rect { x: all.x + x, y: all.y + y, width: all.width - 2 * x, height }
 }
+
+/// Of a list or page no fewer rows are left by notices.
+const LOWEST: u16 = 8;
 
 fn read(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let hints = ["↑↓ page-up page-down move · esc back".to_owned(), "esc back".to_owned()];
