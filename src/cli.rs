@@ -32,7 +32,8 @@ const REHEARSAL: &[&str] = &["show", "diff", "apply", "drop"];
         aye sessions [list|show|search|rename|rm|fork|export] looks after the sessions: lists them, shows one, finds \
         what was said, names, removes, copies, and writes one as markdown, HTML or JSON.\n\
         aye doctor [--json] looks at \
-        settings, keys, the model, the terminal and the sandbox, and says what is wrong and what to do about it."
+        settings, keys, the model, the terminal and the sandbox, and says what is wrong and what to do about it; with \
+        --bundle it writes what a bug report needs to a file."
 )]
 pub struct Cli {
     /// Say this at once. With -p it is the prompt; a pipe on standard input is added to it
@@ -105,6 +106,11 @@ pub struct Cli {
     /// Keep what was said in the journal too, with keys masked, to look for a fault
     #[arg(long)]
     pub debug_content: bool,
+
+    /// With doctor: write what a bug report needs to this file, without keys and without what was said; without one, to a
+    /// new file in this folder
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = ".", conflicts_with = "json")]
+    pub bundle: Option<PathBuf>,
 
     /// Play the tour, whatever is configured
     #[arg(long, action = ArgAction::SetTrue)]

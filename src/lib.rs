@@ -71,6 +71,9 @@
 //!   anything is done.
 //! - Reading in a dry run goes through `Tool::rehearse` too, on the stage, so that it sees what was rehearsed.
 //! - How a rehearsed result came about stands beside it in its entry ([`chat::Staged`]), and is never told in its text.
+//! - What a dry run leaves undone has a result all the same: an example of its tool's, what a model of the person's imagines
+//!   ([`runtime`]'s simulator), or a sample of the form that the tool declares ([`tools::Results`]). The entries of the session
+//!   are the ledger of these ([`chat::Ledger`]): the same call on the same stage is not made up twice.
 //! - What was rehearsed is applied by calls that no model makes ([`agent::Offered`]), in a copy of the session that is for
 //!   real: cards, walls, conflicts and the record are those of any call. The tool that does it is offered to nobody.
 //! - The layer of a dry run has the form of the kernel's overlay ([`project::rehearsal`]): the file tools read and write it
@@ -128,6 +131,7 @@
 //!   `agent::State::waiting` shows what has waited longest, whoever asks.
 //! - The journal ([`store::journal`]) is for whoever looks for a fault: what the runtime did and when. What may stand in it is
 //!   decided in one file (`runtime::noting`), which writes numbers and words of ours; an error has such words beside its own.
+//!   Content that a person wants in it stands in quotes, which no note has: so a report of a fault leaves it out again.
 //! - A call that the person changed is looked at and judged anew; the session keeps both, and the model is told.
 //!
 //! # In reading order

@@ -141,6 +141,7 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
     }
     let again = std::mem::take(&mut pending.ahead.again);
     let call = pending.call.clone();
+    let circles = desk.state.repeats.asks(&call);
     let verdict = judge(&desk.state.policy, desk.granted(), &desk.state.rules, &call.name, &plan);
     let verdict = match offered::asks(desk.state.offered, verdict) {
         Verdict::Allow(_) | Verdict::Rehearse(_)
@@ -150,13 +151,17 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
         }
         // Whoever changed it sees what came of that before it runs.
         Verdict::Allow(_) if edited => Verdict::Ask("you changed its arguments".to_owned()),
+        // A model that turns in a circle does not see that it does.
+        Verdict::Allow(_) if let Some(words) = &circles => Verdict::Ask(words.clone()),
         Verdict::Ask(reason) if again => {
             Verdict::Ask(format!("{reason}. It is no longer what you said yes to"))
         }
         verdict => verdict,
     };
-    // What the person changed, brought or wants to see again is theirs to decide.
-    consulting::begin(desk, id, plan, verdict, edited || again || brought);
+    // What the person changed, brought, was offered or wants to see again is theirs to decide, and so is whether a circle
+    // goes on.
+    let theirs = edited || again || brought || circles.is_some() || desk.state.offered;
+    consulting::begin(desk, id, plan, verdict, theirs);
 }
 
 /// The verdict over a call stands.
@@ -177,6 +182,16 @@ pub(super) fn concluded(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, verdi
     match verdict {
         Verdict::Allow(_) | Verdict::Rehearse(_) => start(desk, call, plan),
         Verdict::Ask(reason) => {
+            let unstaged = desk.state.is_dry_run() && desk.state.unstaged.is_some();
+            let reason = match &plan.work {
+                Work::Command(_) if unstaged => {
+                    format!(
+                        "{reason}. In this dry run it is not run: its result is {}",
+                        desk.state.stands_in()
+                    )
+                }
+                Work::Command(_) | Work::Edit(_) | Work::Task(_) | Work::Arguments(_) => reason,
+            };
             if let Some(pending) = desk.state.pending_mut(id) {
                 pending.step = Step::ForApproval(plan, reason);
             }
@@ -340,10 +355,14 @@ pub(super) fn finished(
     let Step::Running(plan) = &pending.step else { return };
     let outcome = match outcome {
         // Reading is the same in a rehearsal as in life.
-        Outcome::Rehearsed(text) if is_read(plan) => (Outcome::Done(text), None),
+        Outcome::Rehearsed(text) if is_read(plan) && !matches!(staged, Some(Staged::Simulated(_))) => {
+            (Outcome::Done(text), None)
+        }
         other => (other, staged),
     };
     let sha256 = digest(&pending.call, plan);
+    let (call, changed) = (pending.call.clone(), !is_read(plan));
+    desk.state.repeats.count(&call, &outcome.0, changed);
     settle(desk, id, outcome, took, sha256);
     // What was seen of the others before this may not hold any more.
     if let Phase::Acting { calls, .. } = &mut desk.state.phase {

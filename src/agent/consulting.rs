@@ -46,6 +46,8 @@ pub struct Consulting {
     passed: usize,
     /// Whether an ask stays one, whatever a hook says.
     stays: bool,
+    /// Whether a hook has made it go ahead: then it was to be asked about, and need not be any more.
+    lifted: bool,
     /// Which question this is, of all that were ever asked: an answer to another one says nothing.
     round: u64,
 }
@@ -107,18 +109,21 @@ pub(super) fn begin(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, verdict: 
     let stays = stays || asks || !may_be_lifted(&plan);
     // Who is asked first is found below.
     let adviser = Adviser::SecondReader;
-    go_on(desk, id, Consulting { plan, adviser, verdict, passed: 0, stays, round: 0 });
+    go_on(desk, id, Consulting { plan, adviser, verdict, passed: 0, stays, lifted: false, round: 0 });
 }
 
 fn go_on(desk: &mut Desk<'_>, id: &CallId, mut consulting: Consulting) {
     let (Some(turn), Some(call)) = (desk.state.turn(), desk.state.pending_mut(id)) else { return };
     let call = call.call.clone();
     let Some(adviser) = next(desk, &call.name, &mut consulting) else {
-        let Consulting { plan, verdict, .. } = consulting;
-        // Meanwhile the person may have gone on to a mode that refuses it.
-        let verdict = match judge(&desk.state.policy, desk.granted(), &desk.state.rules, &call.name, &plan) {
-            refused @ Verdict::Refuse(_) => refused,
-            Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_) => verdict,
+        let Consulting { plan, verdict, lifted, .. } = consulting;
+        // Meanwhile the person may have gone on to a narrower mode, or taken back what let it go ahead.
+        let now = judge(&desk.state.policy, desk.granted(), &desk.state.rules, &call.name, &plan);
+        let lifted = lifted && desk.state.rules.lets_grants(&Subject::of(&call.name, &plan));
+        let verdict = match (now, verdict) {
+            (refused @ Verdict::Refuse(_), _) => refused,
+            (asks @ Verdict::Ask(_), Verdict::Allow(_)) if !lifted => asks,
+            (Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_), verdict) => verdict,
         };
         return acting::concluded(desk, id, plan, verdict);
     };
@@ -191,8 +196,10 @@ pub(super) fn consulted(desk: &mut Desk<'_>, id: &CallId, round: u64, said: Said
     // Whatever was said, what may not be said asks.
     let advice = if consulting.adviser.may_say().contains(&advice) { advice } else { Advice::Ask };
     let (by, before) = (consulting.adviser.clone(), consulting.verdict.word().to_owned());
+    let asked = matches!(consulting.verdict, Verdict::Ask(_));
     (consulting.verdict, consulting.stays) =
         combined(consulting.verdict, consulting.stays, &by, advice, &why, failed);
+    consulting.lifted |= asked && matches!(consulting.verdict, Verdict::Allow(_));
     desk.keep(Entry::Consulted { call: id.clone(), by, before, advice, why, failed, took_ms, usage, sha256 });
     go_on(desk, id, consulting);
     acting::advance(desk);

@@ -10,6 +10,7 @@ mod effect;
 mod event;
 mod naming;
 mod offered;
+mod repeats;
 mod request;
 mod resume;
 mod standing;

@@ -1,7 +1,7 @@
 //! A turn whose calls no model makes: the person wants to decide over them one by one. Each asks, whatever would let it
 //! go ahead, and no request follows the last of them.
 
-use super::thinking::new_turn;
+use super::thinking::{named_apart, new_turn};
 use super::{Desk, acting};
 use crate::chat::{CallId, Entry, ToolCall};
 use crate::policy::Verdict;
@@ -30,6 +30,8 @@ pub(super) fn begin(desk: &mut Desk<'_>, offered: Offered) {
         arguments: arguments.to_string(),
     };
     let calls: Vec<ToolCall> = offered.calls.into_iter().enumerate().map(call).collect();
+    // A model may have taken such a name for a call of its own.
+    let calls = named_apart(desk, &calls);
     desk.keep(Entry::Said { text: offered.said });
     desk.keep(Entry::Replied {
         text: String::new(),

@@ -8,7 +8,7 @@ const WORDS: &str = include_str!("system.md");
 /// Added in a dry run whose commands run on a stage.
 pub const DRY_RUN_STAGED: &str = "This session is a dry run. File changes go to a layer that your later reads see; commands run over that layer, without a network, and nothing of what they do is left outside it. Work as you would for real, and do not claim that anything was really done.";
 /// Added in a dry run whose commands do not run.
-pub const DRY_RUN_TOLD: &str = "This session is a dry run. File changes go to a layer that your later reads see; commands and everything else are not run, and you are told what would have been done. Work as you would for real, and do not claim that anything was really done.";
+pub const DRY_RUN_TOLD: &str = "This session is a dry run. File changes go to a layer that your later reads see; commands and everything else are not run, and you are told what would have been done and what to take for its result. Work as you would for real, and do not claim that anything was really done.";
 
 /// Added where a session goes on for real behind what was rehearsed in it.
 pub const WAS_REHEARSED: &str = "This session began as a dry run and goes on for real. What calls did before that was only rehearsed: nothing of it is real but what the person has applied since. Look again before you rely on it.";

@@ -5,6 +5,7 @@ use super::compacting::Tries;
 use super::consulting::{Advisers, Consulting};
 use super::draft::Draft;
 use super::editing::Before;
+use super::repeats::Repeats;
 use super::sub_agent::{Offer, SubAgent};
 use super::window::Measure;
 use crate::chat::instructions::{self, Instructions};
@@ -47,6 +48,8 @@ pub struct State {
     pub advisers: Advisers,
     /// Why the commands of this dry run do not run, where they do not: words that follow “no stage here: ”.
     pub unstaged: Option<String>,
+    /// The model that imagines what would come of what this dry run leaves undone, where there is one: its name on one line.
+    pub simulator: Option<String>,
     /// What a sub-agent is given; `None` where no task can be handed to one, as beneath a turn.
     pub offer: Option<Offer>,
     /// What the person said while a turn ran: it goes with the next request, and can be taken back until then.
@@ -69,6 +72,8 @@ pub struct State {
     pub(super) listed: bool,
     /// Calls that failed, and how often in a row; within one turn.
     pub(super) failures: Vec<(ToolCall, u32)>,
+    /// Calls that came to something in the present turn.
+    pub(super) repeats: Repeats,
 }
 
 /// What goes on now.
@@ -145,6 +150,7 @@ impl State {
             tools,
             advisers: Advisers::default(),
             unstaged: None,
+            simulator: None,
             offer: None,
             queue: Vec::new(),
             turns: 0,
@@ -156,6 +162,7 @@ impl State {
             brought: None,
             listed: false,
             failures: Vec::new(),
+            repeats: Repeats::default(),
         }
     }
 
@@ -216,6 +223,14 @@ impl State {
     /// Whether the model is summarising what was said before, rather than replying.
     pub fn is_summarising(&self) -> bool {
         matches!(&self.phase, Phase::Thinking(draft) if draft.is_summary())
+    }
+
+    /// Where the results of what is not run come from, in words behind “is”.
+    pub fn stands_in(&self) -> String {
+        match &self.simulator {
+            Some(model) => format!("an example, or imagined by {model}"),
+            None => "an example or a sample".to_owned(),
+        }
     }
 
     /// Whether nothing real is touched in this session.

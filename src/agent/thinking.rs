@@ -32,6 +32,7 @@ pub(super) fn new_turn(desk: &mut Desk<'_>) -> TurnId {
     desk.state.rounds = 0;
     desk.state.handed = 0;
     desk.state.failures.clear();
+    desk.state.repeats.clear();
     desk.state.tries = Tries::default();
     desk.state.offered = false;
     TurnId(desk.state.turns)
@@ -167,7 +168,7 @@ fn whole(desk: &mut Desk<'_>) {
 
 /// The calls under names that no other call of the session has, sub-agents' included: some services count from zero
 /// in each reply.
-fn named_apart(desk: &Desk<'_>, calls: &[ToolCall]) -> Vec<ToolCall> {
+pub(super) fn named_apart(desk: &Desk<'_>, calls: &[ToolCall]) -> Vec<ToolCall> {
     let mut apart: Vec<ToolCall> = Vec::new();
     for call in calls {
         let taken = |id: &CallId, apart: &[ToolCall]| {

@@ -6,7 +6,7 @@ use crate::agent;
 use crate::chat::SessionId;
 use crate::config::{self, Config};
 use crate::project::hook::Hook;
-use crate::runtime::{Consultants, Reader};
+use crate::runtime::{Consultants, OtherModel};
 use anyhow::{Result, anyhow};
 use std::time::Duration;
 
@@ -49,23 +49,44 @@ fn told(name: &str, hook: &config::Hook) -> agent::Hook {
     agent::Hook { name: name.to_owned(), tools: hook.tools.clone(), in_dry_run: hook.dry_run }
 }
 
-fn reader(connecting: &Connecting, config: &Config, notices: &mut Vec<String>) -> Option<Reader> {
+fn reader(connecting: &Connecting, config: &Config, notices: &mut Vec<String>) -> Option<OtherModel> {
     let set = &config.second_reader;
-    let profile = set.profile.as_ref()?;
-    let limit = Duration::from_secs(set.seconds);
-    match model(connecting, profile, set.model.as_deref()) {
-        Ok(model) => {
-            notices.extend(model.warnings);
-            Some(Reader { llm: Ok(model.llm), model: model.name, limit })
-        }
-        Err(why) => {
-            let why = format!("{why:#}");
-            notices.push(format!(
-                "The second reader cannot be asked: {why}. You are asked about whatever would go ahead."
-            ));
-            Some(Reader { llm: Err(why), model: String::new(), limit })
-        }
+    let (other, told) = other(connecting, set.profile.as_ref()?, set.model.as_deref(), set.seconds);
+    if let Err(why) = &other.llm {
+        notices.push(format!(
+            "The second reader cannot be asked: {why}. You are asked about whatever would go ahead."
+        ));
     }
+    notices.extend(told);
+    Some(other)
+}
+
+/// The model that imagines what would come of what a dry run leaves undone, and what the person should know of it.
+pub(super) fn simulator(connecting: &Connecting) -> Option<(OtherModel, Vec<String>)> {
+    let set = &connecting.settings.config.dry_run;
+    let (other, mut told) =
+        other(connecting, set.simulator.as_ref()?, set.simulator_model.as_deref(), set.simulator_seconds);
+    if let Err(why) = &other.llm {
+        told.push(format!(
+            "The simulator of the dry run cannot be asked: {why}. What is not run has a sample for its result."
+        ));
+    }
+    Some((other, told))
+}
+
+/// A model that is asked beside the talk, and what its connection should tell the person. Nothing is connected to yet.
+fn other(
+    connecting: &Connecting,
+    profile: &str,
+    model: Option<&str>,
+    seconds: u64,
+) -> (OtherModel, Vec<String>) {
+    let (limit, profile_name) = (Duration::from_secs(seconds), profile.to_owned());
+    let (llm, model, told) = match self::model(connecting, profile, model) {
+        Ok(model) => (Ok(model.llm), model.name, model.warnings),
+        Err(why) => (Err(format!("{why:#}")), String::new(), Vec::new()),
+    };
+    (OtherModel { llm, model, profile: profile_name, limit }, told)
 }
 
 /// The model at a profile, at its own address and with its own key; nothing that stands in for another is asked here.

@@ -3,16 +3,18 @@
 //! It is run when something does not work, so nothing it looks at can make it fail: a broken file, a server that never
 //! answers and a missing terminal are findings. Everything is looked at at once and for two seconds and a half at most.
 
+mod bundle;
 mod finding;
 mod folders;
 mod machine;
 mod rules;
 mod server;
 mod settings;
+mod simulator;
 mod terminal;
 
 use crate::cli::Cli;
-use crate::config::{self, Credentials, Overrides};
+use crate::config::{self, Credentials, Overrides, Settings};
 use crate::store::Places;
 use anyhow::Result;
 use finding::{Finding, Redacted};
@@ -22,8 +24,26 @@ use std::time::Duration;
 /// How long one thing is waited for.
 const LIMIT: Duration = Duration::from_millis(2500);
 
-/// Looks at everything and prints it.
+/// What was found, and what of this machine it was found with.
+struct Seen {
+    found: Vec<Finding>,
+    redacted: Redacted,
+    /// None where there is no place for them.
+    there: Option<(Settings, Places)>,
+}
+
+/// Looks at everything, and prints it or writes it to a file.
 pub(super) async fn run(cli: &Cli) -> Result<ExitCode> {
+    let Some(named) = &cli.bundle else {
+        let seen = look(cli).await?;
+        return finding::print(cli.json, &seen.found, &seen.redacted);
+    };
+    let file = bundle::place(named)?;
+    let seen = look(cli).await?;
+    bundle::write(cli, &file, seen).await
+}
+
+async fn look(cli: &Cli) -> Result<Seen> {
     let mode = cli.mode.as_deref().map(super::mode).transpose()?;
     let mut found = vec![machine::versions()];
     let places = match Places::find(std::env::var_os("AYE_HOME")) {
@@ -31,7 +51,7 @@ pub(super) async fn run(cli: &Cli) -> Result<ExitCode> {
         Err(error) => {
             let words = format!("there is no place for settings and sessions: {error}");
             found.push(Finding::wrong("folders", words, "set HOME, or AYE_HOME to a folder of your own"));
-            return finding::print(cli.json, &found, &Redacted::default());
+            return Ok(Seen { found, redacted: Redacted::default(), there: None });
         }
     };
     let flags = Overrides {
@@ -66,6 +86,7 @@ pub(super) async fn run(cli: &Cli) -> Result<ExitCode> {
     found.extend(terminal);
     found.extend(sandbox);
     found.extend(stage);
+    found.push(simulator::look(cli, &loaded, &credentials, &flags));
     found.extend(settings::look(&loaded, &places));
     found.extend(rules);
     found.extend(rules::advisers(cli, &loaded, &credentials, &flags));
@@ -74,7 +95,7 @@ pub(super) async fn run(cli: &Cli) -> Result<ExitCode> {
     found.extend(folders::look(&places, &modes_before));
     found.extend(sessions);
     found.extend(tools);
-    finding::print(cli.json, &found, &redacted)
+    Ok(Seen { found, redacted, there: Some((loaded, places)) })
 }
 
 /// Looks at something that may never answer, on a thread of its own.

@@ -161,10 +161,15 @@ impl Host for Around {
         match wish {
             Wish::Sessions => {
                 let (sessions, folder) = (self.wiring.sessions(), self.wiring.folder.clone());
+                let replies = self.replies.clone();
                 self.aside(move || {
                     Some(match sessions.of(&folder) {
                         Ok(listed) => Reply::Sessions(listed.into_iter().map(row).collect()),
-                        Err(error) => Reply::Notice(format!("The sessions could not be listed: {error}.")),
+                        Err(error) => {
+                            // Nothing more comes for the list; the screen may be gone by now.
+                            let _ = replies.blocking_send(Reply::Sessions(Vec::new()));
+                            Reply::Notice(format!("The sessions could not be listed: {error}."))
+                        }
                     })
                 });
             }

@@ -9,6 +9,7 @@ mod doctor;
 mod document;
 mod facts;
 mod files;
+mod handed;
 mod host;
 mod keeping;
 mod key_command;
@@ -106,6 +107,9 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     }
     if cli.examines() {
         return doctor::run(&cli).await;
+    }
+    if cli.bundle.is_some() {
+        return Err(Mistake("--bundle goes with aye doctor".to_owned()).into());
     }
     if cli.json && !print {
         return Err(Mistake(
@@ -228,6 +232,7 @@ fn prepare(cli: Cli) -> Result<Start> {
         advisers,
         mode: connecting.settings.config.approval.mode,
         dry_run: connecting.settings.config.dry_run.clone(),
+        simulator: if model.seen.tour { None } else { advisers::simulator(&connecting) },
         model_flag: cli.model.clone(),
         titles: connecting.settings.config.model.titles && !cli.print,
         most_words: connecting.settings.config.project.instructions_kib << 10,

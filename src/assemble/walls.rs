@@ -50,7 +50,7 @@ pub(super) fn confined(shell: &Shell, places: &Places) -> Confined {
 }
 
 /// aye's own folders, and where its settings lead to when they are links.
-fn own(places: &Places) -> Vec<PathBuf> {
+pub(super) fn own(places: &Places) -> Vec<PathBuf> {
     let mut own: Vec<PathBuf> = places.own().into_iter().map(real).collect();
     for file in [places.settings(), places.credentials()] {
         let file = real(&file);

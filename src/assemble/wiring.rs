@@ -4,7 +4,7 @@ use super::advisers::Advisers;
 use super::model::Model;
 use super::{Connecting, Mistake, facts, myself, rules};
 use crate::agent::{self, Effect, Event, Offer, State};
-use crate::chat::{self, Becomes, By, Entry, SessionId, Standing};
+use crate::chat::{self, Becomes, By, Entry, Ledger, SessionId, Standing};
 use crate::config::brought::Place;
 use crate::config::dry_run::Asks;
 use crate::config::{self, Brought, Tell};
@@ -14,7 +14,7 @@ use crate::project::disk::Disk;
 use crate::project::rehearsal::Rehearsal;
 use crate::project::shell::Shell;
 use crate::project::stage::{Commands, StageShell, try_stage};
-use crate::runtime::{Events, Runtime};
+use crate::runtime::{Events, OtherModel, Runtime, Simulating};
 use crate::store::read::Matter;
 use crate::store::{self, Fork, Header, Journal, Lines, Places, Sessions, new_id};
 use crate::tools::Toolbox;
@@ -44,6 +44,8 @@ pub(super) struct Wiring {
     pub(super) mode: Mode,
     /// How a rehearsal goes.
     pub(super) dry_run: config::DryRun,
+    /// The model that imagines what would come of what a dry run leaves undone, and what is to be known of it.
+    pub(super) simulator: Option<(OtherModel, Vec<String>)>,
     /// The model that a flag names: it wins over what a session remembers.
     pub(super) model_flag: Option<String>,
     /// Whether the model may name sessions.
@@ -129,6 +131,7 @@ impl Wiring {
         let begun = if dry_run { Begun::DryRun } else { Begun::Real };
         let (state, mut runtime, events, notices) =
             self.wire(&id, &self.folder, model, (begun, None), log)?;
+        runtime.simulates(self.simulating(model, Ledger::default()));
         self.learn_window(&mut runtime, model, &state);
         let folder = self.folder.clone();
         let (effects, model) = (Vec::new(), model.clone());
@@ -189,6 +192,9 @@ impl Wiring {
         let (blank, mut runtime, events, told) =
             self.wire(id, &folder, &model, (begun, from.as_ref()), log)?;
         notices.extend(told);
+        if dry_run {
+            runtime.simulates(self.simulating(&model, Ledger::of(session.entries())));
+        }
         let (mut state, mut effects) = agent::resume(session, blank);
         // The model of a session that never changed it stands in no entry of its own.
         if !profile.is_empty()
@@ -265,8 +271,8 @@ impl Wiring {
         log: Lines,
     ) -> Result<(State, Runtime, Events, Vec<String>)> {
         let dry_run = begun == Begun::DryRun;
-        let disk =
-            Arc::new(Disk::new(folder).with_context(|| format!("cannot work in {}", folder.display()))?);
+        let disk = Disk::new(folder).with_context(|| format!("cannot work in {}", folder.display()))?;
+        let disk = Arc::new(disk.keeping(super::walls::own(&self.places)));
         // What the dry run rehearsed that this is a copy of can be applied here.
         let layer = from.map(|from| self.places.rehearsal(from)).filter(|layer| !dry_run && layer.is_dir());
         let tools = layer.map_or_else(
@@ -314,11 +320,14 @@ impl Wiring {
         state.advisers = self.advisers.who.clone();
         state.offer = Some(offer);
         state.unstaged = unstaged;
+        let simulating = self.simulating(model, Ledger::default());
+        state.simulator = simulating.model.map(|it| chat::adviser::one_line(it.name())).filter(|_| dry_run);
         state.window = model.seen.window;
         state.titles = self.titles && !model.seen.tour;
         state.instruct(Arc::new(Brought::trusted_words(&self.place(folder))));
         let watch = rules::Watch::new(rules::book(&self.places, folder, &self.tools));
-        let (found, notices) = watch.anew().unwrap_or_default();
+        let (found, mut notices) = watch.anew().unwrap_or_default();
+        notices.extend(self.simulator.iter().filter(|_| dry_run).flat_map(|(_, told)| told.clone()));
         state.rules = found;
         runtime.looks_first(move || watch.anew().map(|(rules, notices)| Event::RulesRead { rules, notices }));
         Ok((state, runtime, events, notices))
@@ -326,6 +335,12 @@ impl Wiring {
 }
 
 impl Wiring {
+    /// What makes up the results of what a dry run leaves undone; nothing that is sent anywhere in the tour.
+    fn simulating(&self, model: &Model, ledger: Ledger) -> Simulating {
+        let asked = self.simulator.as_ref().filter(|_| !model.seen.tour).map(|(other, _)| other.clone());
+        Simulating { model: asked, untold: self.dry_run.tell_model == Tell::Never, ledger }
+    }
+
     /// What becomes of a dry run's commands, by the settings and by what this system lets a program do.
     fn commands(&self, play: &Arc<Rehearsal>, folder: &Path) -> Commands {
         if self.dry_run.stage == config::dry_run::Stage::Off {

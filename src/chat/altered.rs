@@ -150,7 +150,8 @@ impl Staging {
         let step = |step: &Played| {
             json!({
                 "tool": step.tool, "arguments": step.arguments, "summary": step.summary,
-                "command": step.command.as_ref().map(|line| &line.command), "staged": step.staged,
+                "command": step.command.as_ref().map(|line| &line.command),
+                "staged": step.staged.as_ref().map(Staged::word), "simulated": step.staged.as_ref().map(Staged::json),
                 "would_ask": step.asks, "result": step.result,
             })
         };
@@ -208,7 +209,7 @@ fn played(record: &Record<'_>) -> Option<Played> {
     let Some(Outcome::Rehearsed(result)) = record.outcome() else { return None };
     let Some(Entry::Planned { summary, preview, verdict, why, .. }) = record.planned() else { return None };
     let staged = record.steps.iter().rev().find_map(|(_, entry)| match entry {
-        Entry::Settled { staged, .. } => Some(*staged),
+        Entry::Settled { staged, .. } => Some(staged.clone()),
         _ => None,
     });
     let staged = staged.flatten();

@@ -70,6 +70,14 @@ impl Digest {
         Self::of_json(&Ask { tool, arguments: canonical(arguments), questions })
     }
 
+    /// Of a call and the state that the stage of a dry run is in: of the JSON `[tool, arguments, stage]`, the arguments
+    /// with their keys sorted.
+    pub fn of_call(tool: &str, arguments: &Value, stage: &Self) -> Self {
+        let mut arguments = arguments.clone();
+        arguments.sort_all_objects();
+        Self::of_json(&(tool, arguments, stage))
+    }
+
     /// The one that is written so: 64 hexadecimal digits, the letters small.
     pub fn read(digits: &str) -> Option<Self> {
         let is_one =

@@ -143,8 +143,8 @@ pub enum Entry {
         /// Of what ran, where anything did.
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,
-        /// How it came about, where it was rehearsed; older versions did not say.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        /// How it came about, where it was rehearsed; older versions did not say. What a newer one says is left out.
+        #[serde(flatten)]
         staged: Option<Staged>,
     },
     /// The turn is over.

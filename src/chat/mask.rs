@@ -47,6 +47,8 @@ const NAMES: &[&str] = &[
 const CAPITALS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS"];
 /// Letters of a secret behind a name, at least.
 const SHORTEST: usize = 8;
+/// Bytes of one by which it is told from what only stands for one.
+const LONGEST: usize = 256;
 
 /// The text without them, and how many there were.
 pub fn mask(text: &str) -> (Cow<'_, str>, usize) {
@@ -70,15 +72,20 @@ pub fn mask(text: &str) -> (Cow<'_, str>, usize) {
     (Cow::Owned(out), count)
 }
 
-/// The next place where a secret may begin: behind the word or the sign that stands here.
+/// The next place where a secret may begin: behind the word or the sign that stands here. The dashes of a flag are signs,
+/// and so is a line's end that is written as an escape.
 fn next(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
-    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     let mut end = at + 1;
-    if word(bytes[at]) {
-        while bytes.get(end).copied().is_some_and(word) {
-            end += 1;
+    match bytes[at] {
+        b'-' => end += run(&text[end..], |byte| byte == b'-'),
+        b'\\' => end += usize::from(bytes.get(end).is_some_and(|byte| b"nrt".contains(byte))),
+        first if of_token(first) => {
+            while bytes.get(end).copied().is_some_and(of_token) && !text[end..].starts_with(BEGIN) {
+                end += 1;
+            }
         }
+        _ => {}
     }
     while !text.is_char_boundary(end) {
         end += 1;
@@ -174,18 +181,21 @@ fn named(rest: &str) -> Option<Range<usize>> {
         return None;
     }
     let value = &rest[at..];
-    let length =
-        run(value, |byte| !byte.is_ascii_whitespace() && !quote(byte) && !b",;)]}<>".contains(&byte));
-    let value = &value[..length];
-    let stands_for = value.starts_with(['$', '{', '(', '<', '[', '%', '&', '*'])
-        || value.bytes().all(|byte| byte == b'x' || byte == b'.')
-        || (quotes == 0 && value.contains(['(', '[']));
-    (length >= SHORTEST && !stands_for).then_some(at..at + length)
+    let of_value = |byte: u8| !byte.is_ascii_whitespace() && !quote(byte) && !b",;)]}<>".contains(&byte);
+    // Whether it is one is seen at its beginning: what is none is looked at again from the next name in it.
+    let length = value.bytes().take(LONGEST).take_while(|byte| of_value(*byte)).count();
+    let value = &value.as_bytes()[..length];
+    let stands_for = value.first().is_some_and(|byte| b"${(<[%&*".contains(byte))
+        || value.iter().all(|byte| *byte == b'x' || *byte == b'.')
+        || (quotes == 0 && value.iter().any(|byte| matches!(byte, b'(' | b'[')));
+    (length >= SHORTEST && !stands_for).then(|| at..at + run(&rest[at..], of_value))
 }
+
+/// How armour begins.
+const BEGIN: &str = "-----BEGIN ";
 
 /// A private key in its armour; one of which the end is missing goes to the end of the text.
 fn private_key(rest: &str) -> Option<Range<usize>> {
-    const BEGIN: &str = "-----BEGIN ";
     let head = rest.strip_prefix(BEGIN)?;
     let length = run(head, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
     let kind = &head[..length];

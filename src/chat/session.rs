@@ -221,7 +221,10 @@ impl Session {
                     }
                 }
             }
-            Entry::Settled { call, outcome, .. } => {
+            Entry::Settled { call, outcome, staged, .. } => {
+                if let Some(Staged::Simulated(how)) = staged {
+                    self.usage += how.usage.unwrap_or_default();
+                }
                 if let Some(call) = self.calls.get_mut(call)
                     && call.settled.is_none()
                 {
@@ -337,9 +340,9 @@ impl Session {
     }
 
     /// How what came of a call came about, where it was rehearsed and that is known.
-    pub fn staged(&self, id: &CallId) -> Option<Staged> {
+    pub fn staged(&self, id: &CallId) -> Option<&Staged> {
         match self.entries.get(self.call(id)?.settled?)?.bare() {
-            Entry::Settled { staged, .. } => *staged,
+            Entry::Settled { staged, .. } => staged.as_ref(),
             _ => None,
         }
     }

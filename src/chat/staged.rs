@@ -1,47 +1,114 @@
 //! How what a dry run did came about, and how much of it there was.
 
-use super::{Access, CallId, Decision, Entry, Outcome};
+use super::{Access, CallId, Decision, Entry, How, Outcome, Simulated};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// How the result of a rehearsed call came about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// How the result of a rehearsed call came about. In the log it is a word, `staged`, with the rest of what is known beside it,
+/// `simulated`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
 pub enum Staged {
     /// It was done on the stage, as it would have been done for real.
     Ran,
-    /// It was not done: the result is an example, or says what would have been done.
-    Sampled,
-    /// It was not done: a model wrote what might have come of it.
-    Imagined,
+    /// It was not done: something else stands in for its result.
+    Simulated(Box<Simulated>),
+}
+
+/// The form in the log.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    staged: Word,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    simulated: Option<Box<Simulated>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Word {
+    Ran,
+    #[serde(untagged)]
+    Simulated(How),
+}
+
+impl From<Written> for Staged {
+    fn from(Written { staged, simulated }: Written) -> Self {
+        match staged {
+            Word::Ran => Self::Ran,
+            Word::Simulated(how) => {
+                let mut simulated = simulated.unwrap_or_default();
+                simulated.how = how;
+                Self::Simulated(simulated)
+            }
+        }
+    }
+}
+
+impl From<Staged> for Written {
+    fn from(staged: Staged) -> Self {
+        match staged {
+            Staged::Ran => Self { staged: Word::Ran, simulated: None },
+            Staged::Simulated(simulated) => {
+                let how = simulated.how;
+                let more = *simulated != Simulated::of(how);
+                Self { staged: Word::Simulated(how), simulated: more.then_some(simulated) }
+            }
+        }
+    }
 }
 
 impl Staged {
-    /// In a few words, for the line of the call.
-    pub fn words(self) -> &'static str {
+    /// It was not done, and nothing else is known of what stands in for it.
+    pub fn simulated(how: How) -> Self {
+        Self::Simulated(Box::new(Simulated::of(how)))
+    }
+
+    /// One word, for other programs.
+    pub fn word(&self) -> &'static str {
         match self {
-            Self::Ran => "ran on the stage",
-            Self::Sampled => "sampled, not run",
-            Self::Imagined => "imagined by a model",
+            Self::Ran => "ran",
+            Self::Simulated(simulated) => simulated.how.word(),
         }
     }
 
+    /// In a few words, for the line of the call.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Ran => "ran on the stage".to_owned(),
+            Self::Simulated(simulated) => simulated.words(),
+        }
+    }
+
+    /// What else is known of it, as JSON: `by`, `instead`, `again`, `usage`; null where it ran.
+    pub fn json(&self) -> Value {
+        let Self::Simulated(simulated) = self else { return Value::Null };
+        let Simulated { by, instead, again, usage, .. } = &**simulated;
+        let said = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        json!({ "by": said(by), "instead": said(instead), "again": again, "usage": usage })
+    }
+
     /// Its sign in the gutter.
-    pub fn mark(self) -> &'static str {
+    pub fn mark(&self) -> &'static str {
         match self {
             Self::Ran => "◆",
-            Self::Sampled => "◇",
-            Self::Imagined => "◌",
+            Self::Simulated(simulated) => match simulated.how {
+                How::Example | How::Sampled => "◇",
+                How::Imagined => "◌",
+            },
         }
     }
 
     /// What stands before the result where the model is told with each.
-    pub fn told(self) -> &'static str {
+    pub fn told(&self) -> &'static str {
         match self {
             Self::Ran => "[dry run: done on the stage alone]",
-            Self::Sampled => "[dry run: not done; this is a sample]",
-            Self::Imagined => "[dry run: not done; a model wrote this]",
+            Self::Simulated(simulated) => match simulated.how {
+                How::Example => "[dry run: not done; this is an example]",
+                How::Sampled => "[dry run: not done; this is a sample]",
+                How::Imagined => "[dry run: not done; a model wrote this]",
+            },
         }
     }
 }
@@ -125,7 +192,7 @@ pub fn titled(title: &str, dry_run: bool) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{By, Digest, Ending, Preview};
+    use crate::chat::{By, Digest, Ending, Preview, Usage};
 
     fn planned(call: &str, access: Access, verdict: &str) -> Entry {
         Entry::Planned {
@@ -155,7 +222,7 @@ mod tests {
     fn r30_a_turn_counts_what_was_rehearsed_what_ran_and_what_had_an_effect() {
         let mut entries = vec![Entry::Ended { ending: Ending::Finished }];
         entries.extend(rehearsed("a", Some(Staged::Ran)));
-        entries.extend(rehearsed("b", Some(Staged::Sampled)));
+        entries.extend(rehearsed("b", Some(Staged::simulated(How::Sampled))));
         // One of an older version, and one of a sub-agent.
         entries.extend(rehearsed("c", None));
         let beneath = |entry: Entry| Entry::Beneath { call: "s".into(), entry: Box::new(entry) };
@@ -190,12 +257,55 @@ mod tests {
         let entry: Entry = serde_json::from_str(old).unwrap();
         assert!(matches!(&entry, Entry::Settled { staged: None, .. }), "{entry:?}");
         assert_eq!(serde_json::to_string(&entry).unwrap(), old);
-        for (staged, word) in
-            [(Staged::Ran, "ran"), (Staged::Sampled, "sampled"), (Staged::Imagined, "imagined")]
-        {
-            let text =
-                serde_json::to_string(&settled("a", Outcome::Rehearsed("x".into()), Some(staged))).unwrap();
+        for (staged, word) in [
+            (Staged::Ran, "ran"),
+            (Staged::simulated(How::Example), "example"),
+            (Staged::simulated(How::Sampled), "sampled"),
+            (Staged::simulated(How::Imagined), "imagined"),
+        ] {
+            assert_eq!(staged.word(), word);
+            let entry = settled("a", Outcome::Rehearsed("x".into()), Some(staged));
+            let text = serde_json::to_string(&entry).unwrap();
             assert!(text.contains(&format!(r#""staged":"{word}""#)), "{text}");
+            assert!(!text.contains("simulated"), "{text}");
+            assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
         }
+    }
+
+    #[test]
+    fn r30_what_is_known_of_a_made_up_result_stands_beside_its_word() {
+        let simulated = Simulated {
+            by: "m-7b".into(),
+            instead: "it was late".into(),
+            again: true,
+            key: Digest::of(b"k"),
+            usage: Some(Usage { input: 3, ..Usage::default() }),
+            ..Simulated::of(How::Imagined)
+        };
+        let entry =
+            settled("a", Outcome::Rehearsed("x".into()), Some(Staged::Simulated(Box::new(simulated))));
+        let text = serde_json::to_string(&entry).unwrap();
+        assert!(text.contains(r#""staged":"imagined","simulated":{"by":"m-7b","#), "{text}");
+        assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
+        // Of a later version's word nothing is lost but the word.
+        let later = text.replace("imagined", "dreamt");
+        let read: Entry = serde_json::from_str(&later).unwrap();
+        assert!(matches!(&read, Entry::Settled { staged: None, .. }), "{read:?}");
+    }
+
+    #[test]
+    fn the_line_says_where_a_result_came_from_and_why_it_is_no_models() {
+        let of = |how, by: &str, instead: &str, again| {
+            let (by, instead) = (by.to_owned(), instead.to_owned());
+            Staged::Simulated(Box::new(Simulated { by, instead, again, ..Simulated::of(how) })).words()
+        };
+        assert_eq!(of(How::Imagined, "m-7b", "", false), "imagined by m-7b");
+        assert_eq!(of(How::Imagined, "m-7b", "", true), "imagined by m-7b, as before");
+        assert_eq!(of(How::Imagined, "", "", false), "imagined by a model");
+        assert_eq!(of(How::Example, "", "", false), "an example, not run");
+        assert_eq!(
+            of(How::Sampled, "", "its answer was cut off", false),
+            "sampled, not run; the simulator could not be asked: its answer was cut off"
+        );
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What a rehearsal does.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DryRun {
     /// How often the model is told that it is in one.
@@ -12,6 +12,28 @@ pub struct DryRun {
     pub ask: Asks,
     /// Whether commands run on a stage of their own, where the system has one.
     pub stage: Stage,
+    /// The profile of a model that imagines what would come of what is not run. `None`: a sample stands in for it. One that
+    /// does not exist cannot be asked, and its results say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulator: Option<String>,
+    /// The model to ask for. `None`: the profile's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulator_model: Option<String>,
+    /// Seconds until it is given up.
+    pub simulator_seconds: u64,
+}
+
+impl Default for DryRun {
+    fn default() -> Self {
+        Self {
+            tell_model: Tell::default(),
+            ask: Asks::default(),
+            stage: Stage::default(),
+            simulator: None,
+            simulator_model: None,
+            simulator_seconds: 30,
+        }
+    }
 }
 
 /// How often the model is told that a session is a dry run.
@@ -46,6 +68,6 @@ pub enum Stage {
     /// Where the system has one.
     #[default]
     Auto,
-    /// Never: it is said what would have run.
+    /// Never: it is said what would have run, and something else stands in for its result.
     Off,
 }

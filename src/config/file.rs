@@ -65,6 +65,10 @@ pub fn tighten(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// How a file is called that is not whole yet: as those of sessions, so that the next start removes it should this one be
+/// killed here. It may hold a key.
+const HALF: (&str, usize) = (".half-", 8);
+
 /// Writes the file anew. Where a link leads elsewhere, as people who keep their settings in a repository have it,
 /// what it leads to is written and the link stays.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
@@ -76,7 +80,11 @@ fn replace_by(path: &Path, write: impl FnOnce(&mut NamedTempFile) -> io::Result<
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = real.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(OWNER)).tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(HALF.0)
+        .rand_bytes(HALF.1)
+        .permissions(Permissions::from_mode(OWNER))
+        .tempfile_in(folder)?;
     write(&mut file)?;
     file.as_file().set_permissions(Permissions::from_mode(OWNER))?;
     file.as_file().sync_all()?;

@@ -141,14 +141,13 @@ impl Reading<'_> {
             match takes {
                 Some((_, takes)) => match takes.wrong(&value) {
                     None => self.right(&path, value, takes),
-                    Some(_) if section == "second_reader" && name == "profile" => {
-                        // Somebody is meant to look, and nobody knows who: that asks, and is not the same as nobody.
+                    Some(_)
+                        if matches!(path[..], ["second_reader", "profile"] | ["dry_run", "simulator"]) =>
+                    {
+                        // Somebody is meant to be asked, and nobody knows who: that is not the same as nobody.
                         self.below(above).insert(name.clone(), Value::String(String::new()));
-                        let found = found(takes, &value);
-                        self.wrong(
-                            &path,
-                            format!("second_reader.profile {found}; it takes the name of a profile"),
-                        );
+                        let (setting, found) = (path.join("."), found(takes, &value));
+                        self.wrong(&path, format!("{setting} {found}; it takes the name of a profile"));
                     }
                     Some(particular) if particular.is_empty() => {
                         let (setting, found) = (path.join("."), found(takes, &value));

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn r49_a_clock_that_is_wrong_makes_no_wait_shorter() {
+    fn r49_r55_a_clock_that_is_wrong_makes_no_wait_shorter() {
         let by = |clock| [("retry-after", "Fri, 20 Nov 2026 09:00:30 GMT"), ("date", clock)];
         check(503, &by("Fri, 20 Nov 2026 09:00:00 GMT"), Some(30.0));
         check(503, &by("whenever"), Some(0.0));

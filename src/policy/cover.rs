@@ -19,7 +19,10 @@ pub fn covers(grant: &Grant, of: &Subject<'_>) -> bool {
                 && *network == line.network.is_some()
                 && is_bound(&grant.scripts, of)
         }
-        (Scope::Words { words, folder }, Access::Run(line)) => *folder == line.folder && begins(words, of),
+        // A log may be older than what is known of a program, or written by hand.
+        (Scope::Words { words, folder }, Access::Run(line)) => {
+            *folder == line.folder && offers::too_wide(words).is_none() && begins(words, of)
+        }
         (Scope::File(file), Access::Write(path)) => file == path,
         (Scope::Under(folder), Access::Write(path)) => is_plain(path) && path.starts_with(folder),
         (
@@ -97,7 +100,7 @@ pub(super) fn begins(words: &[String], of: &Subject<'_>) -> bool {
             .words
             .iter()
             .skip(words.len())
-            .all(|word| word.known().is_some_and(|word| !offers::runs_others(word)))
+            .all(|word| word.known().is_some_and(|word| !offers::runs_others(&words[0], word)))
     };
     // What asks for the network is asked about.
     let offline = of.line.is_none_or(|line| line.network.is_none());
@@ -266,7 +269,8 @@ pub(super) fn why_not(rule: &Rule, of: &Subject<'_>) -> Option<String> {
     if let Some(beyond) = &of.basis.beyond {
         return Some(format!("it names {}", beyond.path.display()));
     }
-    let others = simple.words.iter().filter_map(Word::known).find(|word| offers::runs_others(word));
+    let others = simple.words.iter().skip(words.len()).filter_map(Word::known);
+    let others = others.into_iter().find(|word| offers::runs_others(&words[0], word));
     others.map(|word| format!("{word} can make it run or write something else"))
 }
 

@@ -171,6 +171,8 @@ fn never(access: &Access) -> Option<String> {
 }
 
 #[cfg(test)]
+mod narrow_tests;
+#[cfg(test)]
 mod rules_tests;
 #[cfg(test)]
 mod tests {

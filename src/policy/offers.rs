@@ -1,7 +1,7 @@
 //! How wide a yes for a call may be kept: what the card offers, the narrowest first.
 
 use super::cover::{self, may_be_kept};
-use super::shell::{base, is_interpreter};
+use super::shell::{base, is_interpreter, is_launcher};
 use super::subject::Subject;
 use crate::chat::{Access, Grant, Plan, Scope};
 use std::path::Path;
@@ -10,10 +10,13 @@ use std::path::Path;
 #[rustfmt::skip]
 const WRAPPERS: &[&str] = &[
     "env", "time", "nohup", "setsid", "timeout", "nice", "ionice", "stdbuf", "command", "builtin", "exec", "busybox",
-    "toybox", "xargs", "parallel", "watch", "script", "find", "fd", "sudo", "doas", "su", "pkexec", "runuser", "chroot",
-    "unshare", "nsenter", "systemd-run", "ssh", "mosh", "strace", "ltrace", "gdb", "valgrind", "perf", "flock", "entr",
-    "awk", "gawk", "mawk", "nawk", "sed", "ed", "ex", "vi", "vim", "nvim", "emacs", "tclsh", "expect", "npx", "bunx",
-    "pnpx", "uvx", "pipx", "at", "batch", "trap", "alias", "eval", "source", ".", "coproc", "tmux", "screen", "crontab",
+    "toybox", "xargs", "find", "fd", "sudo", "doas", "su", "pkexec", "runuser", "ssh", "mosh", "awk", "gawk", "mawk",
+    "nawk", "sed", "ed", "ex", "vi", "vim", "nvim", "emacs", "npx", "bunx", "pnpx", "uvx", "pipx", "at", "batch", "trap",
+    "alias", "eval", "source", ".", "coproc", "crontab",
+    // They take code among their words
+    "csh", "tcsh", "nu", "elvish", "xonsh", "R", "julia", "elixir", "iex", "erl", "guile", "racket", "sbcl", "ocaml",
+    "ghci", "runghc", "runhaskell", "jshell", "groovy", "scala", "gnuplot", "octave", "m4", "dc", "ipython", "tsx",
+    "ts-node", "nix-shell",
 ];
 
 /// Programs whose first word says what they do; alone they can do anything.
@@ -27,18 +30,21 @@ const WORDY: &[&str] = &[
     "tar", "rsync", "ip", "nmcli",
 ];
 
-/// Programs that change, delete or send what they are given: these are kept as exactly one command alone.
+/// Programs that change, delete or send what they are given, or run what some option says: these are kept as exactly one
+/// command alone.
 #[rustfmt::skip]
 const BLUNT: &[&str] = &[
     "rm", "rmdir", "mv", "cp", "dd", "ln", "install", "chmod", "chown", "chgrp", "kill", "pkill", "killall", "tee",
     "truncate", "shred", "mkfs", "mount", "umount", "curl", "wget", "nc", "ncat", "socat", "scp", "sftp", "ftp", "telnet",
-    "mail", "reboot", "shutdown", "poweroff", "halt", "patch", "export", "unset",
+    "mail", "reboot", "shutdown", "poweroff", "halt", "patch", "export", "unset", "sqlite3", "psql", "mysql", "mariadb",
+    "mongosh", "rustc", "gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "split", "zip", "fzf", "man",
 ];
 
 /// First words of programs that set what other programs obey, or run what follows.
 #[rustfmt::skip]
 const SUB_WRAPPERS: &[(&str, &[&str])] = &[
-    ("git", &["config", "submodule", "bisect", "filter-branch", "difftool", "mergetool", "rebase", "clone", "remote"]),
+    ("git", &["config", "submodule", "bisect", "filter-branch", "difftool", "mergetool", "rebase", "clone", "remote",
+    "send-email", "for-each-repo"]),
     ("docker", &["run", "exec", "compose"]), ("podman", &["run", "exec", "compose"]), ("kubectl", &["exec", "run"]),
     ("npm", &["exec", "x", "config"]), ("pnpm", &["exec", "dlx", "config"]), ("yarn", &["exec", "dlx", "config"]),
     ("bun", &["x", "exec"]), ("uv", &["run", "tool"]), ("poetry", &["run"]), ("bundle", &["exec"]), ("nix", &["run",
@@ -55,7 +61,22 @@ const RUN_OTHERS: &[&str] = &[
     "-toolexec", "-execdir", "-ok", "-okdir", "--script-shell", "--shell", "--runner", "--rcfile", "--init-file",
     "--load-path", "--require", "--eval", "--plugin", "--gpg-program", "--ssh-command", "--proxy-command", "--git-dir",
     "--work-tree", "--manifest-path", "--prefix", "--directory", "--output", "--hooks-path", "--template", "-C",
+    "--makefile", "--justfile", "--info-script", "--new-volume-script", "--rmt-command", "--rsh-command", "-vettool",
+    "--post-renderer",
 ];
+
+/// The same for one program. One of a single letter may hold its word.
+const RUN_OTHERS_OF: &[(&str, &[&str])] = &[
+    ("make", &["-f", "-E", "--file"]),
+    ("gmake", &["-f", "-E", "--file"]),
+    ("just", &["-f", "-d"]),
+    ("ninja", &["-f"]),
+    ("tar", &["-I", "-F"]),
+    ("git", &["-O"]),
+];
+
+/// To these a word with `=` in it says what they run.
+const OBEY_ASSIGNMENTS: &[&str] = &["make", "gmake", "just", "rake", "task"];
 
 /// Why these words are too wide to be allowed, behind “because”; `None` where they are not.
 pub fn too_wide(words: &[String]) -> Option<String> {
@@ -88,15 +109,25 @@ pub fn too_wide(words: &[String]) -> Option<String> {
 
 /// Whether a program runs what stands in its words.
 pub fn runs_what_it_is_given(program: &str) -> bool {
-    is_interpreter(program) || WRAPPERS.contains(&program)
+    is_interpreter(program) || is_launcher(program) || WRAPPERS.contains(&program)
 }
 
-/// Whether a word behind those of a rule makes the program run another one, or work elsewhere.
-pub(super) fn runs_others(word: &str) -> bool {
-    let name = word.split_once('=').map_or(word, |(name, _)| name);
+/// Whether a word behind those of a rule makes the program run another one or what stands in the word, or work elsewhere.
+pub(super) fn runs_others(program: &str, word: &str) -> bool {
+    let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
     // Most programs take an option by its beginning too.
     let short = |option: &str| name.len() > 4 && name.starts_with("--") && option.starts_with(name);
+    let own = RUN_OTHERS_OF.iter().filter(|(of, _)| *of == program).flat_map(|(_, options)| *options);
+    let is_own = |option: &str| name == option || (option.len() == 2 && word.starts_with(option));
+    let assigns = value.is_some()
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:+?!".contains(&byte));
+    let holds_code = word.contains("$(")
+        || word.contains('`')
+        || ((assigns || word.starts_with('-')) && word.contains([' ', '\t', '\n', ';', '|', '&', '<', '>']));
     RUN_OTHERS.iter().any(|option| name == *option || short(option))
+        || own.into_iter().any(|option| is_own(option))
+        || (assigns && OBEY_ASSIGNMENTS.contains(&program))
+        || holds_code
 }
 
 /// Every width in which a yes for this call may be kept, the narrowest first. Empty where nothing lasting may be.

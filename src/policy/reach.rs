@@ -50,7 +50,7 @@ pub enum How {
         hidden: bool,
         /// Folders of these names are left out.
         without: Vec<String>,
-        /// A link to a file is followed.
+        /// A link to a file is followed, and one to a folder may be.
         links: bool,
     },
     /// Nothing, but it must not be there, or hold any of these words where there are some: it would say what runs.
@@ -59,6 +59,8 @@ pub enum How {
     Unmatched,
     /// Asks git, which does what the repository's own settings say.
     Repository,
+    /// Runs there.
+    Works,
     /// Writes there, from the beginning.
     Write,
     /// Writes at its end.
@@ -84,7 +86,10 @@ pub fn reaches(reading: &Reading) -> Reaches {
                 all.touches.extend(part.touches);
                 all.worsen(part.reach, part.why);
             }
-            Err(why) => all.worsen(danger::of(simple), why),
+            Err(why) => {
+                all.worsen(danger::of(simple), why);
+                all.touches.extend(danger::touched(simple, &at));
+            }
         }
         folders.after(simple);
     }
@@ -230,10 +235,13 @@ impl Folders {
 
     /// Takes up what a `cd` changed. Whoever stands behind it may be there or still be here.
     fn after(&mut self, simple: &Simple) {
-        let (Some((_, places)), Some(to)) = (self.shells.last_mut(), programs::goes_to(simple)) else {
-            return;
+        let Some((_, places)) = self.shells.last_mut() else { return };
+        let there: Vec<String> = match programs::goes_to(simple) {
+            Some(to) => places.now().iter().map(|from| below(from, to)).collect(),
+            // That may be anywhere.
+            None if matches!(simple.program(), Some("cd" | "pushd" | "popd")) => vec!["..".to_owned()],
+            None => return,
         };
-        let there: Vec<String> = places.now().iter().map(|from| below(from, to)).collect();
         for place in &there {
             if !places.all.contains(place) {
                 // Beyond what is followed it may be anywhere, which asks.

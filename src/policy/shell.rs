@@ -11,7 +11,7 @@ mod wrapper;
 
 pub use named::{Named, Place};
 pub use word::Word;
-pub(super) use wrapper::{FOUND, is_interpreter, is_shell};
+pub(super) use wrapper::{FOUND, is_interpreter, is_launcher, is_shell};
 
 /// Characters of a command line; a longer one is [`Unclear`], though what is found in it is still told.
 pub const LONGEST: usize = 10_000;

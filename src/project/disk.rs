@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 pub struct Disk {
     root: PathBuf,
     home: Option<PathBuf>,
+    /// Folders that are aye's own.
+    own: Vec<PathBuf>,
 }
 
 impl Disk {
@@ -19,7 +21,20 @@ impl Disk {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         let home = directories::BaseDirs::new().map(|folders| folders.home_dir().to_owned());
-        Ok(Self { root, home })
+        Ok(Self { root, home, own: Vec::new() })
+    }
+
+    /// Takes whatever is in these folders, aye's own, for something that other programs obey: a project may lie around
+    /// them.
+    #[must_use]
+    pub fn keeping(self, own: Vec<PathBuf>) -> Self {
+        Self { own, ..self }
+    }
+
+    /// The place, with what is known of aye's own folders.
+    fn known(&self, at: Located) -> Located {
+        let sensitive = at.sensitive || self.own.iter().any(|own| at.real.starts_with(own));
+        Located { sensitive, ..at }
     }
 
     /// The person's home, where it is known.
@@ -34,7 +49,8 @@ impl Reader for Disk {
     }
 
     fn locate(&self, path: &str) -> Result<Located, Error> {
-        path::locate(&self.root, self.home.as_deref(), path)
+        let at = path::locate(&self.root, self.home.as_deref(), path)?;
+        Ok(self.known(at))
     }
 
     fn read(&self, at: &Located) -> Result<Vec<u8>, Error> {
@@ -65,7 +81,9 @@ impl Reader for Disk {
         hidden: bool,
         visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        index::walk(&self.root, under, hidden, visit)
+        index::walk(&self.root, under, hidden, &mut |found| {
+            visit(Found { at: self.known(found.at), ..found })
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The environment a command gets: the person's own, without secrets, and without anything that would wait for a key.
 
 use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 /// What every command finds set, whatever the person's terminal says.
 const SET: [(&str, &str); 4] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1")];
@@ -31,6 +32,42 @@ const WHOLE: [&str; 8] =
 /// They change what the words of a command mean: where `cd` goes to, and which names a pattern stands for. A command is
 /// read without them.
 const OTHERWISE: [&str; 4] = ["CDPATH", "BASHOPTS", "SHELLOPTS", "GLOBIGNORE"];
+
+/// Lists of folders where a program is looked for, or what it loads. An empty name in one is the working folder.
+const LOOKED_IN: [&str; 2] = ["PATH", "LD_LIBRARY_PATH"];
+
+/// Each names a file or a folder that programs obey which only read.
+const OBEYED: [&str; 12] = [
+    "BASH_ENV",
+    "ENV",
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "RIPGREP_CONFIG_PATH",
+    "MAGIC",
+    "GIT_DIR",
+    "GIT_COMMON_DIR",
+    "GIT_EXEC_PATH",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_EXTERNAL_DIFF",
+];
+
+/// The same for a command that nobody is asked about: nothing in this folder says which program runs, or what it obeys.
+pub fn beyond(folder: &Path, environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+    let is_beyond = |path: &Path| {
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        path.is_absolute() && !path.starts_with(folder) && !real.starts_with(folder)
+    };
+    let kept = |(name, value): &(OsString, OsString)| {
+        if LOOKED_IN.iter().any(|list| name == list) {
+            let folders: Vec<PathBuf> = std::env::split_paths(value).filter(|path| is_beyond(path)).collect();
+            return Some((name.clone(), std::env::join_paths(folders).ok().filter(|list| !list.is_empty())?));
+        }
+        let obeyed = OBEYED.iter().any(|obeyed| name == obeyed);
+        (!obeyed || is_beyond(Path::new(value))).then(|| (name.clone(), value.clone()))
+    };
+    environment.iter().filter_map(kept).collect()
+}
 
 /// The environment of a command, made from aye's own. `keys` are variables that hold keys, whatever they are called.
 pub fn environment(
@@ -87,6 +124,31 @@ mod tests {
         {
             assert!(!secret(OsStr::new(name)), "{name}");
         }
+    }
+
+    #[test]
+    fn r12_what_runs_unasked_is_looked_for_outside_of_the_project() {
+        let place = tempfile::tempdir().unwrap();
+        let base = place.path().canonicalize().unwrap();
+        let (folder, link) = (base.join("app"), base.join("link"));
+        std::fs::create_dir_all(folder.join("bin")).unwrap();
+        std::os::unix::fs::symlink(&folder, &link).unwrap();
+        let own = |path: &Path| path.join("bin").display().to_string();
+        let list = format!("/usr/bin:{}::.:bin:./bin:{}:/bin:", own(&folder), own(&link));
+        let given = [
+            ("PATH", list.as_str()),
+            ("LD_LIBRARY_PATH", ":lib"),
+            ("BASH_ENV", ".env"),
+            ("RIPGREP_CONFIG_PATH", "/etc/ripgreprc"),
+            ("GIT_DIR", &own(&folder)),
+            ("LANG", "C"),
+        ];
+        let given = given.map(|(name, value)| (name.into(), value.into()));
+        let left = beyond(&folder, &given);
+        let left: Vec<(&str, &str)> =
+            left.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
+        let expected = [("PATH", "/usr/bin:/bin"), ("RIPGREP_CONFIG_PATH", "/etc/ripgreprc"), ("LANG", "C")];
+        assert_eq!(left, expected);
     }
 
     #[test]

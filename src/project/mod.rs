@@ -18,6 +18,7 @@ pub mod shell;
 pub mod stage;
 mod whole;
 
+use crate::chat::Digest;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -79,6 +80,11 @@ pub trait Writer: Reader {
     /// still holds exactly `before` (`None`: there is no such file). Mode and ownership of the file stay; it is
     /// whole at every moment.
     fn write(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error>;
+    /// What tells apart the states that a dry run's layer is in: the same while nothing in it changed, also in a copy of
+    /// it. Nothing where there is no layer. Blocks while it is read.
+    fn state(&self) -> Digest {
+        Digest::default()
+    }
 }
 
 /// What goes wrong with a project's files. The model reads it.

@@ -6,6 +6,7 @@
 mod change;
 mod layer;
 mod origins;
+mod state;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -197,5 +198,9 @@ impl Writer for Rehearsal {
         let folder = below.parent().unwrap_or(Path::new(""));
         layer::make_way(&self.upper, self.root(), folder).map_err(failed)?;
         layer::put(&self.upper.join(&below), after, old.as_ref()).map_err(failed)
+    }
+
+    fn state(&self) -> Digest {
+        state::of(&self.layer)
     }
 }

@@ -1,7 +1,7 @@
 //! Runs a command, bounded in time and output, and leaves nothing of it running.
 
 use super::Error;
-use super::environment::environment;
+use super::environment::{beyond, environment};
 use super::family::Family;
 use super::guard::{self, Report};
 use super::output::Output;
@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
@@ -20,6 +20,7 @@ use tokio::process::{Child, Command};
 use tokio::time::{sleep_until, timeout};
 
 /// Runs commands. Cheap to make; one serves the whole program.
+#[derive(Clone)]
 pub struct Shell {
     program: PathBuf,
     /// What every command finds: fixed when this is made, so that what is shown of it stays true.
@@ -76,6 +77,12 @@ impl Shell {
     /// Keeps these variables from every command too: they hold keys, whatever they are called.
     pub fn without(self, keys: Vec<String>) -> Self {
         Self { environment: environment(std::env::vars_os(), &keys), ..self }
+    }
+
+    /// The same for what runs unasked in this folder: no program of the folder's is taken for one of the system's.
+    #[must_use]
+    pub fn beyond(&self, folder: &Path) -> Self {
+        Self { environment: beyond(folder, &self.environment), ..self.clone() }
     }
 
     /// The names of the variables that a command finds, sorted; the nearest that is Unicode.

@@ -1,9 +1,9 @@
 //! Lets a tool act, or rehearse. A crash fails that call alone.
 
 use super::plan::{bounded, broken};
-use super::{Means, basis, noting};
+use super::{Means, basis, noting, simulator};
 use crate::agent::Event;
-use crate::chat::{Outcome, Plan, Staged, ToolCall, TurnId};
+use crate::chat::{How, Outcome, Plan, Staged, ToolCall, TurnId};
 use crate::tools::crash::{contain, contain_async};
 use crate::tools::{Error, Hands, Rehearsed, Stage};
 use std::sync::Arc;
@@ -35,9 +35,18 @@ pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Pl
 pub(super) async fn rehearse(means: Means, turn: TurnId, call: ToolCall, plan: Box<Plan>) {
     let done = async {
         let (project, commands) = (means.project.clone(), means.commands.clone());
-        let stage = Stage { project, commands, progress: progress(&means, turn, &call) };
-        let Rehearsed { text, how } = means.tools.find(&call.name)?.rehearse(&plan, &stage).await?;
-        Ok((Outcome::Rehearsed(text), Some(how)))
+        let progress = progress(&means, turn, &call);
+        let stage = Stage { project, commands, progress: progress.clone() };
+        let tool = means.tools.find(&call.name)?;
+        let (text, staged) = match tool.rehearse(&plan, &stage).await? {
+            Rehearsed::Ran(text) => (text, Staged::Ran),
+            Rehearsed::Told(text) => (text, Staged::simulated(How::Sampled)),
+            Rehearsed::Undone(why) => {
+                let (text, how) = simulator::simulate(&means, &call, &tool, &plan, &why, &progress).await?;
+                (text, Staged::Simulated(Box::new(how)))
+            }
+        };
+        Ok((Outcome::Rehearsed(text), Some(staged)))
     };
     finish(&means, turn, &call, done).await;
 }

@@ -1,15 +1,13 @@
 //! Asks a hook or the second reader about a call, and tells what they said. Whatever goes wrong is an answer that asks.
 
-use super::{Means, second_reader};
+use super::{Means, OtherModel, second_reader};
 use crate::agent::{Brief, Event};
 use crate::chat::{Adviser, Plan, Said, ToolCall, TurnId, once};
-use crate::llm::Llm;
 use crate::project::hook::Hook;
 use crate::tools::crash::contain_async;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The version of what a hook is told. Fields are added to it, never renamed.
 const VERSION: u32 = 1;
@@ -22,18 +20,7 @@ pub struct Consultants {
     /// The hooks, by their name in the settings.
     pub hooks: HashMap<String, Hook>,
     /// The second reader.
-    pub reader: Option<Reader>,
-}
-
-/// A model that looks at what would go ahead.
-#[derive(Clone)]
-pub struct Reader {
-    /// The model, or in words why it cannot be asked.
-    pub llm: Result<Arc<dyn Llm>, String>,
-    /// Its name as its service knows it; empty where the service's first is taken.
-    pub model: String,
-    /// So long it may take.
-    pub limit: Duration,
+    pub reader: Option<OtherModel>,
 }
 
 /// Asks whom the brief names.

@@ -2,6 +2,7 @@
 
 mod act;
 mod basis;
+mod beside;
 mod consult;
 mod name;
 mod noting;
@@ -9,6 +10,7 @@ mod pictures;
 mod plan;
 mod running;
 mod second_reader;
+mod simulator;
 mod stream;
 
 use crate::agent::{Effect, Event};
@@ -20,10 +22,13 @@ use crate::project::stage::Commands;
 use crate::store::{Journal, Log};
 use crate::tools::Toolbox;
 pub use crate::tools::crash::is_contained;
-pub use consult::{Consultants, Reader};
+pub use beside::OtherModel;
+pub use consult::Consultants;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use running::Running;
+pub use simulator::Simulating;
+use simulator::Simulator;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -59,6 +64,8 @@ pub struct Means {
     pub commands: Commands,
     /// Whoever can be asked about a call.
     pub consultants: Arc<Consultants>,
+    /// What makes up the results of what a dry run leaves undone.
+    simulator: Arc<Simulator>,
     /// What the agent has to know before a call is judged, where it is not what it was told last.
     anew: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
     journal: Journal,
@@ -81,7 +88,9 @@ impl Runtime {
         let anew = Arc::new(|| None);
         let (consultants, journal) = (Arc::default(), Journal::default());
         let commands = Commands::Told("none was set".into());
-        let means = Means { llm, tools, project, shell, commands, consultants, anew, journal, events };
+        let simulator = Arc::new(Simulator::new(Simulating::default()));
+        let means =
+            Means { llm, tools, project, shell, commands, consultants, simulator, anew, journal, events };
         let (naming, asking) = (JoinSet::new(), JoinSet::new());
         (Self { means, log, running: Running::default(), naming, asking, unasked: None }, receiver)
     }
@@ -89,6 +98,12 @@ impl Runtime {
     /// What becomes of commands in a dry run.
     pub fn rehearses(&mut self, commands: Commands) {
         self.means.commands = commands;
+    }
+
+    /// What makes up the results of what a dry run leaves undone. Before this there is no model for it, and nothing that
+    /// was made up earlier.
+    pub fn simulates(&mut self, simulating: Simulating) {
+        self.means.simulator = Arc::new(Simulator::new(simulating));
     }
 
     /// Asks these about calls, as the agent's state wants.
@@ -123,6 +138,9 @@ impl Runtime {
                         self.ask_window(!calls.is_empty());
                     }
                     noting::entry(&self.means.journal, &entry);
+                    if self.means.shell.is_none() {
+                        self.means.simulator.ledger().note(&entry);
+                    }
                     if let Err(error) = self.log.append(&entry) {
                         self.means
                             .journal

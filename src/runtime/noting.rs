@@ -1,7 +1,9 @@
 //! What of a session stands in the journal: numbers, times and words of ours, and content beside them where that is wanted.
 
 use super::Means;
-use crate::chat::{Chunk, Decision, Ending, Entry, Finish, Outcome, Request, ToolCall, TurnId};
+use crate::chat::{
+    Advice, Adviser, Chunk, Decision, Ending, Entry, Finish, Outcome, Request, ToolCall, TurnId,
+};
 use crate::llm::Error;
 use crate::store::Journal;
 use tokio::time::{Duration, Instant};
@@ -39,9 +41,21 @@ fn of(entry: &Entry) -> Option<String> {
         Entry::Switched { .. } => "another model is talked to".to_owned(),
         Entry::Answered { .. } => "questions were answered".to_owned(),
         Entry::FellBack { .. } => "another service answers in place of one that failed".to_owned(),
+        Entry::Consulted { by, advice, failed, took_ms, .. } => {
+            let by = match by {
+                Adviser::Hook(_) => "a hook",
+                Adviser::SecondReader => "the second reader",
+            };
+            let advice = match (failed, advice) {
+                (true, _) => "gave no answer that counts",
+                (false, Advice::Allow) => "says allow",
+                (false, Advice::Ask) => "says ask",
+                (false, Advice::Deny) => "says deny",
+            };
+            format!("{by} {advice} after {took_ms} ms")
+        }
         Entry::Replied { .. }
         | Entry::Planned { .. }
-        | Entry::Consulted { .. }
         | Entry::Asked { .. }
         | Entry::Settled { .. }
         | Entry::Titled { .. }
@@ -150,6 +164,12 @@ pub(super) fn finished(means: &Means, turn: TurnId, call: &ToolCall, outcome: &O
         turn.0,
         took.as_millis()
     ));
+}
+
+/// What came of asking a model what might have come of a call.
+pub(super) fn imagined(means: &Means, answered: bool) {
+    let what = if answered { "was imagined by a model" } else { "could not be imagined, and is a sample" };
+    means.journal.note(format_args!("the result of a rehearsed call {what}"));
 }
 
 /// The name of a tool that there is: what a model makes up is not noted.

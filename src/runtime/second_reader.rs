@@ -3,13 +3,10 @@
 //! It is never shown what the assistant said of the call or what tools returned: whoever can write there could write its
 //! answer. What it is shown that the person did not write stands in blocks with a mark that nothing in them can know.
 
-use super::Means;
-use super::consult::Reader;
+use super::beside::{answer, blocks, late};
+use super::{Means, OtherModel};
 use crate::agent::Brief;
-use crate::chat::{
-    Chunk, Digest, Finish, Held, Message, Plan, Request, Said, Seen, ToolCall, Usage, shorten,
-};
-use futures::StreamExt;
+use crate::chat::{Digest, Held, Message, Plan, Request, Said, Seen, ToolCall, shorten};
 use std::fmt::Write as _;
 
 /// What it goes by.
@@ -28,7 +25,13 @@ const FILE: usize = 24 * 1024;
 const FILES: usize = 64 * 1024;
 
 /// Asks it.
-pub(super) async fn ask(means: &Means, reader: &Reader, call: &ToolCall, plan: &Plan, brief: &Brief) -> Said {
+pub(super) async fn ask(
+    means: &Means,
+    reader: &OtherModel,
+    call: &ToolCall,
+    plan: &Plan,
+    brief: &Brief,
+) -> Said {
     let llm = match &reader.llm {
         Ok(llm) => llm.clone(),
         Err(why) => return Said::failed(why),
@@ -39,41 +42,14 @@ pub(super) async fn ask(means: &Means, reader: &Reader, call: &ToolCall, plan: &
         let files = tokio::task::spawn_blocking(move || files(&looks, &shown)).await;
         let files = files.map_err(|_| "a file that the command names could not be read".to_owned())?;
         let request = request(&reader.model, call, plan, brief, &files?);
-        answer(llm.stream(request), &mut usage).await
+        answer(llm.stream(request), ANSWER, &mut usage).await
     };
     let said = match tokio::time::timeout(reader.limit, asked).await {
         Ok(Ok(answer)) => Said::of(&brief.adviser, &answer),
         Ok(Err(what)) => Said::failed(&what),
-        Err(_) => Said::failed(&format!("it did not answer within {} s", reader.limit.as_secs())),
+        Err(_) => Said::failed(&late(reader)),
     };
     Said { usage, ..said }
-}
-
-/// Its whole answer, or why it is none. Nothing is asked a second time: the person is as near.
-async fn answer(
-    mut chunks: impl futures::Stream<Item = Result<Chunk, crate::llm::Error>> + Unpin,
-    usage: &mut Option<Usage>,
-) -> Result<String, String> {
-    let mut said = String::new();
-    while let Some(chunk) = chunks.next().await {
-        match chunk.map_err(|error| error.to_string())? {
-            Chunk::Text(text) => said.push_str(&text),
-            Chunk::WasReasoning => said.clear(),
-            Chunk::Usage(counted) => *usage = Some(counted),
-            Chunk::Done(Finish::Stop) => return Ok(said),
-            Chunk::Done(Finish::Length) => return Err("its answer was cut off".to_owned()),
-            Chunk::Done(Finish::Filtered(word)) => {
-                return Err(format!("its service withheld its answer ({word})"));
-            }
-            Chunk::Retrying { why, .. } => return Err(why),
-            Chunk::Call(_) | Chunk::Writing { .. } => return Err("it called a tool, and has none".to_owned()),
-            Chunk::Reasoning(_) | Chunk::Answering { .. } | Chunk::Quiet { .. } | Chunk::Echo(_) => {}
-        }
-        if said.len() > ANSWER {
-            return Err(format!("it said more than {} KB", ANSWER / 1024));
-        }
-    }
-    Err("its answer was cut off".to_owned())
 }
 
 /// A file that the command names, as it is shown.
@@ -117,21 +93,18 @@ fn shown(means: &Means, seen: &Seen, room: &mut usize) -> Result<Shown, String> 
 
 /// What it is sent. It is offered no tools and shown no pictures.
 fn request(model: &str, call: &ToolCall, plan: &Plan, brief: &Brief, files: &[Shown]) -> Request {
-    let mut blocks = Vec::new();
+    let mut shown = Vec::new();
     for said in &brief.said {
-        blocks.push(("PERSON".to_owned(), shorten::middle(said, WORDS).into_owned()));
+        shown.push(("PERSON".to_owned(), shorten::middle(said, WORDS).into_owned()));
     }
     let arguments = shorten::middle(&call.arguments, CALL);
-    blocks.push(("CALL".to_owned(), format!("tool: {}\narguments: {arguments}", call.name)));
-    blocks.push(("FACTS".to_owned(), facts(plan, brief)));
+    shown.push(("CALL".to_owned(), format!("tool: {}\narguments: {arguments}", call.name)));
+    shown.push(("FACTS".to_owned(), facts(plan, brief)));
     for file in files {
-        blocks.push((format!("FILE {:?} ({})", file.name, file.note), file.text.clone()));
+        shown.push((format!("FILE {:?} ({})", file.name, file.note), file.text.clone()));
     }
-    let mark = mark(call, plan, &blocks);
-    let mut text = format!("The mark is {mark}\n");
-    for (name, block) in &blocks {
-        let _ = write!(text, "\n<<<{name} {mark}\n{block}\n{mark}>>>\n");
-    }
+    let seed = Digest::of_act(&call.name, &call.arguments, plan.told());
+    let mut text = blocks(&seed, &shown);
     text.push_str("\nShould the person be asked first? Answer with the one JSON object.");
     Request {
         model: model.to_owned(),
@@ -157,20 +130,4 @@ fn facts(plan: &Plan, brief: &Brief) -> String {
         facts.push_str("more files may be named than are shown here\n");
     }
     facts.trim_end().to_owned()
-}
-
-/// A mark that stands in none of the blocks, and that nobody who wrote one of them could have known.
-fn mark(call: &ToolCall, plan: &Plan, blocks: &[(String, String)]) -> String {
-    let mut seed = Digest::of_act(&call.name, &call.arguments, plan.told()).as_str().to_owned();
-    for (name, block) in blocks {
-        seed.push_str(name);
-        seed.push_str(block);
-    }
-    loop {
-        let mark: String = Digest::of(seed.as_bytes()).as_str().chars().take(16).collect();
-        if !blocks.iter().any(|(name, block)| name.contains(&mark) || block.contains(&mark)) {
-            return mark;
-        }
-        seed.push('x');
-    }
 }

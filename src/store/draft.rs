@@ -31,7 +31,7 @@ impl Drafts {
 
     /// What was typed; empty where nothing was, or where it cannot be read.
     pub fn load(&self, whose: Whose<'_>) -> String {
-        let bytes = fs::read(self.path(whose)).unwrap_or_default();
+        let bytes = private::held(&self.path(whose));
         String::from_utf8_lossy(&bytes).into_owned()
     }
 

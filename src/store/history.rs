@@ -1,8 +1,8 @@
 //! What was said before in a project, across its sessions: for going back to it in the composer.
 
 use super::draft::short_name;
-use super::{Error, private};
-use std::fs::{self, File};
+use super::{Error, lines, private};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 pub const KEPT: usize = 1000;
 /// Longer ones are not: whoever pasted a book does not want it back with a key.
 pub const LONGEST: usize = 64 << 10;
+/// Bytes of all of them that are kept: the file is read whole whenever something is said.
+const MOST: usize = 4 << 20;
 
 /// What was said in one project: one line of JSON each, since what is said may have many lines.
 #[derive(Debug, Clone)]
@@ -27,11 +29,18 @@ impl History {
 
     /// What was said, newest last, [`KEPT`] at most, never the same twice in a row. What cannot be read is left out.
     pub fn load(&self) -> Vec<String> {
-        let bytes = fs::read(&self.path).unwrap_or_default();
+        let bytes = private::held(&self.path);
         let lines = bytes.split(|&byte| byte == b'\n');
         let mut said: Vec<String> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
         said.dedup();
-        said.drain(..said.len().saturating_sub(KEPT));
+        let mut room = MOST;
+        let fits = |text: &&String| {
+            let fits = room.checked_sub(text.len());
+            room = fits.unwrap_or(0);
+            fits.is_some()
+        };
+        let kept = said.iter().rev().take(KEPT).take_while(fits).count();
+        said.drain(..said.len() - kept);
         said
     }
 
@@ -44,14 +53,15 @@ impl History {
     }
 
     fn add_line(&self, text: &str) -> io::Result<()> {
-        // Another session of the project may be adding too, and what is shortened is replaced.
+        // Another session of the project may be adding too, and what is shortened is replaced. One that holds on to the
+        // folder, being stopped, is not waited for.
         let folder = File::open(&self.folder)?;
-        folder.lock()?;
+        let alone = lines::lock(&folder).is_ok();
         let mut file = match private::open_append(&self.path, false) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => private::open_append(&self.path, true)?,
             opened => opened?,
         };
-        let bytes = fs::read(&self.path)?;
+        let bytes = private::held(&self.path);
         let mut line = Vec::new();
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
             line.push(b'\n');
@@ -59,7 +69,8 @@ impl History {
         serde_json::to_writer(&mut line, text)?;
         line.push(b'\n');
         file.write_all(&line)?;
-        if bytes.iter().filter(|&&byte| byte == b'\n').count() >= 2 * KEPT {
+        let long = bytes.len() >= 2 * MOST || bytes.iter().filter(|&&byte| byte == b'\n').count() >= 2 * KEPT;
+        if long && alone {
             let mut kept = Vec::new();
             for said in self.load() {
                 serde_json::to_writer(&mut kept, &said)?;
@@ -74,6 +85,7 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::MetadataExt;
 
     fn history(home: &tempfile::TempDir) -> History {
@@ -106,6 +118,29 @@ mod tests {
         assert_eq!(lines, KEPT);
         history.add(&"x".repeat(LONGEST + 1)).unwrap();
         assert_eq!(history.load().len(), KEPT);
+    }
+
+    #[test]
+    fn r65_what_is_kept_of_long_words_is_bounded_too() {
+        let home = tempfile::tempdir().unwrap();
+        let history = history(&home);
+        let long = |n: usize| format!("{n:03}{}", "x".repeat(LONGEST - 3));
+        let old: Vec<u8> =
+            (0..2 * MOST / LONGEST).flat_map(|n| format!("\"{}\"\n", long(n)).into_bytes()).collect();
+        fs::write(&history.path, old).unwrap();
+        history.add("last").unwrap();
+        let said = history.load();
+        assert_eq!((said.len(), said.last().unwrap().as_str()), (MOST / LONGEST, "last"));
+        assert!(fs::metadata(&history.path).unwrap().len() < MOST as u64 + 1000);
+    }
+
+    #[test]
+    fn whoever_holds_on_to_the_folder_holds_up_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = File::open(home.path()).unwrap();
+        folder.lock().unwrap();
+        history(&home).add("one").unwrap();
+        assert_eq!(history(&home).load(), ["one"]);
     }
 
     #[test]

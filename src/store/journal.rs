@@ -1,6 +1,8 @@
 //! The journal: what the program did and when, for whoever looks for a fault. It holds nothing of what was said, read or
 //! written, and no key; where the person wants that too, keys and what looks like one are masked.
 
+pub mod tail;
+
 use super::{new_id, private};
 use crate::chat::{mask, shorten};
 use std::fmt;
@@ -15,6 +17,8 @@ const LONGEST: u64 = 1 << 20;
 const KEPT: usize = 20;
 /// Bytes of content in one line.
 const BODY: usize = 64 << 10;
+/// What content stands in, and no note has.
+const CONTENT: char = '"';
 /// A key that is shorter is a placeholder, and hides nothing.
 const SHORTEST_KEY: usize = 4;
 
@@ -44,10 +48,10 @@ impl Journal {
     }
 
     /// Notes that something happened. Whoever calls it puts nothing there that came from a person, a model, a tool or a
-    /// service.
+    /// service. It has no `"` in it: content stands in such, and that is what tells the two apart in the file.
     pub fn note(&self, what: impl fmt::Display) {
         if let Some(inner) = &self.0 {
-            inner.write(&what.to_string());
+            inner.write(&what.to_string().replace(CONTENT, "'"));
         }
     }
 

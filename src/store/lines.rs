@@ -100,14 +100,7 @@ impl Lines {
     /// before them what was made of a reply that came to no end.
     pub fn open(sessions: &Path, id: &SessionId) -> Result<(Self, Read), Error> {
         let path = path(sessions, id);
-        let mut file = private::open_append(&path, false).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => Error::Missing(id.0.clone()),
-            _ => Error::Io { path: path.clone(), source },
-        })?;
-        lock(&file).map_err(|source| match source.kind() {
-            io::ErrorKind::WouldBlock => Error::Busy(id.clone()),
-            _ => Error::Io { path: path.clone(), source },
-        })?;
+        let mut file = take(&path, id)?;
         let read = read::from(&mut file).map_err(Error::at(&path))?;
         let mut owed = Vec::new();
         if !ends_a_line(&mut file).map_err(Error::at(&path))? {
@@ -139,21 +132,45 @@ impl Lines {
             let mut held = Vec::new();
             file.seek(SeekFrom::Start(0))?;
             file.read_to_end(&mut held)?;
-            let mut anew = private::open_append(&self.path, true)?;
-            lock(&anew)?;
-            pay(&mut anew, &mut held)?;
-            self.file = Some(anew);
+            self.goes_on_in(make(&self.path)?, held);
         }
         let file = match &mut self.file {
             Some(file) => file,
-            None => {
-                let file = private::open_append(&self.path, true)?;
-                lock(&file)?;
-                self.file.insert(file)
-            }
+            None => self.file.insert(make(&self.path)?),
         };
         pay(file, &mut self.owed)
     }
+
+    /// Owes a new file what the old one held, before all else: a disk that is full takes it later.
+    fn goes_on_in(&mut self, anew: File, mut held: Vec<u8>) {
+        held.append(&mut self.owed);
+        (self.file, self.owed) = (Some(anew), held);
+    }
+}
+
+/// Makes a session's file, for this process alone. Where it cannot be had alone it is not left behind: the next try
+/// would find it there.
+fn make(path: &Path) -> io::Result<File> {
+    let file = private::open_append(path, true)?;
+    lock(&file).inspect_err(|_| drop(std::fs::remove_file(path)))?;
+    Ok(file)
+}
+
+/// Opens a session's file for this process alone.
+///
+/// # Errors
+/// [`Error::Busy`] where another process has it open, and [`Error::Missing`] where it is not there, or was removed by
+/// the process that was waited for.
+pub(super) fn take(path: &Path, id: &SessionId) -> Result<File, Error> {
+    let file = private::open_append(path, false).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => Error::Missing(id.0.clone()),
+        _ => Error::at(path)(source),
+    })?;
+    lock(&file).map_err(|source| match source.kind() {
+        io::ErrorKind::WouldBlock => Error::Busy(id.clone()),
+        _ => Error::at(path)(source),
+    })?;
+    if is_deleted(&file) { Err(Error::Missing(id.0.clone())) } else { Ok(file) }
 }
 
 impl Log for Lines {

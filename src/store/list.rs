@@ -169,13 +169,10 @@ pub(super) fn is_of(file: &Found, project: &Path) -> bool {
     open().ok().and_then(|read| read.header).is_some_and(|header| header.is_of(project))
 }
 
-/// Opens what is a file and nothing else: a pipe in its place would wait for somebody to write. One that others can
-/// read, from a copy or an older program, is tightened where that is allowed.
+/// Opens what is a file and nothing else. One that others can read, from a copy or an older program, is tightened where
+/// that is allowed.
 fn plain_file(path: &Path) -> io::Result<File> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
-    let file = File::open(path)?;
+    let file = private::open_read(path)?;
     let _ = private::tighten(&file);
     Ok(file)
 }
@@ -196,7 +193,7 @@ pub(super) fn look(file: &Found) -> Listed {
         broken: None,
     };
     if let Err(error) = fill(&file.path, &mut row) {
-        row.broken = Some(format!("it cannot be read: {error}"));
+        row.broken = Some(error.to_string());
     }
     row
 }

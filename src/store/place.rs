@@ -40,11 +40,15 @@ impl Places {
         Self { config: home.join("config"), data: home.join("data"), tour: home.join("tour") }
     }
 
-    /// Makes every folder, for its owner alone, and tightens those that others can look into.
+    /// Makes every folder, for its owner alone, tightens those that others can look into, and removes what is left in them
+    /// of files that were half written when the program was killed.
     pub fn prepare(&self) -> Result<(), Error> {
         let inside = [self.themes(), self.sessions(), self.drafts(), self.history(), self.tour()];
         for folder in [&self.config, &self.data].into_iter().chain(&inside) {
             private::folder(folder).map_err(Error::at(folder))?;
+        }
+        for folder in [&self.config, &self.sessions(), &self.drafts(), &self.history()] {
+            private::sweep(folder);
         }
         Ok(())
     }

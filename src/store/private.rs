@@ -1,10 +1,12 @@
 //! Files and folders that nobody but their owner can read, whatever the umask says.
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::time::Duration;
 use tempfile::NamedTempFile;
 
 /// The owner alone reads and writes.
@@ -30,9 +32,10 @@ pub fn open_append(path: &Path, new: bool) -> io::Result<File> {
         .create_new(new)
         .mode(FILE)
         .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
-        .open(path)?;
+        .open(path)
+        .map_err(in_words)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a file"));
+        return Err(io::Error::other(NO_FILE));
     }
     tighten(&file)?;
     Ok(file)
@@ -42,11 +45,30 @@ pub fn open_append(path: &Path, new: bool) -> io::Result<File> {
 /// changes, not even its rights.
 pub fn open_read(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(in_words)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a file"));
+        return Err(io::Error::other(NO_FILE));
     }
     Ok(file)
+}
+
+/// What is said of a folder, a pipe, a device.
+const NO_FILE: &str = "it is not a file";
+
+/// What the system says of a link is that there are too many of them, and of a socket that there is no such device.
+fn in_words(error: io::Error) -> io::Error {
+    match Errno::from_io_error(&error) {
+        Some(Errno::LOOP) => io::Error::other("it is a link, and a link is not followed here"),
+        Some(Errno::ISDIR | Errno::NXIO) => io::Error::other(NO_FILE),
+        Some(_) | None => error,
+    }
+}
+
+/// What a file holds; nothing where it is not there, cannot be read, or is no file.
+pub fn held(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let read = open_read(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    if read.is_ok() { bytes } else { Vec::new() }
 }
 
 /// Takes every right from everybody but the owner, where there are such rights.
@@ -77,10 +99,40 @@ pub fn make(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io:
     Ok(())
 }
 
-/// A file without a name that means anything, in the same folder.
+/// How a file begins to be called that is not whole yet, and how many letters follow.
+const HALF: (&str, usize) = (".half-", 8);
+/// One that nobody has added to for so long is nobody's any more.
+const OLD: Duration = Duration::from_secs(3600);
+
+/// A file without a name that means anything, in the same folder. While it is written it is locked.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let parent = path.parent().unwrap_or(Path::new("."));
-    tempfile::Builder::new().permissions(Permissions::from_mode(FILE)).tempfile_in(parent)
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix(HALF.0).rand_bytes(HALF.1).permissions(Permissions::from_mode(FILE));
+    let file = builder.tempfile_in(parent)?;
+    // Where there are no locks its age alone says whether it is still written.
+    let _ = file.as_file().try_lock();
+    Ok(file)
+}
+
+/// Removes from a folder what is left of files that were being written when the program was killed.
+pub fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let rest = name.to_str().and_then(|name| name.strip_prefix(HALF.0));
+        if rest
+            .is_none_or(|rest| rest.len() != HALF.1 || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        {
+            continue;
+        }
+        let Ok(file) = open_read(&entry.path()) else { continue };
+        let age =
+            file.metadata().and_then(|about| about.modified()).ok().and_then(|then| then.elapsed().ok());
+        if age.is_some_and(|age| age > OLD) && file.try_lock().is_ok() {
+            // What cannot be removed is in nobody's way.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn put(path: &Path, bytes: &[u8], waits: bool) -> io::Result<()> {
@@ -124,7 +176,41 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let pipe = home.path().join("pipe");
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-        assert_eq!(open_append(&pipe, false).unwrap_err().to_string(), "it is not a file");
+        for path in [&pipe, home.path()] {
+            assert_eq!(open_append(path, false).unwrap_err().to_string(), "it is not a file");
+            assert_eq!(open_read(path).unwrap_err().to_string(), "it is not a file");
+            assert_eq!(held(path), b"");
+        }
+    }
+
+    #[test]
+    fn r56_half_files_of_a_killed_program_are_removed_and_nothing_else() {
+        let home = tempfile::tempdir().unwrap();
+        let old = std::time::SystemTime::now() - 2 * OLD;
+        let put = |name: &str| {
+            let path = home.path().join(name);
+            fs::write(&path, "x").unwrap();
+            File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+            path
+        };
+        let held = beside(&home.path().join("x")).unwrap();
+        held.as_file().set_modified(old).unwrap();
+        let young = beside(&home.path().join("x")).unwrap().keep().unwrap();
+        let left = put(".half-abcd1234");
+        let stay = [put(".half-abcd"), put(".half-abcd123é"), put("01J.jsonl"), put(".half-abcd1234.toml")];
+        let link = home.path().join(".half-abcd5678");
+        std::os::unix::fs::symlink(&stay[2], &link).unwrap();
+        sweep(home.path());
+        assert!(!left.exists() && held.path().exists() && young.1.exists() && link.is_symlink());
+        assert!(stay.iter().all(|path| path.exists()));
+        sweep(&home.path().join("none"));
+        let mut broken = None;
+        let failed = make(&home.path().join("y"), |_| {
+            broken = Some(fs::read_dir(home.path()).unwrap().count());
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        assert!(failed.is_err());
+        assert_eq!(broken, Some(1 + fs::read_dir(home.path()).unwrap().count()), "nothing of it is left");
     }
 
     #[test]
@@ -133,7 +219,10 @@ mod tests {
         let (target, link) = (home.path().join("target"), home.path().join("link"));
         fs::write(&target, "x").unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
-        assert!(open_append(&link, false).is_err());
+        let told = open_append(&link, false).unwrap_err().to_string();
+        assert_eq!(told, "it is a link, and a link is not followed here");
+        assert_eq!(open_read(&link).unwrap_err().to_string(), told);
         assert!(open_append(&link, true).is_err());
+        assert_eq!((held(&link), held(&target)), (vec![], b"x".to_vec()));
     }
 }

@@ -1,12 +1,11 @@
 //! A session's file read back: what is damaged is left out and said, everything else is kept.
 
 use super::half::{self, Halves};
-use super::{Error, Header};
+use super::{Error, Header, private};
 use crate::chat::Entry;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::Path;
 
@@ -90,7 +89,7 @@ impl fmt::Display for Notice {
 
 /// Reads a session without opening it for writing: nothing is locked, and nothing in the file changes.
 pub fn read(path: &Path) -> Result<Read, Error> {
-    let mut file = File::open(path).map_err(Error::at(path))?;
+    let mut file = private::open_read(path).map_err(Error::at(path))?;
     from(&mut file).map_err(Error::at(path))
 }
 

@@ -1,7 +1,7 @@
 //! Removes sessions with all that is kept for them.
 
 use super::draft::Whose;
-use super::{Drafts, Error, Places, lines, private};
+use super::{Drafts, Error, Places, lines};
 use crate::chat::SessionId;
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -24,14 +24,7 @@ impl Removal {
         let mut held = Vec::new();
         for id in ids {
             let path = lines::path(&places.sessions(), id);
-            let file = private::open_append(&path, false).map_err(|source| match source.kind() {
-                io::ErrorKind::NotFound => Error::Missing(id.0.clone()),
-                _ => Error::at(&path)(source),
-            })?;
-            lines::lock(&file).map_err(|source| match source.kind() {
-                io::ErrorKind::WouldBlock => Error::Busy(id.clone()),
-                _ => Error::at(&path)(source),
-            })?;
+            let file = lines::take(&path, id)?;
             held.push((id.clone(), path, file));
         }
         Ok(Self { places: places.clone(), held })

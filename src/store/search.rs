@@ -20,6 +20,8 @@ const SHOWN: usize = 160;
 const BEFORE: usize = 40;
 /// Characters before the word where there is little room.
 const NEAR: usize = 16;
+/// Characters of the longest word by which lines are chosen.
+const BEGINNING: usize = 200;
 /// A reply that came to no end is within so many bytes of the end of its file.
 const LATE: u64 = 4 << 20;
 
@@ -98,8 +100,10 @@ impl Words {
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));
         words.dedup();
         let longest = words.first()?;
-        // As it stands in a file, where some signs are written as escapes.
-        let written = serde_json::to_string(longest).ok()?;
+        // As it stands in a file, where some signs are written as escapes. What is very long is told from others by its
+        // beginning, and compared whole where that stands.
+        let beginning: String = longest.chars().take(BEGINNING).collect();
+        let written = serde_json::to_string(&beginning).ok()?;
         let written = written.strip_prefix('"')?.strip_suffix('"')?;
         let longest = RegexMatcherBuilder::new()
             .fixed_strings(true)

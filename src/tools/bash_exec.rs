@@ -2,9 +2,10 @@
 
 use super::arguments::{Count, checked};
 use super::{
-    Error, Hands, Rehearsed, Settings, Stage, Tool, blocking, brief, destroys, reach, scripts, walled,
+    Error, Hands, Rehearsed, Results, Settings, Stage, Tool, blocking, brief, destroys, reach, scripts,
+    silent, walled,
 };
-use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Scope, Staged, ToolSpec, Work};
+use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Reach, Scope, ToolSpec, Work};
 use crate::project::shell::Ran;
 use crate::project::stage::Commands;
 use crate::project::{self, Reader};
@@ -105,18 +106,25 @@ impl Tool for BashExec {
         let Work::Command(line) = &plan.work else {
             return Err(Error::Broken("the plan holds no command".to_owned()));
         };
-        if matches!(plan.access, Access::Read(_)) {
-            // Nobody was asked about it: it must still be what it was when it was called reading.
+        let reads = matches!(plan.access, Access::Read(_));
+        let writes = matches!(&plan.access, Access::Run(run) if run.reach == Reach::Writes);
+        if reads || writes {
+            // Nobody may have been asked about it: it must still be what it was when it was called reading, or writing
+            // what was not there.
+            let does = if reads { "reads" } else { "reads or writes" };
             let (again, access) = (line.clone(), plan.access.clone());
             blocking(hands.project.clone(), move |files| match reach::access(again, files) == access {
                 true => Ok(String::new()),
-                false => Err(Error::Failed(
-                    "What the command reads has changed since it was looked at, so nothing was run. Call it again.".to_owned(),
-                )),
+                false => Err(Error::Failed(format!(
+                    "What the command {does} has changed since it was looked at, so nothing was run. Call it again."
+                ))),
             })
             .await?;
         }
-        let ran = hands.shell.run(line, &*hands.progress).await?;
+        let ran = match reads {
+            true => hands.shell.beyond(&line.folder).run(line, &*hands.progress).await?,
+            false => hands.shell.run(line, &*hands.progress).await?,
+        };
         Ok(self.told(&ran, line.seconds) + &walled::hint(line, &ran).unwrap_or_default())
     }
 
@@ -130,25 +138,53 @@ impl Tool for BashExec {
             Commands::OnStage(shell) => match shell.run(line, &*stage.progress).await {
                 Ok(ran) => {
                     let hint = on_stage(line, &ran).unwrap_or_default();
-                    return Ok(Rehearsed::ran(self.told(&ran, line.seconds) + &hint));
+                    return Ok(Rehearsed::Ran(self.told(&ran, line.seconds) + &hint));
                 }
                 Err(project::Error::Unstaged(why)) => why.to_string().into(),
                 Err(error) => return Err(error.into()),
             },
         };
-        let words = super::would_have("bash_exec", plan);
-        let taken = "It is taken to have ended well, with exit 0 and no output.";
-        let reads = match plan.access {
-            Access::Read(_) => " read_file, list_files and search_text see what was rehearsed.",
+        let why = format!("Commands do not run in this dry run ({why}).");
+        Ok(match plan.access {
+            // What is made up about files would be belied by the next look at them.
+            Access::Read(_) => Rehearsed::Told(format!(
+                "{} {why} read_file, list_files and search_text see what was rehearsed.",
+                super::would_have("bash_exec", plan)
+            )),
             Access::Nothing
             | Access::ReadSensitive(_)
             | Access::Write(_)
             | Access::WriteOutside(_)
-            | Access::Run(_) => "",
-        };
-        let text = format!("{words} Commands do not run in this dry run ({why}). {taken}{reads}");
-        Ok(Rehearsed { text, how: Staged::Sampled })
+            | Access::Run(_) => Rehearsed::Undone(why),
+        })
     }
+
+    fn results(&self, plan: &Plan) -> Results {
+        let Work::Command(line) = &plan.work else { return Results::default() };
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "output": { "type": "string", "default": "", "description": "What it writes, both streams as one text" },
+                "exit": { "type": "integer", "minimum": 0, "maximum": 255, "default": 0 },
+            },
+            "required": ["output", "exit"],
+            "additionalProperties": false,
+        });
+        let well = json!({ "output": "", "exit": 0 });
+        let examples = if silent::is_silent(&line.command) { vec![well] } else { Vec::new() };
+        Results { schema: Some(schema), examples }
+    }
+
+    fn tells(&self, _plan: &Plan, result: &Value) -> String {
+        let output = result["output"].as_str().unwrap_or_default();
+        behind(output, &format!("exit {}", result["exit"].as_f64().unwrap_or_default()))
+    }
+}
+
+/// What a command wrote, and how it ended on a line of its own.
+fn behind(output: &str, ended: &str) -> String {
+    let line_end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+    format!("{output}{line_end}{ended}")
 }
 
 /// A line behind the output of a command that failed on what a stage does not have.
@@ -172,11 +208,7 @@ fn on_stage(line: &CommandLine, ran: &Ran) -> Option<String> {
 impl BashExec {
     /// What the model is told of it.
     fn told(&self, ran: &Ran, seconds: u64) -> String {
-        let mut text = ran.output.clone();
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text.push_str(&match (ran.timed_out, ran.flooded, ran.signal, ran.exit) {
+        let ended = match (ran.timed_out, ran.flooded, ran.signal, ran.exit) {
             (true, _, _, _) if seconds == self.settings.seconds_at_most => {
                 format!("stopped after {seconds} s, the longest a command may run")
             }
@@ -185,15 +217,15 @@ impl BashExec {
             (false, false, Some(signal), _) => format!("killed by signal {signal}"),
             (false, false, None, Some(exit)) => format!("exit {exit}"),
             (false, false, None, None) => "ended, with no exit status".to_owned(),
-        });
-        text
+        };
+        behind(&ran.output, &ended)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Reach, Run};
+    use crate::chat::Run;
     use crate::policy::{Subject, covers};
     use crate::tools::memory::Memory;
     use crate::tools::tests::planned;

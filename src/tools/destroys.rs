@@ -77,6 +77,13 @@ fn part(words: &[&str], anywhere: bool) -> Option<&'static str> {
             "git" if has("push") && (flag("--force", 'f') || has("--force-with-lease")) => {
                 Some("replaces the history on the remote (git push --force)")
             }
+            "git"
+                if has("push")
+                    && (["--mirror", "--delete", "--prune"].into_iter().any(has)
+                        || rest.iter().any(|word| word.len() > 1 && word.starts_with(['+', ':']))) =>
+            {
+                Some("replaces or deletes branches on the remote (git push)")
+            }
             "git" if has("reset") && has("--hard") => {
                 Some("throws away changes not committed (git reset --hard)")
             }
@@ -116,6 +123,10 @@ mod tests {
             ("find . -name x -delete", "-delete"),
             ("git -C x push origin main --force", "--force"),
             ("git push --force-with-lease=main", "--force"),
+            ("git push origin +topic", "replaces or deletes"),
+            ("git push origin :topic", "replaces or deletes"),
+            ("git push --delete origin topic", "replaces or deletes"),
+            ("git push --mirror origin", "replaces or deletes"),
             ("git reset --hard HEAD~1", "--hard"),
             ("git clean -fdx", "clean"),
             ("mkfs.ext4 /dev/sda", "mkfs"),

@@ -17,8 +17,12 @@ mod nearest;
 mod place;
 mod reach;
 pub mod read_file;
+pub mod results;
+mod sample;
+pub mod schema;
 mod scripts;
 pub mod search_text;
+mod silent;
 pub mod sub_agent;
 #[cfg(test)]
 mod tests;
@@ -26,10 +30,11 @@ pub mod toolbox;
 mod walled;
 pub mod write_file;
 
+pub use results::Results;
 pub use scripts::named;
 pub use toolbox::{Settings, Toolbox};
 
-use crate::chat::{Access, Intent, Plan, Staged, ToolSpec, Work};
+use crate::chat::{Access, Intent, Plan, ToolSpec, Work};
 use crate::project::stage::Commands;
 use crate::project::{Reader, Writer};
 use async_trait::async_trait;
@@ -57,31 +62,36 @@ pub trait Tool: Send + Sync {
         let _ = hands;
         Err(Error::Broken(format!("nothing to do for “{}”", plan.title)))
     }
-    /// Does it where nothing real can be reached. The default says what would have been done.
+    /// Does it where nothing real can be reached. By default nothing is done, and something else stands in for its result.
     async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
-        let _ = stage;
-        Ok(Rehearsed { text: would_have(&self.spec().name, plan), how: Staged::Sampled })
+        let _ = (plan, stage);
+        Ok(Rehearsed::Undone(String::new()))
+    }
+    /// What is known of the results of such a call, for a dry run that leaves it undone.
+    fn results(&self, plan: &Plan) -> Results {
+        let _ = plan;
+        Results::default()
+    }
+    /// A result of the form that is declared, in the words that the model is told in life.
+    fn tells(&self, plan: &Plan, result: &Value) -> String {
+        let _ = plan;
+        results::text(result)
     }
 }
 
 /// What came of a call on the stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rehearsed {
-    /// What the model is told: what it would be told in life, as far as that can be.
-    pub text: String,
-    /// How that came about.
-    pub how: Staged,
-}
-
-impl Rehearsed {
-    /// It was done on the stage.
-    pub fn ran(text: String) -> Self {
-        Self { text, how: Staged::Ran }
-    }
+pub enum Rehearsed {
+    /// It was done there. What the model is told, as in life.
+    Ran(String),
+    /// It was not done, and something stands in for its result. Why not, in a sentence; may be empty.
+    Undone(String),
+    /// It was not done, and nothing stands in for its result. What the model is told.
+    Told(String),
 }
 
 /// What the model is told of a call that a dry run leaves undone.
-fn would_have(tool: &str, plan: &Plan) -> String {
+pub fn would_have(tool: &str, plan: &Plan) -> String {
     format!("Dry run: this was not done. It would have been: {} ({tool}).", plan.summary)
 }
 
@@ -93,9 +103,9 @@ async fn reading_on_stage(
     look: impl Future<Output = Result<String, Error>> + Send,
 ) -> Result<Rehearsed, Error> {
     match &plan.access {
-        Access::Nothing | Access::Read(_) => look.await.map(Rehearsed::ran),
+        Access::Nothing | Access::Read(_) => look.await.map(Rehearsed::Ran),
         Access::ReadSensitive(_) | Access::Write(_) | Access::WriteOutside(_) | Access::Run(_) => {
-            Ok(Rehearsed { text: would_have(tool, plan), how: Staged::Sampled })
+            Ok(Rehearsed::Told(would_have(tool, plan)))
         }
     }
 }

@@ -91,7 +91,9 @@ impl Found<'_> {
             if folder.split('/').any(|part| part == "..") {
                 // The shell takes a name back where the system would follow a link.
                 self.sensitive = true;
-                return self.worsen(Reach::Runs, "it goes up from a folder".to_owned());
+                let does = matches!(touch.how, How::Works | How::Write | How::Append | How::Delete);
+                let reach = if does { Reach::Outside } else { Reach::Runs };
+                return self.worsen(reach, "it goes up from a folder, or where is not known".to_owned());
             }
             match &touch.word {
                 Word::Known(name) if name.is_empty() => {}
@@ -124,7 +126,7 @@ impl Found<'_> {
             }
             return;
         }
-        let changes = matches!(how, How::Write | How::Append | How::Delete);
+        let changes = matches!(how, How::Write | How::Append | How::Delete | How::Works);
         let (verb, reach) = match how {
             How::Names => ("looks at", Reach::Runs),
             How::Contents | How::Below { .. } | How::Repository | How::Silent(_) | How::Unmatched => {
@@ -132,6 +134,7 @@ impl Found<'_> {
             }
             How::Write | How::Append => ("writes to", Reach::Outside),
             How::Delete => ("deletes", Reach::Outside),
+            How::Works => ("works in", Reach::Outside),
         };
         self.sensitive |= !at.inside || at.sensitive;
         if !at.inside {
@@ -149,7 +152,13 @@ impl Found<'_> {
             return self.worsen(reach, format!("it {verb} {}, {why}", shown(path)));
         }
         match how {
-            How::Names | How::Contents | How::Append | How::Repository | How::Silent(_) | How::Unmatched => {}
+            How::Names
+            | How::Contents
+            | How::Append
+            | How::Repository
+            | How::Works
+            | How::Silent(_)
+            | How::Unmatched => {}
             How::Delete if at.real == self.files.root() => {
                 self.worsen(Reach::Outside, "it deletes the project's folder".to_owned());
             }
@@ -204,6 +213,8 @@ impl Found<'_> {
                 self.below(&child, how, deep - 1, left)?;
             } else if links && !child.inside {
                 return Err(format!("it reads {}, outside the project", child.shown.display()));
+            } else if links && self.files.names(&child).is_ok() {
+                return Err(format!("it may go on where {} leads, a link to a folder", path.display()));
             }
         }
         Ok(())

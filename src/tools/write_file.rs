@@ -50,7 +50,7 @@ impl Tool for WriteFile {
     }
 
     async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
-        change::make(plan, stage.project.clone()).await.map(Rehearsed::ran)
+        change::make(plan, stage.project.clone()).await.map(Rehearsed::Ran)
     }
 }
 

@@ -76,12 +76,12 @@ pub fn scopes(state: &State) -> Vec<Scope> {
         // A card that is open listens again in a moment: who asks for help wants to know its keys.
         Focus::Composer => card_scope(state).into_iter().chain([Scope::Composer]).collect(),
     };
-    if state.can_ask_again() && !matches!(focus(state), Focus::Overlay | Focus::Search) {
-        scopes.push(Scope::Again);
-    }
     if state.writes_in_card() {
         scopes.insert(0, Scope::Line);
     }
-    scopes.push(Scope::Anywhere);
+    let again = state.can_ask_again() && !matches!(focus(state), Focus::Overlay | Focus::Search);
+    // Who writes knows the keys of writing from everywhere else; what opens everything else stands first.
+    let at = scopes.iter().position(|scope| *scope == Scope::Composer).unwrap_or(scopes.len());
+    scopes.splice(at..at, again.then_some(Scope::Again).into_iter().chain([Scope::Anywhere]));
     scopes
 }

@@ -150,6 +150,19 @@ async fn r21_secrets_are_not_in_the_environment() {
 }
 
 #[tokio::test]
+async fn r22_a_command_has_a_session_and_a_group_of_its_own_and_no_terminal() {
+    let ran = ran("cat /proc/$$/stat; tty").await;
+    let fields = |stat: &str| -> Vec<i32> {
+        let behind = stat.rsplit(')').next().unwrap().lines().next().unwrap();
+        behind.split_whitespace().skip(1).take(4).map(|field| field.parse().unwrap()).collect()
+    };
+    let own = fields(&std::fs::read_to_string("/proc/self/stat").unwrap());
+    let [_, group, session, terminal] = fields(&ran.output)[..] else { panic!("{}", ran.output) };
+    assert!(group != own[1] && session != own[2] && terminal == 0, "{} and {own:?}", ran.output);
+    assert!(ran.output.contains("not a tty"), "{}", ran.output);
+}
+
+#[tokio::test]
 async fn r22_a_command_whose_time_is_up_is_ended_with_all_it_started() {
     let (mark, folder) = (mark("time"), tempfile::tempdir().unwrap());
     let command = stragglers(&mark, &folder.path().join("ready"), "echo before; sleep 305");
@@ -177,7 +190,7 @@ async fn r22_what_listens_to_term_may_still_say_goodbye() {
 }
 
 #[tokio::test]
-async fn what_a_command_leaves_in_the_background_ends_with_it() {
+async fn r22_what_a_command_leaves_in_the_background_ends_with_it() {
     let (mark, folder) = (mark("background"), tempfile::tempdir().unwrap());
     let ran = ran(&stragglers(&mark, &folder.path().join("ready"), "echo done; exit 4")).await;
     assert_eq!((ran.exit, ran.timed_out), (Some(4), false));
@@ -216,7 +229,7 @@ async fn r22_killing_the_parent_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_command_that_kills_its_guard_is_ended_all_the_same() {
+async fn r22_a_command_that_kills_its_guard_is_ended_all_the_same() {
     let mark = mark("patricide");
     let start = Instant::now();
     let ran = ran(&format!("export MARK={mark}; sleep 300 & kill -9 $PPID; sleep 301")).await;
@@ -226,7 +239,7 @@ async fn a_command_that_kills_its_guard_is_ended_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_command_that_puts_its_guard_to_sleep_is_ended_all_the_same() {
+async fn r22_a_command_that_puts_its_guard_to_sleep_is_ended_all_the_same() {
     let (mark, folder) = (mark("sleepy"), tempfile::tempdir().unwrap());
     let ready = folder.path().join("ready");
     let command = stragglers(&mark, &ready, "kill -STOP $PPID; sleep 300");

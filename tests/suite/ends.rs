@@ -1,15 +1,17 @@
 //! Every way in which the program ends, in the middle of everything: the terminal is as it was, what was said is on
 //! disk, nothing goes on running, and the exit code says how it came.
 
+use crate::support::hand::PATIENCE;
 use crate::support::kept::session;
 use crate::support::often;
 use crate::support::program::{Program, Setup, asleep, nobody_elses_sleep, none_sleeps, program};
+use crate::support::promise::thrice;
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{runs, say};
 use aye::chat::Entry;
 use rustix::process::Signal;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
 const SOON: Duration = Duration::from_secs(2);
@@ -117,7 +119,7 @@ fn ends(what: Amid, how: How, code: u32, seconds: u32) {
 }
 
 #[test]
-fn r58_however_it_is_ended_the_terminal_is_as_it_was_and_nothing_is_lost() {
+fn r22_r58_r59_however_it_is_ended_the_terminal_is_as_it_was_and_nothing_is_lost() {
     let seconds = nobody_elses_sleep(3);
     let all = WAYS.iter().enumerate().flat_map(|(at, way)| AMID.iter().map(move |what| (at, way, what)));
     for (nth, (at, (how, code), what)) in all.enumerate() {
@@ -206,5 +208,40 @@ fn r59_without_a_terminal_to_read_or_to_write_it_says_so_and_ends() {
         let (code, told) = with_files(words);
         assert_eq!(code, 2, "{words:?}: {told}");
         assert!(told.contains("with -p the reply is printed instead"), "{words:?}: {told}");
+    }
+}
+
+/// The processor time that a process has used, all its threads together, in milliseconds; also of one that has ended
+/// and was not asked for yet.
+fn used(pid: i32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    // Ticks are hundredths of a second wherever this runs.
+    10 * (fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap())
+}
+
+fn has_ended(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit(')').next().unwrap().trim_start().starts_with('Z')
+}
+
+#[test]
+fn r59_a_terminal_that_is_gone_costs_no_processor_time() {
+    for what in [Amid::Nothing, Amid::Reply, Amid::Card] {
+        // Looked at from outside: what a machine does beside it counts for nothing. A tick may be counted that was not
+        // used, so the best of three counts.
+        thrice("the processor time after the terminal is gone", || {
+            let (_runtime, _service, mut program, _) = amid(what, 1);
+            let pid = program.pid();
+            let before = used(pid);
+            program.lose_terminal();
+            let gone = Instant::now();
+            while !has_ended(pid) && gone.elapsed() < PATIENCE {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let cost = used(pid) - before;
+            assert_eq!(program.ends(), 129);
+            if cost < 50 { Ok(()) } else { Err(format!("{cost} ms amid {what:?}")) }
+        });
     }
 }

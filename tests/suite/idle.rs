@@ -17,15 +17,23 @@ fn runs_so_far(program: &Program) -> u64 {
     tasks.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok()).map(switches).sum()
 }
 
+/// What the system says is the program's own memory, in kB.
+fn own(program: &Program) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", program.pid())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
 /// Within some windows of three seconds there is one in which nothing ran and nothing was written. What was begun before
 /// may still end in the others, a thread that is kept for ten seconds among it.
 fn is_quiet(program: &mut Program, what: &str) {
     let mut seen = Vec::new();
     for _ in 0..6 {
-        let (switches, bytes) = (runs_so_far(program), program.bytes().len());
+        let (switches, bytes, before) = (runs_so_far(program), program.bytes().len(), own(program));
         program.lets_pass(3000);
         let now = (runs_so_far(program).abs_diff(switches), program.bytes().len() - bytes);
         if now == (0, 0) {
+            assert_eq!(own(program), before, "{what} nothing ran, and its memory is another");
             return;
         }
         seen.push(now);
@@ -34,7 +42,7 @@ fn is_quiet(program: &mut Program, what: &str) {
 }
 
 #[test]
-fn r61_nothing_wakes_up_while_nobody_types_and_while_a_card_waits() {
+fn r61_nothing_wakes_up_and_nothing_grows_while_nobody_types_and_while_a_card_waits() {
     let (_runtime, _service, mut program) = talks(vec![runs("sleep 0"), says("Done.")], (100, 24), &[]);
     is_quiet(&mut program, "before a word");
     program.types("half a thought");
@@ -46,6 +54,24 @@ fn r61_nothing_wakes_up_while_nobody_types_and_while_a_card_waits() {
     program.keys("y");
     program.until_quiet("Done.");
     is_quiet(&mut program, "after a turn");
+    if let Some(seconds) = std::env::var("AYE_TEST_SECONDS").ok().and_then(|seconds| seconds.parse().ok()) {
+        takes_nothing_for(&mut program, seconds);
+    }
+}
+
+/// What somebody measures who has an hour.
+#[allow(clippy::print_stdout, reason = "figures are there to be read")]
+fn takes_nothing_for(program: &mut Program, seconds: u64) {
+    let (switches, worked, before) = (runs_so_far(program), used(program), own(program));
+    program.lets_pass(1000 * seconds);
+    let (ran, worked) = (runs_so_far(program).abs_diff(switches), used(program) - worked);
+    let after = own(program);
+    println!(
+        "in {seconds} s it ran {ran} times for {} ms; own memory {before} kB, then {after} kB",
+        10 * worked
+    );
+    assert!(worked <= seconds, "a hundredth of a core at most");
+    assert!(after < before + 20_000);
 }
 
 /// The processor time that the program has used, in hundredths of a second.

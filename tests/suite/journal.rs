@@ -11,13 +11,14 @@ use std::path::Path;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-const KEY: &str = "odd-name-1234567890";
-const HEADER: &str = "header-1234567890";
-/// What is said, read, run, answered and refused in the session.
-const CONTENT: [&str; 7] = ["plover", "xyzzy", "quuxword", "frobword", "grueword", "blurbword", "a.txt"];
+pub const KEY: &str = "odd-name-1234567890";
+pub const HEADER: &str = "header-1234567890";
+/// What is said, read, run, answered, refused and said by a hook in the session.
+pub const CONTENT: [&str; 8] =
+    ["plover", "xyzzy", "quuxword", "frobword", "grueword", "blurbword", "hookword", "a.txt"];
 
 /// A token as one that a person may have in a file.
-fn token() -> String {
+pub fn token() -> String {
     format!("ghp_{}", "a1B2".repeat(9))
 }
 
@@ -33,8 +34,9 @@ fn journals(place: &Path) -> Vec<String> {
     files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect()
 }
 
-/// A session in which a service fails, tools read and run, a reply is cut and a key is echoed; and its program.
-fn session(arguments: &[&str]) -> (Runtime, Service, Program) {
+/// A session in which a service fails, tools read and run, a hook has its say, a reply is cut and a key is echoed; and its
+/// program.
+pub fn session(arguments: &[&str]) -> (Runtime, Service, Program) {
     let runtime = Runtime::new().unwrap();
     let calls = [
         ("read_file", json!({ "path": "a.txt" })),
@@ -43,7 +45,7 @@ fn session(arguments: &[&str]) -> (Runtime, Service, Program) {
     ];
     let busy = format!(r#"{{"error":{{"message":"blurbword {KEY}","code":"blurbword"}}}}"#);
     let service = runtime.block_on(Service::start([
-        Answer::body(503, "application/json", &["retry-after: 1"], &busy),
+        Answer::body(503, "application/json", &["retry-after-ms: 50"], &busy),
         calls_after(Duration::ZERO, &calls),
         says("It is plover."),
         Answer::body(400, "application/json", &[], &busy),
@@ -52,8 +54,12 @@ fn session(arguments: &[&str]) -> (Runtime, Service, Program) {
         .size(100, 30)
         .env("MY_MODEL", KEY)
         .has("a.txt", &format!("xyzzy {}\n", token()));
+    let hook = format!(
+        "echo hookword {KEY} >&2; echo '{{\\\"verdict\\\":\\\"ask\\\",\\\"why\\\":\\\"hookword {KEY}\\\"}}'"
+    );
     let profile = format!(
-        "[profiles.mine]\nbase_url = \"{}\"\nmodel = \"m\"\nkey_env = \"MY_MODEL\"\nheaders = {{ x-own = \"{HEADER}\" }}\n",
+        "[profiles.mine]\nbase_url = \"{}\"\nmodel = \"m\"\nkey_env = \"MY_MODEL\"\nheaders = {{ x-own = \"{HEADER}\" }}\n\
+         [hooks.check]\ncommand = [\"sh\", \"-c\", \"{hook}\"]\ntools = [\"bash_exec\"]\n",
         service.base_url
     );
     settings(&setup, &profile);
@@ -85,10 +91,11 @@ fn r57_a_session_leaves_neither_keys_nor_content_in_its_journal() {
         "the person says 10 bytes",
         "turn 1: asks for a reply: 2 messages",
         "turn 1: status 503 after",
-        "attempt 2 of 5 in 1000 ms",
+        "attempt 2 of 5 in 50 ms",
         "0 bytes, 3 calls",
         "turn 1: read_file: looked at",
         "turn 1: read_file: done after",
+        "a hook says ask after",
         "decided: yes",
         "turn 1: bash_exec: begins",
         "turn 1: bash_exec: done after",

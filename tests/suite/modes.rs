@@ -7,8 +7,10 @@ use crate::support::talking::{say, says as answers};
 use aye::agent::Waiting;
 use aye::chat::Outcome;
 use aye::llm::scripted::{calls, says};
-use aye::policy::Mode;
+use aye::policy::{About, At, Holds, Mode, Rule, Rules, Says};
 use serde_json::json;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 
 fn run(command: &str) -> aye::llm::scripted::Reply {
     calls("bash_exec", json!({ "command": command }))
@@ -81,6 +83,48 @@ async fn r30_a_reading_command_of_a_dry_run_without_a_stage_is_not_run_and_the_m
     assert!(!scene.told().contains("a.txt"));
 }
 
+/// Until a yes, or a turn beside it, much can happen to what nobody would have been asked about.
+#[tokio::test]
+async fn r08_what_a_command_reads_or_newly_writes_is_looked_up_again_before_it_starts() {
+    let asks = Rule {
+        says: Says::Ask,
+        tool: Some("bash_exec".into()),
+        about: About::Anything,
+        holds: Holds::Everywhere,
+        created: String::new(),
+        expires: String::new(),
+        scripts: Vec::new(),
+        key: String::new(),
+        at: At::default(),
+    };
+    let leads_out = |at: &Path, name: &str| symlink("../outside", at.join(name)).unwrap();
+    type Swap<'a> = &'a dyn Fn(&Path);
+    let swaps: [(&str, Swap<'_>, &str); 4] = [
+        ("cat *.txt", &|at| leads_out(at, "b.txt"), "What the command reads has changed"),
+        (
+            "cat a.txt | wc -l >> new",
+            &|at| leads_out(at, "new"),
+            "What the command reads or writes has changed",
+        ),
+        (
+            "echo x > new",
+            &|at| std::fs::write(at.join("new"), "mine").unwrap(),
+            "reads or writes has changed",
+        ),
+        ("echo x > new", &|at| std::fs::write(at.join("other"), "").unwrap(), "exit 0"),
+    ];
+    for (command, swap, told) in swaps {
+        let mut scene = Scene::new([run(command), says("Done.")]).has("a.txt", "one\n");
+        scene.state.rules = std::sync::Arc::new(Rules { list: vec![asks.clone()], broken: None });
+        scene.say("go").await;
+        assert!(matches!(scene.state.waiting(), Some(Waiting::Approval { .. })), "{command}");
+        swap(&scene.project());
+        scene.yes().await;
+        assert!(scene.told().contains(told), "{command}: {}", scene.told());
+        assert!(!scene.project().with_file_name("outside").exists(), "{command}");
+    }
+}
+
 /// A reply that calls the shell.
 fn shell(command: &str) -> Answer {
     let function = json!({ "name": "bash_exec", "arguments": json!({ "command": command }).to_string() });
@@ -122,4 +166,53 @@ async fn r20_the_real_program_is_widened_by_its_person_alone() {
     })
     .await
     .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r14_no_mode_lets_a_call_write_ayes_own_rules_where_the_project_lies_around_them() {
+    let rule = "[[rule]]\nsays = \"allow\"\ntool = \"write_file\"\npath = \"**\"\n";
+    let write = |path: &str, text: &str| {
+        let arguments = json!({ "path": path, "content": text }).to_string();
+        let call = json!({ "index": 0, "id": path, "type": "function",
+            "function": { "name": "write_file", "arguments": arguments } });
+        let delta = json!({ "tool_calls": [call] });
+        Answer::stream()
+            .event(json!({ "choices": [{ "index": 0, "delta": delta }] }))
+            .finish("tool_calls")
+            .done()
+    };
+    let replies =
+        || vec![write("notes.txt", "mine\n"), write("aye/config/rules.toml", rule), answers("Done.")];
+    let service = Service::start(["auto", "full"].into_iter().flat_map(|_| replies())).await;
+    for mode in ["auto", "full"] {
+        let place = Setup::new(&[]).place;
+        let home = place.path().join("home");
+        let folder = home.to_string_lossy().into_owned();
+        let all =
+            ["-p", "go", "--base-url", &service.base_url, "--model", "m", "--mode", mode, "-C", &folder];
+        let setup = Setup::again(&place, &all);
+        let (out, err, _) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
+        let notes = std::fs::read_to_string(home.join("notes.txt"));
+        assert_eq!(notes.ok().as_deref(), Some("mine\n"), "{mode}: {out}{err}");
+        assert!(!home.join("aye/config/rules.toml").exists(), "{mode}: {out}{err}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r12_what_reads_unasked_is_no_program_of_the_projects() {
+    let service = Service::start(vec![shell("ls; cat a.txt"), answers("Read.")]).await;
+    let path = format!("bin:./bin::{}", std::env::var("PATH").unwrap_or_default());
+    let all = ["-p", "go", "--base-url", &service.base_url, "--model", "m"];
+    let setup = Setup::new(&all).has("a.txt", "one\n").env("PATH", &path);
+    for name in ["ls", "cat", "bin/ls", "bin/cat"] {
+        let file = setup.place.path().join("project").join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "#!/bin/sh\necho x > made\n").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let made = setup.place.path().join("project/made");
+    let (out, err, _) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
+    assert!(out.contains("Read.") && !made.exists(), "{out}{err}");
+    let told = service.received().last().map(|request| request.body.to_string()).unwrap_or_default();
+    assert!(told.contains("a.txt") && told.contains("one"), "{told}");
 }

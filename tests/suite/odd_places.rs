@@ -65,7 +65,7 @@ fn a_session_that_cannot_be_opened_is_told_with_exit_code_two() {
 }
 
 #[test]
-fn what_is_no_session_file_is_never_waited_for() {
+fn r52_what_is_no_session_file_is_never_waited_for() {
     let setup = tour(&["--resume", "01PIPE", "hi"]);
     let pipe = sessions(&setup).join("01PIPE.jsonl");
     mknodat(CWD, &pipe, FileType::Fifo, 0o600.into(), 0).unwrap();
@@ -170,4 +170,35 @@ async fn a_project_whose_name_is_not_unicode_is_worked_in_like_any_other() {
     assert!(read.notices.is_empty());
     let planned = read.entries.iter().filter(|entry| matches!(entry, Entry::Planned { .. }));
     assert_eq!(planned.count(), 2, "what strange names are in is logged too");
+}
+
+#[test]
+fn r53_a_folder_that_goes_away_is_said_on_the_screen_at_once_and_its_return_saves_everything() {
+    use crate::support::kept::{ALONE, session, settings, until_ended};
+    use crate::support::service::Service;
+    use crate::support::talking::{say, says};
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(["One.", "Two.", "Three."].map(says)));
+    let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 30);
+    settings(&setup, ALONE);
+    let (folder, again) = (sessions(&setup), Setup::again(&setup.place, &[]));
+    let mut program = setup.start();
+    program.until("You talk to");
+    say(&mut program, "first");
+    until_ended(&mut program, &again, 1);
+    fs::remove_dir_all(&folder).unwrap();
+    say(&mut program, "second");
+    program.until("could not be saved");
+    program.until_quiet("Two.");
+    assert!(!folder.exists());
+    fs::create_dir(&folder).unwrap();
+    say(&mut program, "third");
+    until_ended(&mut program, &again, 3);
+    program.keys("\x04");
+    assert_eq!(program.ends(), 0);
+    let entries = session(&again);
+    for word in ["first", "One.", "second", "Two.", "third", "Three."] {
+        let is = |entry: &&Entry| matches!(entry, Entry::Said { text } | Entry::Replied { text, .. } if text == word);
+        assert_eq!(entries.iter().filter(is).count(), 1, "{word}: {entries:?}");
+    }
 }

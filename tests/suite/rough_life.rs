@@ -1,9 +1,11 @@
 //! Turns in a terminal that is resized, suspended, lost or poor, and ends in the middle of things.
 
-use crate::support::program::{Setup, asleep, nobody_elses_sleep, none_sleeps};
+use crate::support::program::{Setup, asleep, below, nobody_elses_sleep, none_sleeps};
 use crate::support::service::{Answer, Step};
-use crate::support::talking::{runs, say, says, talks};
-use rustix::process::Signal;
+use crate::support::talking::{calls_after, runs, say, says, talks};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(2);
@@ -28,6 +30,51 @@ fn r63_ctrl_c_twice_leaves_a_service_that_stalls_and_a_command_that_runs() {
         assert!(program.is_restored());
         none_sleeps(seconds);
     }
+}
+
+/// To each that is still there.
+fn signals(processes: &[Pid], signal: Signal) {
+    for process in processes {
+        let _ = kill_process(*process, signal);
+    }
+}
+
+#[test]
+fn r63_ctrl_c_twice_leaves_a_command_that_cannot_be_ended() {
+    let seconds = nobody_elses_sleep(5);
+    let (_runtime, _service, mut program) =
+        talks(vec![runs(&format!("trap '' TERM; sleep {seconds}; true"))], (100, 24), &[]);
+    say(&mut program, "go");
+    program.until_asked("$ trap");
+    program.keys("y");
+    program.until_that("the command runs", |_| asleep(seconds) == 1);
+    let guards: Vec<Pid> = below(program.pid())
+        .into_iter()
+        .filter(|pid| {
+            std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
+                line.starts_with(b"aye") || line.windows(7).any(|part| part == b"\0guard\0")
+            })
+        })
+        .filter_map(Pid::from_raw)
+        .collect();
+    assert!(!guards.is_empty());
+    // Whatever wakes the guard, it sleeps on: as one would that the kernel holds in a call to a disk that is gone.
+    let held = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while held.load(Ordering::Relaxed) {
+                signals(&guards, Signal::STOP);
+            }
+        });
+        program.keys("\x03");
+        program.keys("\x03");
+        let code = program.ends_within(SOON);
+        held.store(false, Ordering::Relaxed);
+        assert_eq!((code, program.is_restored()), (0, true));
+    });
+    // Woken at last, it does what it is for.
+    signals(&guards, Signal::CONT);
+    none_sleeps(seconds);
 }
 
 #[test]
@@ -103,4 +150,19 @@ fn a_dumb_terminal_is_told_in_one_sentence_what_to_do_instead() {
     assert_eq!(program.ends_within(SOON), 2);
     let bytes = program.bytes();
     assert!(!bytes.contains(&0x1b), "an escape: {}", String::from_utf8_lossy(&bytes));
+}
+
+#[test]
+fn r65_a_model_that_turns_in_a_circle_is_stopped_by_a_card() {
+    let same = || calls_after(Duration::ZERO, &[("read_file", json!({ "path": "a.txt" }))]);
+    let answers = (0..5).map(|_| same()).chain([says("Enough.")]).collect();
+    let (_runtime, service, mut program) = talks(answers, (100, 24), &[]);
+    std::fs::write(program.project().join("a.txt"), "one\n").unwrap();
+    say(&mut program, "go");
+    let card = program.until_asked("the same call was made 3 times in this turn already");
+    assert!(card.contains("a.txt"), "{card}");
+    assert_eq!(service.received().len(), 4);
+    program.keys("y");
+    program.until_quiet("Enough.");
+    assert_eq!(service.received().len(), 6, "a yes is for as many again");
 }

@@ -2,7 +2,7 @@
 
 use crate::support::hand::PATIENCE;
 use crate::support::kept::{script, settings};
-use crate::support::program::{Program, Setup};
+use crate::support::program::{Program, Setup, below};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{runs, say, says};
 use rustix::process::Signal;
@@ -242,17 +242,6 @@ fn r57_a_key_that_is_repeated_to_a_script_is_printed_nowhere_and_kept_nowhere() 
         assert_eq!(asked[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
         assert_eq!(asked[0].header("x-api-key"), Some(HEADER));
     }
-}
-
-/// The processes that this one started, and theirs.
-fn below(pid: i32) -> Vec<i32> {
-    let children = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
-        let child: i32 = entry.file_name().to_str()?.parse().ok()?;
-        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-        let parent: i32 = stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()?;
-        (parent == pid).then_some(child)
-    });
-    children.flat_map(|child| [vec![child], below(child)].concat()).collect()
 }
 
 #[test]

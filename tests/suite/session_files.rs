@@ -58,17 +58,28 @@ fn child_that_appends_until_it_is_killed() {
 #[test]
 #[ignore = "the other process of the tests below"]
 fn child_that_appends_when_it_can() {
-    let mut added = 0;
-    while added < 50 {
-        match Lines::open(&folder(), &id()) {
+    appends_when_it_can("child", &folder());
+}
+
+/// How many lines each of two processes adds.
+const EACH: usize = 500;
+
+/// Adds its lines, some at a time, whenever it gets hold of the session; how often it was refused.
+fn appends_when_it_can(whose: &str, folder: &Path) -> usize {
+    let (mut added, mut refused) = (0, 0);
+    while added < EACH {
+        match Lines::open(folder, &id()) {
             Ok((mut lines, _)) => {
-                lines.append(&said("child")).unwrap();
-                added += 1;
+                for _ in 0..(1 + added % 40).min(EACH - added) {
+                    lines.append(&said(&format!("{whose} {added}"))).unwrap();
+                    added += 1;
+                }
             }
-            Err(Error::Busy(_)) => std::thread::yield_now(),
+            Err(Error::Busy(_)) => refused += 1,
             Err(error) => panic!("{error}"),
         }
     }
+    refused
 }
 
 #[test]
@@ -125,7 +136,7 @@ fn r56_files_and_folders_are_for_their_owner_alone_whatever_the_umask() {
 }
 
 #[test]
-fn a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
+fn r51_a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
     let home = tempfile::tempdir().unwrap();
     let places = Places::under(home.path());
     places.prepare().unwrap();
@@ -189,30 +200,34 @@ fn r51_a_kill_at_any_moment_loses_at_most_the_line_in_flight() {
 }
 
 #[test]
-fn r54_two_processes_never_write_into_one_session_at_once() {
+fn r54_two_processes_never_write_into_one_session_at_once_and_lose_nothing() {
     let home = tempfile::tempdir().unwrap();
     Lines::new(home.path(), &header()).append(&said("first")).unwrap();
     let mut process = child("child_that_appends_when_it_can", "077", home.path()).unwrap();
-    let (mut ours, mut refused) = (0, 0);
-    while process.try_wait().unwrap().is_none() {
-        match Lines::open(home.path(), &id()) {
-            Ok((mut lines, _)) => {
-                lines.append(&said("parent")).unwrap();
-                ours += 1;
-            }
-            Err(Error::Busy(_)) => refused += 1,
-            Err(error) => panic!("{error}"),
-        }
-    }
+    let refused = appends_when_it_can("parent", home.path());
     assert!(process.wait().unwrap().success());
     let read = read(&path(home.path(), &id())).unwrap();
-    let of = |text: &str| read.entries.iter().filter(|entry| **entry == said(text)).count();
-    assert_eq!((of("parent"), of("child"), &read.notices), (ours, 50, &vec![]));
-    assert_eq!(read.last_seq, read.entries.len() as u64, "{ours} of ours, {refused} refused");
+    for whose in ["parent", "child"] {
+        let own = |entry: &&Entry| matches!(entry, Entry::Said { text } if text.starts_with(whose));
+        let added: Vec<Entry> = read.entries.iter().filter(own).cloned().collect();
+        let wanted: Vec<Entry> = (0..EACH).map(|n| said(&format!("{whose} {n}"))).collect();
+        assert!(added == wanted, "{whose}: {} of {EACH}; refused {refused} times", added.len());
+    }
+    assert_eq!(
+        (read.entries.len(), read.last_seq, read.notices),
+        (2 * EACH + 1, 2 * EACH as u64 + 1, vec![])
+    );
+    let text = fs::read_to_string(path(home.path(), &id())).unwrap();
+    let numbers =
+        text.lines().skip(1).map(|line| line["{\"seq\":".len()..].split(',').next().unwrap().to_owned());
+    assert!(
+        numbers.eq((1..=2 * EACH + 1).map(|n| n.to_string())),
+        "lines are in their order in the file too"
+    );
 }
 
 #[test]
-fn r52_reading_and_going_on_leave_every_old_byte_where_it_was() {
+fn r50_r52_reading_and_going_on_leave_every_old_byte_where_it_was() {
     let home = tempfile::tempdir().unwrap();
     let file = path(home.path(), &id());
     let mut lines = Lines::new(home.path(), &header());

@@ -8,19 +8,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 /// Sessions are held in this home by writing their files.
-struct Home(Setup);
+pub struct Home(pub Setup);
 
 impl Home {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self(Setup::new(&[]))
     }
 
-    fn sessions(&self) -> PathBuf {
+    pub fn sessions(&self) -> PathBuf {
         self.0.place.path().join("home/aye/data/sessions")
     }
 
     /// A session of these entries, in the project or in another folder.
-    fn holds(&self, id: &str, here: bool, entries: &[Value]) -> PathBuf {
+    pub fn holds(&self, id: &str, here: bool, entries: &[Value]) -> PathBuf {
         let project = self.0.place.path().join("project").canonicalize().unwrap();
         let folder = if here { project } else { "/elsewhere".into() };
         let header = json!({ "aye": 1, "id": id, "folder": folder, "time": "2026-01-01T00:00:00Z", "model": "m", "dry_run": false });
@@ -37,14 +37,14 @@ impl Home {
         file
     }
 
-    fn does(&self, arguments: &[&str]) -> (String, String, i32) {
+    pub fn does(&self, arguments: &[&str]) -> (String, String, i32) {
         let arguments = [&["sessions"], arguments].concat();
         Setup::again(&self.0.place, &arguments).print("")
     }
 
     /// It is refused, with these words, as the caller's mistake.
     #[track_caller]
-    fn refuses(&self, arguments: &[&str], words: &str) {
+    pub fn refuses(&self, arguments: &[&str], words: &str) {
         let (out, err, code) = self.does(arguments);
         assert_eq!((out.as_str(), code), ("", 2), "{arguments:?}: {err}");
         assert!(err.starts_with("aye: ") || err.starts_with("error: "), "{err}");
@@ -56,15 +56,15 @@ impl Home {
     }
 }
 
-const ONE: &str = "01JAAAAAAAAAAAAAAAAAAAAAAA";
+pub const ONE: &str = "01JAAAAAAAAAAAAAAAAAAAAAAA";
 const TWO: &str = "01JBBBBBBBBBBBBBBBBBBBBBBB";
 const THREE: &str = "01KCCCCCCCCCCCCCCCCCCCCCCC";
 
-fn said(text: &str) -> Value {
+pub fn said(text: &str) -> Value {
     json!({ "kind": "said", "text": text })
 }
 
-fn replied(text: &str) -> Value {
+pub fn replied(text: &str) -> Value {
     json!({ "kind": "replied", "text": text, "model": "m" })
 }
 

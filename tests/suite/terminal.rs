@@ -1,7 +1,9 @@
 //! The real program in a terminal: how it begins, how it ends, and what it leaves behind.
 
+use crate::support::often;
 use crate::support::program::{Program, Setup};
 use rustix::process::Signal;
+use std::path::PathBuf;
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(2);
@@ -158,34 +160,65 @@ fn wrong_settings_and_themes_are_told_and_the_rest_is_used() {
     program.until("mine.toml:2");
 }
 
-#[test]
-fn r56_what_is_kept_is_the_persons_alone() {
+/// What others could look into, of all that is in these folders.
+fn open_to_others(mut folders: Vec<PathBuf>) -> (usize, Vec<String>) {
     use std::os::unix::fs::PermissionsExt;
-    let mut program = tour();
-    program.types("hello");
-    program.keys("\r");
-    program.until("It understands nothing");
-    program.signal(Signal::KILL);
-    program.ends();
-    let mut folders = vec![program.place.path().join("home/aye")];
-    let mut files = 0;
+    let (mut files, mut open) = (0, Vec::new());
     while let Some(folder) = folders.pop() {
-        assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o077, 0, "{folder:?}");
+        let mode = std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777;
+        open.extend((mode != 0o700).then(|| format!("{} is {mode:o}", folder.display())));
         for entry in std::fs::read_dir(&folder).unwrap() {
-            let entry = entry.unwrap();
-            let mode = entry.metadata().unwrap().permissions().mode();
-            if entry.path().is_dir() {
+            let path = entry.unwrap().path();
+            let mode = path.symlink_metadata().unwrap().permissions().mode() & 0o777;
+            if path.is_dir() {
                 // The tour's own project is a project like any other.
-                if !entry.path().ends_with("tour") {
-                    folders.push(entry.path());
-                }
+                folders.extend(Some(path).filter(|path| !path.ends_with("tour")));
             } else {
                 files += 1;
-                assert_eq!(mode & 0o077, 0, "{:?}", entry.path());
+                open.extend((mode != 0o600).then(|| format!("{} is {mode:o}", path.display())));
             }
         }
     }
-    assert!(files > 0);
+    (files, open)
+}
+
+#[test]
+fn r56_what_is_kept_and_exported_is_the_persons_alone_whatever_the_umask_and_however_it_ends() {
+    for umask in ["000", "077"].into_iter().take(often(2, 1)) {
+        let mut program = Setup::new(&[]).umask(umask).start();
+        let place = program.place.clone();
+        program.until("You talk to the tour");
+        program.types("hello");
+        program.keys("\r");
+        program.until("It understands nothing");
+        program.types("a draft");
+        program.until("a draft");
+        program.signal(Signal::TERM);
+        program.ends();
+        let again = |arguments: &[&str]| Setup::again(&place, arguments).umask(umask);
+        let mut program = again(&["--continue"]).start();
+        program.until("It understands nothing");
+        program.signal(Signal::KILL);
+        program.ends();
+        assert_eq!(again(&[]).env("AYE_PANIC", "main").start().ends(), 101);
+        assert_eq!(again(&["-p", "--tour", "--debug-content", "hi"]).print("").2, 3);
+        for (format, force) in [("markdown", false), ("html", false), ("html", true), ("json", false)] {
+            let ask = ["sessions", "export", "--tour", "--format", format, "--output", format, "--force"];
+            let (_, err, code) = again(&ask[..ask.len() - usize::from(!force)]).print("");
+            assert_eq!(code, 0, "{err}");
+        }
+        let home = place.path().join("home/aye");
+        let (files, open) = open_to_others(vec![home.clone()]);
+        assert!(files > 5 && open.is_empty(), "umask {umask}: {open:?} of {files}");
+        for kind in ["sessions", "drafts", "history", "journal"] {
+            let folder = home.join("data").join(kind);
+            assert!(std::fs::read_dir(&folder).unwrap().count() > 0, "{kind} was there to be looked at");
+        }
+        let (exports, open) = open_to_others(vec![place.path().join("project")]);
+        let open: Vec<_> = open.iter().filter(|open| !open.contains("project is ")).collect();
+        assert!(exports == 3 && open.is_empty(), "umask {umask}: {open:?} of {exports}");
+        assert_eq!(std::fs::read_dir(place.path().join("tmp")).unwrap().count(), 0, "nothing is left there");
+    }
 }
 
 #[test]

@@ -96,7 +96,7 @@ async fn stopping_a_turn_drops_the_connection_and_keeps_the_text() {
 }
 
 #[tokio::test]
-async fn a_log_that_cannot_be_written_is_said_and_the_session_goes_on() {
+async fn r53_a_log_that_cannot_be_written_is_said_and_the_session_goes_on() {
     let mut scene = Scene::new([says("Hello.")]);
     *scene.log.fails.lock().unwrap() = 1;
     scene.say("hi").await;
@@ -106,7 +106,7 @@ async fn a_log_that_cannot_be_written_is_said_and_the_session_goes_on() {
 }
 
 #[tokio::test]
-async fn a_session_that_reads_far_too_much_is_bounded() {
+async fn r65_what_a_tool_returns_is_bounded() {
     let big = "x".repeat(3_000_000);
     let mut scene =
         Scene::new([calls("read_file", json!({ "path": "big.txt" })), says("Big.")]).has("big.txt", &big);
@@ -129,7 +129,8 @@ async fn r65_the_same_call_that_fails_three_times_is_not_tried_a_fourth() {
 
 #[tokio::test]
 async fn r65_a_model_that_never_comes_to_an_end_is_stopped_after_fifty_rounds() {
-    let mut scene = Scene::new((0..60).map(|_| calls("list_files", json!({})))).has("a.txt", "");
+    let looks = |n| calls("search_text", json!({ "pattern": format!("word {n}") }));
+    let mut scene = Scene::new((0..60).map(looks)).has("a.txt", "");
     scene.say("go").await;
     assert_eq!((scene.outcomes().len(), scene.model.requests().lock().unwrap().len()), (50, 50));
     let entries = scene.log.entries.lock().unwrap().clone();

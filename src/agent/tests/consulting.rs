@@ -2,6 +2,7 @@
 
 mod any_order;
 mod below;
+mod meanwhile;
 
 use super::*;
 use crate::chat::audit::{Holds, records};

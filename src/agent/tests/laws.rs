@@ -256,7 +256,7 @@ fn a_summary_that_saves_nothing_is_followed_by_one_of_more() {
 
 proptest! {
     #[test]
-    fn a_request_fits_into_the_window_wherever_it_can(
+    fn r65_a_request_fits_into_the_window_wherever_it_can(
         window in 1_500_u64..12_000,
         steps in prop::collection::vec(any::<(u8, u16)>(), 0..80),
     ) {

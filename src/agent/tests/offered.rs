@@ -59,4 +59,12 @@ fn r30_nothing_is_offered_in_a_dry_run_nor_while_a_turn_runs_and_ids_stay_unique
     let ids: Vec<&str> = state.session.calls().map(|call| call.call.id.0.as_str()).collect();
     assert_eq!(ids, ["offered_1", "offered_2"]);
     assert!(state.is_idle());
+    // A model that takes such a name for its own call gets no say over the next one.
+    let mut state = idle();
+    said(&mut state, "go");
+    replies(&mut state, "", &[("offered_2", "t")]);
+    update(&mut state, Event::Interrupted);
+    update(&mut state, offered(&["a"]));
+    let waits: Vec<&str> = state.pending().iter().map(|pending| pending.call.id.0.as_str()).collect();
+    assert_eq!(waits, ["offered_2-2"]);
 }

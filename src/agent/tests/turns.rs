@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_is_said_is_kept_before_the_model_is_asked() {
+fn r51_what_is_said_is_kept_before_the_model_is_asked() {
     let mut state = idle();
     assert_eq!(shape(&said(&mut state, "hi")), ["said hi", "STREAM"]);
     assert_eq!(shape(&replies(&mut state, "Hello", &[])), ["replied Hello/0", "ended"]);
@@ -221,7 +221,7 @@ fn calls_of_the_same_name_are_told_apart() {
 }
 
 #[test]
-fn a_call_that_failed_three_times_is_refused_unseen() {
+fn r65_a_call_that_failed_three_times_is_refused_unseen() {
     let mut state = idle();
     said(&mut state, "go");
     let again = |state: &mut State, id: &str| {
@@ -236,6 +236,62 @@ fn a_call_that_failed_three_times_is_refused_unseen() {
         update(&mut state, Event::Planned { turn, call: id.into(), intent: Err("no such file".into()) });
     }
     assert_eq!(again(&mut state, "d")[1..], ["refused d", "STREAM"]);
+}
+
+fn came_to(state: &mut State, id: &str, text: &str) {
+    let (turn, outcome) = (turn(state), Outcome::Done(text.into()));
+    update(state, Event::Finished { turn, call: id.into(), outcome, staged: None, took: Duration::ZERO });
+}
+
+/// The same call once more, which comes to this where nobody is asked: whether nobody is.
+fn circles(state: &mut State, id: &str, text: &str) -> bool {
+    let mut same = call(id, "read");
+    same.arguments = "{}".into();
+    chunk(state, Chunk::Call(same));
+    chunk(state, Chunk::Done(Finish::Stop));
+    let unasked = shape(&planned(state, id, read())).contains(&format!("ACT {id}"));
+    came_to(state, id, text);
+    unasked
+}
+
+#[test]
+fn r65_the_same_call_that_comes_to_the_same_three_times_is_asked_about() {
+    let mut state = idle();
+    said(&mut state, "go");
+    for id in ["a", "b", "c"] {
+        assert!(circles(&mut state, id, "the same"), "{id}");
+    }
+    assert!(!circles(&mut state, "d", "the same"));
+    let Some(Waiting::Approval { reason, .. }) = state.waiting() else { panic!("{:?}", state.waiting()) };
+    assert!(reason.contains("made 3 times in this turn"), "{reason}");
+    // A yes lets it go on for as long again, and a no opens nothing.
+    decided(&mut state, "d", Decision::Once);
+    came_to(&mut state, "d", "the same");
+    assert!(circles(&mut state, "e", "the same") && circles(&mut state, "f", "the same"));
+    for id in ["g", "h"] {
+        assert!(!circles(&mut state, id, "the same"), "{id}");
+        decided(&mut state, id, Decision::Deny(String::new()));
+    }
+    update(&mut state, Event::Interrupted);
+    said(&mut state, "again");
+    assert!(circles(&mut state, "i", "the same"), "another turn begins anew");
+    for (id, text) in [("j", "1"), ("k", "2"), ("l", "3"), ("m", "4"), ("n", "5")] {
+        assert!(circles(&mut state, id, text), "{id} came to something else");
+    }
+}
+
+#[test]
+fn r65_what_may_have_changed_something_is_a_reason_to_look_again() {
+    let mut state = idle();
+    state.policy.mode = Mode::Auto;
+    said(&mut state, "go");
+    for id in ["a", "b", "c", "d", "e"] {
+        assert!(circles(&mut state, id, "the same"), "{id}");
+        let id = format!("w{id}");
+        replies(&mut state, "", &[(&id, "write")]);
+        planned(&mut state, &id, write());
+        finished(&mut state, &id);
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! One thing that was found, and how all of them are told without telling a secret.
 
+use crate::chat::mask;
 use crate::config::{Config, Credentials};
 use crate::print;
-use crate::tui::text::clean::one_line;
+use crate::tui::text::clean::{clean, one_line};
 use crate::tui::text::wrap;
 use anyhow::Result;
 use ratatui::style::Style;
@@ -12,7 +13,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Lines are no longer than this, into a pipe too.
-const WIDEST: u16 = 100;
+pub(super) const WIDEST: u16 = 100;
 /// What stands in front of the words: the mark and the area.
 const BEFORE: usize = 17;
 /// A secret shorter than this is a placeholder, as local servers take anything.
@@ -86,19 +87,27 @@ impl Redacted {
         Self { secrets: secrets.into_iter().collect(), home }
     }
 
-    /// A text without them, on one line, with `~` for the person's home.
+    /// A text without them and without whatever else looks like a secret, on one line, with `~` for the person's home.
     pub(super) fn tell(&self, text: &str) -> String {
-        let mut text = one_line(text).into_owned();
+        self.hide(one_line(text).into_owned())
+    }
+
+    /// The same of a text of many lines.
+    pub(super) fn tell_all(&self, text: &str) -> String {
+        self.hide(clean(text).into_owned())
+    }
+
+    fn hide(&self, mut text: String) -> String {
         // The longest first: one may be part of another.
         let mut secrets: Vec<&String> = self.secrets.iter().collect();
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         for secret in secrets {
             text = text.replace(secret.as_str(), "…");
         }
-        match &self.home {
-            Some(home) => text.replace(home.trim_end_matches('/'), "~"),
-            None => text,
+        if let Some(home) = &self.home {
+            text = text.replace(home.trim_end_matches('/'), "~");
         }
+        mask::mask(&text).0.into_owned()
     }
 }
 
@@ -128,8 +137,17 @@ fn in_json(found: &[Finding], redacted: &Redacted) -> io::Result<()> {
 fn in_words(found: &[Finding], redacted: &Redacted) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let columns = crossterm::terminal::size().map_or(WIDEST, |(columns, _)| columns);
-    let columns = usize::from(if out.is_terminal() { columns.clamp(40, WIDEST) } else { WIDEST });
-    let room = columns - BEFORE;
+    let columns = if out.is_terminal() { columns.clamp(40, WIDEST) } else { WIDEST };
+    for line in lines(found, redacted, columns) {
+        writeln!(out, "{line}")?;
+    }
+    out.flush()
+}
+
+/// All of them in lines no wider than so many cells, and what it comes to.
+pub(super) fn lines(found: &[Finding], redacted: &Redacted, columns: u16) -> Vec<String> {
+    let mut out = Vec::new();
+    let room = usize::from(columns) - BEFORE;
     for Finding { area, state, words, advice } in found {
         let mark = match state {
             State::Well => "ok",
@@ -139,7 +157,7 @@ fn in_words(found: &[Finding], redacted: &Redacted) -> io::Result<()> {
         let lines = wrap::plain(&redacted.tell(words), Style::new(), room);
         for (row, line) in lines.iter().enumerate() {
             let (mark, area) = if row == 0 { (mark, *area) } else { ("", "") };
-            writeln!(out, " {mark:2}  {area:11} {line}")?;
+            out.push(format!(" {mark:2}  {area:11} {line}"));
         }
         for (row, line) in advice
             .iter()
@@ -147,17 +165,17 @@ fn in_words(found: &[Finding], redacted: &Redacted) -> io::Result<()> {
             .enumerate()
         {
             let arrow = if row == 0 { "->" } else { "  " };
-            writeln!(out, "{:BEFORE$}{arrow} {line}", "")?;
+            out.push(format!("{:BEFORE$}{arrow} {line}", ""));
         }
     }
     let count = |state| found.iter().filter(|finding| finding.state == state).count();
-    let words = match count(State::Wrong) {
+    out.push(String::new());
+    out.push(match count(State::Wrong) {
         0 => "Nothing is wrong.".to_owned(),
         1 => "One thing is wrong: see !! above.".to_owned(),
         many => format!("{many} things are wrong: see !! above."),
-    };
-    writeln!(out, "\n{words}")?;
-    out.flush()
+    });
+    out
 }
 
 #[cfg(test)]
@@ -172,5 +190,10 @@ mod tests {
             redacted.tell("sk-1234-longer and sk-1234 in /home/ada/x\n\u{1b}[31mred"),
             "… and … in ~/x red"
         );
+        // One that nobody knew of goes before the line is broken, and so as a whole.
+        let unknown = format!("github_pat_{}", "a1".repeat(60));
+        let found = [Finding::well("settings", format!("model.profile = {unknown:?}"))];
+        let lines = lines(&found, &redacted, 40).join("\n");
+        assert!(lines.contains("[masked]") && !lines.contains("a1a1"), "{lines}");
     }
 }

@@ -108,7 +108,7 @@ pub(super) fn stage(stage: Stage, named: Option<&Path>, places: &Places) -> Vec<
     let area = "stage";
     // A folder that is not there is told of elsewhere.
     let Ok(folder) = folder(named) else { return Vec::new() };
-    let told = "commands of a dry run do not run; it is said what would have";
+    let told = "commands of a dry run do not run; what comes of them is an example, or made up as said below";
     if stage == Stage::Off {
         let words = format!("none: dry_run.stage is \"off\" in the settings; {told}");
         return vec![Finding::note(area, words, "leave dry_run.stage out to have it")];

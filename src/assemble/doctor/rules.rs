@@ -185,8 +185,8 @@ fn runs(program: &str) -> Result<(), &'static str> {
     }
 }
 
-/// The second reader's model.
-fn reader(
+/// A model that is asked beside the talk.
+pub(super) fn reader(
     settings: &Settings,
     credentials: &Credentials,
     flags: &Overrides,

@@ -1,11 +1,12 @@
 //! The settings: what is wrong with them, what is set, and where each value came from.
 
 use super::finding::Finding;
-use crate::config::known::{ANY, SETTINGS};
+use crate::config::known::{ANY, NAMED, SETTINGS};
 use crate::config::{Origin, Settings};
 use crate::store::Places;
 use crate::tui::keys::Keymap;
 use crate::tui::theme::load::Themes;
+use std::collections::BTreeSet;
 use toml::{Table, Value};
 
 /// Letters of a value that are shown.
@@ -50,12 +51,23 @@ pub(super) fn look(settings: &Settings, places: &Places) -> Vec<Finding> {
     found
 }
 
+/// Every setting as it holds, a line each: those that come with the program too, but for profiles and hooks nobody set.
+pub(super) fn as_they_hold(settings: &Settings) -> Vec<String> {
+    let values = Table::try_from(&settings.config).unwrap_or_default();
+    let plain = SETTINGS.iter().filter(|(section, name, _)| !section.ends_with(ANY) && *name != ANY);
+    let mut paths: BTreeSet<String> = plain.map(|(section, name, _)| format!("{section}.{name}")).collect();
+    paths.extend(settings.origins().map(|(path, _)| path.to_owned()));
+    let line = |path: String| format!("{path} = {} from {}", value(&values, &path), settings.origin(&path));
+    paths.into_iter().map(line).collect()
+}
+
 /// A setting's value as it is written, where it may be shown.
 fn value(values: &Table, path: &str) -> String {
     let mut parts: Vec<&str> = path.split('.').collect();
-    // A profile's name may have dots in it.
+    // The name of a profile or a hook may have dots in it.
     let (section, name) = match (parts.first().copied(), parts.pop()) {
         (Some("profiles"), Some(name)) => ("profiles.*", name),
+        (Some("hooks"), Some(name)) => ("hooks.*", name),
         (Some(section), Some(name)) => (section, name),
         (None, _) | (_, None) => return "…".to_owned(),
     };
@@ -66,8 +78,9 @@ fn value(values: &Table, path: &str) -> String {
         return "(not shown)".to_owned();
     }
     let above = path.strip_suffix(name).unwrap_or_default().trim_end_matches('.');
-    let table = match above.strip_prefix("profiles.") {
-        Some(profile) => values.get("profiles").and_then(|profiles| profiles.get(profile)),
+    let named = NAMED.iter().find_map(|of| Some((*of, above.strip_prefix(of)?.strip_prefix('.')?)));
+    let table = match named {
+        Some((of, named)) => values.get(of).and_then(|all| all.get(named)),
         None => values.get(above),
     };
     let value =
@@ -83,7 +96,7 @@ mod tests {
     #[test]
     fn r57_a_value_that_may_be_a_secret_is_not_shown() {
         let text = "[screen]\ntheme = \"dark\"\n[profiles.\"a.b\"]\nbase_url = \"https://h/v1\"\nheaders = { X = \"sk-1\" }\n\
-            key_command = [\"pass\", \"sk-2\"]\nproxy = \"http://u:sk-3@p:1\"\nidle_seconds = 7\n[keys]\nquit = \"f10\"\n";
+            key_command = [\"pass\", \"sk-2\"]\nproxy = \"http://u:sk-3@p:1\"\nidle_seconds = 7\n[hooks.\"a.b\"]\ncommand = \"x sk-4\"\nseconds = 3\n[keys]\nquit = \"f10\"\n";
         let settings = Settings::from_layers(
             [crate::config::read::read(text, "f")],
             &|_| None,
@@ -98,10 +111,16 @@ mod tests {
             ("profiles.a.b.key_command", "(not shown)"),
             ("profiles.a.b.proxy", "(not shown)"),
             ("profiles.a.b.idle_seconds", "7"),
+            ("hooks.a.b.seconds", "3"),
+            ("hooks.a.b.command", "(not shown)"),
             ("keys.quit", "[\"f10\"]"),
             ("nothing.at_all", "(not shown)"),
         ] {
             assert_eq!(value(&values, path), expected, "{path}");
         }
+        let all = as_they_hold(&settings);
+        assert!(all.contains(&"screen.theme = \"dark\" from f:2".to_owned()), "{all:#?}");
+        assert!(all.contains(&"screen.mouse = true from the default".to_owned()), "{all:#?}");
+        assert!(all.iter().all(|line| !line.contains("sk-")), "{all:#?}");
     }
 }

@@ -96,9 +96,18 @@ impl Writer {
             Event::SoftBreak => self.out.push('\n'),
             Event::HardBreak => self.out.push_str("<br>\n"),
             Event::Rule => self.out.push_str("<hr>\n"),
-            Event::TaskListMarker(done) => self.out.push_str(if done { "☑ " } else { "☐ " }),
+            Event::TaskListMarker(done) => self.task(done),
             Event::FootnoteReference(name) => self.text(&format!("[{name}]").into()),
         }
+    }
+
+    /// A box in place of the point of its list.
+    fn task(&mut self, done: bool) {
+        let item = self.out.rfind("<li>").filter(|at| matches!(&self.out[at + 4..], "" | "<p>"));
+        if let Some(at) = item {
+            self.out.replace_range(at..at + 4, "<li class=\"task\">");
+        }
+        self.out.push_str(if done { "☑ " } else { "☐ " });
     }
 
     fn text(&mut self, text: &CowStr<'_>) {

@@ -192,7 +192,7 @@ fn what_was_said_is_in_order_with_who_decided_and_what_came_of_it() {
     let read = read(
         &[
             json!({ "kind": "said", "text": "1. fix\n    it" }),
-            json!({ "kind": "replied", "text": "I **will**:\n\n```rust\nfn main() {}\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |",
+            json!({ "kind": "replied", "text": "I **will**:\n\n```rust\nfn main() {}\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n- [x] a\n- [ ] b\n\n- c",
                 "model": "m", "calls": [{ "id": "a", "name": "bash_exec", "arguments": "{}" }] }),
             json!({ "kind": "planned", "call": "a", "title": "t", "summary": "make", "access": { "reach": "nothing" },
                 "preview": { "as": "command", "what": { "command": "make", "folder": "/p", "seconds": 3 } },
@@ -211,6 +211,9 @@ fn what_was_said_is_in_order_with_who_decided_and_what_came_of_it() {
         "I <strong>will</strong>:",
         "<span class=\"k\">fn</span>",
         "<td class=\"right\">2</td>",
+        "<li class=\"task\"><p>☑ a</p>",
+        "<li class=\"task\"><p>☐ b</p>",
+        "<li><p>c</p>",
         "✓ <code>bash_exec</code> make",
         "asked you because make runs the project&#39;s own code",
         "you said yes, this time · y ·",

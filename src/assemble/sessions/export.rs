@@ -1,12 +1,11 @@
 //! Writes a session as markdown, HTML or JSON.
 
-use super::{Desk, Mistake, say};
+use super::{Desk, say};
 use crate::assemble::document::{self, Document, html, json, markdown};
+use crate::assemble::handed;
 use crate::cli::sessions::Format;
-use crate::store::private;
-use anyhow::{Context, Result};
-use std::io::{self, ErrorKind, Write};
-use std::path::Path;
+use anyhow::Result;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 impl Desk<'_> {
@@ -14,7 +13,7 @@ impl Desk<'_> {
         let id = self.find(named)?;
         let file = self.cli.kept.output.as_deref();
         if let Some(file) = file {
-            may_write(file, self.cli.kept.force)?;
+            handed::may_write(file, self.cli.kept.force, "--force writes over it")?;
         }
         let read = self.read(&id)?;
         let format = self.cli.kept.format.unwrap_or_default();
@@ -33,7 +32,7 @@ impl Desk<'_> {
                 out.flush()?;
             }
             Some(file) => {
-                write(file, &text, self.cli.kept.force)?;
+                handed::write(file, &text, self.cli.kept.force)?;
                 say(&format!("session {id} is written to {}", file.display()))?;
             }
         }
@@ -42,30 +41,4 @@ impl Desk<'_> {
         }
         Ok(ExitCode::SUCCESS)
     }
-}
-
-/// Says what is wrong with a place before anything is done for it.
-fn may_write(file: &Path, force: bool) -> Result<()> {
-    match std::fs::symlink_metadata(file) {
-        Ok(about) if !about.is_file() => {
-            Err(Mistake(format!("{} is there and is no plain file", file.display())).into())
-        }
-        Ok(_) if !force => {
-            let words = format!("{} is there already; --force writes over it", file.display());
-            Err(Mistake(words).into())
-        }
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(Mistake(format!("{}: {error}", file.display())).into()),
-    }
-}
-
-/// The whole file or none, for its owner alone; one that came to be there meanwhile stays.
-fn write(file: &Path, text: &str, force: bool) -> Result<()> {
-    let file = std::path::absolute(file)?;
-    let written = match force {
-        true => private::replace(&file, text.as_bytes()),
-        false => private::make(&file, |out| out.write_all(text.as_bytes())),
-    };
-    written.with_context(|| format!("{} could not be written", file.display()))
 }

@@ -73,7 +73,7 @@ fn row(session: &Listed, is_open: bool, all: bool, columns: Option<usize>) -> St
         (is_open, "open elsewhere"),
         (session.from.is_some(), "a copy"),
         (session.dry_run, "dry run"),
-        (session.waits, "a question waits"),
+        (session.waits, "waits for you"),
     ];
     let mut parts = vec![title(session)];
     parts.extend(marks.iter().filter(|(is, _)| *is).map(|(_, words)| (*words).to_owned()));

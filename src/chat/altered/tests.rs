@@ -132,7 +132,7 @@ fn what_would_have_been_asked_is_told_with_its_reason() {
         let settled =
             Entry::Settled { call: "a".into(), outcome, took_ms: 1, sha256: Digest::default(), staged };
         let staging = Staging::new(vec![], &[replied, planned, settled]);
-        (staging.steps[0].asks.clone(), staging.steps[0].staged)
+        (staging.steps[0].asks.clone(), staging.steps[0].staged.clone())
     };
     let asked =
         "this is a dry run; for real you would have been asked, because make runs the project's own code";

@@ -1,7 +1,7 @@
 //! A record as JSON: fields that are added to, never renamed.
 
 use super::{Holds, Record};
-use crate::chat::{Advice, Adviser, Answer, By, Decision, Digest, Entry, Outcome, Status};
+use crate::chat::{Advice, Adviser, Answer, By, Decision, Digest, Entry, Outcome, Staged, Status};
 use serde_json::{Value, json};
 
 impl Record<'_> {
@@ -10,7 +10,7 @@ impl Record<'_> {
     ///
     /// `call`, `tool`, `arguments` (the text that the model sent), `asked_at`; `summary`, `access`, `destroys`, `verdict`, `why`,
     /// `files`, `environment` (as it was judged last); `consulted` (whoever was asked before that); `decision`, `who`, `key`, `after_ms`, `words`, `grant`,
-    /// `decided_at`; `edits`; `outcome`, `result`, `took_ms`, `ended_at`, `staged` (how a rehearsed result came about); `sha256`, `holds`, `wrong`; `steps`; `sub_agent`
+    /// `decided_at`; `edits`; `outcome`, `result`, `took_ms`, `ended_at`, `staged` (how a rehearsed result came about), `simulated` (what else is known of that); `sha256`, `holds`, `wrong`; `steps`; `sub_agent`
     /// (the name of the one whose call it is).
     pub fn json(&self, time: &dyn Fn(usize) -> Option<u64>) -> Value {
         let mut object = json!({
@@ -87,9 +87,11 @@ fn ended(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Value {
     match settled {
         Some((at, Entry::Settled { outcome, took_ms, staged, .. })) => json!({
             "outcome": outcome_word(outcome), "result": outcome.text(), "took_ms": took_ms, "ended_at": time(*at),
-            "staged": staged,
+            "staged": staged.as_ref().map(Staged::word), "simulated": staged.as_ref().map(Staged::json),
         }),
-        _ => json!({ "outcome": "open", "result": null, "took_ms": null, "ended_at": null, "staged": null }),
+        _ => {
+            json!({ "outcome": "open", "result": null, "took_ms": null, "ended_at": null, "staged": null, "simulated": null })
+        }
     }
 }
 

@@ -160,10 +160,10 @@ fn r18_calls_of_one_reply_have_a_record_each_and_what_belongs_to_none_is_left_ou
 
 /// The fields that programs may rely on.
 #[rustfmt::skip]
-const FIELDS: [&str; 30] = [
+const FIELDS: [&str; 31] = [
     "call", "tool", "arguments", "asked_at", "summary", "access", "destroys", "verdict", "why", "files",
     "environment", "consulted", "decision", "who", "key", "after_ms", "words", "grant", "decided_at", "edits", "outcome",
-    "result", "took_ms", "ended_at", "staged", "sha256", "holds", "wrong", "steps", "sub_agent",
+    "result", "took_ms", "ended_at", "staged", "simulated", "sha256", "holds", "wrong", "steps", "sub_agent",
 ];
 
 #[test]

@@ -46,6 +46,9 @@ fn r57_tokens_are_known_by_how_they_begin() {
     check(&format!("ghp_{long}"), "ghp_[masked]");
     check(&format!("\"{}\"", "AKIA".to_owned() + "ABCDEFGH12345678"), "\"AKIA[masked]\"");
     check(&format!("sk-{long}\nsk-{long}"), "sk-[masked]\nsk-[masked]");
+    // A text within a text has its ends of lines as escapes.
+    check(&format!("a\\nghp_{long}\\tsk-{long}"), "a\\nghp_[masked]\\tsk-[masked]");
+    check(&format!("--token ghp_{long}"), "--token ghp_[masked]");
     check(&format!("é sk-{long} 漢"), "é sk-[masked] 漢");
 }
 
@@ -71,6 +74,7 @@ fn r57_what_is_called_a_secret_is_one() {
     check("export DB_PASSWORD='correcthorse'", "export DB_PASSWORD='[masked]'");
     check("password = \"hunter2hunter2\"", "password = \"[masked]\"");
     check("{\\\"client_secret\\\": \\\"abcdefghij\\\"}", "{\\\"client_secret\\\": \\\"[masked]\\\"}");
+    check("curl --password=abcdefghij x", "curl --password=[masked] x");
     check("aws_secret_access_key=abcdefghij/klm", "aws_secret_access_key=[masked]");
 }
 
@@ -81,6 +85,8 @@ fn r57_a_private_key_goes_whole_whatever_stands_before_its_lines() {
     let masked = "x\n-----BEGIN RSA PRIVATE KEY-----[masked]-----END RSA PRIVATE KEY-----\ny";
     check(&key("MIIEabc\ndef\n"), masked);
     check(&key("+MIIEabc\n+def\n+"), masked);
+    check("key-----BEGIN PRIVATE KEY-----MII", "key-----BEGIN PRIVATE KEY-----[masked]");
+    check("\\n-----BEGIN PRIVATE KEY-----\\nMII", "\\n-----BEGIN PRIVATE KEY-----[masked]");
     check("-----BEGIN OPENSSH PRIVATE KEY-----\nMII", "-----BEGIN OPENSSH PRIVATE KEY-----[masked]");
     check(
         "-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----",
@@ -112,6 +118,43 @@ fn what_is_no_secret_stays() {
     ] {
         check(text, text);
     }
+}
+
+#[test]
+fn r64_hostile_text_costs_no_more_than_its_length() {
+    use rustix::time::{ClockId, clock_gettime};
+    let parts = [
+        "secret=$",
+        "KEY=x.",
+        "secret=a(",
+        "KEY=[",
+        "password ",
+        "password\"",
+        "eyJ",
+        "eyJ.",
+        "://",
+        "://a:",
+        "bearer ",
+        "-----BEGIN ",
+        "-----BEGIN PRIVATE KEY",
+        "-----END ",
+        "SG.",
+        "sk-",
+        "\\",
+        "-",
+        "\\n-",
+        "é-----BEGIN ",
+    ];
+    for part in parts {
+        let text = part.repeat(60_000 / part.len());
+        // The work of this thread alone: a machine that is busy with much else makes it no more.
+        let began = clock_gettime(ClockId::ThreadCPUTime);
+        mask(&text);
+        let took = clock_gettime(ClockId::ThreadCPUTime) - began;
+        assert!(took.tv_sec < 2, "{part:?} took {took:?}");
+    }
+    let long = "aB3".repeat(LONGEST);
+    check(&format!("KEY={long} b"), "KEY=[masked] b");
 }
 
 proptest::proptest! {

@@ -7,6 +7,7 @@
 pub mod keep;
 mod one;
 pub mod read;
+mod wide;
 
 use super::{Origin, Problem, brought, file, trust};
 use crate::policy::{Holds, Rule, Rules};
@@ -114,12 +115,15 @@ impl Book {
             loaded.rules.broken.get_or_insert(why);
         }
         for rule in sheet.rules {
-            let elsewhere = matches!(&rule.holds, Holds::Project(project) if *project != self.folder);
             let over = !rule.expires.is_empty() && rule.expires.as_str() < today;
-            match (elsewhere, over) {
-                (true, _) => {}
-                (false, true) => loaded.expired.push(rule),
-                (false, false) => list.push(rule),
+            match (wide::holds_in(&rule, &self.folder), over) {
+                (false, _) => {}
+                (true, true) => loaded.expired.push(rule),
+                (true, false) => {
+                    let also = wide::also(&rule, &self.folder);
+                    list.push(rule);
+                    list.extend(also);
+                }
             }
         }
     }

@@ -47,9 +47,9 @@ pub fn finding() -> String {
         "The test measures real time:
 
 ```rust
-let began = Instant::now();                                // {TEST}:{clock}
+let began = Instant::now();                      // {TEST}:{clock}
 // … one wait of 20 ms …
-assert!(began.elapsed() < Duration::from_millis(25));      // {TEST}:{limit}
+assert!(began.elapsed() < from_millis(25));      // {TEST}:{limit}
 ```
 
 The wait itself is at {LIBRARY}:{wait}. On a busy machine it takes longer than the test allows:

@@ -1,7 +1,9 @@
 //! Why a program is asked about, and whether what it does may be beyond taking back.
 
+use super::refused::CHANGERS;
+use super::{How, Touch};
 use crate::chat::Reach;
-use crate::policy::shell::{Simple, Word};
+use crate::policy::shell::{Simple, Word, is_launcher, is_shell};
 
 /// They reach others, or what other programs and people rely on.
 #[rustfmt::skip]
@@ -19,7 +21,8 @@ const OUTSIDE: &[&str] = &[
     "umount", "crontab", "at", "batch", "chown", "chgrp", "useradd", "userdel", "usermod", "passwd", "iptables", "nft",
     "ip", "ifconfig", "sysctl", "modprobe", "insmod", "dd", "shred", "fdisk", "parted", "wipefs", "mkswap", "apt",
     "apt-get", "dpkg", "dnf", "yum", "rpm", "pacman", "apk", "brew", "snap", "flatpak", "docker", "podman", "nerdctl",
-    "chroot", "unshare", "nsenter", "loginctl", "hostnamectl", "timedatectl", "defaults", "osascript",
+    "chroot", "unshare", "nsenter", "loginctl", "hostnamectl", "timedatectl", "defaults", "osascript", "busctl",
+    "dbus-send", "gdbus", "qdbus", "xdg-open", "gio",
 ];
 
 /// With one of these words they do.
@@ -46,6 +49,41 @@ const BUILDS: &[&str] = &[
     "prettier", "ruff", "mypy", "black", "pre-commit", "ctest", "rustc", "gcc", "cc", "clang", "g++",
 ];
 
+/// Options behind which stands where a program works.
+const PLACES: &[&str] =
+    &["-C", "--directory", "--git-dir", "--work-tree", "--prefix", "--manifest-path", "--cwd", "--chdir"];
+
+/// What a program that is asked about touches by its words: whoever knows the folder says whether that is in the project.
+pub(super) fn touched(simple: &Simple, folders: &[String]) -> Vec<Touch> {
+    let touch = |word: Word, how: How| Touch { word, folders: folders.to_vec(), how };
+    let mut touches = Vec::new();
+    if folders.iter().any(|folder| !folder.is_empty()) {
+        touches.push(touch(Word::Known(".".to_owned()), How::Works));
+    }
+    let changes = simple.program().is_some_and(|program| CHANGERS.contains(&program));
+    let (mut is_place, mut behind_places) = (false, false);
+    for word in simple.arguments().iter().filter(|word| !matches!(word, Word::Unknown(_))) {
+        let held =
+            word.known().and_then(|text| text.split_once('=')).filter(|(name, _)| PLACES.contains(name));
+        if let Some((_, place)) = held {
+            touches.push(touch(named(place), How::Works));
+        } else if is_place {
+            touches.push(touch(word.clone(), How::Works));
+        } else if changes && !word.shown().starts_with('-') && !behind_places {
+            touches.push(touch(word.clone(), How::Append));
+        }
+        is_place = word.known().is_some_and(|text| PLACES.contains(&text));
+        // What it looks through stands before what it looks for.
+        behind_places |= simple.program() == Some("find") && word.shown().starts_with(['-', '(', '!']);
+    }
+    touches
+}
+
+/// What a name stands for that is part of a word: no shell replaces a `~` there, but a program may.
+fn named(name: &str) -> Word {
+    if name.starts_with('~') { Word::Home(name.to_owned()) } else { Word::Known(name.to_owned()) }
+}
+
 /// Whether what it does may be beyond taking back.
 pub(super) fn of(simple: &Simple) -> Reach {
     let Some(program) = simple.program() else { return Reach::Runs };
@@ -56,6 +94,9 @@ pub(super) fn of(simple: &Simple) -> Reach {
     let network = simple.redirects.iter().any(|redirect| format!("{redirect:?}").contains("/dev/tcp/"));
     if OUTSIDE.contains(&program) || program.starts_with("mkfs") || publishes || network {
         return Reach::Outside;
+    }
+    if is_launcher(program) || reads_its_lines(simple) {
+        return Reach::Unclear;
     }
     // Whoever is handed words that nobody knows may do it to anything.
     let unknown = simple.arguments().iter().any(|word| matches!(word, Word::Unknown(_)));
@@ -69,12 +110,22 @@ pub(super) fn of(simple: &Simple) -> Reach {
     if changes && (unknown || simple.arguments().iter().any(far)) { Reach::Outside } else { Reach::Runs }
 }
 
+/// Whether it is a shell that takes what it runs from elsewhere: a here-document, a pipe, a file that is fed to it.
+fn reads_its_lines(simple: &Simple) -> bool {
+    let known = |text: &str| simple.arguments().iter().any(|word| word.known() == Some(text));
+    let told = simple.inline.is_some() || (simple.script.is_some() && !known("-s"));
+    simple.program().is_some_and(is_shell) && !told && !known("--version")
+}
+
 /// Why a program that is on no list is asked about.
 pub(super) fn why(simple: &Simple, name: &str) -> String {
     let shown: String = name.chars().take(60).collect();
     let shown = shown.escape_debug();
     if matches!(name, "eval" | "source" | "." | "exec" | "trap") && simple.script.is_none() {
         return format!("{shown} runs what it is given");
+    }
+    if reads_its_lines(simple) {
+        return format!("{shown} runs what comes in, which is not read before");
     }
     if simple.inline.is_some() {
         return format!("{shown} runs code that stands in the line");
@@ -85,6 +136,9 @@ pub(super) fn why(simple: &Simple, name: &str) -> String {
     }
     if OUTSIDE.contains(&name) {
         return format!("{shown} reaches beyond the project");
+    }
+    if is_launcher(name) {
+        return format!("{shown} runs what it is given");
     }
     if BUILDS.contains(&name) {
         return format!("{shown} runs the project's own code");

@@ -254,7 +254,9 @@ pub(super) fn git(words: &[Word]) -> Touched {
         },
         _ => return Err(changes(name)),
     };
-    if let Some(format) = given.words(&["--format", "--pretty"]).find(|format| format.contains("%G")) {
+    if let Some(format) =
+        given.words(&["--format", "--pretty", "--sort"]).find(|format| checks_signatures(format))
+    {
         let shown: String = format.chars().take(40).collect();
         return Err(format!("“{}” lets git run gpg", shown.escape_debug()));
     }
@@ -266,9 +268,9 @@ pub(super) fn git(words: &[Word]) -> Touched {
     }
     for word in given.operands {
         let Some(text) = word.known() else { return Err(unknown(&word)) };
-        // `HEAD:.env` names a file too.
-        if let Some((_, path)) = text.split_once(':').filter(|(_, path)| !path.is_empty()) {
-            touched.push((Word::Known(path.to_owned()), How::Names));
+        // `HEAD:.env`, `:0:.env` and `:(top).env` name a file too.
+        for (at, _) in text.match_indices([':', ')']) {
+            touched.push((Word::Known(text[at + 1..].to_owned()), How::Names));
         }
         for end in
             text.split("..").filter(|end| !end.is_empty() && !text.contains("../") && !text.contains("/.."))
@@ -279,6 +281,12 @@ pub(super) fn git(words: &[Word]) -> Touched {
     }
     touched.retain(|(word, _)| word.known() != Some(""));
     Ok(touched)
+}
+
+/// Whether git looks at signatures for this, by running gpg: `%G?`, with a sign between too, and `%(signature)`.
+fn checks_signatures(format: &str) -> bool {
+    let starts = |piece: &str| piece.strip_prefix(['+', '-', ' ']).unwrap_or(piece).starts_with('G');
+    format.split('%').skip(1).any(starts) || format.contains("signature")
 }
 
 /// Names behind these make or move something, unless a list is asked for.

@@ -50,12 +50,13 @@ use Operands::{Below, Contents, Names, One, Words};
 
 #[rustfmt::skip]
 const READS: &[Reads] = &[
-    long("ls", "aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1", "IwT", &[
+    // None of these has the option by which it goes where links lead.
+    long("ls", "aAbBcCdfFgGhHiklmnNopqQrRsStuUvxXZ1", "IwT", &[
         "all", "almost-all", "human-readable", "recursive", "reverse", "color", "color=", "sort=", "time=", "size",
         "group-directories-first", "classify", "file-type", "full-time", "si", "inode", "directory", "no-group",
         "numeric-uid-gid", "block-size=", "hide=", "ignore=", "time-style=", "format=", "literal", "escape", "zero",
     ], Names),
-    long("tree", "adfilspughDrtCnqNQFJXUv", "LPI", &["dirsfirst", "noreport", "gitignore", "prune", "du"], Names),
+    long("tree", "adfispughDrtCnqNQFJXUv", "LPI", &["dirsfirst", "noreport", "gitignore", "prune", "du"], Names),
     long("cat", "AbeEnstTuv", "", &["number", "number-nonblank", "show-all", "show-ends", "show-tabs", "squeeze-blank"], Contents),
     Reads { name: "head", options: Options { flags: "qvz", taking: "nc", long: &["lines=", "bytes=", "quiet", "silent", "verbose"],
         long_taking: &["lines", "bytes"], numbers: true }, operands: Contents },
@@ -77,7 +78,7 @@ const READS: &[Reads] = &[
     short("comm", "123", "", Contents),
     long("file", "bhiLNnprv0", "", &["brief", "mime", "mime-type", "mime-encoding", "dereference", "no-dereference"], Contents),
     long("stat", "Lftx", "c", &["format=", "printf=", "dereference", "terse", "file-system"], Names),
-    long("du", "abcDhHklLmPsSx0", "dBt", &[
+    long("du", "abcDhHklmPsSx0", "dBt", &[
         "max-depth=", "summarize", "human-readable", "all", "apparent-size", "total", "exclude=", "one-file-system",
         "bytes", "si", "block-size=",
     ], Names),
@@ -152,6 +153,12 @@ pub(super) fn touched(simple: &Simple) -> Touched {
         words = &found;
     }
     if let Some(reads) = READS.iter().find(|reads| reads.name == name) {
+        // It takes words from a file that is named behind `@`, wherever that stands.
+        if name == "strings"
+            && !words.iter().all(|word| word.known().is_some_and(|text| !text.starts_with('@')))
+        {
+            return Err("strings may be told by a file what else it reads".to_owned());
+        }
         let given = options::read(name, &reads.options, words)?;
         return operands(reads, &given);
     }
@@ -207,7 +214,7 @@ fn operands(reads: &Reads, given: &Given) -> Touched {
         Operands::Names if given.operands.is_empty() => Ok(vec![(word("."), How::Names)]),
         Operands::Names => all(How::Names),
         Operands::Contents => all(How::Contents),
-        Operands::Below => all(How::Below { hidden: true, without: Vec::new(), links: false }),
+        Operands::Below => all(How::Below { hidden: true, without: Vec::new(), links: true }),
         Operands::One if given.operands.len() > 1 => Err(format!("{} writes to a second file", reads.name)),
         Operands::One => all(How::Contents),
         Operands::Words => plain(&given.operands),

@@ -1,6 +1,7 @@
 //! What is refused in every mode and whatever was allowed: what takes the decision out of the person's hands, and what
 //! cannot be taken back by anyone. It looks at what could be made out even of a line that is not followed.
 
+use super::{Folders, below};
 use crate::policy::shell::{Place, Reading, Redirect, Simple, Within, Word, base, is_interpreter, is_shell};
 
 /// They give a command more rights than the person's own.
@@ -19,7 +20,7 @@ const DOWNLOADS: &[&str] = &[
 
 /// They change the files they are given.
 #[rustfmt::skip]
-const CHANGERS: &[&str] = &[
+pub(super) const CHANGERS: &[&str] = &[
     "rm", "rmdir", "unlink", "mv", "cp", "ln", "tee", "touch", "mkdir", "install", "truncate", "dd", "sed", "perl",
     "chmod", "chown", "rsync", "shred", "sponge", "ed", "ex", "vi", "vim", "nano", "patch", "tar", "unzip", "wipefs",
     "fdisk", "parted", "sgdisk", "blkdiscard", "mkswap", "find",
@@ -30,7 +31,13 @@ const PROTECTED: &[&str] = &["main", "master"];
 
 /// Why the line is refused, in words that follow “because”.
 pub(super) fn refused(reading: &Reading) -> Option<String> {
-    let of_one = reading.commands.iter().find_map(one);
+    let mut folders = Folders::default();
+    let of_one = reading.commands.iter().find_map(|simple| {
+        let at = folders.at(simple);
+        let refused = at.iter().find_map(|folder| one(simple, folder));
+        folders.after(simple);
+        refused
+    });
     of_one.or_else(|| downloaded(reading)).or_else(|| {
         // What could not be parsed may be run all the same, line by line.
         let lost = reading.unclear.is_some();
@@ -46,10 +53,11 @@ fn privilege(name: &str) -> String {
     format!("{name} gives a command more rights than yours")
 }
 
-fn one(simple: &Simple) -> Option<String> {
+/// Why one part is refused, where relative names begin in this folder.
+fn one(simple: &Simple, folder: &str) -> Option<String> {
     for redirect in &simple.redirects {
         if let Redirect::Write(word) | Redirect::Append(word) = redirect
-            && let Some(why) = written(word)
+            && let Some(why) = written(&seen_from(folder, word))
         {
             return Some(why);
         }
@@ -62,6 +70,11 @@ fn one(simple: &Simple) -> Option<String> {
     if program == "aye" && simple.arguments().iter().any(mode) {
         return Some("how much runs without asking is set by you alone".to_owned());
     }
+    if program == "aye"
+        && simple.arguments().iter().any(|word| matches!(word.known(), Some("trust" | "untrust")))
+    {
+        return Some("what is trusted is said by you alone".to_owned());
+    }
     if CHANGERS.contains(&program) || program.starts_with("mkfs") {
         let only_reads =
             program == "find" && !simple.arguments().iter().any(|word| word.known() == Some("-delete"));
@@ -72,20 +85,32 @@ fn one(simple: &Simple) -> Option<String> {
                 None if program == "dd" => continue,
                 None => word.clone(),
             };
-            if let Some(why) = written(&word) {
+            if let Some(why) = written(&seen_from(folder, &word)) {
                 return Some(why);
             }
         }
     }
     match program {
-        "rm" => removes(simple),
+        "rm" => removes(simple, folder),
         "find" if simple.arguments().iter().any(|word| word.known() == Some("-delete")) => {
-            let everything =
-                simple.arguments().iter().take_while(|word| !word.shown().starts_with('-')).any(everything);
+            let everything = simple
+                .arguments()
+                .iter()
+                .take_while(|word| !word.shown().starts_with('-'))
+                .any(|word| everything(&seen_from(folder, word)));
             everything.then(|| "it deletes all of the system or of your home".to_owned())
         }
         "git" => pushes(simple.arguments()),
         _ => None,
+    }
+}
+
+/// A name as it is seen from `folder`.
+fn seen_from(folder: &str, word: &Word) -> Word {
+    match word {
+        Word::Known(text) => Word::Known(below(folder, text)),
+        Word::Pattern(text) => Word::Pattern(below(folder, text)),
+        Word::Home(_) | Word::Unknown(_) => word.clone(),
     }
 }
 
@@ -153,13 +178,14 @@ fn everything(word: &Word) -> bool {
     ) || of_home.is_some_and(|rest| !rest.contains('/'))
 }
 
-fn removes(simple: &Simple) -> Option<String> {
+fn removes(simple: &Simple, folder: &str) -> Option<String> {
     let has = |letters: &[char], long: &str| {
         simple.arguments().iter().filter_map(Word::known).any(|text| {
             text == long || (text.starts_with('-') && !text.starts_with("--") && text.contains(letters))
         })
     };
-    let all = has(&['r', 'R'], "--recursive") && simple.arguments().iter().any(everything);
+    let all = has(&['r', 'R'], "--recursive")
+        && simple.arguments().iter().any(|word| everything(&seen_from(folder, word)));
     (all || has(&[], "--no-preserve-root")).then(|| "it deletes all of the system or of your home".to_owned())
 }
 

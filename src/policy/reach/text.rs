@@ -90,6 +90,17 @@ fn piece(text: &str, mark: char) -> Option<&str> {
     while let Some((at, letter)) = letters.next() {
         match letter {
             '\n' => return None,
+            // `[:alpha:]` within them does not close them.
+            '[' if open && text[at + 1..].starts_with([':', '.', '=']) => {
+                let sign = &text[at + 1..at + 2];
+                let inside = text[at + 2..].find(&format!("{sign}]"))?;
+                let end = at + 2 + inside + 1;
+                // A mark in there is not agreed on either.
+                if text[at..end].contains([mark, '\\', '\n']) {
+                    return None;
+                }
+                while letters.next().is_some_and(|(next, _)| next < end) {}
+            }
             '\\' => drop(letters.next().filter(|(_, next)| *next != '\n')?),
             '[' => {
                 open = true;
@@ -178,6 +189,8 @@ mod tests {
             "1,+3p",
             " 1p ; 2p\n3p",
             "s/[a-z]/x/",
+            "s/[[:space:]]*$//",
+            "s/^[[:blank:]a-z]//;s|/[[=a=]x]*|/|g",
             "s/\\/x/\\/y/",
         ] {
             assert!(prints(script), "{script}");
@@ -217,6 +230,11 @@ mod tests {
             "n",
             "1~2e",
             "sxaxbxe",
+            // To some the second mark stands within brackets.
+            "s|[[:alpha:]|]|1;s|w out|x|",
+            "s/[[:a:]/]/1;s/e;/x/p",
+            "s/[[.a.]/]/1;s/e;/x/p",
+            "s|[[:a|b:]]|1|",
         ] {
             assert!(!prints(script), "{script}");
         }

@@ -66,6 +66,22 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
     ("pwsh", &["-c", "-Command"]),
 ];
 
+/// Programs that run what stands in their words and are not followed, since their options are not known well enough.
+#[rustfmt::skip]
+const LAUNCHERS: &[&str] = &[
+    "parallel", "watch", "script", "strace", "ltrace", "gdb", "valgrind", "perf", "flock", "entr", "expect", "unshare",
+    "nsenter", "chroot", "systemd-run", "systemd-inhibit", "taskset", "chrt", "setarch", "linux32", "linux64", "prlimit",
+    "setpriv", "runcon", "fakeroot", "fakechroot", "firejail", "bwrap", "proot", "xvfb-run", "dbus-run-session",
+    "dbus-launch", "choom", "numactl", "cgexec", "uclampset", "torsocks", "tsocks", "proxychains", "proxychains4",
+    "unbuffer", "chronic", "hyperfine", "rlwrap", "faketime", "eatmydata", "catchsegv", "start-stop-daemon", "run-parts",
+    "daemonize", "sshpass", "ssh-agent", "caffeinate", "tmux", "screen",
+];
+
+/// Whether the program runs what stands in its words, and is not followed.
+pub(in crate::policy) fn is_launcher(program: &str) -> bool {
+    LAUNCHERS.contains(&program) || program.starts_with("ld-linux")
+}
+
 /// Whether the program runs what it is given or what comes in: a shell or another interpreter.
 pub(in crate::policy) fn is_interpreter(program: &str) -> bool {
     let plain = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
@@ -134,7 +150,7 @@ pub(super) fn unwrap(mut simple: Simple, depth: usize, reading: &mut Reading) {
     } else if is_interpreter(&program) {
         interpreter(&program, &mut simple);
     } else if program == "find" {
-        inner = executed(&simple);
+        inner = executed(&simple, reading);
     } else if simple.words[0].known().is_some_and(|name| name.contains('/')) {
         simple.script = simple.words.first().cloned();
     }
@@ -270,9 +286,14 @@ fn interpreter(program: &str, simple: &mut Simple) {
 }
 
 /// What `find` runs.
-fn executed(simple: &Simple) -> Option<Vec<Vec<Word>>> {
+fn executed(simple: &Simple, reading: &mut Reading) -> Option<Vec<Vec<Word>>> {
     let mut found = Vec::new();
-    let mut words = simple.arguments().iter();
+    // A `+` ends it behind `{}`; elsewhere it is one more word to one `find`, and the end to another.
+    let arguments = simple.arguments();
+    if arguments.windows(2).any(|pair| is(&pair[1], &["+"]) && !is(&pair[0], &["{}"])) {
+        reading.unclear("it is not plain where what find runs ends");
+    }
+    let mut words = arguments.iter();
     while let Some(word) = words.next() {
         if is(word, &["-exec", "-execdir", "-ok", "-okdir"]) {
             let inner = words.by_ref().take_while(|word| !is(word, &[";", "+"]));

@@ -180,3 +180,33 @@ fn r24_a_full_disk_leaves_the_old_file_whole() {
     assert_eq!(left, ["a"]);
     assert_eq!(kept.unwrap(), b"old");
 }
+
+#[test]
+fn r14_what_is_ayes_own_is_sensitive_wherever_it_lies() {
+    let (_folder, disk) = project();
+    let own = disk.root().join("home/config");
+    let disk = disk.keeping(vec![own.clone()]);
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("rules.toml"), "x").unwrap();
+    symlink("home/config", disk.root().join("link")).unwrap();
+    for (path, expected) in [
+        ("home/config/rules.toml", true),
+        ("home/config", true),
+        ("home/config/new/deep", true),
+        ("link/rules.toml", true),
+        ("home/../home/config/rules.toml", true),
+        ("home/rules.toml", false),
+        ("home/configuration", false),
+        (".", false),
+    ] {
+        assert_eq!(disk.locate(path).unwrap().sensitive, expected, "{path}");
+    }
+    let mut met = Vec::new();
+    let all = disk.walk(&disk.locate(".").unwrap(), true, &mut |found| {
+        met.push((found.at.shown.display().to_string(), found.at.sensitive));
+        std::ops::ControlFlow::Continue(())
+    });
+    all.unwrap();
+    assert!(met.contains(&("home/config/rules.toml".to_owned(), true)), "{met:?}");
+    assert!(met.contains(&("home".to_owned(), false)), "{met:?}");
+}

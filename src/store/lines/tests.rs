@@ -1,6 +1,7 @@
 //! What a session's file holds after everything that can go wrong while it is written.
 
 use super::*;
+use rustix::io::Errno;
 use std::os::unix::fs::MetadataExt;
 
 fn said(text: &str) -> Entry {
@@ -11,17 +12,18 @@ fn header() -> Header {
     Header::new(SessionId("01J".into()), Path::new("/project"), "m", true)
 }
 
-/// Takes so many bytes, then fails, until it is told to take more.
+/// Takes so many bytes, then fails in this way, until it is told to take more.
 struct Full {
     room: usize,
     taken: Vec<u8>,
+    fails: Errno,
 }
 
 impl Write for Full {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = bytes.len().min(self.room);
         if written == 0 {
-            return Err(io::ErrorKind::StorageFull.into());
+            return Err(self.fails.into());
         }
         self.room -= written;
         self.taken.extend_from_slice(&bytes[..written]);
@@ -96,8 +98,10 @@ fn r53_what_the_disk_had_no_room_for_is_written_with_the_next() {
         }
         String::from_utf8(owed).unwrap().len()
     };
-    for room in 0..expected {
-        let (mut full, mut owed) = (Full { room, taken: Vec::new() }, Vec::new());
+    // A full disk, one that is only read from now on, one's share used up, a right that was lost, a disk that dies.
+    let kinds = [Errno::NOSPC, Errno::ROFS, Errno::DQUOT, Errno::ACCESS, Errno::IO];
+    for (room, fails) in (0..expected).zip(kinds.into_iter().cycle()) {
+        let (mut full, mut owed) = (Full { room, taken: Vec::new(), fails }, Vec::new());
         let mut failed = 0;
         for (seq, text) in [(1, "one"), (2, "two"), (3, "three")] {
             write_line(&mut owed, seq, &said(text)).unwrap();
@@ -171,4 +175,82 @@ fn a_file_that_was_deleted_while_in_use_is_written_anew() {
     let text = std::fs::read_to_string(lines.path()).unwrap();
     assert!(text.contains("before") && text.contains("after") && text.lines().count() == 3, "{text}");
     assert!(Lines::open(home.path(), &SessionId("01J".into())).is_err(), "it is locked as before");
+}
+
+#[test]
+fn r53_a_file_that_was_deleted_is_written_anew_when_the_full_disk_has_room_again() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lines = Lines::new(home.path(), &header());
+    lines.append(&said("before")).unwrap();
+    let held = std::fs::read(lines.path()).unwrap();
+    std::fs::remove_file(lines.path()).unwrap();
+    lines.goes_on_in(File::options().append(true).open("/dev/full").unwrap(), held);
+    assert_eq!(lines.append(&said("meanwhile")).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert!(lines.owes());
+    lines.file = None;
+    lines.append(&said("after")).unwrap();
+    let read = super::super::read(lines.path()).unwrap();
+    assert_eq!(read.entries, [said("before"), said("meanwhile"), said("after")]);
+    assert_eq!((read.header.unwrap().model, read.notices), ("m".into(), vec![]));
+}
+
+#[test]
+fn r54_a_session_that_is_removed_while_somebody_waits_for_it_stays_removed() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lines = Lines::new(home.path(), &header());
+    lines.append(&said("x")).unwrap();
+    let path = lines.path().to_owned();
+    let opened = std::thread::scope(|scope| {
+        let waits = scope.spawn(|| Lines::open(home.path(), &header().id).map(|_| ()));
+        // Whether it already waits or opens the file only then, the answer is the same.
+        std::thread::sleep(LOCK_PAUSE);
+        std::fs::remove_file(&path).unwrap();
+        drop(lines);
+        waits.join().unwrap()
+    });
+    let told = opened.unwrap_err().to_string();
+    assert!(told == "no session is called 01J" || told.contains("is open in another aye"), "{told}");
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_file_that_cannot_be_had_alone_is_not_left_behind() {
+    let home = tempfile::tempdir().unwrap();
+    let path = path(home.path(), &header().id);
+    std::fs::write(&path, "another's").unwrap();
+    let mut lines = Lines::new(home.path(), &header());
+    assert_eq!(lines.append(&said("x")).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "another's");
+}
+
+/// Counts how often it is written to.
+#[derive(Default)]
+struct Counts(Vec<Vec<u8>>);
+
+impl Write for Counts {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.push(bytes.to_vec());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn r50_an_entry_is_one_write_that_ends_its_line() {
+    let (mut file, mut owed) = (Counts::default(), Vec::new());
+    for (seq, text) in [(1, "one\ntwo".to_owned()), (2, "x".repeat(3_000_000)), (3, String::new())] {
+        write_line(&mut owed, seq, &said(&text)).unwrap();
+        pay(&mut file, &mut owed).unwrap();
+    }
+    assert_eq!(file.0.len(), 3);
+    for line in &file.0 {
+        assert_eq!(
+            line.iter().position(|byte| *byte == b'\n'),
+            Some(line.len() - 1),
+            "one line, with its end"
+        );
+    }
 }

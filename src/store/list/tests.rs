@@ -70,7 +70,7 @@ fn r52_one_bad_file_hides_no_other() {
             None,
             Some("the first line of the session is damaged"),
             Some("it is empty"),
-            Some("it cannot be read: it is not a file")
+            Some("it is not a file")
         ]
     );
     assert_eq!(sessions.latest(Path::new("/p")).unwrap().0, "01A");
@@ -150,6 +150,6 @@ fn a_pipe_in_place_of_a_session_keeps_nobody_waiting() {
     let (home, sessions) = sessions();
     let path = home.path().join("01A.jsonl");
     rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();
-    assert_eq!(sessions.all().unwrap()[0].broken.as_deref(), Some("it cannot be read: it is not a file"));
+    assert_eq!(sessions.all().unwrap()[0].broken.as_deref(), Some("it is not a file"));
     assert!(sessions.latest(Path::new("/p")).is_err());
 }

@@ -44,6 +44,16 @@ pub(super) fn is_plain(files: &dyn Reader) -> Result<(), String> {
     if !["HEAD", "objects", "refs", "config"].iter().all(|name| has(name)) || has("commondir") {
         return Err("git would look for its settings elsewhere".to_owned());
     }
+    // What git takes for no repository it passes over, and looks at the folder itself and then above it.
+    let head = read(".git/HEAD").and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+    let opens = |name: &str| at(name).is_some_and(|at| files.names(&at).is_ok());
+    if !is_head(head.trim_end()) || ![".git/objects", ".git/refs", ".git/refs/heads"].into_iter().all(opens) {
+        return Err("git would look for its settings elsewhere".to_owned());
+    }
+    let is_there = |name: &str| files.locate(name).is_ok_and(|at| files.exists(&at));
+    if ["HEAD", "objects", "refs"].into_iter().all(is_there) {
+        return Err("the folder itself may be taken for a repository, whose settings git obeys".to_owned());
+    }
     if held.iter().any(|name| name.starts_with("sharedindex"))
         || files.locate(".gitmodules").is_ok_and(|at| files.exists(&at))
     {
@@ -65,6 +75,22 @@ pub(super) fn is_plain(files: &dyn Reader) -> Result<(), String> {
     settings(&config.ok_or("the repository's settings cannot be read")?)
 }
 
+/// Whether git takes a folder with this in its `HEAD` for a repository.
+fn is_head(text: &str) -> bool {
+    let is_commit = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_commit || text.strip_prefix("ref: ").is_some_and(|to| to.starts_with("refs/"))
+}
+
+/// The section that a line begins, where it holds nothing else: behind the first `]` a setting may stand, and the last one may
+/// be in a comment.
+fn section_of(line: &str) -> Option<String> {
+    let inside = line.strip_prefix('[')?.strip_suffix(']')?;
+    let (name, below) = inside.split_once([' ', '\t']).unwrap_or((inside, "\"\""));
+    let below = below.trim().strip_prefix('"')?.strip_suffix('"')?;
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    (plain && !below.contains(['"', '\\', ']'])).then(|| name.to_lowercase())
+}
+
 /// Looks at every line of the settings.
 fn settings(config: &str) -> Result<(), String> {
     let mut section = String::new();
@@ -82,9 +108,9 @@ fn settings(config: &str) -> Result<(), String> {
         if line.ends_with('\\') {
             return odd();
         }
-        if let Some(head) = line.strip_prefix('[') {
-            let Some(head) = head.strip_suffix(']') else { return odd() };
-            section = head.split([' ', '\t', '"']).next().unwrap_or_default().to_lowercase();
+        if line.starts_with('[') {
+            let Some(name) = section_of(line) else { return odd() };
+            section = name;
             if !PLAIN.iter().any(|(name, _)| *name == section) {
                 return odd();
             }
@@ -128,6 +154,11 @@ mod tests {
             "[remote \"x\"]\n\turl = ext::sh -c x\n",
             "[remote \"x\"]\n\tpromisor = true\n",
             "[core.x]\n",
+            "[remote \"x\"] promisor = true #]\n",
+            "[remote \"x\"]uploadpack = ./x;]\n",
+            "[remote \"x\"] vcs = x # \"]\n",
+            "[core \"]\"]\n",
+            "[core \"\\\"]\n",
             "fsmonitor = x\n",
         ] {
             assert!(settings(odd).is_err(), "{odd}");

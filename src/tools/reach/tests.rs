@@ -11,7 +11,8 @@ fn project() -> (tempfile::TempDir, Disk) {
     let place = tempfile::tempdir().unwrap();
     let base = place.path().canonicalize().unwrap();
     let root = base.join("project");
-    for folder in ["src/a/b", "docs", "keys", "odd", ".git/objects", ".git/refs", ".git/hooks", "tools"] {
+    for folder in ["src/a/b", "docs", "keys", "odd", ".git/objects", ".git/refs/heads", ".git/hooks", "tools"]
+    {
         fs::create_dir_all(root.join(folder)).unwrap();
     }
     for file in [
@@ -38,6 +39,7 @@ fn project() -> (tempfile::TempDir, Disk) {
         fs::write(root.join(file), "x\n").unwrap();
     }
     fs::write(root.join(".git/config"), "[core]\n\tbare = false\n").unwrap();
+    fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     fs::create_dir(base.join("elsewhere")).unwrap();
     fs::write(base.join("other.txt"), "x").unwrap();
     symlink("src/main.rs", root.join("link.rs")).unwrap();
@@ -229,11 +231,19 @@ fn r25_what_became_a_link_to_elsewhere_is_no_reading_any_more() {
 #[test]
 fn r12_a_repository_that_may_start_programs_asks() {
     type Change<'a> = (&'a str, &'a dyn Fn(&Path));
-    let odd: [Change<'_>; 8] = [
+    let bare = |git: &Path| {
+        ["../objects", "../refs"].iter().for_each(|name| fs::create_dir(git.join(name)).unwrap());
+        fs::write(git.join("../HEAD"), "ref: refs/heads/main\n").unwrap();
+    };
+    let odd: [Change<'_>; 12] = [
         ("fsmonitor", &|git| fs::write(git.join("config"), "[core]\nfsmonitor = ./x\n").unwrap()),
         ("hook", &|git| fs::write(git.join("hooks/post-index-change"), "x").unwrap()),
         ("elsewhere", &|git| fs::write(git.join("commondir"), "..").unwrap()),
         ("elsewhere", &|git| fs::remove_file(git.join("HEAD")).unwrap()),
+        ("elsewhere", &|git| fs::write(git.join("HEAD"), "main\n").unwrap()),
+        ("elsewhere", &|git| fs::remove_dir(git.join("refs/heads")).unwrap()),
+        ("taken for a repository", &bare),
+        ("promisor", &|git| fs::write(git.join("config"), "[remote \"x\"] promisor = true #]\n").unwrap()),
         ("holds others", &|git| fs::write(git.join("../.gitmodules"), "").unwrap()),
         ("holds others", &|git| fs::write(git.join("sharedindex.1"), "").unwrap()),
         ("hold others", &|git| fs::write(git.join("index"), [1, 0, 0, 0xe0, 0, 1]).unwrap()),
@@ -293,7 +303,8 @@ fn r12_what_the_folder_holds_makes_reading_ask() {
     let (package, option) = (file("package.json", "{\"volta\":{}}"), file("--include=x.rs", ""));
     let link = |root: &Path| symlink(root.join("../other.txt"), root.join("src/link.rs")).unwrap();
     let own = |root: &Path| symlink("main.rs", root.join("src/own.rs")).unwrap();
-    let odd: [(&str, Change<'_>, &str); 8] = [
+    let folder = |root: &Path| symlink("../../docs", root.join("src/a/docs")).unwrap();
+    let odd: [(&str, Change<'_>, &str); 11] = [
         ("cargo --version", &toolchain, "which program runs"),
         ("rustc -V", &toolchain, "which program runs"),
         ("python3 --version", &python, "which program runs"),
@@ -302,6 +313,9 @@ fn r12_what_the_folder_holds_makes_reading_ask() {
         ("npm --version", &package, "which program runs"),
         ("grep -rn main src --include=*.rs", &option, "taken for an option"),
         ("find src -name '*.rs' -exec cat {} +", &link, "outside the project"),
+        ("find src -exec grep main {} +", &folder, "a link to a folder"),
+        ("diff -r src docs", &link, "outside the project"),
+        ("diff -r src docs", &folder, "a link to a folder"),
     ];
     for (command, change, part) in odd {
         let (place, files) = plain_project();

@@ -173,6 +173,11 @@ impl Approval {
         }
     }
 
+    /// Whether the yes is given and its rule is being written.
+    pub fn is_keeping(&self) -> bool {
+        matches!(&self.step, Step::Scope(choosing) if choosing.is_keeping())
+    }
+
     /// Whether it is chosen how wide a yes is kept.
     pub fn is_choosing(&self) -> bool {
         matches!(self.step, Step::Scope(_))

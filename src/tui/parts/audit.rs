@@ -269,7 +269,7 @@ pub fn step(entry: &Entry) -> Option<String> {
             format!("{who} {what}{}", pressed(by.as_ref()))
         }
         Entry::Settled { outcome, took_ms, staged, .. } => {
-            let came = staged.map(|staged| format!(", {}", staged.words())).unwrap_or_default();
+            let came = staged.as_ref().map(|staged| format!(", {}", staged.words())).unwrap_or_default();
             let took = match took_ms {
                 0 => String::new(),
                 ms => format!(" in {}", how_long(Duration::from_millis(*ms))),

@@ -149,6 +149,11 @@ impl Picker {
         self.note = clean::one_line(words).into_owned();
     }
 
+    /// Says something else where there is no row at all.
+    pub fn set_nothing(&mut self, words: &str) {
+        words.clone_into(&mut self.nothing);
+    }
+
     /// What was typed.
     pub fn typed(&self) -> &str {
         self.filter.text().trim()

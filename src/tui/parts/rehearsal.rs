@@ -83,7 +83,8 @@ pub fn step(step: &Played, whole: bool, width: usize, theme: &Theme) -> Vec<Line
         Some(line) => say(&format!("$ {}", line.command), theme.code, "  "),
         None => say(&format!("{} {}", step.tool, step.summary), theme.text, "  "),
     }
-    say(step.staged.map_or("rehearsed", Staged::words), theme.accent, "");
+    let came = step.staged.as_ref().map_or_else(|| "rehearsed".to_owned(), Staged::words);
+    say(&came, theme.accent, "");
     if let Some(why) = &step.asks {
         say(&format!("would have asked you: {why}"), theme.warning, "");
     }

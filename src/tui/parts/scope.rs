@@ -163,7 +163,11 @@ impl Choosing {
         let width = self.width();
         let grant = width.spanning(self.span);
         let mut lines = vec![("from now on, without asking:".to_owned(), theme.prompt)];
-        lines.push((format!("‹ {} ›  {} of {}", grant.what(), self.at + 1, self.widths.len()), theme.strong));
+        let what = match self.widths.len() {
+            1 => grant.what(),
+            widths => format!("‹ {} ›  {} of {widths}", grant.what(), self.at + 1),
+        };
+        lines.push((what, theme.strong));
         if let Scope::Command { command, .. } = &grant.scope {
             lines.push((format!("$ {command}"), theme.text));
         }
@@ -191,12 +195,13 @@ impl Choosing {
     pub fn hints(&self, keys: &Keymap) -> Vec<String> {
         let key = |action| keys.hint(Keys::Keep, action);
         let (enter, back) = (key(Action::Accept), key(Action::Close));
+        let (wide, width) = match self.widths.len() {
+            1 => ("", ""),
+            _ => ("←→ how wide · ", "←→ width · "),
+        };
         vec![
-            format!(
-                "{enter} yes, and keep this · ←→ how wide · ↑↓ where · {back} back · {} no",
-                key(Action::Refuse)
-            ),
-            format!("{enter} keep · ←→ width · ↑↓ where · {back} back"),
+            format!("{enter} yes, and keep this · {wide}↑↓ where · {back} back · {} no", key(Action::Refuse)),
+            format!("{enter} keep · {width}↑↓ where · {back} back"),
             format!("{enter} keep · {back} back"),
         ]
     }

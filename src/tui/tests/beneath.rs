@@ -84,7 +84,7 @@ fn r17_the_card_and_the_rows_say_who_works_and_who_asks() {
  ▌ go
 
    ⠹ sub_agent    find usages · thinks                  1 call · 1.2k tok · 3 s
-     ✓ read_file    src/main.rs                                           12 ms
+     ✓ read_file    src/main.rs                                 2 lines · 12 ms
    ? sub_agent    write notes · waits for you: echo do… 1 call · 1.2k tok · 3 s
 
 
@@ -149,7 +149,7 @@ fn what_a_sub_agent_did_is_one_row_until_it_is_opened() {
    ✓ sub_agent    find usages                          2 calls · 3.7k tok · 6 s
      ▌ do find usages
      I look at it.
-     ✓ read_file    src/main.rs                                           12 ms
+     ✓ read_file    src/main.rs                                 2 lines · 12 ms
      ? Which clock should the test use? → no answer
 
      It is used in one place.

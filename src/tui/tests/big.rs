@@ -56,7 +56,7 @@ fn is_read_to_its_end(intent: Intent, last: &str) {
 }
 
 #[test]
-fn r07_a_difference_of_twenty_thousand_lines_is_read_to_its_end() {
+fn r07_r64_a_difference_of_twenty_thousand_lines_is_read_to_its_end() {
     is_read_to_its_end(changes(20_000), "line_19999");
 }
 

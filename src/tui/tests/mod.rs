@@ -9,6 +9,7 @@ mod cards;
 mod connect;
 mod hands;
 mod hostile;
+mod keeping;
 mod laws;
 mod looks;
 mod models;

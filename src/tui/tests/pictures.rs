@@ -52,7 +52,7 @@ fn a_conversation_with_calls() {
     screen.says("why does it flake?");
     screen.chunk(Chunk::Text("Let me look.".into()));
     screen.calls("a", "read_file", read("tests/retry.rs:1-80"));
-    screen.finished("a", Outcome::Done("let x = 1;".into()));
+    screen.finished("a", Outcome::Done("1\tlet x = 1;\n2\tlet y = [2]\n[lines 1-2 of 90]\n".into()));
     screen.replies("It **waits** on the real clock.\n\n- `sleep(50)`\n- jitter");
     screen.waits(10_000);
     insta::assert_snapshot!(screen.shows(), @r"
@@ -62,7 +62,7 @@ fn a_conversation_with_calls() {
 
      Let me look.
 
-       ✓ read_file    tests/retry.rs:1-80                                     12 ms
+       ✓ read_file    tests/retry.rs:1-80                           2 lines · 12 ms
 
      It waits on the real clock.
 

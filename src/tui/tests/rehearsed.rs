@@ -12,13 +12,32 @@ fn rehearsed(screen: &mut Screen, id: &str, line: &str, staged: Option<Staged>, 
 }
 
 #[test]
+fn r30_how_a_result_came_about_is_read_however_long_the_call_is() {
+    let mut screen = Screen::dry();
+    screen.says("go");
+    let long = "make deploy CONFIRM=yes TARGET=eu-west-1 ".repeat(3);
+    let imagined = Simulated { by: "sim-7b".into(), again: true, ..Simulated::of(How::Imagined) };
+    let failed = Simulated { instead: "it did not answer within 30 s".into(), ..Simulated::of(How::Sampled) };
+    rehearsed(&mut screen, "a", &long, Some(Staged::Simulated(Box::new(imagined))), "x");
+    rehearsed(&mut screen, "b", &long, Some(Staged::Simulated(Box::new(failed.clone()))), "x");
+    rehearsed(&mut screen, "c", "make", Some(Staged::Simulated(Box::new(failed))), "x");
+    for (width, height) in [(120, 36), (80, 24), (60, 15)] {
+        screen.resized(width, height);
+        let shown = screen.shows();
+        assert!(shown.contains("… · imagined by sim-7b, as before"), "{shown}");
+        assert!(shown.contains("… · sampled, not run"), "{shown}");
+        assert!(shown.contains("make · sampled, not run; the simulator"), "{shown}");
+    }
+}
+
+#[test]
 fn r30_each_result_says_how_it_came_about_and_the_turn_what_it_came_to() {
     let mut screen = Screen::dry();
     screen.says("go");
     rehearsed(&mut screen, "a", "make", Some(Staged::Ran), "done\nexit 0");
     rehearsed(&mut screen, "b", "make test", Some(Staged::Ran), "no rule\nexit 2");
-    rehearsed(&mut screen, "c", "mail", Some(Staged::Sampled), "It would have run.");
-    rehearsed(&mut screen, "d", "deploy", Some(Staged::Imagined), "deployed");
+    rehearsed(&mut screen, "c", "mail", Some(Staged::simulated(How::Sampled)), "It would have run.");
+    rehearsed(&mut screen, "d", "deploy", Some(Staged::simulated(How::Imagined)), "deployed");
     screen.replies("Done.");
     screen.resized(80, 17);
     insta::assert_snapshot!(screen.shows(), @r"

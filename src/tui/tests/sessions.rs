@@ -66,6 +66,17 @@ fn what_was_said_in_a_session_finds_it_and_is_shown() {
 }
 
 #[test]
+fn that_there_is_none_is_said_once_it_is_known() {
+    let mut screen = Screen::new();
+    screen.presses("alt-s");
+    let shown = screen.shows();
+    assert!(shown.contains("looking for the sessions") && !shown.contains("no other"), "{shown}");
+    screen.happens(Event::Host(Reply::Sessions(Vec::new())));
+    let shown = screen.shows();
+    assert!(shown.contains("no other session here") && !shown.contains("looking"), "{shown}");
+}
+
+#[test]
 fn what_comes_late_or_for_other_words_changes_nothing() {
     let mut screen = list();
     screen.types("orch");

@@ -191,7 +191,7 @@ fn a_file_that_is_found_lays_out_what_names_it_and_not_the_whole_reply() {
 }
 
 #[test]
-fn what_is_far_from_the_view_is_forgotten() {
+fn r65_what_is_far_from_the_view_is_forgotten() {
     let text = "some words of a reply that is long\n\n".repeat(800);
     let entries = (0..60).flat_map(|n| [said(&format!("question {n}")), replied(&text)]);
     let mut screen = Screen::with(entries.chain([ended()]));
@@ -208,7 +208,7 @@ fn what_is_far_from_the_view_is_forgotten() {
 }
 
 #[test]
-fn replies_of_thousands_of_lines_do_not_stay_laid_out_because_they_are_near() {
+fn r65_replies_of_thousands_of_lines_do_not_stay_laid_out_because_they_are_near() {
     let replies = often(8, 3);
     let text = "- a line of a reply that is long\n".repeat(9000);
     let entries = (0..replies).flat_map(|n| [said(&format!("question {n}")), replied(&text)]);

@@ -123,8 +123,12 @@ pub fn rule_kept(
     by: By,
     failed: Option<String>,
 ) -> Vec<Effect> {
-    let waits =
-        matches!(state.agent.waiting(), Some(Waiting::Approval { call: waiting, .. }) if waiting.id == call);
+    // To write it may take as long as another program holds the file: by then a call of another session may wait under
+    // the same name, which nobody said yes to.
+    let is_it =
+        |card: &Card| matches!(card, Card::Approval(card) if *card.call() == call && card.is_keeping());
+    let waits = state.prompt.as_ref().is_some_and(|prompt| is_it(&prompt.card))
+        && matches!(state.agent.waiting(), Some(Waiting::Approval { call: waiting, .. }) if waiting.id == call);
     if let Some(why) = failed {
         let end = if waits { "; nothing went ahead" } else { "" };
         state.notice(&format!("the rule could not be kept: {why}{end}"), Kind::Warning);

@@ -99,8 +99,8 @@ fn list(state: &mut State, mut theatre: Theatre) {
             .command
             .as_ref()
             .map_or_else(|| format!("{} {}", step.tool, step.summary), |line| format!("$ {}", line.command));
-        let came = step.staged.map_or("rehearsed", crate::chat::Staged::words);
-        push(Row::new(&words).more(came), Does::Read(Chosen::Step(at)));
+        let came = step.staged.as_ref().map_or_else(|| "rehearsed".to_owned(), crate::chat::Staged::words);
+        push(Row::new(&words).more(&came), Does::Read(Chosen::Step(at)));
     }
     push(
         Row::new("apply…").more("for real, each change and command on a card of its own"),

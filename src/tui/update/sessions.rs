@@ -7,6 +7,7 @@ use crate::tui::host::{SessionRow, Wish};
 use crate::tui::overlay::{Held, Overlay, Picking};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::state::State;
+use std::collections::HashMap;
 
 /// Letters that are looked for at least; one alone is nearly everywhere.
 const LETTERS: usize = 2;
@@ -18,7 +19,7 @@ pub fn open(state: &mut State, picking: Picking) -> Vec<Effect> {
         Picking::Fork(_) => "go on with a copy of",
     };
     let picker =
-        Picker::new(title, "no other session here", Vec::new()).inviting("type a name, or what was said");
+        Picker::new(title, "looking for the sessions", Vec::new()).inviting("type a name, or what was said");
     state.overlays.push(Overlay::Sessions(picker, Held::default(), picking));
     vec![Effect::Ask(Wish::Sessions)]
 }
@@ -27,6 +28,7 @@ pub fn open(state: &mut State, picking: Picking) -> Vec<Effect> {
 pub fn listed(state: &mut State, rows: Vec<SessionRow>) {
     if let Some(Overlay::Sessions(picker, held, _)) = state.overlays.last_mut() {
         held.rows = rows;
+        picker.set_nothing("no other session here");
         show(picker, held);
     }
 }
@@ -77,12 +79,13 @@ pub fn take(state: &mut State, held: Held, picking: Picking, row: usize) -> Vec<
 }
 
 fn show(picker: &mut Picker, held: &Held) {
-    picker.set_rows(held.rows.iter().map(|row| item(row, &held.lines)).collect());
+    let lines: HashMap<&SessionId, &str> = held.lines.iter().map(|(id, line)| (id, line.as_str())).collect();
+    picker.set_rows(held.rows.iter().map(|row| item(row, lines.get(&row.id).copied())).collect());
 }
 
-fn item(row: &SessionRow, lines: &[(SessionId, String)]) -> Row {
-    let line = lines.iter().find(|(id, _)| *id == row.id).map(|(_, line)| line.as_str());
-    let marks = [(row.copy, "a copy"), (row.dry_run, "dry run"), (row.waits, "a question waits")];
+/// A row, with the line in which something was found.
+fn item(row: &SessionRow, line: Option<&str>) -> Row {
+    let marks = [(row.copy, "a copy"), (row.dry_run, "dry run"), (row.waits, "waits for you")];
     let marks: Vec<&str> = marks.iter().filter(|(is, _)| *is).map(|(_, words)| *words).collect();
     let marks = marks.join(", ");
     let more: Vec<&str> =

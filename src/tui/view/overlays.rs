@@ -122,14 +122,13 @@ fn enter_key(state: &State, line: &line::Line, area: Rect, buffer: &mut Buffer) 
 
 /// A little of the screen stays to be seen, where there is room; in a dry run always the foot, which says so.
 fn inset(state: &State, all: Rect) -> Rect {
-    let x = if all.width >= 60 { 3 } else { 0 };
     let y = if all.height >= 16 { 1 } else { 0 };
     let foot = y.max(layout::areas(state).foot.height * u16::from(state.agent.is_dry_run()));
     let height = all.height - y - foot;
     // Notices stand below it, where that leaves something of it.
     let told = layout::told(state).height;
     let height = if height >= told + LOWEST { height - told } else { height };
-    Rect { x: all.x + x, y: all.y + y, width: all.width - 2 * x, height }
+    Rect { y: all.y + y, height, ..all }
 }
 
 /// Of a list or page no fewer rows are left by notices.

@@ -93,7 +93,10 @@ fn connection(state: &State, width: usize) -> Section {
         let words = "This is a dry run: nothing real is touched; what would be done is shown. ";
         let commands = match &state.agent.unstaged {
             None => "Commands run on a stage of their own.".to_owned(),
-            Some(why) => format!("Commands do not run, since there is no stage here: {}.", why),
+            Some(why) => format!(
+                "Commands do not run, since there is no stage here: {why}. What would come of one is {}.",
+                state.agent.stands_in()
+            ),
         };
         lines.extend(say(&[(words, theme.danger), (&commands, theme.text)], width, ""));
     } else if !connection.tour {

@@ -34,6 +34,7 @@ pub struct Setup {
     rows: u16,
     columns: u16,
     environment: Vec<(String, String)>,
+    umask: Option<&'static str>,
     pub place: Arc<tempfile::TempDir>,
 }
 
@@ -45,13 +46,20 @@ impl Setup {
         std::fs::create_dir(place.path().join("home")).unwrap();
         std::fs::create_dir(place.path().join("tmp")).unwrap();
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        Self { arguments, rows: 24, columns: 80, environment: Vec::new(), place: Arc::new(place) }
+        Self {
+            arguments,
+            rows: 24,
+            columns: 80,
+            environment: Vec::new(),
+            umask: None,
+            place: Arc::new(place),
+        }
     }
 
     /// In the same home and project as before.
     pub fn again(place: &Arc<tempfile::TempDir>, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        Self { arguments, rows: 24, columns: 80, environment: Vec::new(), place: place.clone() }
+        Self { arguments, rows: 24, columns: 80, environment: Vec::new(), umask: None, place: place.clone() }
     }
 
     pub fn size(mut self, columns: u16, rows: u16) -> Self {
@@ -62,6 +70,20 @@ impl Setup {
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// Whom the files that it makes are kept from, unless it says otherwise.
+    pub fn umask(mut self, umask: &'static str) -> Self {
+        self.umask = Some(umask);
+        self
+    }
+
+    /// What is started: the program, or a shell that becomes it.
+    fn command(&self) -> (PathBuf, Vec<String>) {
+        let Some(umask) = self.umask else { return (program(), self.arguments.clone()) };
+        let line =
+            ["-c", "umask \"$0\"; exec \"$@\"", umask, &program().to_string_lossy()].map(str::to_owned);
+        ("sh".into(), line.into_iter().chain(self.arguments.iter().cloned()).collect())
     }
 
     /// Puts a file into the project.
@@ -92,8 +114,9 @@ impl Setup {
 
     /// The program without a terminal: what it printed, and its exit code.
     pub fn print(&self, input: &str) -> (String, String, i32) {
-        let mut child = std::process::Command::new(program())
-            .args(&self.arguments)
+        let (program, arguments) = self.command();
+        let mut child = std::process::Command::new(program)
+            .args(arguments)
             .env_clear()
             .envs(self.variables())
             .current_dir(self.place.path().join("project"))
@@ -113,8 +136,9 @@ impl Setup {
     pub fn start(self) -> Program {
         let size = PtySize { rows: self.rows, cols: self.columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(program());
-        command.args(&self.arguments);
+        let (program, arguments) = self.command();
+        let mut command = CommandBuilder::new(program);
+        command.args(arguments);
         command.env_clear();
         for (name, value) in self.variables() {
             command.env(name, value);
@@ -328,6 +352,17 @@ impl Program {
         assert!(kept(promised, took), "the program ended after {took:?}:\n{}", self.screen());
         code
     }
+}
+
+/// The processes that this one started, and theirs.
+pub fn below(pid: i32) -> Vec<i32> {
+    let children = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+        let child: i32 = entry.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        let parent: i32 = stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()?;
+        (parent == pid).then_some(child)
+    });
+    children.flat_map(|child| [vec![child], below(child)].concat()).collect()
 }
 
 /// A time in seconds that no other test on this machine sleeps, to know its processes by; one for each number below 8.

@@ -66,7 +66,8 @@ impl Picker {
         }
         let more = 3 + usize::from(!self.note.is_empty()) + usize::from(self.offers.is_some());
         let rows = u16::try_from(self.rows.len() + more).unwrap_or(u16::MAX).max(LOWEST);
-        let width = (area.width - 6).min(WIDEST);
+        // Beside a frame a few columns of what is below would only look like litter.
+        let width = if area.width < WIDEST + 12 { area.width } else { WIDEST };
         let height = (area.height - 4).min(TALLEST).min(rows);
         let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
         Rect { x, y, width, height }
@@ -111,7 +112,14 @@ impl Picker {
         let shown: Vec<&Row> = self.found[places.clone()].iter().map(|row| &self.rows[*row]).collect();
         let main = shown.iter().filter(|row| !row.more.is_empty()).map(|row| width::width(&row.text)).max();
         let found = shown.iter().any(|row| row.found);
-        let most = if found { (usize::from(list.width) / 3).clamp(12, MAIN) } else { MAIN };
+        let widest = |of: fn(&Row) -> &str| shown.iter().map(|row| width::width(of(row))).max().unwrap_or(0);
+        let beside = 6 + widest(|row| &row.more) + widest(|row| &row.detail);
+        let most = match found {
+            true => (usize::from(list.width) / 3).clamp(12, MAIN),
+            // What stands beside it is short and says what the row is; of long words the beginning says enough.
+            false if list.width < 50 => MAIN,
+            false => usize::from(list.width).saturating_sub(beside).clamp(24, MAIN),
+        };
         let main = main.unwrap_or(0).min(most);
         if let (Some(typed), Some(words)) = (self.offered(), self.offers)
             && let Some(line) = list.rows().nth(self.found.len() - self.top.get().min(self.found.len()))
@@ -156,13 +164,18 @@ fn columns(
         cells if width::width(&row.text).min(main.max(12)) + cells + 2 <= room => (cells, room - cells - 2),
         _ => (0, room),
     };
-    let cells = width::width(&row.text).min(if row.found { main } else { free });
+    let most = match row.more.is_empty() || row.paths {
+        _ if row.found => main,
+        true => free,
+        false => main.max(free.saturating_sub(width::width(&row.more) + 2)),
+    };
+    let cells = width::width(&row.text).min(most);
     let (text, dropped) = if row.paths {
         let text = width::fit_end(&row.text, free);
         let dropped = graphemes(&row.text) - graphemes(&text);
         (text, dropped)
     } else {
-        (width::fit(&row.text, if row.found { main } else { free }), 0)
+        (width::fit(&row.text, most), 0)
     };
     let own: Vec<usize> = marks.iter().filter_map(|mark| mark.checked_sub(dropped)).collect();
     let mut spans = marked(&text, &own, style, theme.found);

@@ -64,15 +64,28 @@ fn key(chord: &str) -> KeyEvent {
 #[test]
 fn a_list_shows_its_columns() {
     assert_snapshot!(shows(&sessions(), 80, 14), @r"
-    ╭─ sessions ──────────────────────────────────────────────────── 4 of 4 ─╮
-    │ ❯ type to filter                                                       │
-    │ ❯ fix the flaky retry test   gpt-5-mini · dry run                14:02 │
-    │   rename the config section  gpt-5-mini                      yesterday │
-    │   漢字 in file names         qwen3                             3 March │
-    │   retry policy                                                 2 March │
-    │                                                                        │
-    ╰─ ↑↓ move · enter take · type to filter · esc back ─────────────────────╯
+    ╭─ sessions ────────────────────────────────────────────────────────── 4 of 4 ─╮
+    │ ❯ type to filter                                                             │
+    │ ❯ fix the flaky retry test   gpt-5-mini · dry run                      14:02 │
+    │   rename the config section  gpt-5-mini                            yesterday │
+    │   漢字 in file names         qwen3                                   3 March │
+    │   retry policy                                                       2 March │
+    │                                                                              │
+    ╰─ ↑↓ move · enter take · type to filter · esc back ───────────────────────────╯
     ");
+}
+
+#[test]
+fn a_long_title_takes_nothing_from_what_the_others_are() {
+    let rows = vec![
+        Row::new("run echo x >/tmp/one; echo y >/tmp/two; echo z >/tmp/three").detail("07:51"),
+        Row::new(&"a long title ".repeat(9)).more("dry run, waits for you").detail("07:46"),
+        Row::new("Tidy the build").more("a copy, waits for you").detail("07:44"),
+    ];
+    let shown = shows(&Picker::new("sessions", "none", rows), 80, 14);
+    for words in ["dry run, waits for you", "a copy, waits for you", "echo z >/tmp/three  ", "07:46"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
 }
 
 #[test]
@@ -94,14 +107,14 @@ fn what_is_typed_filters_and_its_letters_are_marked() {
     let mut picker = sessions();
     press(&mut picker, "r e t");
     assert_snapshot!(shows(&picker, 60, 12), @r"
-    ╭─ sessions ──────────────────────────────── 3 of 4 ─╮
-    │ ❯ ret                                              │
-    │ ❯ fix the flaky retry test   gpt-5-mini · …  14:02 │
-    │   retry policy                             2 March │
-    │   rename the config section  gpt-5-mini  yesterday │
-    │                                                    │
-    │                                                    │
-    ╰─ ↑↓ move · enter take · type to filter · esc back ─╯
+    ╭─ sessions ────────────────────────────────────── 3 of 4 ─╮
+    │ ❯ ret                                                    │
+    │ ❯ fix the flaky retry test  gpt-5-mini · dry run   14:02 │
+    │   retry policy                                   2 March │
+    │   rename the config section  gpt-5-mini        yesterday │
+    │                                                          │
+    │                                                          │
+    ╰─ ↑↓ move · enter take · type to filter · esc back ───────╯
     ");
     let buffer = drawn(&picker, 60, 12);
     let marked: String = buffer

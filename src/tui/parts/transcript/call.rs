@@ -1,6 +1,6 @@
 //! A call that came to its end: one line, or opened, with its arguments, its difference and its output.
 
-use super::{Ground, cache::Outsides, entry::plain, how_long, sub_agent};
+use super::{Ground, cache::Outsides, entry::plain, how_long, how_much::how_much, sub_agent};
 use crate::chat::session::Call;
 use crate::chat::{
     Answer, By, CallId, Decision, Diff, Entry, Giver, Outcome, Preview, Questions, Source, Staged, Status,
@@ -24,7 +24,7 @@ pub struct End<'a> {
     /// What came of it.
     pub outcome: &'a Outcome,
     /// How that came about, where it was rehearsed and is known.
-    pub staged: Option<Staged>,
+    pub staged: Option<&'a Staged>,
     /// Milliseconds it ran.
     pub took_ms: u64,
 }
@@ -100,7 +100,7 @@ fn inner(ground: &Ground<'_>) -> usize {
     ground.width.saturating_sub(4).max(1)
 }
 
-/// `✓ read_file    tests/retry.rs:1-80      12 ms`.
+/// `✓ read_file    tests/retry.rs:1-80      80 lines · 12 ms`.
 pub fn line(
     ground: &Ground<'_>,
     call: &Call,
@@ -126,13 +126,11 @@ pub fn line(
         Outcome::Refused(_) if no == Some("") => "you said no".to_owned(),
         Outcome::Refused(_) if no.is_some() => format!("you said no: {}", no.unwrap_or_default()),
         Outcome::Done(_) => String::new(),
-        Outcome::Rehearsed(_) => staged.map_or("rehearsed, nothing was changed", Staged::words).to_owned(),
+        Outcome::Rehearsed(_) => {
+            staged.map_or_else(|| "rehearsed, nothing was changed".to_owned(), Staged::words)
+        }
         Outcome::Failed(_) | Outcome::Refused(_) | Outcome::Interrupted(_) => why.to_owned(),
     };
-    if !said.is_empty() {
-        let dot = if summary.is_empty() { "" } else { " · " };
-        summary = format!("{summary}{dot}{said}");
-    }
     let took = match took_ms {
         0 => String::new(),
         ms => how_long(Duration::from_millis(ms)),
@@ -141,11 +139,21 @@ pub fn line(
         true => sub_agent::summed_up(ground, &call.call.id, took_ms),
         false => took,
     };
-    let took = match ended {
-        Some(ended) if took.is_empty() => ended.to_owned(),
-        Some(ended) => format!("{ended} · {took}"),
-        None => took,
-    };
+    let much = how_much(call, outcome);
+    let right = [ended, much.as_deref(), Some(took.as_str())].into_iter().flatten();
+    let took = right.filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" · ");
+    if matches!(outcome, Outcome::Rehearsed(_)) {
+        // How it came about is read, however long the command is; why it did not otherwise is in the record.
+        let brief =
+            said.split(';').next().map_or(0, |brief| width::width(brief) + usize::from(brief != said));
+        let name = width::width(&clean::one_line(&call.call.name)).max(NAME);
+        let room = ground.width.saturating_sub(name + brief + width::width(&took) + 9);
+        summary = width::fit(&clean::one_line(&summary), room).into_owned();
+    }
+    if !said.is_empty() {
+        let dot = if summary.is_empty() { "" } else { " · " };
+        summary = format!("{summary}{dot}{said}");
+    }
     row(ground.width, (mark, style), &call.call.name, &summary, &took, (theme.text, theme.dim))
 }
 

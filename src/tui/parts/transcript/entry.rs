@@ -55,7 +55,7 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
             page
         }
         Entry::Settled { call, outcome, staged, took_ms, .. } => {
-            let end = call::End { outcome, staged: *staged, took_ms: *took_ms };
+            let end = call::End { outcome, staged: staged.as_ref(), took_ms: *took_ms };
             call::settled(ground, index, call, &end, toggled, outside)
         }
         Entry::Ended { ending: Ending::Failed(_) } if says_why_already(ground, index) => plain(

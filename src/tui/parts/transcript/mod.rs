@@ -4,6 +4,7 @@ pub mod cache;
 pub mod call;
 pub mod entry;
 pub mod extent;
+mod how_much;
 pub mod live;
 pub mod picture;
 pub mod pieces;

@@ -53,7 +53,7 @@ pub fn at_work(ground: &Ground<'_>, pending: &Pending, sub_agent: &SubAgent) -> 
     let most = (ROWS / at_work.max(1)).max(1);
     let did = session.entries().iter().enumerate().rev().filter_map(|(index, entry)| {
         let Entry::Settled { call, outcome, staged, took_ms, .. } = entry else { return None };
-        let end = call::End { outcome, staged: *staged, took_ms: *took_ms };
+        let end = call::End { outcome, staged: staged.as_ref(), took_ms: *took_ms };
         let call = session.call(call)?;
         let no =
             session.entries()[..index].iter().rev().find_map(|entry| call::refusal(entry, &call.call.id));
@@ -146,7 +146,7 @@ pub fn talk(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsi
             Entry::Replied { .. } if Some(at) == last && matches!(outcome, Outcome::Done(_)) => {}
             Entry::Replied { text, .. } => said(&mut page, ground, text, theme.text, "    "),
             Entry::Settled { call, outcome, staged, took_ms, .. } => {
-                let end = call::End { outcome, staged: *staged, took_ms: *took_ms };
+                let end = call::End { outcome, staged: staged.as_ref(), took_ms: *took_ms };
                 // A question stands there with its answer.
                 if let Some(call) = session.call(call).filter(|call| call.questions.is_none()) {
                     let no = call::refused(ground, *index, &call.call.id);

@@ -7,7 +7,7 @@ use crate::tui::text::clean::{clean, one_line};
 use crate::tui::text::width::{cut, width};
 use crate::tui::text::{Piece, links};
 use crate::tui::theme::Theme;
-use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use std::sync::Arc;
 
@@ -96,7 +96,16 @@ impl<'a> Reader<'a> {
 
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
-            Tag::Heading { .. } => self.end_text_and(|reader| reader.style(reader.theme.heading)),
+            Tag::Heading { level, .. } => self.end_text_and(|reader| {
+                let looks = match level {
+                    HeadingLevel::H1 => Modifier::UNDERLINED,
+                    HeadingLevel::H2 => Modifier::empty(),
+                    HeadingLevel::H3 | HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => {
+                        Modifier::ITALIC
+                    }
+                };
+                reader.style(reader.theme.heading.add_modifier(looks));
+            }),
             Tag::BlockQuote(kind) => self.end_text_and(|reader| {
                 reader.open(Kind::Quote);
                 if let Some(kind) = kind {

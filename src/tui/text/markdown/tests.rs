@@ -156,7 +156,7 @@ fn code_is_on_its_ground_in_the_colours_of_its_language() {
 }
 
 #[test]
-fn hostile_nesting_costs_no_more_than_its_length() {
+fn r64_hostile_nesting_costs_no_more_than_its_length() {
     let n = 20_000;
     let hostile = [
         ">".repeat(n),
@@ -328,4 +328,18 @@ fn a_row_of_a_table_is_held_until_it_is_whole() {
     ] {
         assert_eq!(&text[..whole_rows(text)], shown, "{text:?}");
     }
+}
+
+#[test]
+fn a_heading_looks_its_level() {
+    use ratatui::style::Modifier as M;
+    let look = |text: &str| {
+        let page = lay(text, 40);
+        let style = page.lines[0].spans.iter().find(|span| !span.content.trim().is_empty()).unwrap().style;
+        (style.add_modifier.contains(M::UNDERLINED), style.add_modifier.contains(M::ITALIC))
+    };
+    assert_eq!(
+        [look("# a"), look("## a"), look("### a"), look("###### a")],
+        [(true, false), (false, false), (false, true), (false, true)]
+    );
 }

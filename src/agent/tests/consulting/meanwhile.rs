@@ -1,0 +1,83 @@
+//! What the person narrows while somebody is asked about a call: it counts for that call too.
+
+use super::*;
+
+/// The verdict over a write for which a hook says allow, where this happened while it was asked.
+fn after(set: fn(&mut State), meanwhile: impl Fn(&mut State)) -> &'static str {
+    let mut state = asking(1, false);
+    set(&mut state);
+    let asks = judged(&mut state, covered(Access::Write("a".into())), &[]);
+    assert_eq!(shape(&asks), ["CONSULT a"]);
+    meanwhile(&mut state);
+    let effects = consulted(&mut state, &asks, answer(Does::Says(Advice::Allow))).unwrap();
+    match shape(&effects)[1].as_str() {
+        "allow a" => "allow",
+        "ask a" => "ask",
+        "refuse a" => "refuse",
+        other => panic!("{other}"),
+    }
+}
+
+fn mode(mode: Mode) -> impl Fn(&mut State) {
+    move |state| {
+        update(state, Event::ModeChanged(mode));
+    }
+}
+
+fn ruled(says: Says) -> impl Fn(&mut State) {
+    move |state| {
+        let rule = Rule {
+            says,
+            tool: None,
+            about: About::Path("a".into()),
+            holds: RuleHolds::Everywhere,
+            created: String::new(),
+            expires: String::new(),
+            scripts: Vec::new(),
+            key: String::new(),
+            at: At::default(),
+        };
+        let rules = std::sync::Arc::new(Rules { list: vec![rule], broken: None });
+        update(state, Event::RulesRead { rules, notices: Vec::new() });
+    }
+}
+
+#[test]
+fn r20_a_mode_that_was_narrowed_while_a_hook_was_asked_counts() {
+    let full: fn(&mut State) = |state| state.policy.mode = Mode::Full;
+    assert_eq!(after(full, |_| {}), "allow");
+    assert_eq!(after(full, mode(Mode::Auto)), "allow", "it would go ahead in this too");
+    assert_eq!(after(full, mode(Mode::Ask)), "ask");
+    assert_eq!(after(full, mode(Mode::Plan)), "refuse");
+    assert_eq!(after(full, ruled(Says::Ask)), "ask");
+    assert_eq!(after(full, ruled(Says::Deny)), "refuse");
+}
+
+#[test]
+fn r11_a_yes_that_was_taken_back_while_a_hook_was_asked_counts_no_more() {
+    let take_back = |state: &mut State| {
+        update(state, Event::TookBack { given_on: Some("z".into()), what: String::new(), by: By::Nobody });
+    };
+    assert_eq!(after(granted, |_| {}), "allow");
+    assert_eq!(after(granted, take_back), "ask");
+}
+
+#[test]
+fn r11_what_a_hook_may_spare_it_spares_unless_a_rule_asks_by_then() {
+    assert_eq!(after(|_| {}, |_| {}), "allow");
+    assert_eq!(after(|_| {}, mode(Mode::Auto)), "allow");
+    assert_eq!(after(|_| {}, ruled(Says::Ask)), "ask");
+    assert_eq!(after(|_| {}, ruled(Says::Deny)), "refuse");
+}
+
+#[test]
+fn r01_no_hook_lets_a_call_go_ahead_that_the_person_wants_to_decide_over() {
+    let mut state = asking(1, false);
+    let calls = vec![("t".to_owned(), serde_json::json!({}))];
+    update(&mut state, Event::Offered(Offered { said: "apply it".into(), calls }));
+    let turn = turn(&state);
+    let intent = Ok(covered(Access::Write("a".into())));
+    let asks = update(&mut state, Event::Planned { turn, call: "offered_1".into(), intent });
+    let effects = consulted(&mut state, &asks, answer(Does::Says(Advice::Allow))).unwrap();
+    assert_eq!(shape(&effects), ["allow says offered_1", "ask offered_1"]);
+}

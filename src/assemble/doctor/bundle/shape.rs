@@ -1,0 +1,205 @@
+//! The shape of a session: of what kind its entries are, how long, and when they came. None of its words.
+
+use crate::chat::{Access, Advice, Adviser, By, CallId, Decision, Ending, Entry, Namer, Outcome, Preview};
+use crate::store::Read;
+use crate::store::read::Matter;
+use std::collections::{BTreeMap, HashMap};
+
+/// Entries that are told one by one: so many of the first and so many of the last.
+const FIRST: usize = 20;
+const LAST: usize = 300;
+
+/// A session's shape, in lines. `tools` are the names of the tools there are: a model can make up others.
+pub(super) fn lines(read: &Read, tools: &[String]) -> Vec<String> {
+    let mut lines = Vec::new();
+    match &read.header {
+        Some(header) => {
+            let kind = if header.dry_run { "a dry run" } else { "for real" };
+            let copy = if header.from.is_some() { ", begun as a copy" } else { "" };
+            lines.push(format!("form {} · {kind}{copy}", header.aye));
+        }
+        None => lines.push("its first line is damaged".to_owned()),
+    }
+    for notice in &read.notices {
+        // What an unknown kind is called came from the file.
+        let words = match &notice.matter {
+            Matter::Unknown(_) => format!("line {} and on: of a newer aye, left out", notice.first),
+            Matter::Damaged | Matter::Long | Matter::Torn | Matter::Headless | Matter::Newer(_) => {
+                notice.to_string()
+            }
+        };
+        lines.push(words);
+    }
+    let mut of: HashMap<&CallId, &str> = HashMap::new();
+    let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let begin = read.times.first().copied().unwrap_or(0);
+    let count = read.entries.len();
+    let mut rows = Vec::new();
+    for (index, (entry, at)) in read.entries.iter().zip(&read.times).enumerate() {
+        if let Entry::Replied { calls, .. } = entry.bare() {
+            of.extend(calls.iter().map(|call| (&call.id, known(&call.name, tools))));
+        }
+        let shape = Shape::of(entry, &of, tools);
+        let bytes = serde_json::to_vec(entry).map_or(0, |line| line.len());
+        let sum = kinds.entry(shape.kind).or_default();
+        *sum = (sum.0 + 1, sum.1 + bytes);
+        if index == FIRST && count > FIRST + LAST {
+            rows.push(format!("       … {} entries in between …", count - FIRST - LAST));
+        }
+        if index < FIRST || index + LAST >= count {
+            let (sign, ms) = if *at < begin { ("-", begin - at) } else { ("+", at - begin) };
+            let when = format!("{sign}{}.{:03}", ms / 1000, ms % 1000);
+            let beneath = if matches!(entry, Entry::Beneath { .. }) { "beneath: " } else { "" };
+            let more = if shape.more.is_empty() { String::new() } else { format!(" · {}", shape.more) };
+            rows.push(format!("{:>6}  {when:>12} s  {bytes:>8}  {beneath}{}{more}", index + 1, shape.kind));
+        }
+    }
+    let half = if read.halves > 0 { ", of which the last is a reply that came to no end" } else { "" };
+    lines.push(format!("{count} entries{half}"));
+    let kinds = kinds.iter().map(|(kind, (count, bytes))| format!("{kind} {count} ({bytes} bytes)"));
+    lines.extend(kinds.map(|words| format!("  {words}")));
+    lines.push(String::new());
+    lines.push(format!("{:>6}  {:>14}  {:>8}  kind", "no", "after", "bytes"));
+    lines.extend(rows);
+    lines
+}
+
+/// A name, where it is one of ours.
+fn known<'a>(name: &str, tools: &'a [String]) -> &'a str {
+    tools.iter().find(|tool| *tool == name).map_or("a tool that there is not", String::as_str)
+}
+
+struct Shape {
+    kind: &'static str,
+    /// Counts, sizes and words of ours.
+    more: String,
+}
+
+impl Shape {
+    fn of(entry: &Entry, tool: &HashMap<&CallId, &str>, tools: &[String]) -> Self {
+        let of = |call: &CallId| tool.get(call).copied().unwrap_or("no call that was made");
+        let (kind, more) = match entry.bare() {
+            Entry::Said { text } => ("said", format!("{} lines", text.lines().count())),
+            Entry::Replied { text, reasoning, calls, incomplete, usage, thought_ms, echo, .. } => {
+                let mut more = format!("text {}, reasoning {}", text.len(), reasoning.len());
+                let names: Vec<&str> = calls.iter().map(|call| known(&call.name, tools)).collect();
+                if !names.is_empty() {
+                    more.push_str(&format!(", calls {}", names.join(" ")));
+                }
+                if let Some(usage) = usage {
+                    more.push_str(&format!(", tokens {} in {} out", usage.input, usage.output));
+                }
+                if *thought_ms > 0 {
+                    more.push_str(&format!(", first after {thought_ms} ms"));
+                }
+                more.push_str(if echo.is_some() { ", an echo" } else { "" });
+                more.push_str(if incomplete.is_some() { ", not whole" } else { "" });
+                ("replied", more)
+            }
+            Entry::Planned { call, access, preview, destroys, verdict, .. } => {
+                let preview = match &**preview {
+                    Preview::Text(text) => format!("text {}", text.len()),
+                    Preview::Command(line) => format!("command {}", line.command.len()),
+                    Preview::Edit(diff) => format!("edit +{} -{}", diff.added, diff.removed),
+                };
+                let verdicts = ["allow", "ask", "rehearse", "refuse"];
+                let verdict = verdicts.iter().find(|word| *word == verdict).unwrap_or(&"another verdict");
+                let destroys = if destroys.is_some() { ", destroys" } else { "" };
+                ("planned", format!("{}: {}, {preview}, {verdict}{destroys}", of(call), reach(access)))
+            }
+            Entry::Consulted { call, by, advice, failed, took_ms, .. } => {
+                let by = match by {
+                    Adviser::Hook(_) => "a hook",
+                    Adviser::SecondReader => "the second reader",
+                };
+                let advice = match (failed, advice) {
+                    (true, _) => "no answer",
+                    (false, Advice::Allow) => "allow",
+                    (false, Advice::Ask) => "ask",
+                    (false, Advice::Deny) => "deny",
+                };
+                ("consulted", format!("{}: {by}: {advice} after {took_ms} ms", of(call)))
+            }
+            Entry::Asked { questions, .. } => {
+                let options: usize = questions.list.iter().map(|question| question.options.len()).sum();
+                ("asked", format!("{} questions, {options} options", questions.list.len()))
+            }
+            Entry::Decided { call, decision, by, .. } => {
+                let decision = match decision {
+                    Decision::Once => "yes",
+                    Decision::Always(_) => "always",
+                    Decision::Edited(_) => "other arguments",
+                    Decision::Deny(_) => "no",
+                };
+                ("decided", format!("{}: {decision}, {}", of(call), who(by)))
+            }
+            Entry::Answered { answer, by, .. } => {
+                let by = by.as_ref().map(who).unwrap_or_default();
+                ("answered", format!("{} answers, {by}", answer.given.len()))
+            }
+            Entry::Settled { call, outcome, took_ms, staged, .. } => {
+                let how = match outcome {
+                    Outcome::Done(_) => "done",
+                    Outcome::Failed(_) => "failed",
+                    Outcome::Refused(_) => "refused",
+                    Outcome::Rehearsed(_) => "rehearsed",
+                    Outcome::Interrupted(_) => "interrupted",
+                };
+                let staged =
+                    staged.as_ref().map(|staged| format!(", {}", staged.words())).unwrap_or_default();
+                let text = outcome.text().len();
+                ("settled", format!("{}: {how}, text {text}, after {took_ms} ms{staged}", of(call)))
+            }
+            Entry::Ended { ending } => {
+                let how = match ending {
+                    Ending::Finished => "finished",
+                    Ending::Interrupted => "interrupted",
+                    Ending::Failed(_) => "failed",
+                };
+                ("ended", how.to_owned())
+            }
+            Entry::Titled { by, .. } => {
+                let by = match by {
+                    Namer::Person => "by the person",
+                    Namer::Model => "by the model",
+                };
+                ("titled", by.to_owned())
+            }
+            Entry::Compacted { summary, upto, tokens, .. } => {
+                let (before, after) = tokens;
+                let more = format!("up to {upto}, summary {}, tokens {before} to {after}", summary.len());
+                ("compacted", more)
+            }
+            Entry::FellBack { .. } => ("fell back", String::new()),
+            Entry::TakenBack { .. } => ("taken back", String::new()),
+            Entry::Switched { profile, .. } => {
+                ("switched", if profile.is_some() { "another profile" } else { "" }.to_owned())
+            }
+            // What is beneath another in turn counts for nothing.
+            Entry::Beneath { .. } => ("beneath", String::new()),
+        };
+        Self { kind, more }
+    }
+}
+
+fn who(by: &By) -> String {
+    match by {
+        By::Person { after_ms, .. } => format!("the person after {after_ms} ms"),
+        By::File => "a file".to_owned(),
+        By::Nobody => "nobody was there".to_owned(),
+    }
+}
+
+fn reach(access: &Access) -> &'static str {
+    match access {
+        Access::Nothing => "touches nothing",
+        Access::Read(_) => "reads",
+        Access::ReadSensitive(_) => "reads what may be secret",
+        Access::Write(_) => "writes",
+        Access::WriteOutside(_) => "writes outside",
+        Access::Run(_) => "runs",
+    }
+}
+
+#[cfg(test)]
+mod tests;

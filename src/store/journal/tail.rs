@@ -1,0 +1,129 @@
+//! The end of the journal as a report of a fault may show it: notes alone, whatever else was kept beside them.
+
+use super::CONTENT;
+use crate::store::private;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Runs that are shown of, the last.
+const RUNS: usize = 5;
+/// Bytes of notes that are shown in all.
+const MOST: usize = 64 << 10;
+/// Letters of one note; nothing the program writes is longer.
+const WIDEST: usize = 400;
+/// No file of the journal is longer.
+const LONGEST: u64 = 2 << 20;
+
+/// What one file of the journal ends with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The file's name.
+    pub name: String,
+    /// Its last notes, each with its time.
+    pub notes: Vec<String>,
+    /// Notes before those, which are not shown.
+    pub before: usize,
+    /// Lines that are no notes: content, or what is another's. None is shown.
+    pub kept_back: usize,
+}
+
+/// The last notes of the last runs, the oldest first; none where there is no journal.
+///
+/// # Errors
+/// The folder is there and cannot be listed. A file that cannot be read is left out.
+pub fn tail(folder: &Path) -> io::Result<Vec<Part>> {
+    let listed = match fs::read_dir(folder) {
+        Ok(listed) => listed,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut files: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "log"));
+    // Their names sort by when their runs began.
+    files.sort();
+    let mut room = MOST;
+    let mut parts = Vec::new();
+    for file in files.iter().rev().take(RUNS) {
+        let mut text = Vec::new();
+        let read = private::open_read(file).and_then(|file| file.take(LONGEST).read_to_end(&mut text));
+        if read.is_ok() {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            parts.push(part(name, &String::from_utf8_lossy(&text), &mut room));
+        }
+    }
+    parts.reverse();
+    Ok(parts)
+}
+
+/// What there is room for of a file, which is its end.
+fn part(name: String, text: &str, room: &mut usize) -> Part {
+    let mut part = Part { name, notes: Vec::new(), before: 0, kept_back: 0 };
+    for line in text.lines().rev() {
+        if !is_note(line) {
+            part.kept_back += 1;
+        } else if part.before > 0 || line.len() > *room {
+            part.before += 1;
+        } else {
+            *room -= line.len();
+            part.notes.push(line.chars().take(WIDEST).collect());
+        }
+    }
+    part.notes.reverse();
+    part
+}
+
+/// Whether a line is a note: a time, and words that stand in no quotes.
+fn is_note(line: &str) -> bool {
+    let time = line.split_once(' ').and_then(|(time, _)| time.parse::<jiff::Timestamp>().ok());
+    time.is_some() && !line.contains(CONTENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Journal;
+    use super::*;
+
+    #[test]
+    fn r57_content_is_kept_back_and_what_is_no_note_too() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("journal");
+        let journal = Journal::new(folder.clone(), true, vec![]);
+        journal.note("begins");
+        journal.content("said", || "plover".into());
+        journal.note("to \"m\" at h");
+        journal.note("ends");
+        let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+        let text = fs::read_to_string(&file).unwrap();
+        // As a disk that was full leaves it, and as somebody adds to it.
+        fs::write(&file, format!("over xyzzy\n\n2026 xyzzy\n{text}2026-01-01T00:00:00Z said: \"xyz"))
+            .unwrap();
+        fs::write(folder.join("other"), "2026-01-01T00:00:00Z xyzzy").unwrap();
+        fs::write(folder.join("00.log"), b"2026-01-01T00:00:00Z \xff\n").unwrap();
+        let parts = tail(&folder).unwrap();
+        assert_eq!((parts.len(), parts[0].notes.len(), parts[1].kept_back), (2, 1, 5));
+        let notes: Vec<&str> = parts[1].notes.iter().map(|note| note.split_once(' ').unwrap().1).collect();
+        assert_eq!(notes, ["begins", "to 'm' at h", "ends"]);
+    }
+
+    #[test]
+    fn it_is_the_end_and_no_more_than_is_read_through() {
+        let home = tempfile::tempdir().unwrap();
+        assert_eq!(tail(&home.path().join("none")).unwrap(), []);
+        for run in 0..RUNS + 2 {
+            let lines = (0..200).map(|n| format!("2026-01-01T00:00:00Z {n} {}\n", "x".repeat(200)));
+            fs::write(home.path().join(format!("{run}.log")), lines.collect::<String>()).unwrap();
+        }
+        // A pipe that nobody writes to is not waited for.
+        let pipe = home.path().join("9.log");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        let parts = tail(home.path()).unwrap();
+        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+        assert_eq!(names, ["3.log", "4.log", "5.log", "6.log"]);
+        let shown: usize = parts.iter().flat_map(|part| &part.notes).map(String::len).sum();
+        assert!(shown <= MOST && shown > MOST - 400, "{shown}");
+        assert!(parts[3].notes[199].contains(" 199 x") && parts[3].before == 0, "the last run is whole");
+        assert_eq!((parts[0].notes.len(), parts[0].before), (0, 200));
+        assert_eq!(parts[2].notes.len() + parts[2].before, 200);
+    }
+}

@@ -1,0 +1,341 @@
+//! A value of the form that a JSON schema says, always the same for the same call.
+
+use super::schema::{self, resolve};
+use crate::chat::Digest;
+use serde_json::{Map, Value, json};
+
+/// Values that one sample is made of, at most.
+const VALUES: usize = 2_000;
+/// How deep they lie in each other.
+const DEPTH: usize = 24;
+/// From this depth on only what must be there is.
+const SPARSE: usize = 6;
+/// The most entries of a list or letters of a text that are made because a schema wants so many.
+const LONGEST: u64 = 5_000;
+/// Texts that are tried where one has to match a pattern.
+const TRIED: [&str; 20] = [
+    "",
+    "a",
+    "A",
+    "abc",
+    "Abc",
+    "ABC",
+    "ABC-123",
+    "abc_1",
+    "a1",
+    "0",
+    "1",
+    "42",
+    "123456",
+    "1.0.0",
+    "v1.0.0",
+    "2024-01-15",
+    "#a1b2c3",
+    "a1b2c3d4",
+    "a@example.com",
+    "https://example.com/a",
+];
+
+/// A value that fits the schema; nothing where none was found.
+pub fn sample(schema: &Value, call: &Digest) -> Option<Value> {
+    let mut making = Making { root: schema, seed: Seed::of(call), left: VALUES };
+    let value = making.value(schema, "sample", DEPTH)?;
+    // Whatever was overlooked in the making, what does not fit is no sample.
+    schema::fits(schema, &value).is_ok().then_some(value)
+}
+
+/// Where a sample's choices come from: numbers that follow from a digest.
+pub struct Seed(u64);
+
+impl Seed {
+    /// The one of this call.
+    pub fn of(call: &Digest) -> Self {
+        Self(u64::from_str_radix(call.as_str().get(..16).unwrap_or("0"), 16).unwrap_or_default())
+    }
+
+    /// The next number, below this one; 0 where that is 0.
+    pub fn below(&mut self, most: usize) -> usize {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let number = usize::try_from((mixed ^ (mixed >> 31)) >> 1).unwrap_or(usize::MAX);
+        if most == 0 { 0 } else { number % most }
+    }
+}
+
+struct Making<'a> {
+    root: &'a Value,
+    seed: Seed,
+    left: usize,
+}
+
+impl Making<'_> {
+    fn value(&mut self, form: &Value, name: &str, depth: usize) -> Option<Value> {
+        self.left = self.left.checked_sub(1)?;
+        let below = depth.checked_sub(1)?;
+        let rules = match form {
+            Value::Bool(true) => return Some(json!(format!("sample {name}"))),
+            Value::Object(rules) => rules,
+            _ => return None,
+        };
+        if rules.contains_key("$ref") {
+            return self.value(&resolve(self.root, form)?.clone(), name, below);
+        }
+        if let Some(only) = rules.get("const").or_else(|| rules.get("default")) {
+            return Some(only.clone());
+        }
+        for known in ["examples", "enum"] {
+            if let Some(Value::Array(known)) = rules.get(known)
+                && !known.is_empty()
+            {
+                return Some(known[self.seed.below(known.len())].clone());
+            }
+        }
+        if rules.contains_key("allOf") {
+            let whole = self.together(rules)?;
+            return self.value(&whole, name, below);
+        }
+        for choice in ["anyOf", "oneOf"] {
+            if let Some(Value::Array(forms)) = rules.get(choice)
+                && !forms.is_empty()
+            {
+                let first = self.seed.below(forms.len());
+                let mut rest = rules.clone();
+                rest.remove(choice);
+                let round = (0..forms.len()).map(|at| &forms[(first + at) % forms.len()]);
+                return round.into_iter().find_map(|form| {
+                    let whole = merged(rest.clone(), resolve(self.root, form)?)?;
+                    let value = self.value(&Value::Object(whole), name, below)?;
+                    (choice == "anyOf"
+                        || schema::fits(&with_definitions(self.root, form_of(choice, forms)), &value).is_ok())
+                    .then_some(value)
+                });
+            }
+        }
+        match kind(rules) {
+            "null" => Some(Value::Null),
+            "boolean" => Some(json!(self.seed.below(2) == 1)),
+            "integer" => self.number(rules, true),
+            "number" => self.number(rules, false),
+            "array" => self.list(rules, name, below),
+            "object" => self.fields(rules, below),
+            "string" => self.text(rules, name),
+            _ => None,
+        }
+    }
+
+    /// One form in place of those that hold together.
+    fn together(&self, rules: &Map<String, Value>) -> Option<Value> {
+        let mut whole = rules.clone();
+        let Some(Value::Array(forms)) = whole.remove("allOf") else { return None };
+        for form in &forms {
+            whole = merged(whole, resolve(self.root, form)?)?;
+        }
+        Some(Value::Object(whole))
+    }
+
+    fn number(&mut self, rules: &Map<String, Value>, whole: bool) -> Option<Value> {
+        let bound = |name: &str| rules.get(name).and_then(Value::as_f64);
+        let usual = if whole { 1.0 } else { 0.5 };
+        let step = bound("multipleOf").filter(|step| *step > 0.0).unwrap_or(usual);
+        let step = if whole && step.fract() != 0.0 { 1.0 } else { step };
+        let least = bound("minimum").or_else(|| bound("exclusiveMinimum"));
+        let most = bound("maximum").or_else(|| bound("exclusiveMaximum"));
+        let (least, most) = match (least, most) {
+            (Some(least), Some(most)) => (least, most),
+            (Some(least), None) => (least, least + 100.0 * step),
+            (None, Some(most)) => (most - 100.0 * step, most),
+            (None, None) => (step, 100.0 * step),
+        };
+        let (mut from, mut to) = ((least / step).ceil(), (most / step).floor());
+        if bound("exclusiveMinimum").is_some_and(|bound| from * step <= bound) {
+            from += 1.0;
+        }
+        if bound("exclusiveMaximum").is_some_and(|bound| to * step >= bound) {
+            to -= 1.0;
+        }
+        if from > to {
+            // No step lies between them; where none is wanted the middle does.
+            let middle = f64::midpoint(least, most);
+            return (!whole && !rules.contains_key("multipleOf")).then(|| json!(middle));
+        }
+        let count = (to - from).min(1_000.0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is between 0 and 1000"
+        )]
+        let steps = self.seed.below(count as usize + 1);
+        let number = (from + f64::from(u32::try_from(steps).unwrap_or_default())) * step;
+        #[expect(clippy::cast_possible_truncation, reason = "what does not fit is found not to fit")]
+        Some(if whole { json!(number as i64) } else { json!(number) })
+    }
+
+    fn list(&mut self, rules: &Map<String, Value>, name: &str, depth: usize) -> Option<Value> {
+        let count = |name: &str| rules.get(name).and_then(Value::as_u64);
+        let first = rules.get("prefixItems").and_then(Value::as_array).cloned().unwrap_or_default();
+        let least = count("minItems").unwrap_or(0);
+        let usual = if DEPTH - depth > SPARSE { least } else { least.max(1 + self.seed.below(2) as u64) };
+        let most = count("maxItems").unwrap_or(u64::MAX);
+        let wanted = usual.max(first.len() as u64).min(most);
+        if wanted > LONGEST {
+            return None;
+        }
+        let unique = rules.get("uniqueItems") == Some(&Value::Bool(true));
+        let any = Value::Bool(true);
+        let mut items: Vec<Value> = Vec::new();
+        for index in 0..usize::try_from(wanted).ok()? {
+            let form = first.get(index).or_else(|| rules.get("items")).unwrap_or(&any);
+            if *form == Value::Bool(false) {
+                break;
+            }
+            let mut item = self.value(form, name, depth);
+            for _ in 0..20 {
+                if unique && item.as_ref().is_some_and(|item| items.contains(item)) {
+                    item = self.value(form, name, depth);
+                }
+            }
+            match item {
+                Some(item) if unique && items.contains(&item) && items.len() as u64 >= least => break,
+                Some(item) => items.push(item),
+                None if items.len() as u64 >= least => break,
+                None => return None,
+            }
+        }
+        Some(Value::Array(items))
+    }
+
+    fn fields(&mut self, rules: &Map<String, Value>, depth: usize) -> Option<Value> {
+        let required: Vec<&str> = rules
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let mut fields = Map::new();
+        let known = rules.get("properties").and_then(Value::as_object);
+        for (name, form) in known.into_iter().flatten() {
+            let must = required.contains(&name.as_str());
+            if !must && DEPTH - depth > SPARSE {
+                continue;
+            }
+            match self.value(form, name, depth) {
+                Some(value) => drop(fields.insert(name.clone(), value)),
+                None if must => return None,
+                None => {}
+            }
+        }
+        for name in required {
+            if !fields.contains_key(name) {
+                let any = Value::Bool(true);
+                let form = rules.get("additionalProperties").filter(|form| **form != Value::Bool(false));
+                fields.insert(name.to_owned(), self.value(form.unwrap_or(&any), name, depth)?);
+            }
+        }
+        let least = rules.get("minProperties").and_then(Value::as_u64).unwrap_or(0).min(LONGEST);
+        let any = Value::Bool(true);
+        while (fields.len() as u64) < least {
+            let form = rules.get("additionalProperties").unwrap_or(&any);
+            let name = format!("sample_{}", fields.len() + 1);
+            let value = self.value(form, &name, depth)?;
+            fields.insert(name, value);
+        }
+        Some(Value::Object(fields))
+    }
+
+    fn text(&mut self, rules: &Map<String, Value>, name: &str) -> Option<Value> {
+        let number = 1 + self.seed.below(99);
+        if rules.contains_key("pattern") {
+            let alone = json!({ "pattern": rules.get("pattern"), "minLength": rules.get("minLength").unwrap_or(&json!(0)),
+                "maxLength": rules.get("maxLength").unwrap_or(&json!(LONGEST)) });
+            let tried = TRIED.iter().map(|text| json!(text));
+            return tried.into_iter().find(|text| schema::fits(&alone, text).is_ok());
+        }
+        let day = 1 + number % 28;
+        let text = match rules.get("format").and_then(Value::as_str).unwrap_or_default() {
+            "date" => format!("2024-01-{day:02}"),
+            "time" => format!("12:{:02}:00Z", number % 60),
+            "date-time" => format!("2024-01-{day:02}T12:{:02}:00Z", number % 60),
+            "duration" => format!("PT{number}S"),
+            "email" | "idn-email" => format!("sample{number}@example.com"),
+            "hostname" | "idn-hostname" => format!("host{number}.example.com"),
+            "ipv4" => format!("192.0.2.{number}"),
+            "ipv6" => format!("2001:db8::{number:x}"),
+            "uri" | "url" | "iri" => format!("https://example.com/sample/{number}"),
+            "uri-reference" | "iri-reference" => format!("/sample/{number}"),
+            "uuid" => format!("00000000-0000-4000-8000-{number:012}"),
+            _ if name == "sample" => format!("sample {number}"),
+            _ => format!("sample {name} {number}"),
+        };
+        let bound = |name: &str| rules.get(name).and_then(Value::as_u64);
+        let (least, most) = (bound("minLength").unwrap_or(0), bound("maxLength").unwrap_or(LONGEST));
+        if least > LONGEST || least > most {
+            return None;
+        }
+        let (least, most) = (usize::try_from(least).ok()?, usize::try_from(most).ok()?);
+        let long = text.chars().count().max(least).min(most);
+        Some(json!(text.chars().chain(std::iter::repeat('.')).take(long).collect::<String>()))
+    }
+}
+
+/// The type that a form says, or that its rules are for. Of several it is the first that holds something.
+fn kind(rules: &Map<String, Value>) -> &str {
+    let said = match rules.get("type") {
+        Some(Value::String(name)) => Some(name.as_str()),
+        Some(Value::Array(names)) => {
+            let mut names = names.iter().filter_map(Value::as_str);
+            let first = names.clone().find(|name| *name != "null");
+            first.or_else(|| names.next())
+        }
+        Some(_) => Some(""),
+        None => None,
+    };
+    let has = |names: &[&str]| names.iter().any(|name| rules.contains_key(*name));
+    said.unwrap_or_else(|| {
+        if has(&["properties", "required", "additionalProperties", "minProperties"]) {
+            "object"
+        } else if has(&["items", "prefixItems", "minItems"]) {
+            "array"
+        } else if has(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]) {
+            "number"
+        } else {
+            "string"
+        }
+    })
+}
+
+/// Two forms as one: fields and what is required are added up, all else is the second's.
+fn merged(mut whole: Map<String, Value>, form: &Value) -> Option<Map<String, Value>> {
+    for (name, value) in form.as_object()? {
+        match (whole.get_mut(name), value) {
+            (Some(Value::Object(fields)), Value::Object(more)) if name == "properties" => {
+                fields.extend(more.clone());
+            }
+            (Some(Value::Array(names)), Value::Array(more)) if name == "required" || name == "allOf" => {
+                names.extend(more.iter().cloned());
+            }
+            _ => drop(whole.insert(name.clone(), value.clone())),
+        }
+    }
+    Some(whole)
+}
+
+fn form_of(choice: &str, forms: &[Value]) -> Value {
+    json!({ choice: forms })
+}
+
+/// A form taken out of its schema, with what it may lead to.
+fn with_definitions(root: &Value, mut form: Value) -> Value {
+    for name in ["$defs", "definitions"] {
+        if let Some(definitions) = root.get(name) {
+            form[name] = definitions.clone();
+        }
+    }
+    form
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! A sample fits its schema, and is the same for the same call.
+
+use super::*;
+use proptest::prelude::*;
+
+fn call(text: &str) -> Digest {
+    Digest::of(text.as_bytes())
+}
+
+#[test]
+fn r30_a_sample_fits_its_schema_and_is_the_same_for_the_same_call() {
+    let weather = json!({
+        "type": "object",
+        "required": ["city", "celsius", "at", "days"],
+        "additionalProperties": false,
+        "properties": {
+            "city": { "type": "string" },
+            "celsius": { "type": "number", "minimum": -40, "maximum": 50 },
+            "at": { "type": "string", "format": "date-time" },
+            "sky": { "enum": ["clear", "rain"] },
+            "days": { "type": "array", "minItems": 2, "maxItems": 3, "items": { "$ref": "#/$defs/day" } },
+        },
+        "$defs": { "day": { "type": "object", "required": ["wind"], "properties": { "wind": { "type": "integer", "minimum": 0 } } } },
+    });
+    let mut seen = std::collections::BTreeSet::new();
+    for number in 0..50 {
+        let call = call(&format!("call {number}"));
+        let one = sample(&weather, &call).unwrap();
+        assert_eq!(schema::fits(&weather, &one), Ok(()), "{one}");
+        assert_eq!(sample(&weather, &call), Some(one.clone()));
+        seen.insert(one.to_string());
+    }
+    assert!(seen.len() > 10, "other calls have other samples: {}", seen.len());
+    // To the byte, on every machine and in every run.
+    assert_eq!(
+        sample(&weather, &call("a")).unwrap().to_string(),
+        r#"{"city":"sample city 26","celsius":12.5,"at":"2024-01-25T12:20:00Z","sky":"clear","days":[{"wind":24},{"wind":7}]}"#
+    );
+}
+
+#[test]
+fn every_form_that_tools_declare_has_a_sample() {
+    for schema in [
+        json!({}),
+        json!(true),
+        json!({ "type": "string", "minLength": 300 }),
+        json!({ "type": "string", "maxLength": 3 }),
+        json!({ "type": "string", "pattern": "^[a-z]+$" }),
+        json!({ "type": "string", "pattern": "^\\d{4}-\\d{2}-\\d{2}$" }),
+        json!({ "type": "string", "format": "uuid" }),
+        json!({ "type": "integer", "exclusiveMinimum": 3, "exclusiveMaximum": 5 }),
+        json!({ "type": "integer", "minimum": -9, "maximum": -9 }),
+        json!({ "type": "integer", "multipleOf": 7, "minimum": 8 }),
+        json!({ "type": "number", "minimum": 0.1, "maximum": 0.2 }),
+        json!({ "type": ["null", "boolean"] }),
+        json!({ "type": "null" }),
+        json!({ "const": { "a": [] } }),
+        json!({ "type": "array", "uniqueItems": true, "minItems": 3, "items": { "type": "integer" } }),
+        json!({ "type": "array", "prefixItems": [{ "type": "string" }, { "type": "null" }], "items": false }),
+        json!({ "type": "array", "maxItems": 0 }),
+        json!({ "required": ["a", "b"] }),
+        json!({ "type": "object", "minProperties": 3, "additionalProperties": { "type": "integer" } }),
+        json!({ "anyOf": [{ "type": "string", "pattern": "(" }, { "type": "integer" }] }),
+        json!({ "oneOf": [{ "type": "number" }, { "type": "string" }] }),
+        json!({ "allOf": [{ "properties": { "a": { "type": "integer" } } }, { "required": ["a", "b"] }] }),
+        json!({ "type": "object", "properties": { "next": { "$ref": "#" } } }),
+        json!({ "type": "integer", "default": 4, "examples": [5] }),
+        json!({ "type": "string", "examples": ["as it is"] }),
+    ] {
+        let made = sample(&schema, &call("x"));
+        assert!(made.is_some(), "{schema}");
+    }
+    let object = json!({ "type": "object", "properties": { "n": { "type": "integer", "default": 4 } } });
+    assert_eq!(sample(&object, &call("x")), Some(json!({ "n": 4 })));
+}
+
+#[test]
+fn where_no_value_fits_there_is_no_sample_and_it_ends() {
+    for schema in [
+        json!(false),
+        json!("string"),
+        json!({ "$ref": "#" }),
+        json!({ "$ref": "https://example.com/schema" }),
+        json!({ "type": "string", "pattern": "^(never|written){7}$" }),
+        json!({ "type": "string", "pattern": "(?=x)" }),
+        json!({ "type": "integer", "minimum": 2, "maximum": 1 }),
+        json!({ "type": "string", "minLength": 1_000_000_000 }),
+        json!({ "type": "array", "minItems": 1_000_000_000_u64 }),
+        json!({ "type": "object", "minProperties": 1_000_000_000_u64 }),
+        json!({ "type": "array", "minItems": 4, "uniqueItems": true, "items": { "type": "boolean" } }),
+        json!({ "type": "object", "required": ["next"], "properties": { "next": { "$ref": "#" } } }),
+        json!({ "type": "array", "minItems": 9, "items": { "type": "array", "minItems": 999, "items": {} } }),
+        json!({ "type": "integer", "default": "four" }),
+        json!({ "enum": [1], "type": "string" }),
+        json!({ "not": {} }),
+        json!({ "type": "picture" }),
+    ] {
+        assert_eq!(sample(&schema, &call("x")), None, "{schema}");
+    }
+}
+
+/// Schemas as they come: forms that lie in each other, right and wrong ones.
+fn schemas() -> impl Strategy<Value = Value> {
+    let number = -50_i64..50;
+    let leaf = prop_oneof![
+        (number.clone(), number.clone())
+            .prop_map(|(a, b)| json!({ "type": "integer", "minimum": a, "maximum": b })),
+        (0_u64..30, 0_u64..30).prop_map(|(a, b)| json!({ "type": "string", "minLength": a, "maxLength": b })),
+        (1_i64..9, number)
+            .prop_map(|(step, a)| json!({ "type": "number", "multipleOf": step, "exclusiveMinimum": a })),
+        Just(json!({ "type": "boolean" })),
+        Just(json!({ "$ref": "#" })),
+        Just(json!({ "type": ["integer", "null"] })),
+        Just(json!({ "enum": ["a", 1, null] })),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            (inner.clone(), 0_u64..4, any::<bool>())
+                .prop_map(|(items, least, unique)| json!({ "type": "array", "items": items, "minItems": least, "uniqueItems": unique })),
+            (proptest::collection::vec(inner.clone(), 0..4), any::<bool>()).prop_map(|(forms, closed)| {
+                let names = ["a", "b", "c", "d"];
+                let fields: Map<String, Value> = names.iter().map(|name| (*name).to_owned()).zip(forms).collect();
+                let required: Vec<&String> = fields.keys().take(2).collect();
+                json!({ "type": "object", "properties": fields, "required": required, "additionalProperties": !closed })
+            }),
+            (proptest::collection::vec(inner, 1..3), any::<bool>())
+                .prop_map(|(forms, one)| if one { json!({ "oneOf": forms }) } else { json!({ "anyOf": forms }) }),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("AYE_TEST_THOROUGH").is_some() { 5_000 } else { 200 }))]
+    #[test]
+    fn whatever_the_schema_a_sample_fits_it_or_there_is_none(schema in schemas(), seed in any::<u64>()) {
+        let call = Digest::of(&seed.to_le_bytes());
+        let made = sample(&schema, &call);
+        prop_assert_eq!(&sample(&schema, &call), &made);
+        if let Some(made) = made {
+            prop_assert_eq!(schema::fits(&schema, &made), Ok(()));
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Whether a value has the form that a JSON schema says: the part of it that tools declare their results with.
+
+use grep_regex::RegexMatcher;
+use grep_searcher::{SearcherBuilder, sinks::Bytes};
+use serde_json::{Map, Value};
+
+/// Forms looked at for one value: a schema may lead back to itself without end.
+const STEPS: usize = 20_000;
+/// How deep one form may lie in another.
+const DEPTH: usize = 64;
+
+/// Whether it fits; if not, what does not and what is expected, in one line.
+pub fn fits(schema: &Value, value: &Value) -> Result<(), String> {
+    Check { root: schema, steps: STEPS }.form(schema, value, "it", DEPTH)
+}
+
+/// What a `$ref` of this schema leads to: only a place of its own.
+pub(super) fn resolve<'a>(root: &'a Value, form: &'a Value) -> Option<&'a Value> {
+    match form.get("$ref") {
+        Some(Value::String(to)) => root.pointer(to.strip_prefix('#')?),
+        Some(_) => None,
+        None => Some(form),
+    }
+}
+
+/// A check under way.
+struct Check<'a> {
+    root: &'a Value,
+    steps: usize,
+}
+
+impl Check<'_> {
+    fn form(&mut self, form: &Value, value: &Value, at: &str, depth: usize) -> Result<(), String> {
+        self.steps = self.steps.checked_sub(1).ok_or("its form cannot be checked to the end")?;
+        let Some(below) = depth.checked_sub(1) else {
+            return Err("its form leads back to itself".to_owned());
+        };
+        let rules = match form {
+            Value::Bool(true) => return Ok(()),
+            Value::Object(rules) => rules,
+            _ => return Err(format!("{at} may not be there")),
+        };
+        if rules.contains_key("$ref") {
+            let to = resolve(self.root, form).ok_or("its form names one that is not there")?.clone();
+            self.form(&to, value, at, below)?;
+        }
+        if let Some(expected) = rules.get("const").filter(|expected| !same(expected, value)) {
+            return Err(format!("{at} is not {expected}"));
+        }
+        if let Some(Value::Array(known)) = rules.get("enum")
+            && !known.iter().any(|known| same(known, value))
+        {
+            return Err(format!("{at} is none of {}", Value::Array(known.clone())));
+        }
+        of_type(rules, value, at)?;
+        self.choices(rules, value, at, below)?;
+        match value {
+            Value::String(text) => of_text(rules, text, at),
+            Value::Number(_) => of_number(rules, value.as_f64().unwrap_or_default(), at),
+            Value::Array(items) => self.list(rules, items, at, below),
+            Value::Object(fields) => self.fields(rules, fields, at, below),
+            Value::Null | Value::Bool(_) => Ok(()),
+        }
+    }
+
+    fn choices(
+        &mut self,
+        rules: &Map<String, Value>,
+        value: &Value,
+        at: &str,
+        depth: usize,
+    ) -> Result<(), String> {
+        let list = |name: &str| rules.get(name).and_then(Value::as_array).cloned();
+        for form in list("allOf").unwrap_or_default() {
+            self.form(&form, value, at, depth)?;
+        }
+        for (name, one) in [("anyOf", false), ("oneOf", true)] {
+            let Some(forms) = list(name) else { continue };
+            let fitting = forms.iter().filter(|form| self.form(form, value, at, depth).is_ok()).count();
+            if fitting == 0 || one && fitting > 1 {
+                return Err(format!("{at} fits {fitting} of the {} forms it may have", forms.len()));
+            }
+        }
+        match rules.get("not") {
+            Some(form) if self.form(form, value, at, depth).is_ok() => {
+                Err(format!("{at} has a form that it may not have"))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn list(
+        &mut self,
+        rules: &Map<String, Value>,
+        items: &[Value],
+        at: &str,
+        depth: usize,
+    ) -> Result<(), String> {
+        counted(rules, ("minItems", "maxItems"), items.len(), at, "entries")?;
+        if rules.get("uniqueItems") == Some(&Value::Bool(true)) {
+            let twice = |at: usize| items[..at].iter().any(|before| same(before, &items[at]));
+            if (0..items.len().min(1000)).any(twice) {
+                return Err(format!("{at} has an entry twice"));
+            }
+        }
+        let first = rules.get("prefixItems").and_then(Value::as_array).cloned().unwrap_or_default();
+        for (index, item) in items.iter().enumerate() {
+            if let Some(form) = first.get(index).or_else(|| rules.get("items")) {
+                self.form(form, item, &format!("{at}[{index}]"), depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fields(
+        &mut self,
+        rules: &Map<String, Value>,
+        fields: &Map<String, Value>,
+        at: &str,
+        depth: usize,
+    ) -> Result<(), String> {
+        counted(rules, ("minProperties", "maxProperties"), fields.len(), at, "fields")?;
+        let required = rules.get("required").and_then(Value::as_array).into_iter().flatten();
+        for name in required.filter_map(Value::as_str) {
+            if !fields.contains_key(name) {
+                return Err(format!("{at} lacks “{name}”"));
+            }
+        }
+        let known = rules.get("properties").and_then(Value::as_object);
+        for (name, value) in fields {
+            let form = known.and_then(|known| known.get(name)).or_else(|| rules.get("additionalProperties"));
+            match form {
+                Some(Value::Bool(false)) => return Err(format!("{at} has “{name}”, which is not expected")),
+                Some(form) => self.form(form, value, &format!("“{name}”"), depth)?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether two values are the same; `1` and `1.0` are.
+fn same(one: &Value, other: &Value) -> bool {
+    one == other || one.is_number() && other.is_number() && one.as_f64() == other.as_f64()
+}
+
+fn of_type(rules: &Map<String, Value>, value: &Value, at: &str) -> Result<(), String> {
+    let is = |name: &str| match name {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "number" => value.is_number(),
+        "integer" => value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|it| it.fract() == 0.0),
+        _ => false,
+    };
+    let nullable = rules.get("nullable") == Some(&Value::Bool(true)) && value.is_null();
+    let (fits, expected) = match rules.get("type") {
+        None => (true, String::new()),
+        Some(Value::String(name)) => (is(name), name.clone()),
+        Some(Value::Array(names)) => {
+            let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+            (names.iter().any(|name| is(name)), names.join(" or "))
+        }
+        Some(_) => (false, "nothing that there is".to_owned()),
+    };
+    if fits || nullable { Ok(()) } else { Err(format!("{at} is not of the type {expected}")) }
+}
+
+fn of_text(rules: &Map<String, Value>, text: &str, at: &str) -> Result<(), String> {
+    counted(rules, ("minLength", "maxLength"), text.chars().count(), at, "letters")?;
+    match rules.get("pattern").and_then(Value::as_str) {
+        Some(pattern) if !matches(pattern, text) => Err(format!("{at} does not match {pattern}")),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Whether a pattern is found in a text of one line. One that cannot be read is found in none.
+fn matches(pattern: &str, text: &str) -> bool {
+    let Ok(matcher) = RegexMatcher::new(pattern) else { return false };
+    let mut found = false;
+    // What searches reads lines, and no line at all where there is nothing.
+    let line = format!("{text}\n");
+    let sink = Bytes(|_, _| {
+        found = true;
+        Ok(false)
+    });
+    let searched =
+        SearcherBuilder::new().line_number(true).build().search_slice(matcher, line.as_bytes(), sink);
+    searched.is_ok() && found
+}
+
+fn of_number(rules: &Map<String, Value>, number: f64, at: &str) -> Result<(), String> {
+    let bound = |name: &str| rules.get(name).and_then(Value::as_f64);
+    // A division leaves a little behind.
+    let whole = |times: f64| (times - times.round()).abs() < 1e-9;
+    let low = bound("minimum").is_some_and(|least| number < least)
+        || bound("exclusiveMinimum").is_some_and(|least| number <= least);
+    let high = bound("maximum").is_some_and(|most| number > most)
+        || bound("exclusiveMaximum").is_some_and(|most| number >= most);
+    let odd = bound("multipleOf").is_some_and(|step| step > 0.0 && !whole(number / step));
+    match (low, high, odd) {
+        (false, false, false) => Ok(()),
+        (true, _, _) => Err(format!("{at} is too small")),
+        (_, true, _) => Err(format!("{at} is too large")),
+        (_, _, true) => Err(format!("{at} is between the steps it may have")),
+    }
+}
+
+fn counted(
+    rules: &Map<String, Value>,
+    (least, most): (&str, &str),
+    count: usize,
+    at: &str,
+    what: &str,
+) -> Result<(), String> {
+    let bound = |name: &str| {
+        rules.get(name).and_then(Value::as_u64).map(|it| usize::try_from(it).unwrap_or(usize::MAX))
+    };
+    match (bound(least), bound(most)) {
+        (Some(least), _) if count < least => {
+            Err(format!("{at} has {count} {what}; at least {least} are expected"))
+        }
+        (_, Some(most)) if count > most => {
+            Err(format!("{at} has {count} {what}; at most {most} are expected"))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(schema: Value, good: &[Value], bad: &[(Value, &str)]) {
+        for value in good {
+            assert_eq!(fits(&schema, value), Ok(()), "{value} of {schema}");
+        }
+        for (value, part) in bad {
+            let why = fits(&schema, value).expect_err(&format!("{value} of {schema}"));
+            assert!(why.contains(part), "{value}: {why}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said_with_what_was_expected() {
+        check(
+            json!({ "type": "object", "required": ["exit"], "additionalProperties": false,
+                "properties": { "exit": { "type": "integer", "minimum": 0, "maximum": 255 }, "output": { "type": "string" } } }),
+            &[json!({ "exit": 0 }), json!({ "exit": 2.0, "output": "" })],
+            &[
+                (json!("exit 0"), "it is not of the type object"),
+                (json!({}), "it lacks “exit”"),
+                (json!({ "exit": "0" }), "“exit” is not of the type integer"),
+                (json!({ "exit": 1.5 }), "“exit” is not of the type integer"),
+                (json!({ "exit": -1 }), "“exit” is too small"),
+                (json!({ "exit": 256 }), "“exit” is too large"),
+                (json!({ "exit": 0, "more": 1 }), "“more”, which is not expected"),
+            ],
+        );
+        check(
+            json!({ "type": "array", "minItems": 1, "maxItems": 2, "uniqueItems": true, "items": { "enum": ["a", "b", 1] } }),
+            &[json!(["a"]), json!([1.0, "b"])],
+            &[
+                (json!([]), "at least 1 are expected"),
+                (json!(["a", "b", 1]), "at most 2 are expected"),
+                (json!(["a", "a"]), "twice"),
+                (json!(["c"]), "it[0] is none of"),
+            ],
+        );
+        check(
+            json!({ "type": ["string", "null"], "minLength": 2, "maxLength": 3, "pattern": "^[a-zß]+$" }),
+            &[json!("ab"), json!("ßßß"), json!(null)],
+            &[
+                (json!("a"), "at least 2"),
+                (json!("abcd"), "at most 3"),
+                (json!("A1"), "does not match"),
+                (json!(1), "string or null"),
+            ],
+        );
+        check(
+            json!({ "anyOf": [{ "const": 1 }, { "type": "string" }], "not": { "const": "x" } }),
+            &[json!(1), json!("y")],
+            &[(json!(2), "fits 0 of the 2"), (json!("x"), "may not have")],
+        );
+        check(
+            json!({ "oneOf": [{ "type": "number" }, { "type": "integer" }] }),
+            &[json!(1.5)],
+            &[(json!(1), "fits 2 of the 2")],
+        );
+        check(
+            json!({ "type": "number", "multipleOf": 0.1, "exclusiveMinimum": 0 }),
+            &[json!(0.3)],
+            &[(json!(0.35), "steps"), (json!(0), "small")],
+        );
+        check(
+            json!({ "prefixItems": [{ "type": "string" }], "items": false }),
+            &[json!(["a"])],
+            &[(json!(["a", 1]), "may not be there")],
+        );
+    }
+
+    #[test]
+    fn a_schema_that_leads_nowhere_or_to_itself_fits_nothing_and_ends() {
+        let tree = json!({ "$defs": { "tree": { "type": "object", "properties": { "below": { "type": "array", "items": { "$ref": "#/$defs/tree" } } } } }, "$ref": "#/$defs/tree" });
+        check(
+            tree,
+            &[json!({ "below": [{}, { "below": [] }] })],
+            &[(json!({ "below": [1] }), "“below”[0] is not of the type object")],
+        );
+        for schema in [
+            json!({ "$ref": "#" }),
+            json!({ "$ref": "https://example.com/x" }),
+            json!({ "$ref": "#/nowhere" }),
+            json!({ "anyOf": [{ "$ref": "#" }, { "$ref": "#" }, { "$ref": "#" }] }),
+            json!({ "type": "text" }),
+            json!({ "type": 5 }),
+            json!("string"),
+            json!({ "pattern": "(" }),
+            json!(false),
+        ] {
+            assert!(fits(&schema, &json!("x")).is_err(), "{schema}");
+        }
+        assert_eq!(fits(&json!(true), &json!("x")), Ok(()));
+        assert_eq!(fits(&json!({}), &json!([{}])), Ok(()));
+    }
+}

@@ -1,0 +1,100 @@
+//! Commands that print nothing where they go well, so that what would come of them is known without running them.
+
+use crate::policy::shell::{self, Redirect, Simple, Word};
+
+/// Programs that say nothing unless something goes wrong, or unless they are told to.
+const SILENT: &[&str] = &[
+    "touch", "mkdir", "rmdir", "rm", "mv", "cp", "ln", "chmod", "chown", "chgrp", "install", "truncate",
+    "sleep", "true", ":", "cd", "export", "unset", "mkfifo", "sync",
+];
+/// Those that say only what is written elsewhere, where their output goes into a file.
+const INTO_FILES: &[&str] = &["echo", "printf", "cat"];
+
+/// Whether a command line prints nothing and ends with 0 where all goes well.
+pub fn is_silent(command: &str) -> bool {
+    let reading = shell::read(command);
+    // Where a number stands before it, it is not known what goes into the file.
+    let numbered = command.as_bytes().windows(2).any(|two| two[0].is_ascii_digit() && two[1] == b'>');
+    reading.unclear.is_none() && !numbered && !reading.commands.is_empty() && reading.commands.iter().all(one)
+}
+
+fn one(simple: &Simple) -> bool {
+    if simple.words.is_empty() {
+        return simple.inline.is_none() && simple.wrappers.is_empty();
+    }
+    // What goes on beside the rest may still speak; a wrapper may have words of its own.
+    if simple.background || !simple.wrappers.is_empty() || !simple.within.is_empty() {
+        return false;
+    }
+    let writes = |redirect: &Redirect| match redirect {
+        Redirect::Write(word) | Redirect::Append(word) => !word.shown().starts_with("/dev/"),
+        Redirect::Read(_) | Redirect::Onto | Redirect::Text(_) => false,
+    };
+    let onto = simple.redirects.contains(&Redirect::Onto);
+    // What stands in a folder may be of any kind, whatever it is called.
+    let program = simple.words.first().and_then(Word::known).unwrap_or_default();
+    let into_file = INTO_FILES.contains(&program) && simple.redirects.iter().any(writes) && !onto;
+    let second = simple.words.get(1).and_then(Word::known);
+    let git = program == "git" && second == Some("add") && !simple.words.iter().any(|it| it.shown() == "-p");
+    let speaks = |word: &Word| {
+        let word = word.shown();
+        word.starts_with("--")
+            && word != "--"
+            && word != "--parents"
+            && word != "--recursive"
+            && word != "--force"
+            || word.starts_with('-') && !word.starts_with("--") && word.contains(['v', 'i', 'n', 'c'])
+    };
+    into_file || (SILENT.contains(&program) || git) && !simple.words.iter().skip(1).any(speaks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_silent_only_where_all_of_it_is() {
+        for command in [
+            "touch made",
+            "mkdir -p a/b && cp -r x a/b; rm -rf y",
+            "echo hi > a.txt",
+            "printf '%s' x >> a.txt",
+            "git add -A",
+            "A=b",
+            "cd x && chmod 644 y",
+            "cat a > b",
+        ] {
+            assert!(is_silent(command), "{command}");
+        }
+        for command in [
+            "",
+            "make",
+            "echo hi",
+            "cat a",
+            "rm -v x",
+            "rm -i x",
+            "mkdir --verbose x",
+            "touch --help",
+            "cp --version",
+            "touch a; ls",
+            "touch $(make)",
+            "touch a && ./b",
+            "sleep 1 &",
+            "git status",
+            "git commit -m x",
+            "sudo touch a",
+            "bash -c 'touch a'",
+            "for f in *; do touch $f; done",
+            "touch 'a",
+            "cargo test > log",
+            "echo hi 2> log",
+            "cat a > b 2>&1",
+            "echo hi >&2",
+            "echo hi > /dev/stdout",
+            "./touch a",
+            "git add -p",
+        ] {
+            assert!(!is_silent(command), "{command}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! `aye doctor --bundle`: what a bug report needs in one file, and nothing that is nobody else's business.
+
+use crate::journal::{CONTENT, HEADER, KEY, session, token};
+use crate::support::kept::settings;
+use crate::support::program::Setup;
+use crate::support::service::{Answer, Service};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// The files of a folder, by name.
+fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// All of a text without the way it is broken into lines.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn r57_a_bundle_tells_how_a_session_went_without_keys_and_without_its_words() {
+    let (runtime, _service, mut program) = session(&["--debug-content"]);
+    // A service that echoes the key in what it refuses.
+    let refusal = format!("{{\"error\":{{\"message\":\"bad {KEY}\"}}}}");
+    let refusal = Answer::body(401, "application/json", &[], &refusal);
+    let service = runtime.block_on(Service::strict([refusal]));
+    program.keys("\x04");
+    assert_eq!(program.ends(), 0);
+    let place = program.place.clone();
+    let project = place.path().join("project");
+    let arguments = ["doctor", "--profile", "mine", "--base-url", &service.base_url, "--bundle"];
+    let (out, err, code) = Setup::again(&place, &arguments).env("MY_MODEL", KEY).print("");
+    assert_eq!((err.as_str(), code), ("", 0), "{out}");
+    let made: Vec<String> =
+        files(&project).into_iter().filter(|name| name.starts_with("aye-doctor-")).collect();
+    let [name] = &made[..] else { panic!("{made:?}") };
+    assert!(out.contains(name) && out.contains("Nothing was sent."), "{out}");
+    assert!(flat(&out).contains("Not in it: what was said, read, written, run or answered"), "{out}");
+    let file = project.join(name);
+    assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let home = place.path().join("home");
+    for never in CONTENT.into_iter().chain([KEY, HEADER, &token(), home.to_str().unwrap()]) {
+        assert!(!text.contains(never), "{never} is in it:\n{text}");
+    }
+    for told in [
+        "aye 0.1.0 · ",
+        "401",
+        "profiles.mine.key_env = \"MY_MODEL\" from ~/aye/config/config.toml:4",
+        "profiles.mine.headers = (not shown)",
+        "hooks.check.command = (not shown)",
+        "hooks.check.tools = [\"bash_exec\"]",
+        "screen.mouse = true from the default",
+        "turn 1: status 503 after",
+        "a hook says ask after",
+        "turn 1: bash_exec: done after",
+        "lines of content are left out",
+        "aye ends",
+        "calls read_file bash_exec a tool that there is not",
+        "consulted · bash_exec: a hook: ask after",
+        "decided · bash_exec: yes, the person after",
+        "settled · bash_exec: done",
+        "ended · failed",
+    ] {
+        assert!(text.contains(told), "{told:?} is not in it:\n{text}");
+    }
+}
+
+#[test]
+fn a_bundle_is_made_where_nothing_else_works() {
+    let setup = Setup::new(&["doctor", "--bundle", "new.txt"]).env("TERM", "x\u{1b}[2J\u{202e}\n== fake");
+    let home = setup.place.path().join("home/aye");
+    let bundle = || {
+        let file = setup.place.path().join("project/new.txt");
+        let _ = std::fs::remove_file(&file);
+        let (out, err, code) = setup.print("");
+        assert_eq!((err.as_str(), code), ("", 0), "{out}");
+        std::fs::read_to_string(file).unwrap()
+    };
+    // Nothing is there, and nothing is made but the file.
+    let text = bundle();
+    assert!(text.contains("config.toml, which does not exist") && text.contains("there is none"), "{text}");
+    assert!(!text.contains(['\u{1b}', '\u{202e}']) && !text.contains("\n== fake"), "{text}");
+    assert!(!home.exists());
+    // Settings that cannot be read, with a token in the wrong place.
+    settings(&setup, &format!("[model\nprofile = \"{}\"\n", token()));
+    let text = bundle();
+    assert!(text.contains("config.toml:1: ") && !text.contains(&token()), "{text}");
+    settings(&setup, &format!("[model]\nprofile = \"{}\"\n[approval]\nmode = \"{}\"\n", token(), token()));
+    let text = bundle();
+    assert!(text.contains("model.profile = \"ghp_[masked]\"") && !text.contains(&token()), "{text}");
+    // A session of which little can be read, and a journal that is another's.
+    let sessions = home.join("data/sessions");
+    std::fs::create_dir_all(&sessions).unwrap();
+    let lines = "no header xyzzy\n{\"seq\":1,\"at\":1,\"entry\":{\"kind\":\"xyzzy\",\"text\":\"xyzzy\"}}\n\
+        {\"seq\":2,\"at\":2,\"entry\":{\"kind\":\"said\",\"text\":\"xyzzy\"}}\n{\"seq\":3,\"entry\":{\"kind\":\"sa";
+    std::fs::write(sessions.join("01JAAAAAAAAAAAAAAAAAAAAAAA.jsonl"), lines).unwrap();
+    std::fs::write(home.join("data/journal"), "xyzzy").unwrap();
+    let text = bundle();
+    for told in [
+        "01JAAAAAAAAAAAAAAAAAAAAAAA · ",
+        "its first line is damaged",
+        "of a newer aye, left out",
+        "line 4 was being written when aye ended",
+        "said 1 (",
+        "it cannot be listed: ",
+    ] {
+        assert!(text.contains(told), "{told:?} is not in it:\n{text}");
+    }
+    assert!(!text.contains("xyzzy"), "{text}");
+    for (named, told) in [("01ja", "its first line is damaged"), ("02", "no session is called 02")] {
+        let (out, err, code) =
+            Setup::again(&setup.place, &["doctor", "--resume", named, "--bundle", "inside"]).print("");
+        assert_eq!((err.as_str(), code), ("", 0), "{out}");
+        let file = setup.place.path().join("project/inside");
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains(told), "{told:?} is not in it:\n{text}");
+        std::fs::remove_file(file).unwrap();
+    }
+    // No folder of sessions at all.
+    std::fs::remove_dir_all(&sessions).unwrap();
+    std::fs::write(&sessions, "xyzzy").unwrap();
+    let text = bundle();
+    assert!(text.contains("they cannot be listed: ") && !text.contains("xyzzy"), "{text}");
+}
+
+#[test]
+fn a_bundle_goes_where_it_can_and_over_no_other_file() {
+    let setup = Setup::new(&[]).has("there.txt", "mine").has("inside/x", "");
+    let project = setup.place.path().join("project");
+    std::os::unix::fs::symlink("nowhere", project.join("link")).unwrap();
+    let before = files(&project);
+    for (words, said) in [
+        (
+            &["doctor", "--bundle", "there.txt"][..],
+            "there.txt is there already; it is left as it is; name another",
+        ),
+        (&["doctor", "--bundle", "link"], "link is there and is no plain file"),
+        (
+            &["doctor", "--bundle", "no/such/x.txt"],
+            "no/such/x.txt could not be written: there is no such folder",
+        ),
+        (&["doctor", "--bundle", "there.txt/x"], "there.txt/x: Not a directory"),
+        (&["--bundle"], "--bundle goes with aye doctor"),
+        (&["doctor", "--bundle", "--json"], "cannot be used with"),
+    ] {
+        let (out, err, code) = Setup::again(&setup.place, words).print("");
+        assert!(err.contains(said) && out.is_empty() && code > 0, "{words:?}: {out}{err}");
+        assert_eq!(files(&project), before, "{words:?}");
+    }
+    assert_eq!(std::fs::read_to_string(project.join("there.txt")).unwrap(), "mine");
+    let (out, _, code) = Setup::again(&setup.place, &["doctor", "--bundle", "inside"]).print("");
+    let made = files(&project.join("inside"));
+    assert!(code == 0 && made.len() == 2 && out.contains(&format!("inside/{}", made[0])), "{out}{made:?}");
+}

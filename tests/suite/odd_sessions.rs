@@ -1,0 +1,196 @@
+//! Odd things in place of session files, and odd places to export to: nothing hangs, nothing outside is touched, and every
+//! other session is there.
+
+use crate::sessions::{Home, ONE, replied, said};
+use crate::support::often;
+use crate::support::program::program;
+use rustix::fs::{CWD, FileType, makedev, mknodat};
+use std::fs::{self, Permissions};
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+fn home() -> Home {
+    let home = Home::new();
+    home.holds(ONE, true, &[said("why does the clock flake?"), replied("Because of time.")]);
+    home
+}
+
+/// What stands there instead of a session, by the name of each.
+fn oddities(home: &Home, outside: &Path) -> Vec<&'static str> {
+    let at = |name: &str| home.sessions().join(format!("{name}.jsonl"));
+    symlink(outside, at("02LINK")).unwrap();
+    symlink("/dev/zero", at("02ZERO")).unwrap();
+    symlink("nowhere", at("02NOWHERE")).unwrap();
+    symlink(at("02LOOP"), at("02LOOP")).unwrap();
+    symlink(at("02PIPE"), at("02TOPIPE")).unwrap();
+    mknodat(CWD, at("02PIPE"), FileType::Fifo, 0o600.into(), 0).unwrap();
+    fs::create_dir(at("02FOLDER")).unwrap();
+    drop(std::os::unix::net::UnixListener::bind(at("02SOCKET")).unwrap());
+    let mut names =
+        vec!["02LINK", "02ZERO", "02NOWHERE", "02LOOP", "02TOPIPE", "02PIPE", "02FOLDER", "02SOCKET"];
+    // Where the tests may make a device.
+    if mknodat(CWD, at("02DEVICE"), FileType::CharacterDevice, 0o600.into(), makedev(1, 5)).is_ok() {
+        names.push("02DEVICE");
+    }
+    names
+}
+
+#[test]
+fn r52_what_is_no_file_in_place_of_a_session_is_said_and_neither_followed_nor_waited_for() {
+    let home = home();
+    let outside = home.0.place.path().join("outside");
+    fs::write(&outside, "{\"aye\":1}\nmine\n").unwrap();
+    fs::set_permissions(&outside, Permissions::from_mode(0o644)).unwrap();
+    let names = oddities(&home, &outside);
+    let (out, err, code) = home.does(&["list", "--all"]);
+    assert_eq!((out.lines().count(), code), (names.len() + 1, 0), "{out}{err}");
+    assert_eq!(out.matches("  cannot be read: it is ").count(), names.len(), "{out}");
+    assert!(out.contains("why does the clock flake?"), "{out}");
+    let (out, err, code) = home.does(&["search", "clock"]);
+    assert!(out.contains(ONE) && code == 0, "{out}{err}");
+    assert_eq!(err.matches("could not be searched to its end: it is ").count(), names.len(), "{err}");
+    for name in names {
+        let asks: [&[&str]; 5] = [
+            &["show", name],
+            &["export", name],
+            &["fork", name],
+            &["rename", name, "x"],
+            &["rm", "--yes", name],
+        ];
+        for ask in asks {
+            let (out, err, code) = home.does(ask);
+            assert!(out.is_empty() && [1, 2].contains(&code), "{ask:?}: {code} {out}{err}");
+            let why = ["it is not a file", "it is a link, and a link is not followed here"];
+            assert!(why.iter().any(|why| err.contains(why)), "{ask:?}: {err}");
+        }
+    }
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "{\"aye\":1}\nmine\n");
+    assert_eq!(outside.metadata().unwrap().permissions().mode() & 0o777, 0o644, "it is another's");
+    let (out, _, code) = home.does(&["show"]);
+    assert!(code == 0 && out.contains("Because of time."), "{out}");
+}
+
+#[test]
+fn r52_r65_one_line_without_end_takes_no_memory_and_hides_no_session() {
+    let home = home();
+    let long = home.holds("02LONG", true, &[said("before it")]);
+    let mut file = fs::File::options().write(true).open(&long).unwrap();
+    // A hole: NUL without an end of the line.
+    let bytes = often(1 << 30, 65 << 20) as u64;
+    let end = file.seek(SeekFrom::End(0)).unwrap() + bytes;
+    file.set_len(end).unwrap();
+    file.seek(SeekFrom::End(0)).unwrap();
+    let behind = serde_json::json!({ "seq": 2, "at": 1, "entry": said("behind it") });
+    file.write_all(format!("\n{behind}\n").as_bytes()).unwrap();
+    for (does, has) in [
+        (&["show", "02long"][..], "behind it"),
+        (&["list"], "before it"),
+        (&["export", "02long"], "behind it"),
+        (&["search", "clock"], ONE),
+        (&["rename", "02long", "a long one"], "is called"),
+    ]
+    .into_iter()
+    .take(often(5, 2))
+    {
+        // Of memory there is what a whole line may take, and what the program takes in any case.
+        let limited = Command::new("sh")
+            .args(["-c", "ulimit -v 1500000; exec \"$0\" sessions \"$@\""])
+            .arg(program())
+            .args(does)
+            .env_clear()
+            .env("AYE_HOME", home.0.place.path().join("home/aye"))
+            .current_dir(home.0.place.path().join("project"))
+            .output()
+            .unwrap();
+        let (out, err) = (String::from_utf8_lossy(&limited.stdout), String::from_utf8_lossy(&limited.stderr));
+        assert!(limited.status.success() && out.contains(has), "{does:?}: {out}{err}");
+        if does[0] == "show" {
+            assert!(out.contains("line 3 is too long to be an entry and was left out"), "{out}{err}");
+        }
+    }
+}
+
+#[test]
+fn words_of_any_length_and_kind_are_looked_for_as_they_are() {
+    let home = home();
+    let long = "long ".repeat(20_000);
+    home.holds("02LONG", true, &[said(&format!("{long}end\nof \"it\" \\ \u{1b}[31mred. a.c"))]);
+    let found = |words: &[&str]| {
+        let (out, err, code) = home.does(&[&["search"], words].concat());
+        assert!(code == 0 || code == 1 && err.starts_with("aye: nothing that was said has"), "{code} {err}");
+        out.contains("02LONG")
+    };
+    assert!(found(&[&long[..100_000]]) && found(&[&format!("{}END", &long[..50_000])]));
+    assert!(!found(&[&format!("{}x", &long[..90_000])]));
+    assert!(found(&["\"it\""]) && found(&["\\"]) && found(&["\u{1b}[31m"]) && found(&["end\nof"]));
+    assert!(found(&["a.c"]) && !found(&["a.d"]) && !found(&["(("]) && !found(&["[a-z]+"]));
+    for empty in ["", " ", "\n\t", "\u{3000}"] {
+        home.refuses(&["search", empty], "no word to look for");
+    }
+}
+
+/// Exports with its output into this, by a shell.
+fn exports_into(home: &Home, into: &str) -> (String, i32) {
+    let line = format!("\"$0\" sessions export 01ja {into}");
+    let done = Command::new("sh")
+        .args(["-c", &line])
+        .arg(program())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("AYE_HOME", home.0.place.path().join("home/aye"))
+        .current_dir(home.0.place.path().join("project"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    (String::from_utf8_lossy(&done.stderr).into_owned(), done.status.code().unwrap_or(-1))
+}
+
+#[test]
+fn r53_an_export_that_finds_no_room_or_no_file_says_so_and_leaves_nothing() {
+    let home = home();
+    let project = home.0.place.path().join("project");
+    let (err, code) = exports_into(&home, "> /dev/full");
+    assert!(code == 1 && err.contains("No space left"), "{code} {err}");
+    let (err, code) = exports_into(&home, "| true");
+    assert_eq!((err.as_str(), code), ("", 0), "whoever read the pipe has enough");
+    let (err, code) = exports_into(&home, ">&-");
+    assert!(code != 101, "{err}");
+    mknodat(CWD, project.join("pipe"), FileType::Fifo, 0o600.into(), 0).unwrap();
+    symlink("/dev/full", project.join("link")).unwrap();
+    for at in ["pipe", "link", "/dev/full", "/dev/stdout", "."] {
+        let (err, code) = exports_into(&home, &format!("--force --output {at}"));
+        assert!(code == 2 && err.contains("is no plain file"), "{at}: {code} {err}");
+    }
+    let (err, code) = exports_into(&home, "--output pipe/x");
+    assert!(code == 2 && err.contains("Not a directory"), "{code} {err}");
+    let left: Vec<_> = fs::read_dir(&project).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+}
+
+#[test]
+fn a_name_of_any_letters_is_one_harmless_line_everywhere() {
+    let home = home();
+    let hostile =
+        ["a\u{202e}b", "a\nb", "a\u{1b}]0;x\u{7}b", "a\u{200b}\u{feff}b", "--yes", "a\u{9b}31mb", "<script>"];
+    let titles: Vec<&str> = hostile.into_iter().step_by(often(1, 3)).collect();
+    for &title in &titles {
+        let (out, err, code) = home.does(&["rename", "01ja", "--", title]);
+        assert!(code == 0 && out.lines().count() == 1, "{title:?}: {out}{err}");
+        for does in
+            [&["list"][..], &["show"], &["export"], &["export", "--format", "html"], &["search", "clock"]]
+        {
+            let (out, _, code) = home.does(does);
+            let bad = |c: char| c != '\n' && c.is_control() || "\u{202e}\u{200b}\u{feff}".contains(c);
+            assert!(code == 0 && !out.contains(bad), "{title:?} {does:?}: {out:?}");
+            assert!(!out.contains("<script>") || does != ["export", "--format", "html"], "{out}");
+        }
+    }
+    // The last one counts, and the file is whole.
+    assert!(home.does(&["list"]).0.contains("<script>"));
+    assert_eq!(
+        aye::store::read(&home.sessions().join(format!("{ONE}.jsonl"))).unwrap().entries.len(),
+        2 + titles.len()
+    );
+}
