@@ -9,13 +9,13 @@ use std::time::Duration;
 /// Requests in one turn. A model that still calls tools after this many is going round in circles.
 const ROUNDS: u32 = 50;
 
-/// The person said something: it begins a turn, or waits for the next request of the one that runs.
+/// The person said something: it begins a turn, or waits for the next request of the one that runs. With no word more,
+/// what was said already and still waits begins a turn.
 pub(super) fn said(desk: &mut Desk<'_>, text: String) {
-    if text.trim().is_empty() {
-        return;
+    if !text.trim().is_empty() {
+        desk.state.queue.push(text);
     }
-    desk.state.queue.push(text);
-    if desk.state.is_idle() {
+    if desk.state.is_idle() && !desk.state.queue.is_empty() {
         begin(desk);
     }
 }

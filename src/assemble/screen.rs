@@ -4,6 +4,7 @@ use super::host::{Around, line};
 use super::{Start, answers, facts};
 use crate::config::{Links, Screen};
 use crate::tui::host::Reply;
+use crate::tui::input::early;
 use crate::tui::keys::Keymap;
 use crate::tui::overlay::Picking;
 use crate::tui::theme::Theme;
@@ -17,7 +18,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use terminal_colorsaurus::{QueryOptions, ThemeMode};
 use tokio::sync::mpsc;
 
 /// Replies of the host that may wait for the screen.
@@ -32,10 +32,13 @@ const STANDS: Duration = Duration::from_millis(150);
 pub(super) async fn run(start: Start) -> Result<ExitCode> {
     // The terminal is asked while the session is read; it has answered before anything else happens to it.
     let depth = depth(&start.connecting.settings.config.screen);
-    let asked = (depth != Depth::None).then(|| std::thread::spawn(is_light));
+    let term = std::env::var("TERM").ok();
+    let asked =
+        (depth != Depth::None).then(|| std::thread::spawn(move || early::ask(COLOURS, term.as_deref())));
     let offers = start.offers();
     let session = offers.and_then(|offers| Ok((opened(&start)?, offers)));
-    let light = asked.and_then(|asked| asked.join().ok()).flatten();
+    let early = asked.and_then(|asked| asked.join().ok()).unwrap_or_default();
+    let light = early.light;
     let (mut session, offers) = session?;
     let copied = session.settle();
     let picking = if start.cli.fork { Picking::Fork(start.cli.becomes()) } else { Picking::Open };
@@ -60,7 +63,10 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
 
     let (replies, from_host) = mpsc::channel(REPLIES);
     let begun = !session.state.session.entries().is_empty();
-    let settings = settings(&screen, &session.folder);
+    let settings = tui::Settings {
+        auto_theme: themes.choose(auto(&screen, light), light).name,
+        ..settings(&screen, &session.folder)
+    };
     let connection = model.seen.clone();
     if let Some(service) = model.service.clone() {
         tokio::spawn(async move {
@@ -89,6 +95,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         theme,
         keys,
         settings,
+        early,
         notices,
         says: if offers.is_some() { String::new() } else { cli.prompt() },
         offers,
@@ -131,8 +138,12 @@ fn theme(themes: &Themes, screen: &Screen, light: Option<bool>) -> (Theme, Optio
         });
         return (themes.choose(&screen.theme, light), unknown);
     }
-    let name = if light == Some(true) { &screen.theme_light } else { &screen.theme_dark };
-    (themes.choose(name, light), None)
+    (themes.choose(auto(screen, light), light), None)
+}
+
+/// The theme that is set for a terminal such as this.
+fn auto(screen: &Screen, light: Option<bool>) -> &str {
+    if light == Some(true) { &screen.theme_light } else { &screen.theme_dark }
 }
 
 /// The session that the command line asks for, with the answers of a file given.
@@ -143,14 +154,6 @@ fn opened(start: &Start) -> Result<super::Session> {
         answers::give(&mut answers, &mut session)?;
     }
     Ok(session)
-}
-
-/// Whether the terminal says that it is light; nothing where it does not say.
-fn is_light() -> Option<bool> {
-    let mut options = QueryOptions::default();
-    options.timeout = COLOURS;
-    let mode = terminal_colorsaurus::theme_mode(options).ok()?;
-    Some(matches!(mode, ThemeMode::Light))
 }
 
 fn settings(screen: &Screen, folder: &Path) -> tui::Settings {
@@ -170,6 +173,8 @@ fn settings(screen: &Screen, folder: &Path) -> tui::Settings {
             Links::Off => false,
         },
         bell: screen.bell,
+        theme: screen.theme.clone(),
+        auto_theme: String::new(),
         editor: screen.editor.clone(),
     }
 }

@@ -47,6 +47,8 @@ pub enum Command {
     Stop,
     /// Write in the editor.
     Editor,
+    /// What was wrong so far.
+    Notices,
     /// Leave.
     Quit,
 }
@@ -102,6 +104,7 @@ pub const COMMANDS: &[Row] = &[
     row(Command::Retry, &["retry", "again"], "ask again where a request failed", Some(Action::RetryNow)),
     row(Command::Stop, &["stop"], "stop the turn that runs", Some(Action::Stop)),
     row(Command::Editor, &["editor"], "write in your editor", Some(Action::OpenEditor)),
+    row(Command::Notices, &["notices", "warnings"], "what was wrong so far: settings, rules, services", None),
     row(Command::Quit, &["quit", "exit", "q"], "leave; the session is kept", None),
 ];
 

@@ -13,6 +13,8 @@ pub enum Event {
     Key(KeyEvent),
     /// Text was pasted, with marks around it or as a burst no hand can type.
     Pasted(String),
+    /// What was typed before the first picture stood, with an Enter as the end of a line: words for the composer.
+    Early(String),
     /// The keys that come now came faster than a hand presses them: none of them is an answer.
     Hurried,
     /// No key waits to be taken: one that was held back, in case more come as a paste would, is what it seemed.

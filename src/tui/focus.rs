@@ -65,6 +65,7 @@ pub fn scopes(state: &State) -> Vec<Scope> {
                 | Overlay::Modes(..)
                 | Overlay::Copies(..),
             ) => vec![Scope::List],
+            Some(Overlay::Sure(..)) => vec![Scope::Approval],
             Some(Overlay::Key(_)) => vec![Scope::Line],
             Some(Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_)) | None => vec![Scope::Page],
         },

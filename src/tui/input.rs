@@ -1,6 +1,7 @@
 //! Reads the terminal on a thread of its own, and hands on what a person did.
 
 mod burst;
+pub mod early;
 pub mod parse;
 mod sequence;
 
@@ -33,11 +34,13 @@ pub struct Input {
 }
 
 impl Input {
-    /// Begins to read standard input. Its events are few: a person types them, and pastes come in bounded pieces.
-    pub fn start(events: UnboundedSender<Event>) -> io::Result<Self> {
+    /// Begins to read standard input, where `parser` has read to. Its events are few: a person types them, and pastes come
+    /// in bounded pieces.
+    pub fn start(events: UnboundedSender<Event>, parser: Parser) -> io::Result<Self> {
         let (woken, wake) = io::pipe()?;
-        let thread =
-            std::thread::Builder::new().name("keyboard".into()).spawn(move || watch(&woken, &events))?;
+        let thread = std::thread::Builder::new()
+            .name("keyboard".into())
+            .spawn(move || watch(&woken, &events, parser))?;
         Ok(Self { wake: Some(wake), thread: Some(thread) })
     }
 }
@@ -59,8 +62,7 @@ enum Waited {
     Gone,
 }
 
-fn watch(woken: &PipeReader, events: &UnboundedSender<Event>) {
-    let mut parser = Parser::default();
+fn watch(woken: &PipeReader, events: &UnboundedSender<Event>, mut parser: Parser) {
     let mut bursts = Bursts::default();
     let mut last = Instant::now();
     loop {

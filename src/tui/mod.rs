@@ -30,6 +30,7 @@ pub use state::{Settings, State};
 
 use crate::chat::SessionId;
 use crate::{agent, tui::keys::Keymap};
+use input::early::Early;
 use overlay::Picking;
 use theme::{Theme, Themes};
 use tokio::sync::mpsc;
@@ -68,6 +69,8 @@ pub struct Start {
     pub offers: Option<agent::Offered>,
     /// Whether the list of sessions is open at the beginning, and what it is for.
     pub picks: Option<Picking>,
+    /// What came of asking the terminal before.
+    pub early: Early,
     /// Sentences for the person, such as what was wrong in the settings.
     pub notices: Vec<String>,
 }

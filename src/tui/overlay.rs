@@ -3,6 +3,7 @@
 use super::host::{LocalServer, ModelRow, SessionRow};
 use super::parts::help::Help;
 use super::parts::picker::Picker;
+use super::parts::sure::Sure;
 use super::parts::{line, rehearsal};
 use super::text::{output, wrap};
 use super::theme::Theme;
@@ -36,10 +37,12 @@ pub enum Overlay {
     Copies(Picker, Vec<String>),
     /// Every call of the session, each by its name there.
     Audit(Picker, Vec<CallId>),
-    /// What was rehearsed, or a question about it.
+    /// What was rehearsed.
     Rehearsal(Picker, Theatre),
-    /// What stands without being asked about, or a question about it.
+    /// What stands without being asked about.
     Grants(Picker, Ledger),
+    /// Whether this is really done.
+    Sure(Sure, Done),
     /// How much runs without asking: each with whether it was confirmed.
     Modes(Picker, Vec<(Mode, bool)>),
     /// A text that is only read.
@@ -48,14 +51,18 @@ pub enum Overlay {
     Links(Links),
 }
 
-/// What stands, and what may be done about it.
+/// What a yes does.
 #[derive(Debug, Clone)]
-pub enum Ledger {
-    /// All of it; and below it every call that was judged, the newest first.
-    List(Vec<Kept>, Vec<CallId>),
-    /// Whether this is really taken back.
-    Sure(Box<Kept>),
+pub enum Done {
+    /// What was rehearsed in this session is thrown away.
+    Dropped(SessionId),
+    /// This does not stand any more.
+    TakenBack(Box<Kept>),
 }
+
+/// What stands, and below it every call that was judged, the newest first.
+#[derive(Debug, Clone)]
+pub struct Ledger(pub Vec<Kept>, pub Vec<CallId>);
 
 /// What was rehearsed, and what may be done with each row of its list.
 #[derive(Debug, Clone, Default)]
@@ -68,8 +75,6 @@ pub struct Theatre {
     pub does: Vec<Does>,
     /// What is done as soon as it is known, where that is not to show it.
     pub then: Option<Does>,
-    /// Whether the rows ask if it is really thrown away.
-    pub sure: bool,
 }
 
 /// The sessions of a list, and what was found in them.
@@ -177,6 +182,8 @@ impl Reader {
 pub struct Links {
     /// In the order they are seen.
     pub list: Vec<Lettered>,
+    /// The rows that notices took when the letters came.
+    pub told: u16,
     /// The web address that was chosen, and is shown before it is opened.
     pub asks: Option<String>,
 }

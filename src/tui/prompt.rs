@@ -129,7 +129,8 @@ impl State {
         }
         let unsent = !self.composer.is_empty();
         let seen = self.waits.as_ref().map_or(prompt.seen(), Waits::seen);
-        Some(listening::listening(seen, &self.presses, unsent, prompt.moved, self.now))
+        let line = self.writes_in_card();
+        Some(listening::listening(seen, &self.presses, unsent, prompt.moved, line, self.now))
     }
 
     /// Makes the prompt of the call that waits now, and drops one whose call does not.

@@ -8,7 +8,8 @@ use super::canvas::Canvas;
 use super::effect::Effect;
 use super::event::Event;
 use super::host::{Host, Line, Reply};
-use super::input::Input;
+use super::input::parse::Parser;
+use super::input::{self, Input};
 use super::parts::transcript::cache::Cache;
 use super::state::State;
 use super::terminal::{self, Terminal};
@@ -100,6 +101,8 @@ impl Screen {
     pub fn open(start: Start) -> anyhow::Result<Self> {
         let signals = Signals::new()?;
         let terminal = Terminal::take(start.settings.mouse)?;
+        let mut early = start.early;
+        early.raw.handed_on();
         let (back, events) = mpsc::unbounded_channel();
         let (line, host, replies) = (start.line, start.host, start.replies);
         let (state, first) = State::new(
@@ -134,7 +137,12 @@ impl Screen {
         screen.canvas.forget();
         screen.resize();
         screen.draw();
-        screen.input = Some(Input::start(screen.back.clone())?);
+        let mut parser = Parser::default();
+        let before = [early.bytes, input::early::held()].concat();
+        for event in input::early::events(parser.feed(&before)) {
+            screen.take(event);
+        }
+        screen.input = Some(Input::start(screen.back.clone(), parser)?);
         screen.carry_out(first);
         let effects = update::begin(&mut screen.state, start.says, start.offers, start.picks);
         screen.carry_out(effects);
@@ -369,7 +377,7 @@ impl Screen {
         // A key that was meant for another program answers nothing here.
         self.take(Event::Tick(self.began.elapsed()));
         self.take(Event::Focused(true));
-        self.input = Some(Input::start(self.back.clone())?);
+        self.input = Some(Input::start(self.back.clone(), Parser::default())?);
         self.canvas.forget();
         self.resize();
         self.due = Due::Now;

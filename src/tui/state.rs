@@ -45,6 +45,10 @@ pub struct Settings {
     pub links: bool,
     /// Whether a card that waits may ring.
     pub bell: bool,
+    /// The theme that is set: a name, or `auto`.
+    pub theme: String,
+    /// The one that `auto` is in this terminal.
+    pub auto_theme: String,
     /// The command that opens a file; `$VISUAL` or `$EDITOR` where none is set.
     pub editor: Option<String>,
 }
@@ -87,6 +91,8 @@ pub struct State {
     pub overlays: Vec<Overlay>,
     /// Notices that leave by themselves.
     pub toasts: Toasts,
+    /// Every notice of something that was wrong, oldest first, each once: the first screen shows them, and a page.
+    pub warned: Vec<String>,
     /// What is seen of the transcript.
     pub transcript: Transcript,
     /// When the entries of the session were written, in words, as far as they were asked for.
@@ -120,6 +126,8 @@ pub struct State {
 /// So long a key for a card waits for the rest of a paste: more than lies between its letters, less than anyone
 /// notices.
 const HELD: Duration = Duration::from_millis(12);
+/// So many notices of what was wrong are kept.
+const WARNED: usize = 200;
 /// The spinner moves this often: alive to every eye, and no work for the machine while the person waits.
 pub const SPIN: Duration = Duration::from_millis(250);
 
@@ -160,6 +168,7 @@ impl State {
             held: None,
             overlays: Vec::new(),
             toasts: Toasts::default(),
+            warned: Vec::new(),
             transcript: Transcript::default(),
             times: Vec::new(),
             local: Vec::new(),
@@ -175,9 +184,7 @@ impl State {
             titled: String::new(),
             moved: false,
         };
-        for notice in notices {
-            state.toasts.push(Kind::Warning, &notice, Duration::ZERO);
-        }
+        notices.iter().for_each(|notice| state.warn(notice));
         state.sync_prompt();
         let first = if state.connection.tour { vec![Effect::Ask(Wish::LookForLocal)] } else { Vec::new() };
         (state, first)
@@ -186,6 +193,18 @@ impl State {
     /// Says something to the person, for a while.
     pub fn notice(&mut self, words: &str, kind: Kind) {
         self.toasts.push(kind, words, self.now);
+        match kind {
+            Kind::Info => {}
+            Kind::Warning | Kind::Danger => self.warn(words),
+        }
+    }
+
+    /// Keeps what was wrong, to be read again.
+    fn warn(&mut self, words: &str) {
+        self.warned.retain(|warned| warned != words);
+        self.warned.push(words.to_owned());
+        let more = self.warned.len().saturating_sub(WARNED);
+        self.warned.drain(..more);
     }
 
     /// What the transcript is laid out by.
@@ -213,10 +232,11 @@ impl State {
             let since = self.now.saturating_sub(self.since).as_millis();
             self.since + SPIN * u32::try_from(since / SPIN.as_millis() + 1).unwrap_or(u32::MAX)
         });
-        let card = match self.listening() {
+        let until = |listening| match listening {
             Some(Listening::Until(at)) => Some(at),
             Some(Listening::Yes | Listening::Unseen | Listening::Unsent) | None => None,
         };
+        let card = until(self.listening()).or_else(|| until(super::update::sure::listening(self)));
         spin.into_iter()
             .chain(card)
             .chain(self.held_until())

@@ -279,8 +279,6 @@ fn r30_on_the_screen_rehearsal_lists_reads_applies_and_drops() {
     program.until("nothing was rehearsed that could be applied");
     say(&mut program, "/rehearsal drop");
     program.until("throw away what was rehearsed?");
-    program.keys("\x1b[B");
-    program.keys("\r");
-    program.until("is thrown away");
+    program.insists("Y", "is thrown away");
     assert_eq!(std::fs::read_dir(program.place.path().join("home/aye/data/rehearsal")).unwrap().count(), 0);
 }

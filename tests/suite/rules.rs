@@ -86,9 +86,8 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
     say(&mut program, "/grants");
     let shown = program.until("1 call here: touch two");
     assert!(shown.contains("allow bash_exec touch …"), "{shown}");
-    program.insists("\r", "leave it as it is");
-    program.keys(DOWN);
-    program.insists("\r", "taken back: allow bash_exec touch …");
+    program.insists("\r", "take it back?");
+    program.insists("y", "taken back: allow bash_exec touch …");
     assert!(!rules_text(&person).contains("touch"), "{}", rules_text(&person));
     say(&mut program, "once more");
     program.until_asked("touch three");
@@ -125,9 +124,8 @@ fn r11_a_yes_for_the_session_is_taken_back_for_good() {
     );
     say(&mut program, "/grants");
     program.until("1 call here: touch one");
-    program.insists("\r", "leave it as it is");
-    program.keys(DOWN);
-    program.insists("\r", "taken back: exactly this command");
+    program.insists("\r", "take it back?");
+    program.insists("y", "taken back: exactly this command");
     drop(program);
     let mut program = person.start(&["--continue"]);
     program.until("Two.");

@@ -114,6 +114,39 @@ fn what_is_unsent_is_there_the_next_time() {
     program.until("half a thought");
 }
 
+/// The program whose terminal has been asked for its colours and has not answered.
+fn asked_for_colours() -> Program {
+    let program = Setup::new(&[]).start();
+    while !program.bytes().windows(3).any(|window| window == b"\x1b[c") {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    program
+}
+
+#[test]
+fn r03_what_is_typed_before_the_first_picture_is_kept_and_sends_nothing() {
+    let begins: [fn() -> Program; 3] =
+        [|| Setup::new(&[]).start(), || Setup::new(&[]).env("NO_COLOR", "1").start(), asked_for_colours];
+    for begin in begins {
+        let mut program = begin();
+        program.sends("\rhello early\rand more");
+        program.until("❯ hello early");
+        let screen = program.until("sends it");
+        assert!(screen.contains("  and more") && screen.contains("You talk to the tour"), "{screen}");
+        program.keys("!");
+        program.until("  and more!");
+    }
+}
+
+#[test]
+fn an_answer_of_the_terminal_between_letters_is_none_of_them() {
+    let mut program = asked_for_colours();
+    program.sends("hel\x1b]10;rgb:0000/0000/0000\x1b\\\x1b]11;rgb:ffff/ffff/ffff\x1b\\lo");
+    program.until("❯ hello");
+    program.keys("\x1bt");
+    program.until("light now");
+}
+
 #[test]
 fn wrong_settings_and_themes_are_told_and_the_rest_is_used() {
     let setup = Setup::new(&[]).size(120, 30);

@@ -84,9 +84,7 @@ fn r54_another_process_throws_nothing_away_while_the_session_is_open() {
     // The session itself may, and twice.
     say(&mut program, "/rehearsal drop");
     program.until("throw away what was rehearsed?");
-    program.keys("\x1b[B");
-    program.keys("\r");
-    program.until("is thrown away");
+    program.insists("Y", "is thrown away");
     assert!(!upper.exists());
     program.keys("\x04");
     program.ends();

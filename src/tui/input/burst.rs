@@ -46,12 +46,7 @@ impl Bursts {
                 other => {
                     self.flush(&mut letters, &mut events, now);
                     events.extend(self.settle());
-                    events.push(match other {
-                        Sent::Key(key) => Event::Key(key),
-                        Sent::Paste(text) => Event::Pasted(text),
-                        Sent::Mouse(mouse) => Event::Mouse(mouse),
-                        Sent::Focus(front) => Event::Focused(front),
-                    });
+                    events.push(Event::from(other));
                 }
             }
         }
@@ -86,8 +81,19 @@ impl Bursts {
     }
 }
 
+impl From<Sent> for Event {
+    fn from(sent: Sent) -> Self {
+        match sent {
+            Sent::Key(key) => Event::Key(key),
+            Sent::Paste(text) => Event::Pasted(text),
+            Sent::Mouse(mouse) => Event::Mouse(mouse),
+            Sent::Focus(front) => Event::Focused(front),
+        }
+    }
+}
+
 /// What a key of a burst stands for in the text.
-fn letter(key: &KeyEvent) -> Option<char> {
+pub(super) fn letter(key: &KeyEvent) -> Option<char> {
     let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
     match key.code {
         KeyCode::Char(c) if plain => Some(c),

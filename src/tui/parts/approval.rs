@@ -5,7 +5,7 @@ mod looks;
 mod unheard;
 
 use super::line::{self, Line};
-use super::listening::Listening;
+use super::listening::{AT_ONCE, Listening};
 use super::scope::{self, Choosing};
 use crate::chat::{By, CallId, Decision, Plan, ToolCall, ToolSpec};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
@@ -201,10 +201,12 @@ impl Approval {
         now: Duration,
     ) -> Reply {
         // An Enter that came with a paste ends nothing.
-        let ends = key.kind == KeyEventKind::Press && !matches!(listening, Listening::Until(_));
+        let held = key.kind != KeyEventKind::Press;
+        let ends = !held && !matches!(listening, Listening::Until(_));
         if let Step::Edit(form) = &mut self.step {
             return match form.key(key, keys) {
                 form::Reply::Wanted(arguments) if ends => self.decided(Decision::Edited(arguments), key, now),
+                form::Reply::Wanted(_) if !held => Reply::Says(AT_ONCE.to_owned()),
                 form::Reply::Wanted(_) | form::Reply::Nothing => Reply::Nothing,
                 form::Reply::Passed => Reply::Passed,
                 form::Reply::Closed => self.turn_to(Step::Plan),
@@ -217,6 +219,7 @@ impl Approval {
                     let words = line.text().trim().to_owned();
                     self.decided(Decision::Deny(words), key, now)
                 }
+                line::Reply::Accepted if !held => Reply::Says(AT_ONCE.to_owned()),
                 line::Reply::Closed => self.turn_to(Step::Plan),
                 line::Reply::Passed => Reply::Passed,
                 line::Reply::Moved | line::Reply::Changed | line::Reply::Accepted => Reply::Nothing,

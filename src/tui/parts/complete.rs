@@ -8,6 +8,7 @@ use crate::tui::host::Gathered;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::text::clean;
 use crossterm::event::KeyEvent;
+use std::cell::Cell;
 use std::ops::Range;
 pub use word::{Kind, Word};
 
@@ -35,6 +36,8 @@ pub struct Complete {
     at: usize,
     /// The word as it was when the person closed the list.
     closed: Option<Word>,
+    /// How many rows were on the screen when it was last drawn: what a page is.
+    page: Cell<usize>,
 }
 
 /// What a key did.
@@ -95,12 +98,12 @@ impl Complete {
     /// A key, before the composer gets it. Enter on what is written in full already passes, so that it sends.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> Completed {
         let Some(word) = self.word.as_ref().filter(|_| self.is_open()) else { return Completed::Passed };
-        let last = self.found.len() - 1;
+        let (last, page) = (self.found.len() - 1, self.page.get().max(1));
         match keys.lookup(Scope::List, key) {
             Some(Action::Up) => self.at = self.at.checked_sub(1).unwrap_or(last),
             Some(Action::Down) => self.at = if self.at >= last { 0 } else { self.at + 1 },
-            Some(Action::PageUp) => self.at = self.at.saturating_sub(draw::ROWS),
-            Some(Action::PageDown) => self.at = (self.at + draw::ROWS).min(last),
+            Some(Action::PageUp) => self.at = self.at.saturating_sub(page),
+            Some(Action::PageDown) => self.at = (self.at + page).min(last),
             Some(Action::Close) => self.closed = self.word.clone(),
             Some(Action::Accept) => {
                 let name = &self.candidates(word.kind)[self.found[self.at]].name;

@@ -6,6 +6,13 @@ use std::time::Duration;
 /// How long nothing may have been pressed, and how long a card must have been seen, before a key answers it.
 pub const QUIET: Duration = Duration::from_millis(500);
 
+/// A line that is written in a card ends with an Enter that comes so much later than letters that came at once, and no
+/// sooner: within a paste the next piece comes faster than that, even over a slow connection.
+pub const PIECE: Duration = Duration::from_millis(150);
+
+/// What a card says of an Enter that came sooner.
+pub const AT_ONCE: &str = "too soon, as in a paste: nothing was taken · press it again";
+
 /// Whether a card takes a key as an answer, and where not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listening {
@@ -30,6 +37,7 @@ impl Listening {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Presses {
     elsewhere: Option<Duration>,
+    hurried: Option<Duration>,
     answer: Option<(Chord, Duration)>,
 }
 
@@ -38,6 +46,11 @@ impl Presses {
     /// to the front. Keys that move within a card do not count.
     pub fn elsewhere(&mut self, now: Duration) {
         self.elsewhere = Some(now);
+    }
+
+    /// Keys came faster than a hand presses them.
+    pub fn hurried(&mut self, now: Duration) {
+        self.hurried = Some(now);
     }
 
     /// This key answered a card.
@@ -56,19 +69,23 @@ impl Presses {
 }
 
 /// Whether a card listens. `seen` is when it was first drawn, `unsent` whether the composer holds words, `moved`
-/// whether the person moved the keyboard to the card.
+/// whether the person moved the keyboard to the card, `line` whether a line is being written in it: letters that came at
+/// once are its words then, and what ends it need not wait as long as an answer.
 pub fn listening(
     seen: Option<Duration>,
     presses: &Presses,
     unsent: bool,
     moved: bool,
+    line: bool,
     now: Duration,
 ) -> Listening {
     let Some(seen) = seen else { return Listening::Unseen };
     if unsent && !moved {
         return Listening::Unsent;
     }
-    let from = presses.elsewhere.map_or(seen, |pressed| seen.max(pressed)) + QUIET;
+    let quiet = presses.elsewhere.map_or(seen, |pressed| seen.max(pressed)) + QUIET;
+    let hurried = presses.hurried.map(|at| at + if line { PIECE } else { QUIET });
+    let from = hurried.map_or(quiet, |hurried| hurried.max(quiet));
     if now < from { Listening::Until(from) } else { Listening::Yes }
 }
 

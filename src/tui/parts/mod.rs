@@ -18,6 +18,7 @@ pub mod question;
 pub mod rehearsal;
 pub mod scope;
 pub mod status;
+pub mod sure;
 pub mod toast;
 pub mod transcript;
 pub mod trust;

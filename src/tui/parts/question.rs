@@ -6,7 +6,7 @@ mod looks;
 mod rows;
 
 use super::line::{self, Line};
-use super::listening::Listening;
+use super::listening::{AT_ONCE, Listening};
 use crate::chat::{Answer, CallId, Questions, Status};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crossterm::event::{KeyEvent, KeyEventKind};
@@ -189,9 +189,10 @@ impl QuestionCard {
         match line.key(key, keys) {
             // An Enter that came with a paste ends no line: it is part of what was pasted.
             line::Reply::Accepted if matches!(listening, Listening::Until(_)) => {
-                if what == Writing::OwnWords {
-                    line.insert("\n");
+                if what != Writing::OwnWords {
+                    return Reply::Says(AT_ONCE.to_owned());
                 }
+                line.insert("\n");
             }
             line::Reply::Accepted if key.kind == KeyEventKind::Press => {
                 let text = line.text().trim().to_owned();

@@ -14,7 +14,7 @@ const SHOWN: usize = 3;
 /// How many dangers wait for room before the oldest goes unread.
 const KEPT: usize = 50;
 /// The widest a notice gets, in cells.
-const WIDEST: u16 = 60;
+const WIDEST: u16 = 100;
 /// How long the shortest notice stays.
 const LEAST: Duration = Duration::from_secs(4);
 /// What each character adds, at the pace of slow reading.
@@ -118,10 +118,14 @@ impl Toasts {
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
-    /// Draws them from the top down at the right edge, newest first; what has no room is cut, with `…`.
+    /// Draws them from the top down at the right edge, newest first, all as wide as the widest; what has no room is cut,
+    /// with `…`.
     pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         let mut left = area;
+        let lines = self.list.iter().take(SHOWN).flat_map(|toast| toast.lines(area.width, Style::new()));
+        let widest = lines.map(|line| line.width()).max().unwrap_or(0) + 3;
+        let width = u16::try_from(widest).unwrap_or(u16::MAX).min(area.width);
         for toast in self.list.iter().take(SHOWN) {
             let style = match toast.kind {
                 Kind::Info => theme.accent,
@@ -129,8 +133,6 @@ impl Toasts {
                 Kind::Danger => theme.danger,
             };
             let mut lines = toast.lines(area.width, theme.ground.patch(theme.text));
-            let widest = lines.iter().map(Line::width).max().unwrap_or(0) + 3;
-            let width = u16::try_from(widest).unwrap_or(u16::MAX).min(area.width);
             let cut = lines.len() > usize::from(left.height);
             lines.truncate(usize::from(left.height));
             if cut && let Some(last) = lines.last_mut() {

@@ -4,7 +4,7 @@
 mod looks;
 
 use super::line::{self, Line};
-use super::listening::Listening;
+use super::listening::{AT_ONCE, Listening};
 use crate::agent::{Look, Pending, State, Step};
 use crate::chat::{Access, CallId};
 use crate::tui::keys::{Action, Keymap, Scope};
@@ -276,6 +276,7 @@ impl Waits {
                 self.ticked.clear();
                 Reply::Refused(calls, words)
             }
+            line::Reply::Accepted if key.kind == KeyEventKind::Press => Reply::Says(AT_ONCE),
             line::Reply::Closed => {
                 self.because = None;
                 Reply::Nothing

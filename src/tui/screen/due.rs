@@ -42,6 +42,7 @@ impl Due {
             },
             Event::Key(_)
             | Event::Pasted(_)
+            | Event::Early(_)
             | Event::Hurried
             | Event::Quiet
             | Event::Mouse(_)

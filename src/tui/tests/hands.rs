@@ -157,6 +157,39 @@ fn r05_an_enter_that_came_with_a_paste_sends_no_own_words() {
 }
 
 #[test]
+fn enter_behind_letters_that_came_at_once_ends_a_line_of_a_card_or_the_card_says_why_not() {
+    type Begins = fn() -> Screen;
+    let lines: [(&[&str], Begins); 3] = [
+        (&["m"], asked),
+        (&["l", "m"], asked),
+        (&["n"], || {
+            let mut screen = Screen::new();
+            screen.says("go");
+            screen.calls("q", "ask_question", question());
+            screen.waits(2000);
+            screen
+        }),
+    ];
+    for (opens, begin) in lines {
+        let mut screen = begin();
+        for chord in opens {
+            screen.presses(chord);
+            screen.waits(2000);
+        }
+        screen.happens(Event::Hurried);
+        screen.presses("o");
+        screen.presses("k");
+        screen.presses("enter");
+        let shows = screen.shows();
+        assert!(screen.state.writes_in_card() && screen.decided() == 0, "{shows}");
+        assert!(shows.contains("press it again"), "{opens:?}: {shows}");
+        screen.waits(250);
+        screen.presses("enter");
+        assert!(!screen.state.writes_in_card() && screen.state.composer.is_empty(), "{}", screen.shows());
+    }
+}
+
+#[test]
 fn r36_a_web_address_is_shown_before_it_is_opened() {
     let mut screen = Screen::with([replied("see https://example.com/a?b=c for more"), ended()]);
     let opened =

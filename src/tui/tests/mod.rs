@@ -20,6 +20,7 @@ mod questions;
 mod rehearsed;
 mod sessions;
 mod speed;
+mod sure;
 mod trust;
 mod unheard;
 mod waiting;

@@ -8,6 +8,32 @@ fn row(profile: &str, model: &str) -> ModelRow {
 }
 
 #[test]
+fn the_theme_that_suits_the_terminal_can_be_had_back() {
+    let mut screen = Screen::new();
+    let kept = |screen: &Screen| {
+        let kept = |effect: &Effect| match effect {
+            Effect::Ask(crate::tui::host::Wish::KeepTheme(name)) => Some(name.clone()),
+            _ => None,
+        };
+        screen.effects.iter().filter_map(kept).collect::<Vec<_>>()
+    };
+    screen.presses("alt-t");
+    assert!(screen.shows().contains("❯ auto"), "{}", screen.shows());
+    screen.types("light");
+    screen.presses("enter");
+    assert_eq!(screen.state.theme.name, "light");
+    screen.presses("alt-t");
+    assert!(screen.shows().contains("❯ light"), "{}", screen.shows());
+    screen.types("auto");
+    assert_eq!(screen.state.theme.name, "dark", "it is shown beforehand");
+    screen.presses("enter");
+    assert_eq!(
+        (kept(&screen), screen.state.theme.name.as_str()),
+        (vec!["light".into(), "auto".into()], "dark")
+    );
+}
+
+#[test]
 fn the_head_names_the_model_that_answers_where_none_was_named() {
     let mut screen = Screen::new();
     screen.state.agent.model = String::new();

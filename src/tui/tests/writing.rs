@@ -1,6 +1,7 @@
 //! What is written, and what stands beside it.
 
 use super::*;
+use crate::tui::overlay::{Body, Overlay, Reader};
 use crate::tui::parts::toast::Kind;
 
 #[test]
@@ -34,6 +35,117 @@ fn a_command_that_is_none_stays_in_the_composer_and_a_blank_sends_it() {
     screen.replies("I see.");
     screen.says("/usr/bin/env is a path");
     assert!(!screen.state.agent.is_idle(), "a path is no command");
+}
+
+#[test]
+fn r03_what_was_typed_before_the_first_picture_stands_in_the_composer_and_answers_nothing() {
+    let mut screen = Screen::new();
+    screen.happens(Event::Early("\n".into()));
+    assert!(screen.state.composer.is_empty() && screen.state.toasts.is_empty());
+    screen.happens(Event::Early("\nfix it\nall\x1b[2J of it\n".into()));
+    assert_eq!(screen.state.composer.text(), "fix it\nall of it\n");
+    assert!(screen.shows().contains("enter sends it"), "{}", screen.shows());
+    screen.happens(Event::Early("y\n".into()));
+    assert!(screen.state.agent.is_idle() && screen.decided() == 0);
+    let mut screen = Screen::new();
+    screen.happens(Event::Early("/he".into()));
+    assert!(screen.state.complete.is_open() && screen.state.toasts.is_empty());
+}
+
+#[test]
+fn what_waits_when_a_turn_is_stopped_can_be_sent_alone_or_taken_back() {
+    let stopped = || {
+        let mut screen = Screen::new();
+        screen.says("go");
+        screen.says("and quickly");
+        assert!(screen.shows().contains("waits; goes with the next request · alt-q takes back"));
+        screen.presses("esc");
+        let shows = screen.shows();
+        assert!(shows.contains("was not sent · enter sends · alt-q takes back"), "{shows}");
+        screen
+    };
+    let said = |screen: &Screen| {
+        let said = |entry: &Entry| matches!(entry, Entry::Said { text } if text == "and quickly");
+        screen.state.agent.session.entries().iter().filter(|entry| said(entry)).count()
+    };
+    let mut screen = stopped();
+    screen.presses("enter");
+    assert_eq!((said(&screen), screen.state.agent.is_idle()), (1, false));
+    assert!(!screen.shows().contains("was not sent"));
+    let mut screen = stopped();
+    screen.presses("alt-q");
+    assert_eq!((said(&screen), screen.state.composer.text().as_str()), (0, "and quickly"));
+    screen.presses("ctrl-u");
+    screen.presses("enter");
+    assert!(screen.state.agent.is_idle(), "there is nothing to send");
+    let mut screen = stopped();
+    screen.types("more");
+    let left = update::farewell(&mut screen.state);
+    let kept = left.iter().find_map(|effect| match effect {
+        Effect::Ask(crate::tui::host::Wish::KeepDraft(text)) => Some(text.as_str()),
+        _ => None,
+    });
+    assert_eq!(kept, Some("and quickly\n\nmore"), "leaving loses nothing");
+}
+
+#[test]
+fn notices_cover_nothing_that_is_read() {
+    for (width, height) in [(120, 36), (80, 24), (60, 15), (80, 12)] {
+        let mut screen = Screen::new();
+        screen.resized(width, height);
+        screen.says("go");
+        let lines: Vec<String> =
+            (1..80).map(|number| format!("{number:03} {}", "x".repeat(usize::from(width) - 8))).collect();
+        screen.replies(&lines.join("  \n"));
+        screen.state.notice("one notice of some length, so that it takes room", Kind::Warning);
+        screen.state.notice("another", Kind::Info);
+        let shows = screen.shows();
+        assert!(shows.contains("one notice") && shows.contains("another"), "{shows}");
+        let whole = |line: &&str| line.trim_start().starts_with('0') && !line.contains('▌');
+        let whole =
+            shows.lines().filter(whole).filter(|line| line.matches('x').count() + 8 == usize::from(width));
+        let begun = shows.lines().filter(|line| line.trim_start().starts_with('0')).count();
+        assert_eq!(whole.count(), begun, "{shows}");
+        assert!(shows.contains("079 x"), "the end of the reply is seen: {shows}");
+        // Over a page too.
+        screen.state.overlays.push(Overlay::Reader(Reader {
+            title: "a page".into(),
+            text: lines.join("\n").into(),
+            body: Body::Words,
+            top: 0,
+            laid: Default::default(),
+        }));
+        let shows = screen.shows();
+        let cut = |line: &&str| line.contains('x') && line.contains('▌');
+        assert!(shows.contains("another") && !shows.lines().any(|line| cut(&line)), "{shows}");
+    }
+}
+
+#[test]
+fn notices_stand_in_one_column() {
+    let mut screen = Screen::new();
+    screen.state.notice("a short one", Kind::Info);
+    screen.state.notice(&"words that are many ".repeat(8), Kind::Warning);
+    let shows = screen.shows();
+    let columns: std::collections::BTreeSet<usize> =
+        shows.lines().filter_map(|line| line.chars().position(|sign| sign == '▌')).collect();
+    assert_eq!(columns.len(), 1, "{shows}");
+}
+
+#[test]
+fn what_was_wrong_can_be_read_again() {
+    let mut screen = Screen::new();
+    screen.state.notice("config.toml:2: mouse is true or false", Kind::Warning);
+    screen.state.notice("copied", Kind::Info);
+    screen.waits(60_000);
+    assert!(screen.state.toasts.is_empty());
+    assert!(screen.shows().contains("! config.toml:2: mouse is true or false"), "{}", screen.shows());
+    screen.says("go");
+    screen.replies("Done.");
+    assert!(!screen.shows().contains("config.toml"));
+    screen.says("/notices");
+    let shows = screen.shows();
+    assert!(shows.contains("config.toml:2") && !shows.contains("copied"), "{shows}");
 }
 
 #[test]

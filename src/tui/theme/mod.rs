@@ -6,6 +6,7 @@ pub mod load;
 mod plain;
 mod roles;
 mod source;
+pub mod told;
 
 pub use depth::{Depth, for_depth};
 pub use load::{Themes, Warning};

@@ -56,6 +56,15 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
             state.notice(words, Kind::Info);
             Vec::new()
         }
+        Command::Notices if state.warned.is_empty() => {
+            state.notice("nothing was wrong so far", Kind::Info);
+            Vec::new()
+        }
+        Command::Notices => {
+            let text = state.warned.join("\n\n");
+            super::overlay::open_reader(state, "what was wrong so far", &text, false);
+            Vec::new()
+        }
         Command::Retry if !state.can_ask_again() => {
             state.notice("no request failed that could be sent again", Kind::Info);
             Vec::new()
@@ -152,8 +161,29 @@ pub fn themes(state: &mut State) -> Vec<Effect> {
         (_, true) => "for light terminals",
         (_, false) => "for dark terminals",
     };
-    let items = state.themes.all.iter().map(|theme| Row::new(&theme.name).more(kind(theme))).collect();
+    let named = state.themes.all.iter().map(|theme| Row::new(&theme.name).more(kind(theme)));
+    let now = format!("{} now", state.settings.auto_theme);
+    let items =
+        [Row::new(AUTO).more("whichever suits the terminal").detail(&now)].into_iter().chain(named).collect();
     let before = Box::new(state.theme.clone());
-    state.overlays.push(Overlay::Themes(Picker::new("themes", "", items), before));
+    let at = match state.settings.theme == AUTO {
+        true => None,
+        false => state.themes.all.iter().position(|theme| theme.name == before.name),
+    };
+    let mut picker = Picker::new("themes", "", items);
+    picker.select(at.map_or(0, |at| at + 1));
+    state.overlays.push(Overlay::Themes(picker, before));
     Vec::new()
+}
+
+/// What is written in the settings for the theme that suits the terminal.
+const AUTO: &str = "auto";
+
+/// The theme in a row of that list, and the name it is kept by.
+pub fn theme_in(state: &State, row: usize) -> Option<(String, Theme)> {
+    let (name, theme) = match row.checked_sub(1) {
+        None => (AUTO, state.themes.choose(&state.settings.auto_theme, None)),
+        Some(at) => state.themes.all.get(at).map(|theme| (theme.name.as_str(), theme.clone()))?,
+    };
+    Some((name.to_owned(), theme))
 }

@@ -6,17 +6,13 @@ use crate::chat::audit::{Record, records};
 use crate::chat::{By, Entry};
 use crate::tui::effect::Effect;
 use crate::tui::host::Wish;
-use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{Ledger, Overlay};
+use crate::tui::overlay::{Done, Ledger, Overlay};
 use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::sure::Sure;
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 use crate::tui::text::clean::one_line;
 use crate::tui::text::width;
-use std::time::Duration;
-
-/// The row that changes something, where the person is asked once more; the one above it leaves all as it is.
-const SURE: usize = 1;
 
 /// Columns of a call's own words.
 const CALL: usize = 24;
@@ -37,7 +33,13 @@ fn list(state: &mut State, row: usize) {
     let title = "what goes ahead, and why · enter takes it back";
     let mut picker = Picker::new(title, NOTHING, rows);
     picker.select(row);
-    state.overlays.push(Overlay::Grants(picker, Ledger::List(kept, calls)));
+    note(&mut picker, &kept);
+    state.overlays.push(Overlay::Grants(picker, Ledger(kept, calls)));
+}
+
+/// Says above the calls that nothing stands, where there are calls and nothing does.
+fn note(picker: &mut Picker, kept: &[Kept]) {
+    picker.set_note(if kept.is_empty() { NOTHING } else { "" });
 }
 
 /// Every call that was judged, the newest first.
@@ -52,7 +54,8 @@ fn judged(entries: &[Entry]) -> Vec<Record<'_>> {
 pub fn known(state: &mut State) {
     let now = kept(&state.agent);
     for overlay in &mut state.overlays {
-        if let Overlay::Grants(_, Ledger::List(kept, _)) = overlay {
+        if let Overlay::Grants(picker, Ledger(kept, _)) = overlay {
+            note(picker, &now);
             kept.clone_from(&now);
         }
     }
@@ -63,7 +66,7 @@ pub fn known(state: &mut State) {
 pub fn times(state: &mut State) {
     let judged = judged(state.agent.session.entries());
     for overlay in &mut state.overlays {
-        if let Overlay::Grants(picker, Ledger::List(kept, calls)) = overlay {
+        if let Overlay::Grants(picker, Ledger(kept, calls)) = overlay {
             // A call that was made since the list was opened stands in the next one.
             let known: Vec<Record<'_>> =
                 judged.iter().filter(|record| calls.contains(&record.call.id)).cloned().collect();
@@ -89,9 +92,7 @@ fn rows(kept: &[Kept], judged: &[Record<'_>], times: &[String]) -> Vec<Row> {
         let what = format!("{} · {words}", width::fit(&one_line(summary), CALL));
         Row::new(&what).detail(when).key(record.call.id.0.as_str())
     };
-    let nothing = (kept.is_empty() && !judged.is_empty()).then(|| Row::new(NOTHING).key("nothing"));
-    let all = standing(kept, times).into_iter().chain(nothing);
-    all.chain(judged.iter().map(call)).collect()
+    standing(kept, times).into_iter().chain(judged.iter().map(call)).collect()
 }
 
 fn standing(kept: &[Kept], times: &[String]) -> Vec<Row> {
@@ -128,34 +129,22 @@ fn covered(kept: &Kept, times: &[String]) -> String {
 }
 
 /// A row of the list was taken: what follows is asked once more.
-pub fn take(state: &mut State, ledger: Ledger, row: usize) -> Vec<Effect> {
-    match ledger {
-        Ledger::List(kept, calls) => {
-            let before = kept.len().max(1);
-            let called = row.checked_sub(before).and_then(|at| calls.get(at));
-            if let Some(call) = called.filter(|_| row >= kept.len()) {
-                list(state, row);
-                super::audit::page(state, call);
-            } else if row >= kept.len() {
-                list(state, row);
-            }
-            if let Some(kept) = kept.into_iter().nth(row) {
-                let what = kept.words();
-                let told = [what, given(&kept), covered(&kept, &state.times)];
-                let mut rows = vec![Row::new("leave it as it is"), Row::new("take it back")];
-                rows.extend(told.iter().map(|line| Row::new(line)));
-                let picker = Picker::new("take it back?", "", rows);
-                state.overlays.push(Overlay::Grants(picker, Ledger::Sure(Box::new(kept))));
-            }
-            Vec::new()
-        }
-        Ledger::Sure(kept) if row == SURE => take_back(state, *kept),
-        Ledger::Sure(_) => Vec::new(),
+pub fn take(state: &mut State, Ledger(kept, calls): Ledger, row: usize) -> Vec<Effect> {
+    let call = row.checked_sub(kept.len()).and_then(|at| calls.get(at));
+    if let Some(call) = call {
+        list(state, row);
+        super::audit::page(state, call);
     }
+    if let Some(kept) = kept.into_iter().nth(row) {
+        let told = vec![kept.words(), given(&kept), covered(&kept, &state.times)];
+        let card = Sure::new("take it back?", ("take it back", "leave it"), told);
+        state.overlays.push(Overlay::Sure(card, Done::TakenBack(Box::new(kept))));
+    }
+    Vec::new()
 }
 
-fn take_back(state: &mut State, kept: Kept) -> Vec<Effect> {
-    let by = By::with(state.keys.hint(Scope::List, Action::Accept), Duration::ZERO);
+/// It does not stand any more, by this answer of the person's.
+pub fn take_back(state: &mut State, kept: Kept, by: By) -> Vec<Effect> {
     let what = kept.words();
     match kept.what {
         Allowed::Here(standing) => {

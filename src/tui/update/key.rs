@@ -1,6 +1,6 @@
 //! A key: it goes to who has the keyboard, and what nobody takes there means what it means anywhere.
 
-use super::{agent, card, commands, connect, copy, links, overlay, search, sessions, unheard, writing};
+use super::{agent, card, commands, connect, copy, links, overlay, search, sessions, sure, unheard, writing};
 use crate::chat::Entry;
 use crate::tui::effect::Effect;
 use crate::tui::focus::{Focus, focus};
@@ -35,7 +35,7 @@ pub fn pressed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effec
     let writes = is_written(&key);
     let mut effects = match state.held.take() {
         // The first letters of a paste: none of them was an answer.
-        Some((held, _)) if writes => beside_the_card(state, cache, held),
+        Some((held, _)) if writes => no_answer(state, cache, held),
         Some((held, _)) => routed(state, cache, held),
         None => Vec::new(),
     };
@@ -44,7 +44,8 @@ pub fn pressed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effec
         return effects;
     }
     let in_a_line = state.writes_in_card();
-    if writes && !in_a_line && focus(state) == Focus::Prompt && state.listening() == Some(Listening::Yes) {
+    let answers = focus(state) == Focus::Prompt && state.listening() == Some(Listening::Yes);
+    if writes && !in_a_line && (answers || sure::listening(state) == Some(Listening::Yes)) {
         state.held = Some((key, state.now));
         return effects;
     }
@@ -54,11 +55,20 @@ pub fn pressed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effec
 
 /// A paste goes on: the key that was held back was its beginning, and is written.
 pub fn hurried(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
-    state.presses.elsewhere(state.now);
+    state.presses.hurried(state.now);
     match state.held.take() {
-        Some((key, _)) => beside_the_card(state, cache, key),
+        Some((key, _)) => no_answer(state, cache, key),
         None => Vec::new(),
     }
+}
+
+/// A key that was held back and turned out to be part of a text: it is written, where there is something to write in.
+fn no_answer(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
+    if state.overlays.is_empty() {
+        return beside_the_card(state, cache, key);
+    }
+    state.presses.hurried(state.now);
+    Vec::new()
 }
 
 /// No key waits: the one that was held back is taken, if its time has come.
@@ -77,7 +87,7 @@ fn is_written(key: &KeyEvent) -> bool {
 /// Hands a key to who has the keyboard.
 fn routed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
     let focus = focus(state);
-    if !matches!(focus, Focus::Prompt | Focus::Composer) {
+    if !matches!(focus, Focus::Prompt | Focus::Composer) && sure::listening(state).is_none() {
         // What is typed there must not land on a card that gets the keyboard next.
         state.presses.elsewhere(state.now);
     }

@@ -13,7 +13,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 /// Puts a letter on each link that is seen.
 pub fn begin(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
-    let area = layout::areas(state).transcript;
+    let layout::Areas { transcript: area, .. } = layout::areas(state);
+    let told = state.toasts.height(area.width);
     let list: Vec<Lettered> = visible::links(state, cache, area)
         .into_iter()
         .zip(LETTERS.chars())
@@ -22,7 +23,7 @@ pub fn begin(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
     if list.is_empty() {
         state.notice("no link is on the screen", Kind::Info);
     } else {
-        state.overlays.push(Overlay::Links(Links { list, asks: None }));
+        state.overlays.push(Overlay::Links(Links { list, told, asks: None }));
     }
     Vec::new()
 }
@@ -52,7 +53,8 @@ pub fn open(state: &mut State, target: &Target) -> Vec<Effect> {
     match target {
         Target::File { path, line, .. } => vec![Effect::OpenFile { path: path.clone(), line: *line }],
         Target::Web(address) => {
-            let links = Links { list: Vec::new(), asks: Some(address.clone()) };
+            let told = state.toasts.height(layout::areas(state).transcript.width);
+            let links = Links { list: Vec::new(), told, asks: Some(address.clone()) };
             state.overlays.push(Overlay::Links(links));
             Vec::new()
         }

@@ -17,6 +17,7 @@ mod overlay;
 pub mod rehearsal;
 mod search;
 mod sessions;
+pub mod sure;
 mod trust;
 mod unheard;
 mod waits;
@@ -25,7 +26,7 @@ mod writing;
 use super::effect::Effect;
 use super::event::Event;
 use super::host::Wish;
-use super::overlay::Picking;
+use super::overlay::{Overlay, Picking};
 use super::parts::toast::Kind;
 use super::parts::transcript::cache::Cache;
 use super::prompt::Seen;
@@ -45,6 +46,7 @@ pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect>
             let begun = if state.held.is_some() { key::hurried(state, cache) } else { Vec::new() };
             begun.into_iter().chain(writing::pasted(state, cache, &text)).collect()
         }
+        Event::Early(text) => writing::early(state, &text),
         Event::Hurried => key::hurried(state, cache),
         Event::Quiet => key::quiet(state, cache),
         Event::Mouse(event) => mouse::moved(state, cache, event),
@@ -83,6 +85,9 @@ pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect>
 /// changes by that.
 pub fn shown(state: &mut State, now: Duration, seen: Option<Seen>) -> bool {
     state.now = now;
+    if let Some(Overlay::Sure(card, _)) = state.overlays.last_mut() {
+        return card.drawn(now);
+    }
     if let (Some(list), Some(Seen::Waits(seen))) = (&mut state.waits, seen) {
         let before = list.seen();
         list.drawn(now, seen);
@@ -101,6 +106,13 @@ pub fn begin(
     offers: Option<crate::agent::Offered>,
     picks: Option<Picking>,
 ) -> Vec<Effect> {
+    let first_screen = says.is_empty() && offers.is_none() && state.agent.session.entries().is_empty();
+    if !first_screen {
+        // Where it stands it says what was wrong by itself.
+        for words in state.warned.clone() {
+            state.notice(&words, Kind::Warning);
+        }
+    }
     let mut effects = picks.map(|picking| sessions::open(state, picking)).unwrap_or_default();
     if let Some(offered) = offers {
         effects.extend(agent::happened(state, crate::agent::Event::Offered(offered)));
@@ -118,8 +130,9 @@ pub fn command_names() -> Vec<super::parts::complete::Candidate> {
 /// What is kept when the screen is left.
 pub fn farewell(state: &mut State) -> Vec<Effect> {
     // What was to be said and waited for an answer is unsent too.
-    let unsent = [std::mem::take(&mut state.trusting.says), state.composer.text()];
-    let unsent: Vec<String> = unsent.into_iter().filter(|text| !text.trim().is_empty()).collect();
+    let queue = state.agent.queue.iter().cloned();
+    let unsent = queue.chain([std::mem::take(&mut state.trusting.says), state.composer.text()]);
+    let unsent: Vec<String> = unsent.filter(|text| !text.trim().is_empty()).collect();
     let mut effects = vec![Effect::Ask(Wish::KeepDraft(unsent.join("\n\n")))];
     effects.extend(state.keep_card(true));
     effects.extend(left(state));

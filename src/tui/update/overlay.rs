@@ -1,6 +1,6 @@
 //! A key for what lies over the screen.
 
-use super::{audit, commands, connect, copy, grants, links, models, modes, rehearsal, sessions};
+use super::{audit, commands, connect, copy, grants, links, models, modes, rehearsal, sessions, sure};
 use crate::tui::command::COMMANDS;
 use crate::tui::effect::Effect;
 use crate::tui::host::{ModelRow, Wish};
@@ -38,6 +38,7 @@ pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
             return connect::entered(state, did, key.kind);
         }
         Overlay::Links(_) => return links::key(state, &key),
+        Overlay::Sure(..) => return sure::key(state, &key),
         Overlay::Sessions(picker, ..)
         | Overlay::Themes(picker, _)
         | Overlay::Commands(picker)
@@ -71,7 +72,9 @@ pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
             line.insert(text);
             return Vec::new();
         }
-        Some(Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_)) | None => return Vec::new(),
+        Some(Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::Sure(..)) | None => {
+            return Vec::new();
+        }
     };
     picked(state, cache, pick)
 }
@@ -97,6 +100,10 @@ pub fn scroll(state: &mut State, cache: &mut Cache, by: isize) -> Vec<Effect> {
         ) => picker.scroll(by.signum()),
         Some(Overlay::Help(help)) => {
             help.scroll(by);
+            return Vec::new();
+        }
+        Some(Overlay::Sure(card, _)) => {
+            card.scroll(by);
             return Vec::new();
         }
         Some(Overlay::Links(_) | Overlay::Key(_)) | None => return Vec::new(),
@@ -129,9 +136,9 @@ fn picked(state: &mut State, cache: &mut Cache, pick: Pick) -> Vec<Effect> {
         Pick::Closed => close(state),
         Pick::Moved(row) => {
             if let Some(Overlay::Themes(..)) = state.overlays.last()
-                && let Some(theme) = state.themes.all.get(row)
+                && let Some((_, theme)) = commands::theme_in(state, row)
             {
-                state.theme = theme.clone();
+                state.theme = theme;
             }
             Vec::new()
         }
@@ -157,10 +164,11 @@ fn picked(state: &mut State, cache: &mut Cache, pick: Pick) -> Vec<Effect> {
 fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize, keep: bool) -> Vec<Effect> {
     match overlay {
         Overlay::Sessions(_, held, picking) => sessions::take(state, held, picking, row),
-        Overlay::Themes(..) => match state.themes.all.get(row) {
-            Some(theme) => {
-                state.theme = theme.clone();
-                vec![Effect::Ask(Wish::KeepTheme(state.theme.name.clone()))]
+        Overlay::Themes(..) => match commands::theme_in(state, row) {
+            Some((name, theme)) => {
+                state.theme = theme;
+                state.settings.theme.clone_from(&name);
+                vec![Effect::Ask(Wish::KeepTheme(name))]
             }
             None => Vec::new(),
         },
@@ -188,7 +196,9 @@ fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize, keep
             Some((mode, false)) => modes::confirm(state, mode),
             None => Vec::new(),
         },
-        Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::Key(_) => Vec::new(),
+        Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::Key(_) | Overlay::Sure(..) => {
+            Vec::new()
+        }
     }
 }
 

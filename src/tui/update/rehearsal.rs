@@ -7,16 +7,14 @@ use crate::chat::altered::tree;
 use crate::chat::{SessionId, Staging};
 use crate::tui::effect::Effect;
 use crate::tui::host::{Rehearsed, Wish};
-use crate::tui::overlay::{Body, Chosen, Overlay, Reader, Theatre};
+use crate::tui::overlay::{Body, Chosen, Done, Overlay, Reader, Theatre};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::rehearsal::{branch_row, step_row};
+use crate::tui::parts::sure::Sure;
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 use std::cell::RefCell;
 use std::sync::Arc;
-
-/// The row that throws everything away, where the person is asked once more; the one above it leaves all as it is.
-const SURE: usize = 1;
 
 /// What the person says where they want it applied.
 pub const APPLY: &str = "Apply what was rehearsed; I decide over each change and command.";
@@ -68,7 +66,7 @@ pub fn known(state: &mut State, rehearsed: Result<Rehearsed, String>) -> Vec<Eff
             return Vec::new();
         }
     };
-    let theatre = Theatre { of, staging: Arc::new(staging), does: Vec::new(), then: None, sure: false };
+    let theatre = Theatre { of, staging: Arc::new(staging), does: Vec::new(), then: None };
     match then {
         None => {
             list(state, theatre);
@@ -114,12 +112,6 @@ fn list(state: &mut State, mut theatre: Theatre) {
 
 /// A row of the list was taken.
 pub fn take(state: &mut State, picker: Picker, theatre: Theatre, row: usize) -> Vec<Effect> {
-    if theatre.sure {
-        return match row {
-            SURE => vec![Effect::Ask(Wish::Drop(theatre.of))],
-            _ => Vec::new(),
-        };
-    }
     let Some(does) = theatre.does.get(row).cloned() else { return Vec::new() };
     if let Does::Read(_) = does {
         state.overlays.push(Overlay::Rehearsal(picker, theatre.clone()));
@@ -145,11 +137,13 @@ fn act(state: &mut State, theatre: Theatre, does: Does) -> Vec<Effect> {
         }
         Does::Apply(hunks) => apply(state, theatre.of, &theatre.staging, hunks),
         Does::Drop => {
-            let mut rows = vec![Row::new("leave it as it is"), Row::new("drop it")];
-            let told = [theatre.staging.words(), "the session and what was said in it stays".to_owned()];
-            rows.extend(told.iter().map(|line| Row::new(line)));
-            let picker = Picker::new("throw away what was rehearsed?", "", rows);
-            state.overlays.push(Overlay::Rehearsal(picker, Theatre { sure: true, ..theatre }));
+            let told = vec![
+                theatre.staging.words(),
+                "It is gone for good; the session and what was said in it stays.".to_owned(),
+            ];
+            let card =
+                Sure::new("throw away what was rehearsed?", ("drop it", "leave it"), told).destroying();
+            state.overlays.push(Overlay::Sure(card, Done::Dropped(theatre.of)));
             Vec::new()
         }
     }

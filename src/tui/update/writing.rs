@@ -13,6 +13,7 @@ use crate::tui::parts::composer::Pressed;
 use crate::tui::parts::toast;
 use crate::tui::parts::transcript::cache::Cache;
 use crate::tui::state::State;
+use crate::tui::text::clean::clean;
 use crossterm::event::KeyEvent;
 
 /// A key for the composer; what it does not know means what it means anywhere.
@@ -41,6 +42,10 @@ pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
             Some(
                 action @ (Action::HelpWhenEmpty | Action::OpenEditor | Action::ChangeMode | Action::TakeBack),
             ) => key::act(state, cache, action),
+            Some(Action::Send) if is_left_waiting(state) => {
+                state.transcript.follow();
+                agent::happened(state, Event::Said(String::new()))
+            }
             Some(_) | None => key::anywhere(state, cache, key),
         },
     };
@@ -62,6 +67,28 @@ pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
     state.composer.paste(text);
     state.transcript.deselect();
     follow(state)
+}
+
+/// Words that were typed before the first picture stood. An Enter among them sends nothing: nobody saw what it would send,
+/// nor to whom. One that has no words before it is nothing.
+pub fn early(state: &mut State, text: &str) -> Vec<Effect> {
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    state.presses.elsewhere(state.now);
+    let text = if state.composer.is_empty() { text.trim_start_matches('\n') } else { text };
+    state.composer.insert(&clean(text));
+    if text.contains('\n') {
+        let enter = state.keys.hint(Scope::Composer, Action::Send);
+        let words = format!("typed before the screen stood, and not sent yet · {enter} sends it");
+        state.notice(&words, toast::Kind::Info);
+    }
+    follow(state)
+}
+
+/// Whether what was said while a turn ran was left waiting by its end.
+fn is_left_waiting(state: &State) -> bool {
+    state.agent.is_idle() && !state.agent.queue.is_empty() && state.prompt.is_none()
 }
 
 /// Takes back what waits to be sent.

@@ -1,5 +1,6 @@
 //! What stands where, from one cell to a very large screen.
 
+use crate::tui::overlay::Overlay;
 use crate::tui::prompt::Prompt;
 use crate::tui::state::State;
 use ratatui::layout::Rect;
@@ -15,6 +16,9 @@ pub struct Areas {
     pub transcript: Rect,
     /// One row for what waits beside the card: a parked question, what is searched for.
     pub chip: Rect,
+    /// Notices: rows of their own, so that they cover nothing, and the last of them is the one below. No rows where there
+    /// are no notices.
+    pub told: Rect,
     /// One row that keeps what is above from what is below, where there is room.
     pub air: Rect,
     /// The card of the call that waits.
@@ -63,6 +67,9 @@ pub fn areas(state: &State) -> Areas {
     };
     // Some rows of what led to the question stay, where there is room for both.
     let card = take(state.card_height(width), if height >= 20 { 4 } else { 0 });
+    let wanted = told_rows(state, width - 2 * side);
+    let told = wanted.saturating_sub(air).min(left.div_ceil(2));
+    left -= told;
     let mut y = 0;
     let mut place = |rows: u16| {
         let area = Rect { y, height: rows, ..all };
@@ -71,15 +78,40 @@ pub fn areas(state: &State) -> Areas {
     };
     let beside = |area: Rect| Rect { x: side, width: width - side, ..area };
     let (head, rule, transcript) = (place(head), place(rule), place(left));
+    let chip = place(chip);
+    let (above, air) = (beside(place(told)), place(air));
+    let told = if wanted == 0 { 0 } else { above.height + air.height };
     Areas {
         head,
         rule,
         transcript: Rect { width: width - 2 * side, ..beside(transcript) },
-        chip: place(chip),
-        air: place(air),
+        chip,
+        told: Rect { width: width - 2 * side, height: told, ..above },
+        air,
         card: place(card),
         composer: beside(place(composer)),
         foot: place(foot),
+    }
+}
+
+/// The rows that notices want. While letters stand on links nothing moves, so that each letter stays on its link.
+fn told_rows(state: &State, width: u16) -> u16 {
+    match state.overlays.last() {
+        Some(Overlay::Links(links)) => links.told,
+        Some(_) | None => state.toasts.height(width),
+    }
+}
+
+/// Where notices are drawn: above the composer, or below the list or page that lies over the screen.
+pub fn told(state: &State) -> Rect {
+    let areas = areas(state);
+    match state.overlays.last() {
+        None | Some(Overlay::Links(_)) => areas.told,
+        Some(_) => {
+            let bottom = state.size.1 - areas.foot.height;
+            let rows = state.toasts.height(areas.transcript.width).min(bottom / 2);
+            Rect { y: bottom - rows, height: rows, ..areas.transcript }
+        }
     }
 }
 

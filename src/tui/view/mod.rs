@@ -61,9 +61,8 @@ pub fn view(state: &State, cache: &mut Cache, buffer: &mut Buffer) -> Shown {
     bars::chip(state, cache, areas.chip, buffer);
     bars::foot(state, areas.foot, buffer);
     let mut shown = front(state, areas, buffer);
-    let toasts = toasts(state, areas);
+    let toasts = layout::told(state);
     let over = overlays::draw(state, buffer);
-    // A notice may be about the list that lies over the screen, so it stands above that too.
     state.toasts.view(toasts, buffer, &state.theme);
     if let Some(over) = over {
         shown.cursor = over.cursor;
@@ -94,15 +93,11 @@ fn front(state: &State, areas: layout::Areas, buffer: &mut Buffer) -> Shown {
         let at = state.composer.view(areas.composer, buffer, theme, focus == Focus::Composer);
         if focus == Focus::Composer {
             cursor = at;
-            let above = Rect { y: 0, height: areas.composer.y - areas.air.height, ..areas.composer };
+            let bottom = areas.composer.y - areas.air.height.max(areas.told.height);
+            let top = areas.transcript.y.min(bottom);
+            let above = Rect { y: top, height: bottom - top, ..areas.composer };
             state.complete.view(above, buffer, theme);
         }
     }
     Shown { cursor, card, links: Vec::new() }
-}
-
-/// Notices stand at the upper right of the transcript.
-fn toasts(state: &State, areas: layout::Areas) -> Rect {
-    let rows = state.toasts.height(areas.transcript.width).min(areas.transcript.height);
-    Rect { height: rows, ..areas.transcript }
 }

@@ -3,12 +3,14 @@
 use super::{bars, layout};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::{Links, Overlay, Reader};
-use crate::tui::parts::frame::Frame;
+use crate::tui::parts::frame::{Frame, Sight};
 use crate::tui::parts::line;
+use crate::tui::parts::listening::Listening;
 use crate::tui::parts::status::Bar;
 use crate::tui::state::State;
 use crate::tui::text::reveal::{Shown, reveal};
 use crate::tui::text::{width, wrap};
+use crate::tui::update::sure;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -46,6 +48,11 @@ pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Over> {
             read(state, reader, area, buffer);
             None
         }
+        Overlay::Sure(card, _) => {
+            let listening = sure::listening(state).unwrap_or(Listening::Unseen);
+            card.view(&Sight { listening, keys: &state.keys, theme, says: "" }, area, buffer);
+            None
+        }
         Overlay::Links(Links { asks: Some(address), .. }) => {
             asks(state, address, area, buffer);
             None
@@ -74,6 +81,7 @@ fn recede(state: &State, buffer: &mut Buffer) {
             | Overlay::Grants(..)
             | Overlay::Rehearsal(..)
             | Overlay::Modes(..)
+            | Overlay::Sure(..)
             | Overlay::Copies(..)
             | Overlay::Reader(_),
         ) => {
@@ -116,8 +124,15 @@ fn enter_key(state: &State, line: &line::Line, area: Rect, buffer: &mut Buffer) 
 fn inset(state: &State, all: Rect) -> Rect {
     let y = if all.height >= 16 { 1 } else { 0 };
     let foot = y.max(layout::areas(state).foot.height * u16::from(state.agent.is_dry_run()));
-    Rect { y: all.y + y, height: all.height - y - foot, ..all }
+    let height = all.height - y - foot;
+    // Notices stand below it, where that leaves something of it.
+    let told = layout::told(state).height;
+    let height = if height >= told + LOWEST { height - told } else { height };
+    Rect { y: all.y + y, height, ..all }
 }
+
+/// Of a list or page no fewer rows are left by notices.
+const LOWEST: u16 = 8;
 
 fn read(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let hints = ["↑↓ page-up page-down move · esc back".to_owned(), "esc back".to_owned()];

@@ -14,6 +14,8 @@ pub fn settings() -> Settings {
         terminal_turns: false,
         links: false,
         bell: true,
+        theme: "auto".into(),
+        auto_theme: "dark".into(),
         editor: None,
     }
 }

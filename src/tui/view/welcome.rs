@@ -3,6 +3,7 @@
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::trust;
 use crate::tui::state::State;
+use crate::tui::text::clean::clean;
 use crate::tui::text::width;
 use crate::tui::text::wrap::{Piece, Shape, wrap};
 use ratatui::buffer::Buffer;
@@ -12,6 +13,9 @@ use ratatui::text::Line;
 
 /// Lines longer than this are hard to read.
 const WIDEST: usize = 92;
+
+/// So many of the warnings have room on the first screen.
+const WRONG: usize = 4;
 
 /// Lines that stand together, and how soon they go where there is no room: the highest first, 0 never.
 struct Section {
@@ -24,7 +28,7 @@ pub fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     let side = if area.width > 60 { 2 } else { 0 };
     let area = Rect { x: area.x + side, width: area.width.saturating_sub(side), ..area };
     let width = usize::from(area.width).clamp(1, WIDEST);
-    let mut sections = vec![title(state, width), connection(state, width)];
+    let mut sections = vec![title(state, width), connection(state, width), wrong(state, width)];
     if state.connection.tour {
         sections.extend([begin(state, width), others(state, width)]);
     }
@@ -100,6 +104,20 @@ fn connection(state: &State, width: usize) -> Section {
         lines.extend(say(&[(&words, theme.dim)], width, ""));
     }
     lines.extend(project(state, width));
+    Section { lines, goes: 0 }
+}
+
+/// What was wrong with the settings, the rules and the themes; the page has all of it.
+fn wrong(state: &State, width: usize) -> Section {
+    let theme = &state.theme;
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for words in state.warned.iter().take(WRONG) {
+        lines.extend(say(&[(&clean(words), theme.warning)], width, "! "));
+    }
+    let more = state.warned.len().saturating_sub(WRONG);
+    if more > 0 {
+        lines.extend(say(&[(&format!("{more} more · /notices shows all"), theme.dim)], width, "  "));
+    }
     Section { lines, goes: 0 }
 }
 

@@ -1,4 +1,4 @@
-//! How completions look: at most eight rows above the composer.
+//! How completions look: as many rows above the composer as there is room for, and how many more there are.
 
 use super::{Complete, Kind};
 use crate::tui::host::Gathered;
@@ -11,16 +11,34 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The most rows.
-pub(super) const ROWS: usize = 8;
+/// Files take half of the room and no less than so many rows: what is talked about stays in sight.
+const FILES: u16 = 8;
 /// The widest a name gets before its words are pushed out.
 const NAME: usize = 40;
 
 impl Complete {
-    /// The rows it wants above the composer; 0 while it is closed.
-    pub fn height(&self) -> u16 {
-        let rows = if self.is_open() { self.found.len().min(ROWS) } else { 0 };
-        (rows + usize::from(self.status().is_some())) as u16
+    /// The rows it takes of so many above the composer; 0 while it is closed.
+    pub fn height(&self, room: u16) -> u16 {
+        let most = match self.word.as_ref().map(|word| word.kind) {
+            Some(Kind::File) => (room / 2).max(FILES).min(room),
+            Some(Kind::Command) | None => room,
+        };
+        let rows = if self.is_open() { self.found.len() } else { 0 };
+        let wanted = rows + usize::from(self.status().is_some());
+        u16::try_from(wanted).unwrap_or(u16::MAX).min(most)
+    }
+
+    /// What is said below the rows that are shown, from the `first` on: of what they are, and how many are not.
+    fn below(&self, first: usize, shown: usize) -> String {
+        let all = if self.is_open() { self.found.len() } else { 0 };
+        let after = all.saturating_sub(first + shown);
+        let more = match (first, after) {
+            (0, 0) => None,
+            (0, after) => Some(format!("↓ {after} more")),
+            (before, 0) => Some(format!("↑ {before} more")),
+            (before, after) => Some(format!("↑ {before} more · ↓ {after} more")),
+        };
+        self.status().into_iter().chain(more).collect::<Vec<_>>().join(" · ")
     }
 
     /// What is said below the list of files where it is not of all of them.
@@ -41,21 +59,30 @@ impl Complete {
     /// Draws it at the bottom of `area`, as many rows as there are.
     pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
-        let height = self.height().min(area.height);
+        let height = self.height(area.height);
         let Some(word) = self.word.as_ref().filter(|_| height > 0) else { return };
         let area = Rect { y: area.bottom() - height, height, ..area };
         Clear.render(area, buffer);
         buffer.set_style(area, theme.ground.patch(theme.text));
-        let status = self.status();
-        let (rows, below) = (height - u16::from(status.is_some()), area.bottom() - 1);
-        if let Some(words) = status {
-            buffer.set_line(area.x, below, &Line::styled(format!("  {words}"), theme.dim), area.width);
+        let all = if self.is_open() { self.found.len() } else { 0 };
+        let all_fit = self.status().is_none() && all <= usize::from(height);
+        // In a single row, what can be taken.
+        let rows = if all_fit || (height == 1 && all > 0) { height } else { height - 1 };
+        let first = (self.at + 1).saturating_sub(usize::from(rows));
+        if rows < height {
+            let words = self.below(first, usize::from(rows).min(all));
+            buffer.set_line(
+                area.x,
+                area.bottom() - 1,
+                &Line::styled(format!("  {words}"), theme.dim),
+                area.width,
+            );
         }
+        self.page.set(usize::from(rows));
         if rows == 0 {
             return;
         }
         let (area, height) = (Rect { height: rows, ..area }, rows);
-        let first = (self.at + 1).saturating_sub(usize::from(height));
         let (candidates, mut filter) = (self.candidates(word.kind), self.filter(word));
         let shown = &self.found[first..self.found.len().min(first + usize::from(height))];
         let names = shown.iter().map(|at| width::width(&candidates[*at].name)).max().unwrap_or(0).min(NAME);
@@ -86,7 +113,8 @@ impl Complete {
             let column = names.max(width::width(&name)) + 2;
             if !candidate.words.is_empty() && column + 4 <= room {
                 spans.push(Span::styled(" ".repeat(column - width::width(&name)), style));
-                let words = width::fit(&candidate.words, room - column);
+                // A blank column stays at the right.
+                let words = width::fit(&candidate.words, room - column - 1);
                 spans.push(Span::styled(words.into_owned(), dim));
             }
             buffer.set_line(row.x, row.y, &Line::from(spans), row.width);

@@ -111,7 +111,7 @@ fn the_arrows_go_round() {
 fn esc_closes_until_the_word_changes() {
     let mut complete = written("/he|");
     assert_eq!(press(&mut complete, KeyCode::Esc), Completed::Used);
-    assert!(!complete.is_open() && complete.height() == 0);
+    assert!(!complete.is_open() && complete.height(16) == 0);
     assert_eq!(press(&mut complete, KeyCode::Esc), Completed::Passed);
     follow(&mut complete, "/he|");
     assert!(!complete.is_open());
@@ -160,7 +160,7 @@ fn r32_r34_file_names_are_cleaned_and_no_size_breaks_it() {
     let names = (0..30).map(|number| format!("a{number}\x1b[2J漢字\u{202e}👩\u{200d}👧"));
     complete.offer_files(names.map(|name| Candidate::new(&name, "words")).collect(), Gathered::Whole);
     follow(&mut complete, "@a|");
-    assert_eq!(complete.height(), 8);
+    assert_eq!(complete.height(16), 8);
     for (width, height) in (1..40).flat_map(|width| (1..10).map(move |height| (width, height))) {
         press(&mut complete, KeyCode::PageDown);
         assert!(!shows(&complete, width, height).contains(['\x1b', '\u{202e}']));
@@ -172,7 +172,7 @@ fn a_list_that_still_grows_says_so_and_leaves_the_cursor_where_it_is() {
     let files = |names: &[&str]| names.iter().map(|name| Candidate::new(name, "")).collect::<Vec<_>>();
     let mut complete = Complete::default();
     follow(&mut complete, "@|");
-    assert_eq!(complete.height(), 0, "nothing is said before it takes long");
+    assert_eq!(complete.height(16), 0, "nothing is said before it takes long");
     complete.offer_files(files(&["b", "c"]), Gathered::Growing);
     press(&mut complete, KeyCode::Down);
     assert_snapshot!(shows(&complete, 34, 4), @"
@@ -190,8 +190,37 @@ fn a_list_that_still_grows_says_so_and_leaves_the_cursor_where_it_is() {
       these are of the first 3 files; there are more
     ");
     complete.offer_files(files(&["a", "b", "c"]), Gathered::Whole);
-    assert_eq!(complete.height(), 3);
+    assert_eq!(complete.height(16), 3);
     assert_eq!(press(&mut complete, KeyCode::Tab), Completed::Replace(0..1, "@c ".into()));
+}
+
+#[test]
+fn as_many_are_shown_as_fit_and_the_rest_is_counted() {
+    let mut complete = Complete::default();
+    let names = ["a", "b", "c", "d", "e", "f"].map(|name| Candidate::new(name, ""));
+    complete.offer_commands(names.to_vec());
+    follow(&mut complete, "/|");
+    assert_eq!((complete.height(20), complete.height(4)), (6, 4));
+    assert_snapshot!(shows(&complete, 30, 4), @"
+    ❯ /a
+      /b
+      /c
+      ↓ 3 more
+    ");
+    press(&mut complete, KeyCode::PageDown);
+    press(&mut complete, KeyCode::Down);
+    assert_snapshot!(shows(&complete, 30, 4), @"
+      /c
+      /d
+    ❯ /e
+      ↑ 2 more · ↓ 1 more
+    ");
+    assert_eq!(shows(&complete, 30, 1).trim(), "❯ /e");
+    let files: Vec<_> = (0..40).map(|number| Candidate::new(&format!("f{number}"), "")).collect();
+    complete.offer_files(files, Gathered::Growing);
+    follow(&mut complete, "@|");
+    assert_eq!((complete.height(40), complete.height(12), complete.height(3)), (20, 8, 3));
+    assert!(shows(&complete, 60, 12).contains("40 so far · ↓ 33 more"), "{}", shows(&complete, 60, 12));
 }
 
 #[test]
@@ -199,7 +228,7 @@ fn where_nothing_fits_yet_the_keys_are_the_composers() {
     let mut complete = Complete::default();
     complete.offer_files(vec![Candidate::new("a", "")], Gathered::Growing);
     follow(&mut complete, "@zzz|");
-    assert_eq!((complete.height(), complete.is_open()), (1, false));
+    assert_eq!((complete.height(16), complete.is_open()), (1, false));
     assert_eq!(press(&mut complete, KeyCode::Down), Completed::Passed);
     for (width, height) in [(0, 0), (1, 1), (3, 1)] {
         drawn(&complete, width, height);

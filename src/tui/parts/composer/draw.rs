@@ -67,7 +67,7 @@ impl Composer {
         self.top.set(top);
         let indent = indent(area.width);
         let text = Rect { x: area.x + indent, width: area.width - indent, ..area };
-        if indent > 0 && top == 0 {
+        if indent > 0 {
             buffer.set_string(area.x, area.y, SIGN, if active { theme.accent } else { theme.dim });
         }
         if self.draft.is_empty() {
@@ -77,6 +77,14 @@ impl Composer {
             }
         }
         draw(&rows, top, text, buffer, theme);
+        // The last column is the cursor's alone, and seldom taken.
+        let edge = area.right() - 1;
+        let marks = [(top > 0, area.y, "↑"), (top + height < rows.len(), area.bottom() - 1, "↓")];
+        for (hides, y, mark) in marks {
+            if hides && indent > 0 {
+                buffer.set_string(edge, y, mark, theme.dim);
+            }
+        }
         let cell = u16::try_from(cell).unwrap_or(u16::MAX).min(text.width - 1);
         Position::new(text.x + cell, area.y + (row - top) as u16)
     }

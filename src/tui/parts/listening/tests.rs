@@ -22,7 +22,7 @@ fn check(
     if let Some(pressed) = pressed {
         presses.elsewhere(ms(pressed));
     }
-    assert_eq!(listening(seen.map(ms), &presses, unsent, moved, ms(now)), expected);
+    assert_eq!(listening(seen.map(ms), &presses, unsent, moved, false, ms(now)), expected);
 }
 
 #[test]
@@ -40,6 +40,25 @@ fn r03_a_card_listens_once_it_was_seen_in_quiet() {
     check(Some(1_000), None, (true, false), 9_000, Unsent);
     check(Some(1_000), None, (true, true), 9_000, Yes);
     check(Some(1_000), Some(8_900), (true, true), 9_000, Until(ms(9_400)));
+}
+
+#[test]
+fn r05_letters_that_come_at_once_are_words_in_a_line_and_make_a_card_wait() {
+    let mut presses = Presses::default();
+    presses.hurried(ms(2_000));
+    let at = |line, now| listening(Some(ms(0)), &presses, false, false, line, ms(now));
+    assert_eq!(at(false, 2_499), Listening::Until(ms(2_500)));
+    assert_eq!(at(false, 2_500), Listening::Yes);
+    assert_eq!(at(true, 2_149), Listening::Until(ms(2_150)));
+    assert_eq!(at(true, 2_150), Listening::Yes);
+    let mut presses = presses.clone();
+    presses.elsewhere(ms(2_100));
+    let at = |now| listening(Some(ms(0)), &presses, false, false, true, ms(now));
+    assert_eq!(
+        (at(2_599), at(2_600)),
+        (Listening::Until(ms(2_600)), Listening::Yes),
+        "a click waits as ever"
+    );
 }
 
 /// Numbers that look random and are the same in every run.
@@ -63,7 +82,7 @@ fn r03_what_is_typed_ahead_answers_in_none_of_200_trials_and_no_letter_is_lost()
             let key = chord(["y", "enter", "1", "space"][dice.throw(0, 4) as usize]);
             typed.push(key);
             let seen = (now >= shown).then_some(shown);
-            if !presses.goes_on(key, now) && !listening(seen, &presses, false, false, now).now() {
+            if !presses.goes_on(key, now) && !listening(seen, &presses, false, false, false, now).now() {
                 presses.elsewhere(now);
                 composer.push(key);
             }
@@ -92,7 +111,7 @@ fn r04_a_key_held_for_three_seconds_answers_one_of_five_cards() {
         if presses.goes_on(chord("y"), now) {
             continue;
         }
-        if listening(seen, &presses, false, false, now).now() {
+        if listening(seen, &presses, false, false, false, now).now() {
             answers += 1;
             presses.answered(chord("y"), now);
             seen = Some(now);
@@ -114,5 +133,5 @@ fn r04_after_a_gap_or_another_key_the_same_key_is_a_new_press() {
 fn r06_what_brings_the_window_back_counts_as_a_press() {
     let mut presses = Presses::default();
     presses.elsewhere(ms(9_000));
-    assert_eq!(listening(Some(ms(0)), &presses, false, false, ms(9_100)), Listening::Until(ms(9_500)));
+    assert_eq!(listening(Some(ms(0)), &presses, false, false, false, ms(9_100)), Listening::Until(ms(9_500)));
 }

@@ -329,7 +329,17 @@ fn queue(ground: &Ground<'_>, outside: &Outsides) -> Page {
         page.append(entry::said(ground, text, outside));
     }
     if !page.lines.is_empty() {
-        page.append(entry::plain("waits; goes with the next request", ground.theme.dim, ground.width, "  "));
+        let hint = |action| ground.keys.hint(Scope::Composer, action);
+        let mut words = match (ground.agent.is_idle(), hint(Action::Send)) {
+            (false, _) => "waits; goes with the next request".to_owned(),
+            (true, enter) if enter.is_empty() => "was not sent".to_owned(),
+            (true, enter) => format!("was not sent · {enter} sends"),
+        };
+        let back = hint(Action::TakeBack);
+        if !back.is_empty() {
+            words.push_str(&format!(" · {back} takes back"));
+        }
+        page.append(entry::plain(&words, ground.theme.dim, ground.width, "  "));
     }
     page
 }

@@ -126,7 +126,7 @@ fn r15_no_takes_words_for_what_is_ticked_or_else_for_the_open_row() {
     assert!(shown.contains("no to 2, because not now"), "{shown}");
     let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
     let pasted = waits.key(&enter, &Keymap::default(), &rows, Listening::Until(Duration::MAX));
-    assert_eq!(pasted, Reply::Nothing, "an enter that came with a paste ends nothing");
+    assert_eq!(pasted, Reply::Says(AT_ONCE), "an enter that came with a paste ends nothing");
     // The first of them began meanwhile.
     let told = press(&mut waits, &rows[1..], KeyCode::Enter);
     assert_eq!(told, Reply::Refused(vec!["c2".into()], "not now".into()));

@@ -33,13 +33,32 @@ fn it_shows_what_is_written_and_grows_with_it() {
 fn it_scrolls_only_when_the_cursor_leaves_it() {
     let mut composer = holding("|");
     composer.insert(&lines(9));
-    assert!(shows(&composer, 40, 3).starts_with("  line 7"));
+    assert!(shows(&composer, 40, 3).starts_with("❯ line 7"));
     press(&mut composer, "up up");
-    assert!(shows(&composer, 40, 3).starts_with("  line 7█"), "{}", shows(&composer, 40, 3));
+    assert!(shows(&composer, 40, 3).starts_with("❯ line 7█"), "{}", shows(&composer, 40, 3));
     press(&mut composer, "up");
-    assert!(shows(&composer, 40, 3).starts_with("  line 6█"));
+    assert!(shows(&composer, 40, 3).starts_with("❯ line 6█"));
     press(&mut composer, "down");
-    assert!(shows(&composer, 40, 3).starts_with("  line 6"));
+    assert!(shows(&composer, 40, 3).starts_with("❯ line 6"));
+}
+
+#[test]
+fn what_lies_above_and_below_is_marked() {
+    let mut composer = holding("|");
+    composer.insert(&lines(5));
+    shows(&composer, 12, 3);
+    press(&mut composer, "up");
+    let edges = |composer: &Composer| {
+        let shown = shows(composer, 12, 3);
+        shown.lines().map(|line| line.trim_end().chars().last().unwrap_or(' ')).collect::<String>()
+    };
+    let before = edges(&composer);
+    assert!(before.starts_with('↑') && !before.contains('↓'), "{before}");
+    press(&mut composer, "up up");
+    assert_eq!(edges(&composer).matches(['↑', '↓']).count(), 2, "{}", shows(&composer, 12, 3));
+    press(&mut composer, "up up");
+    let after = edges(&composer);
+    assert!(after.ends_with('↓') && !after.contains('↑'), "{after}");
 }
 
 #[test]

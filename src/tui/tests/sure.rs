@@ -1,0 +1,128 @@
+//! The cards that the program asks by itself: a yes or a no, and nothing that could be taken for either.
+
+use super::*;
+use crate::tui::host::{Rehearsed, Reply, Wish};
+
+/// The card that asks whether what was rehearsed is thrown away.
+fn drops() -> Screen {
+    let mut screen = Screen::dry();
+    screen.says("/rehearsal drop");
+    let staged = crate::chat::Played {
+        tool: "bash_exec".into(),
+        arguments: "{}".into(),
+        summary: "make".into(),
+        command: None,
+        staged: None,
+        asks: None,
+        result: "done".into(),
+    };
+    let staging = crate::chat::Staging { altered: Vec::new(), steps: vec![staged] };
+    let of = SessionId("01J".into());
+    screen.happens(Event::Host(Reply::Rehearsal(Ok(Rehearsed { of, staging }))));
+    screen.frame();
+    screen
+}
+
+fn dropped(screen: &Screen) -> bool {
+    screen.effects.iter().any(|effect| matches!(effect, Effect::Ask(Wish::Drop(_))))
+}
+
+#[test]
+fn a_capital_throws_away_what_was_rehearsed_and_n_and_esc_leave_it() {
+    for (chord, gone) in [("Y", true), ("n", false), ("esc", false)] {
+        let mut screen = drops();
+        let shows = screen.shows();
+        assert!(shows.contains("throw away what was rehearsed?") && shows.contains("Y drop it"), "{shows}");
+        assert!(!shows.contains("type to filter") && !shows.contains("❯ the session"), "{shows}");
+        screen.waits(2000);
+        screen.presses(chord);
+        assert_eq!((dropped(&screen), screen.state.overlays.len()), (gone, 0), "{chord}");
+    }
+}
+
+#[test]
+fn r03_no_key_that_was_on_its_way_throws_anything_away() {
+    let mut screen = drops();
+    screen.presses("Y");
+    assert!(!dropped(&screen) && screen.shows().contains("too soon"), "{}", screen.shows());
+    screen.waits(400);
+    screen.presses("Y");
+    assert!(!dropped(&screen), "half a second has not passed since the last key");
+    screen.waits(600);
+    screen.happens(Event::Key(key("Y")));
+    screen.happens(Event::Key(key("e")));
+    screen.waits(100);
+    screen.happens(Event::Quiet);
+    assert!(!dropped(&screen), "letters that come at once are part of a text");
+    screen.waits(600);
+    screen.happens(Event::Hurried);
+    screen.presses("Y");
+    screen.happens(Event::Pasted("Y".into()));
+    assert!(!dropped(&screen));
+    screen.waits(600);
+    screen.presses("Y");
+    assert!(dropped(&screen));
+}
+
+#[test]
+fn enter_says_neither_and_the_card_says_so() {
+    let mut screen = drops();
+    screen.waits(2000);
+    screen.presses("enter");
+    let shows = screen.shows();
+    assert!(shows.contains("enter says neither · Y drop it, n leave it"), "{shows}");
+    assert!(!dropped(&screen) && screen.state.overlays.len() == 1);
+}
+
+#[test]
+fn r12_an_ordinary_yes_throws_nothing_away_and_the_card_says_what_does() {
+    let mut screen = drops();
+    screen.waits(2000);
+    screen.presses("y");
+    let shows = screen.shows();
+    assert!(shows.contains("Y drop it: it cannot be taken back"), "{shows}");
+    assert!(!dropped(&screen) && screen.state.overlays.len() == 1);
+}
+
+#[test]
+fn r34_a_yes_counts_when_all_was_seen() {
+    let mut screen = drops();
+    for (width, height) in [(1, 1), (3, 2), (12, 3), (20, 5), (40, 4)] {
+        screen.resized(width, height);
+    }
+    let mut screen = Screen::dry();
+    screen.resized(30, 4);
+    screen.happens(Event::Focused(true));
+    let told = vec!["one ".repeat(60)];
+    let card = crate::tui::parts::sure::Sure::new("really?", ("do it", "leave it"), told);
+    let done = crate::tui::overlay::Done::Dropped(SessionId("01J".into()));
+    screen.state.overlays.push(crate::tui::overlay::Overlay::Sure(card, done));
+    screen.frame();
+    screen.waits(2000);
+    screen.presses("y");
+    assert!(!dropped(&screen), "its end was not seen");
+    screen.presses("end");
+    screen.waits(2000);
+    screen.presses("y");
+    assert!(dropped(&screen));
+}
+
+#[test]
+fn where_nothing_stands_that_is_no_row() {
+    let mut screen = Screen::new();
+    screen.says("go");
+    screen.calls("a", "bash_exec", command("make"));
+    screen.waits(2000);
+    screen.presses("y");
+    screen.finished("a", Outcome::Done("made".into()));
+    screen.replies("Done.");
+    screen.says("/grants");
+    let shows = screen.shows();
+    assert!(shows.contains("1 of 1") && shows.contains("nothing stands"), "{shows}");
+    screen.presses("enter");
+    assert!(
+        screen.state.overlays.len() == 2 && screen.shows().contains("1 of 1 · bash_exec"),
+        "{}",
+        screen.shows()
+    );
+}

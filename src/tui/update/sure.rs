@@ -1,0 +1,49 @@
+//! A yes or a no on a card of the program's own: what is done then.
+
+use super::grants;
+use crate::chat::By;
+use crate::tui::effect::Effect;
+use crate::tui::host::Wish;
+use crate::tui::keys::Chord;
+use crate::tui::overlay::{Done, Overlay};
+use crate::tui::parts::listening::{self, Listening};
+use crate::tui::parts::sure::Reply;
+use crate::tui::state::State;
+use crossterm::event::KeyEvent;
+use std::time::Duration;
+
+/// Whether the card that is in front takes a key as an answer; nothing where none is.
+pub fn listening(state: &State) -> Option<Listening> {
+    let Some(Overlay::Sure(card, _)) = state.overlays.last() else { return None };
+    Some(listening::listening(card.seen(), &state.presses, false, false, false, state.now))
+}
+
+/// A key for the card that is in front.
+pub fn key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
+    let (now, chord) = (state.now, Chord::from(key));
+    let listens = listening(state);
+    let Some((Overlay::Sure(card, _), listens)) = state.overlays.last_mut().zip(listens) else {
+        return Vec::new();
+    };
+    let after = card.seen().map_or(Duration::ZERO, |seen| now.saturating_sub(seen));
+    let said = card.key(key, &state.keys, listens);
+    match said {
+        Reply::Moved => return Vec::new(),
+        Reply::Nothing => {
+            state.presses.elsewhere(now);
+            return Vec::new();
+        }
+        Reply::Yes | Reply::No => {}
+    }
+    let asked = state.overlays.pop();
+    // It must answer nothing that comes to light.
+    state.presses.elsewhere(now);
+    state.presses.answered(chord, now);
+    match asked {
+        Some(Overlay::Sure(_, Done::Dropped(of))) if said == Reply::Yes => vec![Effect::Ask(Wish::Drop(of))],
+        Some(Overlay::Sure(_, Done::TakenBack(kept))) if said == Reply::Yes => {
+            grants::take_back(state, *kept, By::with(chord.to_string(), after))
+        }
+        _ => Vec::new(),
+    }
+}
