@@ -105,7 +105,7 @@ fn r11_a_yes_for_the_session_ends_too_and_both_grants_and_explain_say_why() {
     assert_eq!(ran(person.place.path()), 1);
     // Every call is there, with why it went ahead or was asked.
     say(&mut program, "/grants");
-    program.until("for this session");
+    program.until("in this folder (run.sh unchanged), for this session");
     program.until("asked you: run.sh has changed");
     program.until("asked you: it runs");
     // Each opens what is recorded of it.

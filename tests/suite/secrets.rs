@@ -79,8 +79,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     use crate::support::talking::{runs, say, says};
     const PRINTED: &str = "printed-1234567890-by-a-command";
     const ENTERED: &str = "entered-1234567890";
-    let env =
-        "env; cat /proc/$PPID/environ; until [ -e seen ]; do sleep 0.05; done; rm seen; echo ran-to-the-end";
+    let env = "env; cat /proc/$PPID/environ; until [ -e seen ]; do sleep 0.05; done; mv seen seen.$$; echo ran-to-the-end";
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let [one, two, three] =
         [vec![runs(env), says("One.")], vec![runs(env), says("Two.")], vec![says("Three.")]]

@@ -17,6 +17,9 @@ const TALLEST: u16 = 30;
 const LOWEST: u16 = 8;
 /// The main text never takes more than this, so that the columns stand together.
 const MAIN: usize = 48;
+/// A second column of at most so many cells says what the row is, such as `a copy, waits for you`: it is not cut for a long
+/// text before it, as a longer one is.
+const SHORT: usize = 32;
 
 impl Picker {
     /// Draws the list over the middle of `area`. Returns where the cursor of the filter stands.
@@ -112,8 +115,10 @@ impl Picker {
         let shown: Vec<&Row> = self.found[places.clone()].iter().map(|row| &self.rows[*row]).collect();
         let main = shown.iter().filter(|row| !row.more.is_empty()).map(|row| width::width(&row.text)).max();
         let found = shown.iter().any(|row| row.found);
-        let widest = |of: fn(&Row) -> &str| shown.iter().map(|row| width::width(of(row))).max().unwrap_or(0);
-        let beside = 6 + widest(|row| &row.more) + widest(|row| &row.detail);
+        let widest = |of: fn(&Row) -> &str, most| {
+            shown.iter().map(|row| width::width(of(row))).filter(|cells| *cells <= most).max().unwrap_or(0)
+        };
+        let beside = 6 + widest(|row| &row.more, SHORT) + widest(|row| &row.detail, usize::MAX);
         let most = match found {
             true => (usize::from(list.width) / 3).clamp(12, MAIN),
             // What stands beside it is short and says what the row is; of long words the beginning says enough.
@@ -164,10 +169,10 @@ fn columns(
         cells if width::width(&row.text).min(main.max(12)) + cells + 2 <= room => (cells, room - cells - 2),
         _ => (0, room),
     };
-    let most = match row.more.is_empty() || row.paths {
+    let most = match (1..=SHORT).contains(&width::width(&row.more)) && !row.paths {
         _ if row.found => main,
-        true => free,
-        false => main.max(free.saturating_sub(width::width(&row.more) + 2)),
+        true => main.max(free.saturating_sub(width::width(&row.more) + 2)),
+        false => free,
     };
     let cells = width::width(&row.text).min(most);
     let (text, dropped) = if row.paths {
