@@ -1,10 +1,10 @@
 //! How what a dry run did came about, and how much of it there was.
 
-use super::{Access, CallId, Decision, Entry, How, Outcome, Simulated};
+use super::{Access, CallId, Decision, Entry, How, Outcome, Preview, Simulated};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How the result of a rehearsed call came about. In the log it is a word, `staged`, with the rest of what is known beside it,
 /// `simulated`.
@@ -118,7 +118,7 @@ impl Staged {
 pub struct Tally {
     /// Calls that were rehearsed.
     pub rehearsed: usize,
-    /// Those of them that ran on the stage.
+    /// The commands of them that ran on the stage; what was changed in the layer alone does not count.
     pub ran: usize,
     /// Calls that were started for real and did more than read.
     pub outside: usize,
@@ -130,20 +130,24 @@ impl Tally {
         let mut tally = Self::default();
         // For each call that may start for real, whether it does more than read.
         let mut started: HashMap<&CallId, (bool, bool)> = HashMap::new();
+        let mut commands: HashSet<&CallId> = HashSet::new();
         for entry in entries {
             match entry.bare() {
-                Entry::Planned { call, access, verdict, .. } => {
+                Entry::Planned { call, access, preview, verdict, .. } => {
                     let reads = matches!(access, Access::Nothing | Access::Read(_));
                     started.insert(call, (!reads, verdict == "allow"));
+                    if matches!(**preview, Preview::Command(_)) {
+                        commands.insert(call);
+                    }
                 }
                 Entry::Decided { call, decision: Decision::Once | Decision::Always(_), .. } => {
                     if let Some((_, may)) = started.get_mut(call) {
                         *may = true;
                     }
                 }
-                Entry::Settled { outcome: Outcome::Rehearsed(_), staged, .. } => {
+                Entry::Settled { call, outcome: Outcome::Rehearsed(_), staged, .. } => {
                     tally.rehearsed += 1;
-                    tally.ran += usize::from(*staged == Some(Staged::Ran));
+                    tally.ran += usize::from(*staged == Some(Staged::Ran) && commands.contains(call));
                 }
                 // A hash is kept of what was run, and of nothing else.
                 Entry::Settled { call, sha256, staged: None, .. } if !sha256.is_none() => {
@@ -192,7 +196,7 @@ pub fn titled(title: &str, dry_run: bool) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{By, Digest, Ending, Preview, Usage};
+    use crate::chat::{By, CommandLine, Digest, Ending, Preview, Usage};
 
     fn planned(call: &str, access: Access, verdict: &str) -> Entry {
         Entry::Planned {
@@ -215,7 +219,11 @@ mod tests {
 
     fn rehearsed(call: &str, staged: Option<Staged>) -> [Entry; 2] {
         let outcome = Outcome::Rehearsed("x".into());
-        [planned(call, Access::Write("a".into()), "rehearse"), settled(call, outcome, staged)]
+        let mut planned = planned(call, Access::Write("a".into()), "rehearse");
+        if let Entry::Planned { preview, .. } = &mut planned {
+            **preview = Preview::Command(CommandLine::default());
+        }
+        [planned, settled(call, outcome, staged)]
     }
 
     #[test]
@@ -223,6 +231,9 @@ mod tests {
         let mut entries = vec![Entry::Ended { ending: Ending::Finished }];
         entries.extend(rehearsed("a", Some(Staged::Ran)));
         entries.extend(rehearsed("b", Some(Staged::simulated(How::Sampled))));
+        // What was written to the layer ran nowhere.
+        entries.push(planned("w", Access::Write("a".into()), "rehearse"));
+        entries.push(settled("w", Outcome::Rehearsed("x".into()), Some(Staged::Ran)));
         // One of an older version, and one of a sub-agent.
         entries.extend(rehearsed("c", None));
         let beneath = |entry: Entry| Entry::Beneath { call: "s".into(), entry: Box::new(entry) };
@@ -230,8 +241,8 @@ mod tests {
         entries.push(planned("e", Access::Read(vec![]), "allow"));
         entries.push(settled("e", Outcome::Done("x".into()), None));
         let tally = Tally::of_turn(&entries, entries.len());
-        assert_eq!(tally, Tally { rehearsed: 4, ran: 2, outside: 0 });
-        assert_eq!(tally.words(), "4 calls rehearsed, 2 ran on the stage, 0 effects outside");
+        assert_eq!(tally, Tally { rehearsed: 5, ran: 2, outside: 0 });
+        assert_eq!(tally.words(), "5 calls rehearsed, 2 ran on the stage, 0 effects outside");
         assert_eq!(
             Tally::of_turn(&entries, 3).words(),
             "1 call rehearsed, 1 ran on the stage, 0 effects outside"

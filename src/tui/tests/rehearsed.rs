@@ -52,7 +52,7 @@ fn r30_each_result_says_how_it_came_about_and_the_turn_what_it_came_to() {
 
      Done.
 
-     ◇ 4 calls rehearsed, 2 ran on the stage, 0 effects outside
+     — 4 calls rehearsed, 2 ran on the stage, 0 effects outside
 
 
     ────────────────────────────────────────────────────────────────────────────────

@@ -126,6 +126,10 @@ pub fn line(
         Outcome::Refused(_) if no == Some("") => "you said no".to_owned(),
         Outcome::Refused(_) if no.is_some() => format!("you said no: {}", no.unwrap_or_default()),
         Outcome::Done(_) => String::new(),
+        // What a file tool does is done in the layer, where there is no stage for commands too.
+        Outcome::Rehearsed(_) if edit(call).is_some() && staged == Some(&Staged::Ran) => {
+            "written to the layer alone".to_owned()
+        }
         Outcome::Rehearsed(_) => {
             staged.map_or_else(|| "rehearsed, nothing was changed".to_owned(), Staged::words)
         }

@@ -257,7 +257,7 @@ fn says_why_already(ground: &Ground<'_>, index: usize) -> bool {
 fn rehearsed(ground: &Ground<'_>, index: usize) -> Page {
     let tally = Tally::of_turn(ground.agent.session.entries(), index);
     let style = if tally.outside > 0 { ground.theme.danger } else { ground.theme.dim };
-    plain(&tally.words(), style, ground.width, "◇ ")
+    plain(&tally.words(), style, ground.width, "— ")
 }
 
 /// What the person said, with its bar.
