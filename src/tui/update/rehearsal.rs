@@ -139,7 +139,7 @@ fn act(state: &mut State, theatre: Theatre, does: Does) -> Vec<Effect> {
         Does::Drop => {
             let told = vec![
                 theatre.staging.words(),
-                "It is gone for good; the session and what was said in it stays.".to_owned(),
+                "It is gone for good; the session and what was said in it stay.".to_owned(),
             ];
             let card =
                 Sure::new("throw away what was rehearsed?", ("drop it", "leave it"), told).destroying();
