@@ -1,10 +1,8 @@
 //! Gathers the project's files for `@`: shown as they are met where that takes a while.
 
 use crate::project::Reader;
-use crate::project::disk::Disk;
 use crate::tui::host::{Gathered, Reply};
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -31,22 +29,34 @@ impl Wanted {
     }
 }
 
-/// Gathers the files and folders below `folder`, relative to it, and tells of them; blocks until it is through.
-pub(super) fn gather(folder: &Path, wanted: &Wanted, number: u64, replies: &Sender<Reply>) {
-    gather_most(folder, FILES, wanted, number, replies);
+/// Gathers the files and folders of a project, relative to it, and tells of them; blocks until it is through. None where the
+/// project cannot be read.
+pub(super) fn gather(
+    project: Option<Box<dyn Reader>>,
+    wanted: &Wanted,
+    number: u64,
+    replies: &Sender<Reply>,
+) {
+    gather_most(project.as_deref(), FILES, wanted, number, replies);
 }
 
-fn gather_most(folder: &Path, most: usize, wanted: &Wanted, number: u64, replies: &Sender<Reply>) {
+fn gather_most(
+    project: Option<&dyn Reader>,
+    most: usize,
+    wanted: &Wanted,
+    number: u64,
+    replies: &Sender<Reply>,
+) {
     // The screen may be gone by now.
     let tell = |names: &[String], gathered| {
         let names = names.to_vec();
         let _ = replies.blocking_send(Reply::Files { names, gathered });
     };
     let (mut names, mut told, mut gathered) = (Vec::new(), Instant::now(), Gathered::Whole);
-    if let Ok(disk) = Disk::new(folder)
-        && let Ok(root) = disk.locate(".")
+    if let Some(project) = project
+        && let Ok(root) = project.locate(".")
     {
-        let walked = disk.walk(&root, false, &mut |found| {
+        let walked = project.walk(&root, false, &mut |found| {
             if !wanted.is_last(number) {
                 return ControlFlow::Break(());
             }
@@ -73,6 +83,8 @@ fn gather_most(folder: &Path, most: usize, wanted: &Wanted, number: u64, replies
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::project::disk::Disk;
+    use crate::project::rehearsal::Rehearsal;
     use tokio::sync::mpsc::{Receiver, channel};
 
     fn files(count: usize) -> tempfile::TempDir {
@@ -99,7 +111,8 @@ mod tests {
         {
             let (folder, wanted) = (files(count), Wanted::default());
             let (tell, told) = channel(64);
-            gather_most(folder.path(), 10, &wanted, wanted.anew(), &tell);
+            let disk = Disk::new(folder.path()).unwrap();
+            gather_most(Some(&disk), 10, &wanted, wanted.anew(), &tell);
             assert_eq!(last(told), Some((count.min(10), expected)), "{count}");
         }
     }
@@ -110,7 +123,25 @@ mod tests {
         let (tell, told) = channel(64);
         let before = wanted.anew();
         wanted.anew();
-        gather(folder.path(), &wanted, before, &tell);
+        gather(Some(Box::new(Disk::new(folder.path()).unwrap())), &wanted, before, &tell);
         assert_eq!(last(told), None);
+    }
+
+    #[test]
+    fn r30_what_a_dry_run_made_is_offered_and_what_it_deleted_is_not() {
+        use crate::project::Writer;
+        let (folder, layer) = (files(2), tempfile::tempdir().unwrap());
+        let disk = Arc::new(Disk::new(folder.path()).unwrap());
+        let play = Rehearsal::new(disk, layer.path().join("layer"));
+        let new = play.locate("new/made").unwrap();
+        play.write(&new, None, b"x").unwrap();
+        // What a command deleted on the stage.
+        let gone = play.folder().join("upper/f00000");
+        rustix::fs::mknodat(rustix::fs::CWD, &gone, rustix::fs::FileType::CharacterDevice, 0o600.into(), 0)
+            .unwrap();
+        let (wanted, (tell, mut told)) = (Wanted::default(), channel(64));
+        gather(Some(Box::new(play)), &wanted, wanted.anew(), &tell);
+        let Some(Reply::Files { names, .. }) = told.blocking_recv() else { panic!("nothing was told") };
+        assert_eq!(names, ["f00001", "new/", "new/made"]);
     }
 }

@@ -239,9 +239,11 @@ impl Host for Around {
                 });
             }
             Wish::Files => {
-                let (folder, replies) = (self.wiring.folder.clone(), self.replies.clone());
+                let (wiring, id, replies) = (self.wiring.clone(), self.session.clone(), self.replies.clone());
                 let (wanted, number) = (self.files.clone(), self.files.anew());
-                tokio::task::spawn_blocking(move || files::gather(&folder, &wanted, number, &replies));
+                tokio::task::spawn_blocking(move || {
+                    files::gather(wiring.seen_in(&id), &wanted, number, &replies);
+                });
             }
             Wish::Exist(targets) => {
                 let folder = self.wiring.folder.clone();

@@ -9,11 +9,11 @@ use crate::config::brought::Place;
 use crate::config::dry_run::Asks;
 use crate::config::{self, Brought, Tell};
 use crate::policy::{Mode, Policy};
-use crate::project::Writer;
 use crate::project::disk::Disk;
 use crate::project::rehearsal::Rehearsal;
 use crate::project::shell::Shell;
 use crate::project::stage::{Commands, StageShell, try_stage};
+use crate::project::{Reader, Writer};
 use crate::runtime::{Events, OtherModel, Runtime, Simulating};
 use crate::store::read::Matter;
 use crate::store::{self, Fork, Header, Journal, Lines, Places, Sessions, new_id};
@@ -260,6 +260,17 @@ impl Wiring {
     /// Where what a project brings along is looked for.
     pub(super) fn place(&self, folder: &Path) -> Place {
         rules::place(&self.places, folder, &self.tools, self.most_words)
+    }
+
+    /// The project as the session sees it: with its dry run's layer over it, where there is one. Nothing where the folder is
+    /// gone.
+    pub(super) fn seen_in(&self, id: &SessionId) -> Option<Box<dyn Reader>> {
+        let disk = Disk::new(&self.folder).ok()?;
+        let layer = self.places.rehearsal(id);
+        match layer.is_dir() {
+            true => Some(Box::new(Rehearsal::new(Arc::new(disk), layer))),
+            false => Some(Box::new(disk)),
+        }
     }
 
     fn wire(
