@@ -74,23 +74,46 @@ fn control(text: &str) -> usize {
     inner + usize::from(matches!(bytes.get(inner), Some(b'@'..=b'~')))
 }
 
-/// A string up to its end. Any other control sequence ends it too, as in a terminal, so the scan stays linear.
+/// A string up to its end, or what is taken for it where it has none.
 fn string(text: &str, one_line: bool) -> usize {
-    let mut line_end = None;
+    // Never ended: what follows its line is more likely text than part of it.
+    let line_end = || text.find('\n').filter(|at| *at <= STRING);
+    end(text, one_line).or_else(line_end).unwrap_or(text.len().min(floor(text, STRING)))
+}
+
+/// Where a string ends. Any other control sequence ends it too, as in a terminal, so the scan stays linear.
+fn end(text: &str, one_line: bool) -> Option<usize> {
     for (at, c) in text.char_indices() {
         match c {
-            '\u{7}' => return at + 1,
-            '\u{9C}' => return at + 2,
-            '\u{1B}' if text[at + 1..].starts_with('\\') => return at + 2,
-            '\u{1B}' | '\u{18}' | '\u{1A}' | '\u{80}'..='\u{9F}' => return at,
-            '\n' if one_line => return at,
-            '\n' if line_end.is_none() => line_end = Some(at),
-            _ if at > STRING => break,
+            '\u{7}' => return Some(at + 1),
+            '\u{9C}' => return Some(at + 2),
+            '\u{1B}' if text[at + 1..].starts_with('\\') => return Some(at + 2),
+            '\u{1B}' | '\u{18}' | '\u{1A}' | '\u{80}'..='\u{9F}' => return Some(at),
+            '\n' if one_line => return Some(at),
+            _ if at > STRING => return None,
             _ => {}
         }
     }
-    // Never ended: what follows its line is more likely text than part of it.
-    line_end.unwrap_or(text.len().min(floor(text, STRING)))
+    None
+}
+
+/// Where the first string of several lines begins that the text does not end, though what comes behind it may: then all of
+/// it is dropped, and until then its later lines are read as text. Nothing where there is none.
+pub fn open(text: &str) -> Option<usize> {
+    let mut at = 0;
+    while let Some(next) = care(&text[at..]) {
+        at += next;
+        let rest = &text[at..];
+        let begins = ["\u{1B}P", "\u{1B}X", "\u{1B}^", "\u{1B}_", "\u{90}", "\u{98}", "\u{9E}", "\u{9F}"];
+        if begins.iter().any(|begin| rest.starts_with(begin))
+            && rest.len() <= STRING
+            && end(&rest[2..], false).is_none()
+        {
+            return Some(at);
+        }
+        at += length(rest).max(rest.chars().next().map_or(1, char::len_utf8));
+    }
+    None
 }
 
 /// The last border between characters at or before `at`.
@@ -117,5 +140,22 @@ mod tests {
             assert_eq!(plain(text), told, "{text:?}");
         }
         assert!(matches!(plain("plain\n\twords"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn r33_a_string_that_more_text_may_end_is_open() {
+        for (text, at) in [
+            ("plain\n\n", None),
+            ("a\x1b^b\n\nc\n", Some(1)),
+            ("a\x1b^b\n\nc\x07\n", None),
+            ("\x1b[31mred\u{90}1\n2", Some(8)),
+            ("\x1b_one\x1b\\two\n\x1bPthree", Some(11)),
+            // A title ends with its line, and another sequence ends any.
+            ("\x1b]0;title\n\n", None),
+            ("\x1b^a\n\x1b[31mb\n", None),
+        ] {
+            assert_eq!(open(text), at, "{text:?}");
+        }
+        assert_eq!(open(&format!("\x1bP{}", "x".repeat(STRING + 9))), None, "too long to be one");
     }
 }

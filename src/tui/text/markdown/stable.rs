@@ -2,6 +2,7 @@
 
 use super::bound::bound;
 use super::options;
+use crate::chat::escape;
 use crate::tui::text::clean::clean;
 use pulldown_cmark::{Event, Parser};
 use std::borrow::Cow;
@@ -13,6 +14,8 @@ use std::borrow::Cow;
 /// All this is true as long as nothing [`defines`] a link by reference, which changes what is far above it: 0 while
 /// such a thing is in sight.
 pub fn stable_prefix(source: &str) -> usize {
+    // What is behind the beginning of a string is text until the string ends, if it ever does.
+    let source = escape::open(source).map_or(source, |open| &source[..open]);
     let cleaned = clean(source);
     let clean_prefix = prefix(&cleaned);
     let Cow::Owned(cleaned) = &cleaned else { return clean_prefix };
