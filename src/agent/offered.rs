@@ -33,16 +33,7 @@ pub(super) fn begin(desk: &mut Desk<'_>, offered: Offered) {
     // A model may have taken such a name for a call of its own.
     let calls = named_apart(desk, &calls);
     desk.keep(Entry::Said { text: offered.said });
-    desk.keep(Entry::Replied {
-        text: String::new(),
-        reasoning: String::new(),
-        calls: calls.clone(),
-        incomplete: None,
-        model: String::new(),
-        usage: None,
-        thought_ms: 0,
-        echo: None,
-    });
+    desk.keep(Entry::called(calls.clone()));
     acting::begin(desk, turn, calls);
 }
 

@@ -218,6 +218,20 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Entry {
+    /// A reply of nothing but these calls, by no model.
+    pub fn called(calls: Vec<ToolCall>) -> Self {
+        Self::Replied {
+            text: String::new(),
+            reasoning: String::new(),
+            calls,
+            incomplete: None,
+            model: String::new(),
+            usage: None,
+            thought_ms: 0,
+            echo: None,
+        }
+    }
+
     /// The fact itself, whoever's it is: of the turn or of a sub-agent beneath it.
     pub fn bare(&self) -> &Self {
         if let Self::Beneath { entry, .. } = self { entry.bare() } else { self }

@@ -85,16 +85,7 @@ mod tests {
 
     fn called(id: &str, arguments: &str) -> Entry {
         let call = ToolCall { id: id.into(), name: "mail".into(), arguments: arguments.into() };
-        Entry::Replied {
-            text: String::new(),
-            reasoning: String::new(),
-            calls: vec![call],
-            incomplete: None,
-            model: String::new(),
-            usage: None,
-            thought_ms: 0,
-            echo: None,
-        }
+        Entry::called(vec![call])
     }
 
     fn settled(id: &str, text: &str, key: &str) -> Entry {

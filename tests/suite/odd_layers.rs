@@ -6,37 +6,19 @@ use crate::support::mounts::{may_mount, mounted, overlay, small_disk};
 use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
+use crate::support::staged::{Empty, changed, line, staged};
 use crate::support::talking::{calls_after, runs, says as answers};
-use aye::chat::{CommandLine, Outcome};
+use aye::chat::Outcome;
 use aye::llm::scripted::{Reply, calls, says};
-use aye::project::disk::Disk;
-use aye::project::rehearsal::Rehearsal;
-use aye::project::shell::Shell;
-use aye::project::stage::{Commands, StageShell, try_stage};
+use aye::project::stage::{Commands, try_stage};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 fn run(command: &str) -> Reply {
     calls("bash_exec", json!({ "command": command }))
-}
-
-pub fn staged(project: &Path, layer: PathBuf) -> (Arc<Rehearsal>, Arc<StageShell>) {
-    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(project).unwrap()), layer));
-    let shell = Arc::new(StageShell::new(Arc::new(Shell::new(program())), play.clone()));
-    (play, shell)
-}
-
-pub fn line(command: &str, folder: &Path) -> CommandLine {
-    let (command, folder) = (command.to_owned(), folder.canonicalize().unwrap());
-    CommandLine { command, folder, seconds: 60, ..CommandLine::default() }
-}
-
-pub fn changed(play: &Rehearsal) -> Vec<String> {
-    play.changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
 }
 
 /// What a model is told that makes a folder and runs a command in a project without a stage.
@@ -270,10 +252,7 @@ async fn a_stage_takes_no_more_mounts_than_it_has_layers_devices_and_empty_folde
     if !is_there() {
         return;
     }
-    let root = tempfile::tempdir().unwrap();
-    let project = root.path().join("project");
-    std::fs::create_dir(&project).unwrap();
-    let (_, shell) = staged(&project, root.path().join("layer"));
+    let Empty { root: _root, project, shell, .. } = Empty::new();
     let ran = shell.run(&line("cat /proc/self/mountinfo", &project), &|_| {}).await.unwrap().output;
     let ours = |kinds: &[&str]| {
         let line = |line: &&str| {

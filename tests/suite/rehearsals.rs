@@ -77,16 +77,7 @@ fn r30_a_yes_that_stands_is_not_brought_from_life_into_a_dry_run() {
     let project = place.path().join("project").canonicalize().unwrap();
     let scope = Scope::Command { command: "make".into(), folder: project.clone(), network: false };
     let call = ToolCall { id: "a".into(), name: "bash_exec".into(), arguments: "{}".into() };
-    let replied = Entry::Replied {
-        text: String::new(),
-        reasoning: String::new(),
-        calls: vec![call],
-        incomplete: None,
-        model: String::new(),
-        usage: None,
-        thought_ms: 0,
-        echo: None,
-    };
+    let replied = Entry::called(vec![call]);
     let decided = Entry::Decided {
         call: "a".into(),
         decision: Decision::Always(Grant::new("bash_exec", scope)),

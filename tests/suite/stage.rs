@@ -6,6 +6,7 @@ use crate::support::kept::settings;
 use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
+use crate::support::staged::{Empty, line, staged};
 use crate::support::talking::{runs, says as answers};
 use aye::agent::Waiting;
 use aye::chat::{CommandLine, Outcome};
@@ -23,18 +24,6 @@ use std::sync::Arc;
 
 fn run(command: &str) -> Reply {
     calls("bash_exec", json!({ "command": command }))
-}
-
-/// A stage over a project, with the layer in `layer`.
-fn staged(project: &Path, layer: PathBuf) -> (Arc<Rehearsal>, Arc<StageShell>) {
-    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(project).unwrap()), layer));
-    let shell = Arc::new(StageShell::new(Arc::new(Shell::new(program())), play.clone()));
-    (play, shell)
-}
-
-fn line(command: &str, folder: &Path) -> CommandLine {
-    let (command, folder) = (command.to_owned(), folder.canonicalize().unwrap());
-    CommandLine { command, folder, seconds: 60, ..CommandLine::default() }
 }
 
 /// A dry run whose commands run on a stage.
@@ -225,10 +214,7 @@ async fn a_command_that_is_given_up_or_takes_too_long_leaves_nothing_running() {
     if !is_there() {
         return;
     }
-    let root = tempfile::tempdir().unwrap();
-    let project = root.path().join("project");
-    std::fs::create_dir(&project).unwrap();
-    let (play, shell) = staged(&project, root.path().join("layer"));
+    let Empty { root: _root, project, play, shell } = Empty::new();
     let mark = format!("given-up-{}", std::process::id());
     let command = format!(
         "touch begun; (setsid sh -c 'trap \"\" TERM; : {mark}; sleep 600' &) ; trap '' TERM; sleep 600"
@@ -269,10 +255,7 @@ async fn what_takes_too_much_memory_is_ended_with_all_it_started_and_says_so() {
     if !is_there() {
         return;
     }
-    let root = tempfile::tempdir().unwrap();
-    let project = root.path().join("project");
-    std::fs::create_dir(&project).unwrap();
-    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&project).unwrap()), root.path().join("layer")));
+    let Empty { root: _root, project, play, .. } = Empty::new();
     let shell = StageShell::new(Arc::new(Shell::new(program())), play.clone()).with_memory(200 << 20);
     let command = "touch begun; (setsid sleep 600 &); x=aaaaaaaa; while :; do x=$x$x; done";
     let ran = shell.run(&line(command, &project), &|_| {}).await.unwrap();

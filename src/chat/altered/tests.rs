@@ -105,16 +105,7 @@ fn what_would_have_been_asked_is_told_with_its_reason() {
     let of = |why: &str| {
         let line = CommandLine { command: "make".into(), ..CommandLine::default() };
         let call = ToolCall { id: "a".into(), name: "bash_exec".into(), arguments: "{}".into() };
-        let replied = Entry::Replied {
-            text: String::new(),
-            reasoning: String::new(),
-            calls: vec![call],
-            incomplete: None,
-            model: String::new(),
-            usage: None,
-            thought_ms: 0,
-            echo: None,
-        };
+        let replied = Entry::called(vec![call]);
         let planned = Entry::Planned {
             call: "a".into(),
             title: String::new(),

@@ -208,16 +208,7 @@ async fn r30_what_was_made_up_is_taken_from_the_entries_of_the_session() {
     let (text, how) = play.call("{\"to\":1}").await;
     let call = ToolCall { id: "x".into(), name: "mail".into(), arguments: "{\"to\":1}".into() };
     let entries = [
-        Entry::Replied {
-            text: String::new(),
-            reasoning: String::new(),
-            calls: vec![call],
-            incomplete: None,
-            model: String::new(),
-            usage: None,
-            thought_ms: 0,
-            echo: None,
-        },
+        Entry::called(vec![call]),
         Entry::Settled {
             call: "x".into(),
             outcome: Outcome::Rehearsed(text.clone()),

@@ -6,6 +6,7 @@ pub mod fixture;
 pub mod given_back;
 pub mod hand;
 pub mod kept;
+pub mod lost;
 #[cfg(target_os = "linux")]
 pub mod mounts;
 pub mod person;
@@ -13,6 +14,7 @@ pub mod program;
 pub mod promise;
 pub mod scene;
 pub mod service;
+pub mod staged;
 pub mod talking;
 
 /// How often something is tried: the small number while a person waits for the tests, the great one where

@@ -16,9 +16,9 @@ pub(super) struct Output {
     /// Nothing more comes.
     pub(super) ended: bool,
     /// Nobody is to read on: the terminal goes.
-    lost: bool,
+    pub(super) lost: bool,
     /// Nobody reads, and the terminal stays.
-    stuck: bool,
+    pub(super) stuck: bool,
 }
 
 pub(super) type Shared = Arc<(Mutex<Output>, Condvar)>;
@@ -295,23 +295,9 @@ impl Program {
         rustix::process::kill_process(pid, signal).unwrap();
     }
 
-    /// Takes the terminal away, as a dropped connection does.
-    pub fn lose_terminal(&mut self) {
-        self.output.0.lock().unwrap().lost = true;
-        // What is drawn anew wakes the reader, which holds the terminal too.
-        self.resize(70, 20);
-        self.writer = None;
-        self.master = None;
-    }
-
     /// The exit code of a program that has ended, without waiting for one that has not.
     pub fn ends_early(&mut self) -> Option<u32> {
         self.child.try_wait().unwrap().map(|status| status.exit_code())
-    }
-
-    /// Reads nothing any more of what the program writes, as a line that went dead.
-    pub fn stops_reading(&mut self) {
-        self.output.0.lock().unwrap().stuck = true;
     }
 
     /// Waits until the program has ended; its exit code, or 128 and the signal.

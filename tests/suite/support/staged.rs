@@ -1,0 +1,46 @@
+//! A stage over a project, without a screen and without a model: commands run on it, and what they changed is looked at.
+
+use super::program::program;
+use aye::chat::CommandLine;
+use aye::project::disk::Disk;
+use aye::project::rehearsal::Rehearsal;
+use aye::project::shell::Shell;
+use aye::project::stage::StageShell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A stage over a project, with the layer in `layer`.
+pub fn staged(project: &Path, layer: PathBuf) -> (Arc<Rehearsal>, Arc<StageShell>) {
+    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(project).unwrap()), layer));
+    let shell = Arc::new(StageShell::new(Arc::new(Shell::new(program())), play.clone()));
+    (play, shell)
+}
+
+/// A command as it is run in this folder.
+pub fn line(command: &str, folder: &Path) -> CommandLine {
+    let (command, folder) = (command.to_owned(), folder.canonicalize().unwrap());
+    CommandLine { command, folder, seconds: 60, ..CommandLine::default() }
+}
+
+/// The paths that differ from the project.
+pub fn changed(play: &Rehearsal) -> Vec<String> {
+    play.changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
+}
+
+/// An empty project with a stage over it; the layer is the only thing in the folder `layers`.
+pub struct Empty {
+    pub root: tempfile::TempDir,
+    pub project: PathBuf,
+    pub play: Arc<Rehearsal>,
+    pub shell: Arc<StageShell>,
+}
+
+impl Empty {
+    pub fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let project = root.path().join("project");
+        std::fs::create_dir(&project).unwrap();
+        let (play, shell) = staged(&project, root.path().join("layers/one"));
+        Self { root, project, play, shell }
+    }
+}
