@@ -1,6 +1,6 @@
 //! Whom the program talks to: models and profiles changed in a running session, kept, and come back to.
 
-use crate::support::kept::ALONE;
+use crate::support::kept::{ALONE, holders};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{say, says};
@@ -119,8 +119,8 @@ fn the_model_and_then_the_profile_are_changed_and_the_talk_goes_on() {
         }
     }
     for key in [KEY_ONE, KEY_TWO] {
-        let found = std::process::Command::new("grep").args(["-r", key]).arg(place.path()).output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&found.stdout), "", "{key} is in a file");
+        let found = holders(place.path(), key);
+        assert!(found.is_empty(), "{key} is in {found:?}");
     }
 }
 

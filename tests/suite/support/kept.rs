@@ -3,7 +3,7 @@
 use super::program::{Program, Setup};
 use aye::chat::Entry;
 use aye::store::read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -58,4 +58,13 @@ pub fn ended(entries: &[Entry]) -> usize {
 /// Waits until so many turns have ended on disk.
 pub fn until_ended(program: &mut Program, setup: &Setup, turns: usize) {
     program.until_that(&format!("the end of turn {turns}"), |_| ended(&session(setup)) >= turns);
+}
+
+/// Every file below this place that holds this text. It is read here: what a program is given to look for stands on its
+/// command line, where trials that watch all of those would find it.
+pub fn holders(place: &Path, text: &str) -> Vec<PathBuf> {
+    let all = ignore::WalkBuilder::new(place).standard_filters(false).build().map(|entry| entry.unwrap());
+    let files = all.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let holds = |file: &PathBuf| String::from_utf8_lossy(&std::fs::read(file).unwrap()).contains(text);
+    files.map(ignore::DirEntry::into_path).filter(holds).collect()
 }
