@@ -140,7 +140,7 @@ fn for_real(
         Access::ReadSensitive(path) => {
             format!("it reads {}, which is outside the project or may hold secrets", path.display())
         }
-        Access::Write(_) => "it changes a file of the project".to_owned(),
+        Access::Write(_) => "it changes the project".to_owned(),
         Access::WriteOutside(path) => {
             format!(
                 "it changes {}, which is outside the project or which other programs obey",
@@ -244,14 +244,8 @@ mod tests {
         };
         let (word, why) = says(&report, Access::Write("a".into()));
         assert_eq!(word, "rehearse");
-        assert!(
-            why.ends_with("for real you would have been asked, because it changes a file of the project"),
-            "{why}"
-        );
-        assert_eq!(
-            says(&live, Access::Write("a".into())),
-            ("ask", "it changes a file of the project".to_owned())
-        );
+        assert!(why.ends_with("for real you would have been asked, because it changes the project"), "{why}");
+        assert_eq!(says(&live, Access::Write("a".into())), ("ask", "it changes the project".to_owned()));
         let (word, why) = says(&full, Access::Write("a".into()));
         assert_eq!(word, "rehearse");
         assert!(why.ends_with("for real it would have run, because the session is in full mode"), "{why}");

@@ -210,6 +210,9 @@ fn said(word: &Word) -> String {
 fn unknown(word: &Word) -> String {
     let shown = said(word);
     match word {
+        Word::Unknown(text) if !text.is_ascii() && !text.contains(['$', '`', '{', '~']) => {
+            format!("where “{shown}” ends depends on the language that is set; in quotes it would be known")
+        }
         Word::Pattern(_) => format!("which files “{shown}” stands for is not known before it runs"),
         Word::Known(_) | Word::Home(_) | Word::Unknown(_) => {
             format!("what “{shown}” stands for is not known before it runs")

@@ -62,7 +62,7 @@ fn r15_the_log_says_what_said_so_for_every_verdict() {
         assert!(found.0 == verdict && found.1.contains(part), "{found:?}");
     };
     is(judged(Policy::default(), read()), "allow", "only reads inside the project");
-    is(judged(Policy::default(), write()), "ask", "changes a file of the project");
+    is(judged(Policy::default(), write()), "ask", "changes the project");
     is(judged(Policy { dry_run: true, ..Policy::default() }, write()), "rehearse", "dry run");
     is(judged(Policy { mode: Mode::Plan, ..Policy::default() }, write()), "refuse", "plan mode");
     let mut state = idle();

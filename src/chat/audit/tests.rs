@@ -33,7 +33,7 @@ fn planned(id: &str, arguments: &str, summary: &str, verdict: &str) -> Entry {
         destroys: None,
         basis: Box::default(),
         verdict: verdict.into(),
-        why: "it changes a file of the project".into(),
+        why: "it changes the project".into(),
         sha256: digest(arguments, summary),
     }
 }
@@ -178,7 +178,7 @@ fn r15_the_json_of_a_record_says_who_with_which_key_and_how_long_it_took_them() 
         ("asked_at", json!(1000)),
         ("summary", json!("two")),
         ("verdict", json!("ask")),
-        ("why", json!("it changes a file of the project")),
+        ("why", json!("it changes the project")),
         ("decision", json!("once")),
         ("who", json!("person")),
         ("key", json!("y")),

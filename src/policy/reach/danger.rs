@@ -156,6 +156,6 @@ pub(super) fn why(simple: &Simple, name: &str) -> String {
         "mkdir" | "touch" | "cp" | "mv" | "ln" | "chmod" | "tee" | "truncate" | "install" | "patch" => {
             format!("{shown} changes files")
         }
-        _ => format!("{shown} is not known to only read"),
+        _ => format!("{shown} may change things"),
     }
 }

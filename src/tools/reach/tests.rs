@@ -363,3 +363,18 @@ fn r26_what_names_secrets_or_reads_outside_says_so_whatever_the_program() {
         assert_eq!(run.sensitive, expected, "{command}: {run:?}");
     }
 }
+
+#[test]
+fn a_reason_says_what_a_person_can_make_something_of() {
+    let (_place, disk) = project();
+    for (command, says) in [
+        ("exit 3", "exit may change things"),
+        ("echo x > \u{8bf4}\u{660e}.txt", "depends on the language that is set; in quotes it would be known"),
+        ("echo x > \"$where\"", "is not known before it runs"),
+    ] {
+        let (_, why) = reach(command, &disk);
+        assert!(why.contains(says), "{command}: {why}");
+    }
+    let (known, why) = reach("echo x > '\u{8bf4}\u{660e}.txt'", &disk);
+    assert!(why.contains("writes to"), "{known:?} {why}");
+}
