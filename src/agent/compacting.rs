@@ -57,6 +57,7 @@ impl State {
                 Entry::Titled { .. }
                 | Entry::TakenBack { .. }
                 | Entry::Switched { .. }
+                | Entry::Became { .. }
                 | Entry::Compacted { .. }
                 | Entry::Consulted { .. }
                 | Entry::FellBack { .. }

@@ -1,7 +1,8 @@
 //! Everything that can happen to the agent.
 
 use crate::chat::{
-    Answer, By, CallId, Chunk, Decision, Instructions, Intent, Outcome, Said, Staged, TurnId, Usage,
+    Answer, By, CallId, Chunk, Decision, Instructions, Intent, Outcome, Said, SessionId, Staged, TurnId,
+    Usage,
 };
 use crate::policy::{Mode, Rules};
 use std::sync::Arc;
@@ -130,6 +131,11 @@ pub enum Event {
         model: String,
         /// The profile of the settings that leads to it, where that is another one too.
         profile: Option<String>,
+    },
+    /// The session was made as a copy that is a dry run where the old one is none, or the other way round.
+    Became {
+        /// What it was made of.
+        of: SessionId,
     },
     /// The rules are these now: read when the session began, and again before a call is looked at where a file of them
     /// changed.

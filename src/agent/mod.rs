@@ -82,6 +82,7 @@ fn take(desk: &mut Desk<'_>, event: Event) {
         }
         Event::Planned { turn, call, intent } => {
             if desk.runs(turn) {
+                let intent = offered::warned(desk, &call, intent);
                 acting::planned(desk, &call, intent);
             }
         }
@@ -130,6 +131,10 @@ fn take(desk: &mut Desk<'_>, event: Event) {
             if !desk.state.session.entries().is_empty() {
                 desk.keep(Entry::Switched { model, profile });
             }
+        }
+        Event::Became { of } => {
+            let dry_run = desk.state.is_dry_run();
+            desk.keep(Entry::Became { dry_run, of });
         }
         Event::RulesRead { rules, notices: _ } => desk.state.rules = rules,
         Event::Instructed(instructions) => desk.state.instruct(instructions),

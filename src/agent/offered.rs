@@ -3,17 +3,22 @@
 
 use super::thinking::{named_apart, new_turn};
 use super::{Desk, acting};
-use crate::chat::{CallId, Entry, ToolCall};
+use crate::chat::altered::APPLY;
+use crate::chat::{CallId, Entry, ForReal, Intent, Outcome, Preview, ToolCall};
 use crate::policy::Verdict;
 use serde_json::Value;
+use std::path::Path;
+
+/// Changes that a card names.
+const NAMED: usize = 4;
 
 /// What is looked at in such a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offered {
     /// What the person wanted, as it stands in the talk.
     pub said: String,
-    /// The calls, each with its tool and its arguments.
-    pub calls: Vec<(String, Value)>,
+    /// The calls, in order.
+    pub calls: Vec<ForReal>,
 }
 
 /// Begins it. Not while anything goes on, and not in a dry run, where nothing could be done for real.
@@ -24,17 +29,61 @@ pub(super) fn begin(desk: &mut Desk<'_>, offered: Offered) {
     let turn = new_turn(desk);
     desk.state.offered = true;
     let made = desk.state.session.calls().count();
-    let call = |(at, (name, arguments)): (usize, (String, Value))| ToolCall {
+    let call = |(at, offer): (usize, &ForReal)| ToolCall {
         id: CallId(format!("offered_{}", made + at + 1)),
-        name,
-        arguments: arguments.to_string(),
+        name: offer.tool.clone(),
+        arguments: offer.arguments.to_string(),
     };
-    let calls: Vec<ToolCall> = offered.calls.into_iter().enumerate().map(call).collect();
+    let calls: Vec<ToolCall> = offered.calls.iter().enumerate().map(call).collect();
     // A model may have taken such a name for a call of its own.
     let calls = named_apart(desk, &calls);
+    let did = offered.calls.into_iter().map(|offer| offer.changed);
+    desk.state.did = calls.iter().map(|call| call.id.clone()).zip(did).collect();
     desk.keep(Entry::Said { text: offered.said });
     desk.keep(Entry::called(calls.clone()));
     acting::begin(desk, turn, calls);
+}
+
+/// Says on the card of a command which of the changes that it made when it was rehearsed are real by now: running it makes
+/// them a second time.
+pub(super) fn warned(desk: &Desk<'_>, id: &CallId, intent: Result<Intent, String>) -> Result<Intent, String> {
+    let Ok(Intent::Act(mut plan)) = intent else { return intent };
+    let changed = desk.state.did.get(id).filter(|_| desk.state.offered);
+    let real: Vec<&str> = changed.into_iter().flatten().map(String::as_str).collect();
+    let real: Vec<&str> = real.into_iter().filter(|path| is_real(desk, path)).collect();
+    if let (Preview::Command(_), [_, ..]) = (&plan.preview, real.as_slice()) {
+        let named = real.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+        let more = match real.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let again = format!("makes changes again that are applied already: {named}{more}");
+        plan.destroys = Some(match plan.destroys.take() {
+            Some(destroys) => format!("{again}; it {destroys}"),
+            None => again,
+        });
+    }
+    Ok(Intent::Act(plan))
+}
+
+/// Whether a change is real: it was applied in this turn, or was so before, and is not put on a card again.
+fn is_real(desk: &Desk<'_>, path: &str) -> bool {
+    let mut offered = false;
+    for call in desk.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY) {
+        let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+        let Some(at) = arguments["path"].as_str() else { continue };
+        // A folder is applied with what goes along with it; what is in one that comes has cards of its own.
+        if !Path::new(path).starts_with(at) && !Path::new(at).starts_with(path) {
+            continue;
+        }
+        offered = true;
+        let settled = desk.state.session.call(&call.id).and_then(|call| call.settled);
+        let entry = settled.and_then(|at| desk.state.session.entries().get(at));
+        if matches!(entry, Some(Entry::Settled { outcome: Outcome::Done(_), .. })) {
+            return true;
+        }
+    }
+    !offered
 }
 
 /// What would go ahead by itself asks here: this is what the person wants to see.

@@ -11,6 +11,7 @@ use super::window::Measure;
 use crate::chat::instructions::{self, Instructions};
 use crate::chat::{CallId, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Work};
 use crate::policy::{Policy, Rules};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// All of the agent's state. Frontends read it; only `update` changes it.
@@ -60,6 +61,8 @@ pub struct State {
     pub(super) rounds: u32,
     /// Whether the calls of this turn are the person's own, and no model's.
     pub(super) offered: bool,
+    /// What each of them changed when it was rehearsed.
+    pub(super) did: HashMap<CallId, Vec<String>>,
     /// How often an adviser was asked.
     pub(super) asked: u64,
     /// Tasks handed to sub-agents in the present turn.
@@ -156,6 +159,7 @@ impl State {
             turns: 0,
             rounds: 0,
             offered: false,
+            did: HashMap::new(),
             asked: 0,
             handed: 0,
             line: Vec::new(),
@@ -184,6 +188,11 @@ impl State {
             Phase::Acting { calls, .. } => calls,
             Phase::Idle | Phase::Thinking(_) => &[],
         }
+    }
+
+    /// Whether the person decides over what was rehearsed, to have it done for real.
+    pub fn applies(&self) -> bool {
+        self.offered && !self.is_idle()
     }
 
     /// Whether the person's word is next.

@@ -157,6 +157,7 @@ pub(super) fn hand_down(desk: &mut Desk<'_>, event: Event) -> Option<Event> {
         | Event::WindowKnown(_)
         | Event::AskedAgain
         | Event::Switched { .. }
+        | Event::Became { .. }
         | Event::RulesRead { .. }
         | Event::Instructed(_)
         | Event::TookBack { .. }

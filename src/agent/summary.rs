@@ -129,7 +129,8 @@ fn told(
             | Entry::Consulted { .. }
             | Entry::FellBack { .. }
             | Entry::Beneath { .. }
-            | Entry::Switched { .. } => {}
+            | Entry::Switched { .. }
+            | Entry::Became { .. } => {}
         }
     }
     Some(format!("<earlier_talk>\n{}\n</earlier_talk>\n\nWrite the notes on this talk now.", talk.trim()))

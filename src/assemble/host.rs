@@ -145,7 +145,7 @@ impl Around {
                     place: facts::place(&self.wiring.folder),
                 };
                 self.tell(Reply::Opened(Box::new(opened)));
-                if let Some(words) = words {
+                if let Some(words) = words.flatten() {
                     self.tell(Reply::Done(words));
                 }
                 for notice in notices.into_iter().chain(trouble) {

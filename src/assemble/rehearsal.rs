@@ -73,7 +73,8 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let done = match words.first().copied() {
         Some("drop") => drop(&places, &id, cli.kept.yes),
         verb => {
-            let looked = look(&places, &here, &id)?;
+            let mut looked = look(&places, &here, &id)?;
+            done_since(&Sessions::new(places.sessions()), &mut looked);
             for notice in &looked.notices {
                 writeln!(io::stderr(), "aye: {}", clean(notice))?;
             }
@@ -129,12 +130,31 @@ fn look(places: &Places, here: &Path, id: &SessionId) -> Result<Looked> {
     }
     let disk = Arc::new(Disk::new(&folder)?);
     let rehearsal = Rehearsal::new(disk, places.rehearsal(id));
-    let staging = Staging::new(altered::all(&rehearsal)?, &read.entries);
+    let mut staging = Staging::new(altered::all(&rehearsal)?, &read.entries);
+    let stands: Vec<String> =
+        staging.altered.iter().map(|altered| altered.path.to_string_lossy().into_owned()).collect();
+    for step in &mut staging.steps {
+        // What another command undid is nothing that would be done twice.
+        step.changed.retain(|path| stands.contains(path) || rehearsal.was_applied(Path::new(path)));
+    }
     let tally = Tally::of(&read.entries);
     let notices = read.notices.iter().map(ToString::to_string).collect();
     let session = Session::replay(read.entries);
     let title = session.title().unwrap_or("nothing was said").to_owned();
     Ok(Looked { id: id.clone(), title, folder, rehearsal, staging, tally, notices })
+}
+
+/// Takes in what was done for real in copies of a dry run.
+fn done_since(sessions: &Sessions, looked: &mut Looked) {
+    // What cannot be read is offered once more, on a card that says what is applied.
+    for listed in sessions.of(&looked.folder).unwrap_or_default() {
+        if listed.from.as_ref() == Some(&looked.id)
+            && !listed.dry_run
+            && let Ok(copy) = sessions.read(&listed.id)
+        {
+            looked.staging.done_in(&copy.entries);
+        }
+    }
 }
 
 /// What was rehearsed in this session of the screen, or in the dry run that it is a copy of.
@@ -152,7 +172,10 @@ pub(super) fn of_screen(wiring: &Wiring, id: &SessionId) -> Result<Rehearsed, St
         },
     };
     match look(&wiring.places, &wiring.folder, &of) {
-        Ok(looked) => Ok(Rehearsed { of, staging: looked.staging }),
+        Ok(mut looked) => {
+            done_since(&wiring.sessions(), &mut looked);
+            Ok(Rehearsed { of, staging: looked.staging })
+        }
         Err(error) => Err(format!("{error:#}")),
     }
 }
@@ -160,7 +183,8 @@ pub(super) fn of_screen(wiring: &Wiring, id: &SessionId) -> Result<Rehearsed, St
 /// What is put on cards of a dry run.
 pub(super) fn offers(wiring: &Wiring, here: &Path, named: Option<&str>, hunks: bool) -> Result<Offered> {
     let id = find(&wiring.sessions(), here, named)?;
-    let looked = look(&wiring.places, here, &id)?;
+    let mut looked = look(&wiring.places, here, &id)?;
+    done_since(&wiring.sessions(), &mut looked);
     let calls = looked.staging.offers(hunks);
     if calls.is_empty() {
         return Err(Mistake(format!(
@@ -236,10 +260,11 @@ pub(super) fn plan(wiring: &Wiring, id: &SessionId, in_json: bool, out: &mut dyn
 }
 
 fn tell_json(looked: &Looked, kind: &str, out: &mut dyn Write) -> Result<()> {
-    let Tally { rehearsed, ran, outside } = looked.tally;
+    let Tally { rehearsed, ran, outside, refused, calls: _ } = looked.tally;
     let mut object = json!({
         "kind": kind, "session": looked.id.0, "dry_run": true, "title": looked.title,
         "folder": looked.folder.to_string_lossy(), "rehearsed": rehearsed, "ran": ran, "outside": outside,
+        "refused": refused,
         "apply": format!("aye rehearsal apply {}", looked.id),
     });
     if let (Some(object), Value::Object(rest)) = (object.as_object_mut(), looked.staging.json()) {
@@ -277,7 +302,9 @@ fn tell(looked: &Looked, out: &mut dyn Write) -> Result<()> {
         writeln!(out)?;
         put(&step(played, false, width, &theme), "", out)?;
     }
-    writeln!(out, "\nFor real, one by one: aye rehearsal apply {}", looked.id)?;
+    if !staging.offers(false).is_empty() {
+        writeln!(out, "\nFor real, one by one: aye rehearsal apply {}", looked.id)?;
+    }
     out.flush()?;
     Ok(())
 }

@@ -77,7 +77,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let line = line(&runtime, session.events);
     let around =
         Around::new(wiring, real_folder, model, connecting, (session.id.clone(), begun), runtime, replies);
-    if let Some((_, words)) = copied {
+    if let Some((_, Some(words))) = copied {
         around.tell(Reply::Done(words));
     }
     let (draft, card) = (around.draft(), around.card());

@@ -96,21 +96,17 @@ impl Session {
     }
 
     /// Keeps the copy that this is, where it is one: which session it was made of, and what the person should know.
-    pub(super) fn settle(&mut self) -> Option<(SessionId, String)> {
+    pub(super) fn settle(&mut self) -> Option<(SessionId, Option<String>)> {
         let copy = self.copy.take()?;
         let (from, copy_turned) = (copy.from.clone(), copy.turned);
         copy.keep();
         let title = self.state.session.title();
         let what = title.map_or("this session".to_owned(), |title| format!("“{}”", one_line(title)));
-        let kind = match (copy_turned, self.state.is_dry_run()) {
-            (false, _) => "this is a copy",
-            (true, true) => "this is a dry run in a copy",
-            (true, false) => "this goes on for real in a copy",
-        };
         let words = format!(
-            "{kind} of {what}, which stays as it was: go back to it with /resume, or with aye --resume {from}"
+            "this is a copy of {what}, which stays as it was: go back to it with /resume, or with aye --resume {from}"
         );
-        Some((from, words))
+        // Of one that was turned it stands in the talk, where it stays to be read.
+        Some((from, (!copy_turned).then_some(words)))
     }
 }
 
@@ -238,6 +234,8 @@ impl Wiring {
             session.notices.push(HEADLESS.to_owned());
         }
         if copy.turned {
+            let became = Event::Became { of: copy.from.clone() };
+            session.effects.extend(agent::update(&mut session.state, became));
             // A yes that was given over what was rehearsed is none over what is real, nor the other way round.
             let standing: Vec<_> = session.state.session.granted().to_vec();
             for Standing { grant, call, .. } in standing {

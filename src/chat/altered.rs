@@ -1,6 +1,7 @@
 //! What a dry run came to, as a person is shown it: what it changed, and what it did beside that.
 
 use super::audit::{Record, records};
+use super::tool::bad_end;
 use super::{CommandLine, Diff, Entry, Outcome, Preview, Staged};
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -64,6 +65,29 @@ pub struct Played {
     pub asks: Option<String>,
     /// What the model was told.
     pub result: String,
+    /// The paths of the project that it changed, as they can be written, as far as that change stands or is applied.
+    pub changed: Vec<String>,
+    /// Whether it was run for real since.
+    pub done: bool,
+}
+
+/// A call that would do for real what was rehearsed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForReal {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+    /// Of a command, [`Played::changed`].
+    pub changed: Vec<String>,
+}
+
+impl Played {
+    /// How it ended where it did not end well: `exit 3`.
+    pub fn bad_end(&self) -> Option<&str> {
+        let ran = self.command.is_some() && self.staged.as_ref().is_some_and(Staged::is_ran);
+        ran.then(|| bad_end(&self.result)).flatten()
+    }
 }
 
 impl Did {
@@ -116,6 +140,31 @@ impl Staging {
         Self { altered, steps }
     }
 
+    /// Takes in what a copy of the session did for real: a command that was run there is done.
+    pub fn done_in(&mut self, copy: &[Entry]) {
+        let value = |arguments: &str| serde_json::from_str::<Value>(arguments).ok();
+        for record in records(copy) {
+            let is_command = matches!(record.planned(), Some(Entry::Planned { preview, .. })
+                if matches!(**preview, Preview::Command(_)));
+            if !is_command || !matches!(record.outcome(), Some(Outcome::Done(_))) {
+                continue;
+            }
+            let arguments = value(&record.arguments());
+            let same = |step: &&mut Played| {
+                !step.done && step.tool == record.call.name && value(&step.arguments) == arguments
+            };
+            if let Some(step) = self.steps.iter_mut().find(same) {
+                step.done = true;
+            }
+        }
+    }
+
+    /// Whether all that a command changed is applied: it stands in no row of its own any more.
+    pub fn is_applied(&self, step: &Played) -> bool {
+        let open = |path: &String| self.altered.iter().any(|altered| altered.path.to_string_lossy() == *path);
+        !step.changed.is_empty() && !step.changed.iter().any(open)
+    }
+
     /// Whether nothing came of it.
     pub fn is_empty(&self) -> bool {
         self.altered.is_empty() && self.steps.is_empty()
@@ -145,14 +194,14 @@ impl Staging {
     }
 
     /// As JSON: fields that are added to, never renamed. `changes` (each with `path`, `did`, `folder`, `diff`, `notes`,
-    /// `conflict`), `calls` (each with `tool`, `arguments`, `summary`, `command`, `staged`, `would_ask`, `result`).
+    /// `conflict`), `calls` (each with `tool`, `arguments`, `summary`, `command`, `staged`, `would_ask`, `result`, `changed`, `done`).
     pub fn json(&self) -> Value {
         let step = |step: &Played| {
             json!({
                 "tool": step.tool, "arguments": step.arguments, "summary": step.summary,
                 "command": step.command.as_ref().map(|line| &line.command),
                 "staged": step.staged.as_ref().map(Staged::word), "simulated": step.staged.as_ref().map(Staged::json),
-                "would_ask": step.asks, "result": step.result,
+                "would_ask": step.asks, "result": step.result, "changed": step.changed, "done": step.done,
             })
         };
         json!({
@@ -161,16 +210,16 @@ impl Staging {
         })
     }
 
-    /// The calls that would do for real what was rehearsed, each with its arguments: the changes first, what goes before
-    /// what comes, and then the commands. With `hunks` each place of a file is a call of its own.
-    pub fn offers(&self, hunks: bool) -> Vec<(String, Value)> {
+    /// The calls that would do for real what was rehearsed: the changes first, what goes before what comes, and then the
+    /// commands that were not run for real yet. With `hunks` each place of a file is a call of its own.
+    pub fn offers(&self, hunks: bool) -> Vec<ForReal> {
         let mut calls = Vec::new();
         let mut offer = |altered: &Altered, line: Option<usize>| {
             let mut arguments = json!({ "path": altered.path.to_string_lossy() });
             if let Some(line) = line {
                 arguments["line"] = json!(line);
             }
-            calls.push((APPLY.to_owned(), arguments));
+            calls.push(ForReal { tool: APPLY.to_owned(), arguments, changed: Vec::new() });
         };
         let within = |path: &Path, altered: &Altered| {
             altered.did == Did::Deleted
@@ -192,10 +241,10 @@ impl Staging {
                 Some(_) | None => offer(altered, None),
             }
         }
-        let commands = self.steps.iter().filter(|step| step.command.is_some());
+        let commands = self.steps.iter().filter(|step| step.command.is_some() && !step.done);
         calls.extend(commands.map(|step| {
             let arguments = serde_json::from_str(&step.arguments).unwrap_or_default();
-            (step.tool.clone(), arguments)
+            ForReal { tool: step.tool.clone(), arguments, changed: step.changed.clone() }
         }));
         calls
     }
@@ -216,8 +265,12 @@ fn played(record: &Record<'_>) -> Option<Played> {
     let command = match &**preview {
         Preview::Command(line) => Some(line.clone()),
         // The layer has it.
-        Preview::Edit(_) if staged == Some(Staged::Ran) => return None,
+        Preview::Edit(_) if staged.as_ref().is_some_and(Staged::is_ran) => return None,
         Preview::Edit(_) | Preview::Text(_) => None,
+    };
+    let changed = match &staged {
+        Some(Staged::Ran(changed)) => changed.clone(),
+        Some(Staged::Simulated(_)) | None => Vec::new(),
     };
     Some(Played {
         tool: record.call.name.clone(),
@@ -227,6 +280,8 @@ fn played(record: &Record<'_>) -> Option<Played> {
         staged,
         asks: why.split_once(ASKED).map(|(_, why)| why.to_owned()).filter(|_| verdict == "rehearse"),
         result: result.clone(),
+        changed,
+        done: false,
     })
 }
 

@@ -4,7 +4,8 @@ mod json;
 #[cfg(test)]
 mod tests;
 
-use super::{Access, By, CallId, Decision, Digest, Entry, Outcome, Told, ToolCall};
+use super::tool::bad_end;
+use super::{Access, By, CallId, Decision, Digest, Entry, Outcome, Preview, Staged, Told, ToolCall};
 pub use json::outcome_word;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -67,7 +68,8 @@ pub fn records(entries: &[Entry]) -> Vec<Record<'_>> {
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
             | Entry::Beneath { .. }
-            | Entry::Switched { .. } => continue,
+            | Entry::Switched { .. }
+            | Entry::Became { .. } => continue,
         };
         if let Some(record) = at.get(id).and_then(|at| records.get_mut(*at)) {
             record.steps.push((index, entry));
@@ -128,6 +130,19 @@ impl<'a> Record<'a> {
     pub fn outcome(&self) -> Option<&'a Outcome> {
         match self.last(|entry| matches!(entry, Entry::Settled { .. }))? {
             Entry::Settled { outcome, .. } => Some(outcome),
+            _ => None,
+        }
+    }
+
+    /// How it ended, where it is a command that ran and not to a good end: `exit 3`.
+    pub fn bad_end(&self) -> Option<&'a str> {
+        let Some(Entry::Planned { preview, .. }) = self.planned() else { return None };
+        let settled = self.last(|entry| matches!(entry, Entry::Settled { .. }))?;
+        match (&**preview, settled) {
+            (
+                Preview::Command(_),
+                Entry::Settled { outcome: Outcome::Done(text) | Outcome::Rehearsed(text), staged, .. },
+            ) if staged.as_ref().is_none_or(Staged::is_ran) => bad_end(text),
             _ => None,
         }
     }

@@ -1,8 +1,8 @@
 //! One fact of a session: one line of its log.
 
 use super::{
-    Access, Advice, Adviser, Answer, Basis, CallId, Digest, Echo, Grant, Outcome, Preview, Questions, Staged,
-    ToolCall, Usage,
+    Access, Advice, Adviser, Answer, Basis, CallId, Digest, Echo, Grant, Outcome, Preview, Questions,
+    SessionId, Staged, ToolCall, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -210,6 +210,13 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         profile: Option<String>,
     },
+    /// The session is a copy, and from here on for real where what it was made of was a dry run, or the other way round.
+    Became {
+        /// Whether it is a dry run now.
+        dry_run: bool,
+        /// The session that it was made of, which stays as it was.
+        of: SessionId,
+    },
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like that")]
@@ -241,7 +248,11 @@ impl Entry {
     pub fn is_beside(&self) -> bool {
         matches!(
             self,
-            Self::Titled { .. } | Self::TakenBack { .. } | Self::Switched { .. } | Self::Compacted { .. }
+            Self::Titled { .. }
+                | Self::TakenBack { .. }
+                | Self::Switched { .. }
+                | Self::Became { .. }
+                | Self::Compacted { .. }
         )
     }
 }

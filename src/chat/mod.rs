@@ -36,7 +36,7 @@ pub mod walls;
 
 pub use access::{Access, CommandLine, Reach, Run};
 pub use adviser::{Advice, Adviser, Said};
-pub use altered::{Altered, Did, Played, Staging};
+pub use altered::{Altered, Did, ForReal, Played, Staging};
 pub use basis::{Basis, Beyond, Held, Seen};
 pub use chunk::{Chunk, Finish};
 pub use digest::{Digest, Told};

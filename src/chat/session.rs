@@ -156,7 +156,7 @@ impl Session {
                 // Another model counts otherwise.
                 self.counted = None;
             }
-            Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
+            Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } | Entry::Became { .. } => {}
         }
         self.entries.push(entry);
     }
@@ -243,7 +243,8 @@ impl Session {
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
             | Entry::Beneath { .. }
-            | Entry::Switched { .. } => {}
+            | Entry::Switched { .. }
+            | Entry::Became { .. } => {}
         }
     }
 
@@ -379,7 +380,8 @@ fn weight(entry: &Entry) -> u64 {
         | Entry::Consulted { .. }
         | Entry::FellBack { .. }
         | Entry::Beneath { .. }
-        | Entry::Switched { .. } => 0,
+        | Entry::Switched { .. }
+        | Entry::Became { .. } => 0,
     }
 }
 

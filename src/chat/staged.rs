@@ -11,8 +11,9 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub enum Staged {
-    /// It was done on the stage, as it would have been done for real.
-    Ran,
+    /// It was done on the stage, as it would have been done for real. Of a command, the paths of the project that it
+    /// changed there, as they can be written; an older version kept none.
+    Ran(Vec<String>),
     /// It was not done: something else stands in for its result.
     Simulated(Box<Simulated>),
 }
@@ -23,6 +24,8 @@ struct Written {
     staged: Word,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     simulated: Option<Box<Simulated>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    changed: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -34,9 +37,9 @@ enum Word {
 }
 
 impl From<Written> for Staged {
-    fn from(Written { staged, simulated }: Written) -> Self {
+    fn from(Written { staged, simulated, changed }: Written) -> Self {
         match staged {
-            Word::Ran => Self::Ran,
+            Word::Ran => Self::Ran(changed),
             Word::Simulated(how) => {
                 let mut simulated = simulated.unwrap_or_default();
                 simulated.how = how;
@@ -49,17 +52,28 @@ impl From<Written> for Staged {
 impl From<Staged> for Written {
     fn from(staged: Staged) -> Self {
         match staged {
-            Staged::Ran => Self { staged: Word::Ran, simulated: None },
+            Staged::Ran(changed) => Self { staged: Word::Ran, simulated: None, changed },
             Staged::Simulated(simulated) => {
                 let how = simulated.how;
                 let more = *simulated != Simulated::of(how);
-                Self { staged: Word::Simulated(how), simulated: more.then_some(simulated) }
+                let simulated = more.then_some(simulated);
+                Self { staged: Word::Simulated(how), simulated, changed: Vec::new() }
             }
         }
     }
 }
 
 impl Staged {
+    /// It was done on the stage.
+    pub fn ran() -> Self {
+        Self::Ran(Vec::new())
+    }
+
+    /// Whether it was done on the stage.
+    pub fn is_ran(&self) -> bool {
+        matches!(self, Self::Ran(_))
+    }
+
     /// It was not done, and nothing else is known of what stands in for it.
     pub fn simulated(how: How) -> Self {
         Self::Simulated(Box::new(Simulated::of(how)))
@@ -68,7 +82,7 @@ impl Staged {
     /// One word, for other programs.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Ran => "ran",
+            Self::Ran(_) => "ran",
             Self::Simulated(simulated) => simulated.how.word(),
         }
     }
@@ -76,7 +90,7 @@ impl Staged {
     /// In a few words, for the line of the call.
     pub fn words(&self) -> String {
         match self {
-            Self::Ran => "ran on the stage".to_owned(),
+            Self::Ran(_) => "ran on the stage".to_owned(),
             Self::Simulated(simulated) => simulated.words(),
         }
     }
@@ -92,7 +106,7 @@ impl Staged {
     /// Its sign in the gutter.
     pub fn mark(&self) -> &'static str {
         match self {
-            Self::Ran => "◆",
+            Self::Ran(_) => "◆",
             Self::Simulated(simulated) => match simulated.how {
                 How::Example | How::Sampled => "◇",
                 How::Imagined => "◌",
@@ -103,7 +117,7 @@ impl Staged {
     /// What stands before the result where the model is told with each.
     pub fn told(&self) -> &'static str {
         match self {
-            Self::Ran => "[dry run: done on the stage alone]",
+            Self::Ran(_) => "[dry run: done on the stage alone]",
             Self::Simulated(simulated) => match simulated.how {
                 How::Example => "[dry run: not done; this is an example]",
                 How::Sampled => "[dry run: not done; this is a sample]",
@@ -122,6 +136,10 @@ pub struct Tally {
     pub ran: usize,
     /// Calls that were started for real and did more than read.
     pub outside: usize,
+    /// Calls that were refused, by the person, a rule or the program.
+    pub refused: usize,
+    /// Calls in all, those that only read among them.
+    pub calls: usize,
 }
 
 impl Tally {
@@ -132,7 +150,12 @@ impl Tally {
         let mut started: HashMap<&CallId, (bool, bool)> = HashMap::new();
         let mut commands: HashSet<&CallId> = HashSet::new();
         for entry in entries {
-            match entry.bare() {
+            let entry = entry.bare();
+            if let Entry::Settled { outcome, .. } = entry {
+                tally.calls += 1;
+                tally.refused += usize::from(matches!(outcome, Outcome::Refused(_)));
+            }
+            match entry {
                 Entry::Planned { call, access, preview, verdict, .. } => {
                     let reads = matches!(access, Access::Nothing | Access::Read(_));
                     started.insert(call, (!reads, verdict == "allow"));
@@ -147,7 +170,8 @@ impl Tally {
                 }
                 Entry::Settled { call, outcome: Outcome::Rehearsed(_), staged, .. } => {
                     tally.rehearsed += 1;
-                    tally.ran += usize::from(*staged == Some(Staged::Ran) && commands.contains(call));
+                    tally.ran +=
+                        usize::from(staged.as_ref().is_some_and(Staged::is_ran) && commands.contains(call));
                 }
                 // A hash is kept of what was run, and of nothing else.
                 Entry::Settled { call, sha256, staged: None, .. } if !sha256.is_none() => {
@@ -167,12 +191,13 @@ impl Tally {
         Self::of(&before[begin..])
     }
 
-    /// `4 calls rehearsed, 2 ran on the stage, 0 effects outside`.
+    /// `4 calls rehearsed, 2 ran on the stage, 1 refused, 0 effects outside`; that none was refused is not said.
     pub fn words(self) -> String {
-        let Self { rehearsed, ran, outside } = self;
+        let Self { rehearsed, ran, outside, refused, calls: _ } = self;
         let calls = if rehearsed == 1 { "1 call" } else { &format!("{rehearsed} calls") };
         let effects = if outside == 1 { "1 effect" } else { &format!("{outside} effects") };
-        format!("{calls} rehearsed, {ran} ran on the stage, {effects} outside")
+        let refused = if refused == 0 { String::new() } else { format!("{refused} refused, ") };
+        format!("{calls} rehearsed, {ran} ran on the stage, {refused}{effects} outside")
     }
 }
 
@@ -229,19 +254,19 @@ mod tests {
     #[test]
     fn r30_a_turn_counts_what_was_rehearsed_what_ran_and_what_had_an_effect() {
         let mut entries = vec![Entry::Ended { ending: Ending::Finished }];
-        entries.extend(rehearsed("a", Some(Staged::Ran)));
+        entries.extend(rehearsed("a", Some(Staged::ran())));
         entries.extend(rehearsed("b", Some(Staged::simulated(How::Sampled))));
         // What was written to the layer ran nowhere.
         entries.push(planned("w", Access::Write("a".into()), "rehearse"));
-        entries.push(settled("w", Outcome::Rehearsed("x".into()), Some(Staged::Ran)));
+        entries.push(settled("w", Outcome::Rehearsed("x".into()), Some(Staged::ran())));
         // One of an older version, and one of a sub-agent.
         entries.extend(rehearsed("c", None));
         let beneath = |entry: Entry| Entry::Beneath { call: "s".into(), entry: Box::new(entry) };
-        entries.extend(rehearsed("d", Some(Staged::Ran)).map(beneath));
+        entries.extend(rehearsed("d", Some(Staged::ran())).map(beneath));
         entries.push(planned("e", Access::Read(vec![]), "allow"));
         entries.push(settled("e", Outcome::Done("x".into()), None));
         let tally = Tally::of_turn(&entries, entries.len());
-        assert_eq!(tally, Tally { rehearsed: 5, ran: 2, outside: 0 });
+        assert_eq!(tally, Tally { rehearsed: 5, ran: 2, outside: 0, refused: 0, calls: 6 });
         assert_eq!(tally.words(), "5 calls rehearsed, 2 ran on the stage, 0 effects outside");
         assert_eq!(
             Tally::of_turn(&entries, 3).words(),
@@ -263,13 +288,31 @@ mod tests {
     }
 
     #[test]
+    fn r30_what_a_command_changed_stands_beside_the_word_that_it_ran() {
+        let entry = settled("a", Outcome::Rehearsed("x".into()), Some(Staged::Ran(vec!["a b".into()])));
+        let text = serde_json::to_string(&entry).unwrap();
+        assert!(text.contains(r#""staged":"ran","changed":["a b"]"#), "{text}");
+        assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
+    }
+
+    #[test]
+    fn r30_what_was_refused_is_said_and_reading_alone_is_a_call_too() {
+        let refused = settled("a", Outcome::Refused("no".into()), None);
+        let reads = settled("b", Outcome::Done("x".into()), None);
+        let words = Tally::of(&[refused]).words();
+        assert_eq!(words, "0 calls rehearsed, 0 ran on the stage, 1 refused, 0 effects outside");
+        assert_eq!(Tally::of(&[reads]), Tally { calls: 1, ..Tally::default() });
+        assert_eq!(Tally::of(&[]).calls, 0);
+    }
+
+    #[test]
     fn a_log_that_does_not_say_how_it_came_about_is_read() {
         let old = r#"{"kind":"settled","call":"a","outcome":{"how":"rehearsed","text":"x"},"took_ms":1}"#;
         let entry: Entry = serde_json::from_str(old).unwrap();
         assert!(matches!(&entry, Entry::Settled { staged: None, .. }), "{entry:?}");
         assert_eq!(serde_json::to_string(&entry).unwrap(), old);
         for (staged, word) in [
-            (Staged::Ran, "ran"),
+            (Staged::ran(), "ran"),
             (Staged::simulated(How::Example), "example"),
             (Staged::simulated(How::Sampled), "sampled"),
             (Staged::simulated(How::Imagined), "imagined"),

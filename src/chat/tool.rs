@@ -54,3 +54,10 @@ impl Outcome {
         }
     }
 }
+
+/// How a command ended, where it ran and not to a good end, by what its outcome says last: `exit 3`.
+pub fn bad_end(told: &str) -> Option<&str> {
+    let last = told.lines().next_back().filter(|last| *last != "exit 0")?;
+    let ends = ["exit ", "stopped ", "killed by ", "ended, "];
+    ends.iter().any(|begins| last.starts_with(begins)).then_some(last)
+}

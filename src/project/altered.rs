@@ -77,7 +77,8 @@ fn notes(change: &Change) -> Vec<String> {
         (Node::Folder { mode: was }, Node::Folder { mode: is }) => notes.extend(mode(*was, *is)),
         (Node::Nothing, after) => {
             if edit(change).is_none() {
-                notes.push(words(after));
+                let folder = matches!(after, Node::Folder { .. });
+                notes.push(if folder { "new folder".to_owned() } else { words(after) });
             }
             if let Node::File { mode, .. } = after
                 && mode & 0o111 != 0

@@ -74,7 +74,7 @@ impl Rehearsal {
     }
 
     /// Whether something was applied at a path.
-    pub(super) fn was_applied(&self, path: &Path) -> bool {
+    pub fn was_applied(&self, path: &Path) -> bool {
         self.applied(path).next().is_some()
     }
 

@@ -7,6 +7,7 @@ mod change;
 mod clear;
 mod layer;
 mod lock;
+mod marks;
 #[cfg(test)]
 mod odd;
 mod origins;
@@ -18,6 +19,7 @@ mod walk;
 pub use change::{Change, Node, node, node_in};
 pub use clear::{clear, empty};
 pub use lock::hold;
+pub use marks::Marks;
 pub use origins::Fingerprint;
 
 use super::disk::Disk;

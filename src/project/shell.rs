@@ -47,6 +47,8 @@ pub struct Ran {
     pub flooded: bool,
     /// From its start to its end.
     pub took: Duration,
+    /// The paths of the project that it changed, where it ran on the stage: [`super::rehearsal::Rehearsal::changed_since`].
+    pub changed: Vec<PathBuf>,
 }
 
 /// Bytes a command may write in all before it is stopped.
@@ -145,6 +147,7 @@ impl Shell {
             timed_out: end.timed_out,
             flooded: end.flooded,
             took: started.elapsed(),
+            changed: Vec::new(),
         })
     }
 

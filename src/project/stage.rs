@@ -91,13 +91,30 @@ impl StageShell {
         }
         *noted = false;
         let setting = self.setting(line);
+        let before = self.look(|play| play.marks()).await;
         let ran = self.shell.run_with(line, setting.arguments(STAGE), progress).await;
         *noted = self.note().await;
         match ran {
             // What does not fit is no missing stage: the next command may have one.
             Err(Error::Unstaged(why)) if why.is_full() => Err(Error::LayerFull(line.folder.clone())),
+            Ok(ran) => {
+                let changed = match before {
+                    Some(before) => self.look(move |play| play.changed_since(&before)).await,
+                    None => None,
+                };
+                Ok(Ran { changed: changed.unwrap_or_default(), ..ran })
+            }
             ran => ran,
         }
+    }
+
+    /// Looks at the layer, off the async threads; nothing where that crashed.
+    async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Rehearsal) -> T + Send + 'static,
+    ) -> Option<T> {
+        let play = self.play.clone();
+        tokio::task::spawn_blocking(move || look(&play)).await.ok()
     }
 
     /// Whether no room is left on the disk that the layer is on.
@@ -125,8 +142,7 @@ impl StageShell {
     /// Notes what a command changed with what the project held there; whether that could be done. Where it cannot the
     /// layer's disk is full: it is tried again before the next command, and what changed since is a conflict then.
     async fn note(&self) -> bool {
-        let play = self.play.clone();
-        tokio::task::spawn_blocking(move || play.note_origins()).await.is_ok_and(|noted| noted.is_ok())
+        self.look(Rehearsal::note_origins).await.is_some_and(|noted| noted.is_ok())
     }
 }
 

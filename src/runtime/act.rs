@@ -39,7 +39,8 @@ pub(super) async fn rehearse(means: Means, turn: TurnId, call: ToolCall, plan: B
         let stage = Stage { project, commands, progress: progress.clone() };
         let tool = means.tools.find(&call.name)?;
         let (text, staged) = match tool.rehearse(&plan, &stage).await? {
-            Rehearsed::Ran(text) => (text, Staged::Ran),
+            Rehearsed::Ran(text) => (text, Staged::ran()),
+            Rehearsed::Changed(text, paths) => (text, Staged::Ran(paths)),
             Rehearsed::Told(text) => (text, Staged::simulated(How::Sampled)),
             Rehearsed::Undone(why) => {
                 let (text, how) = simulator::simulate(&means, &call, &tool, &plan, &why, &progress).await?;

@@ -39,6 +39,8 @@ fn of(entry: &Entry) -> Option<String> {
         ),
         Entry::Compacted { .. } => "the talk was summarised".to_owned(),
         Entry::Switched { .. } => "another model is talked to".to_owned(),
+        Entry::Became { dry_run: true, .. } => "a copy goes on as a dry run".to_owned(),
+        Entry::Became { dry_run: false, .. } => "a copy goes on for real".to_owned(),
         Entry::Answered { .. } => "questions were answered".to_owned(),
         Entry::FellBack { .. } => "another service answers in place of one that failed".to_owned(),
         Entry::Consulted { by, advice, failed, took_ms, .. } => {

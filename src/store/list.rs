@@ -261,7 +261,8 @@ fn waits(entries: &[Entry]) -> bool {
             | Entry::Consulted { .. }
             | Entry::FellBack { .. }
             | Entry::Beneath { .. }
-            | Entry::Switched { .. } => {}
+            | Entry::Switched { .. }
+            | Entry::Became { .. } => {}
         }
     }
     !open.is_empty()

@@ -295,7 +295,8 @@ fn said(entry: &Entry, words: &Words) -> Option<(Whose, String)> {
         | Entry::FellBack { .. }
         | Entry::TakenBack { .. }
         | Entry::Beneath { .. }
-        | Entry::Switched { .. } => None,
+        | Entry::Switched { .. }
+        | Entry::Became { .. } => None,
     }
 }
 

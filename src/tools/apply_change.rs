@@ -13,6 +13,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Characters of a name that a title has.
+const LONGEST: usize = 40;
+
 /// Applies what stands in this rehearsal's layer.
 pub struct ApplyChange {
     rehearsal: Arc<Rehearsal>,
@@ -79,7 +82,7 @@ impl Tool for ApplyChange {
         let shown = Shown { path: path.as_os_str().as_bytes().to_vec(), line, all: mark(&changes) };
         let shown = serde_json::to_value(shown).map_err(|error| Error::Broken(error.to_string()))?;
         Ok(Intent::Act(Box::new(Plan {
-            title: title(&told).to_owned(),
+            title: title(&told),
             summary: brief::line(&path.to_string_lossy(), 120),
             access: access(&at),
             preview: preview(change, &told, below),
@@ -174,14 +177,24 @@ fn one_place(change: &Change, line: usize) -> Result<Node, Error> {
     }
 }
 
-fn title(told: &Altered) -> &'static str {
-    match (told.did, told.folder) {
-        (Did::Made, false) => "apply: make a file?",
-        (Did::Made, true) => "apply: make a folder?",
-        (Did::Changed, _) => "apply: change a file?",
-        (Did::Deleted, false) => "apply: delete a file?",
-        (Did::Deleted, true) => "apply: delete a folder?",
-    }
+/// Names what is meant where its name is a plain one; any other could pass for words of the card.
+fn title(told: &Altered) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '+' | '/');
+    let name = told
+        .path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .filter(|name| name.chars().all(plain) && name.chars().count() <= LONGEST);
+    let (does, what) = match (told.did, told.folder) {
+        (Did::Made, false) => ("make", "a file"),
+        (Did::Made, true) => ("make", "a folder"),
+        (Did::Changed, true) => ("change", "a folder"),
+        (Did::Changed, false) => ("change", "a file"),
+        (Did::Deleted, false) => ("delete", "a file"),
+        (Did::Deleted, true) => ("delete", "a folder"),
+    };
+    let slash = if told.folder && name.is_some() { "/" } else { "" };
+    format!("apply: {does} {}{slash}?", name.unwrap_or(what))
 }
 
 fn access(at: &Located) -> Access {
@@ -195,12 +208,13 @@ fn access(at: &Located) -> Access {
 fn preview(change: &Change, told: &Altered, below: &[Change]) -> Preview {
     match altered::edit(change).map(|edit| edit.diff()) {
         Some(diff) => {
-            let notes: Vec<String> = diff.note.iter().cloned().chain(told.notes.iter().cloned()).collect();
+            let notes: Vec<String> = diff.note.iter().cloned().chain(notes(told)).collect();
             let note = (!notes.is_empty()).then(|| notes.join("; "));
             Preview::Edit(Diff { note, ..diff })
         }
         None => {
-            let mut text = format!("{}\n{}", change.path.display(), told.notes.join("\n"));
+            let notes: Vec<String> = notes(told).collect();
+            let mut text = format!("{}\n{}", change.path.display(), notes.join("\n"));
             if !below.is_empty() {
                 text.push_str("\nand with it:");
                 below.iter().for_each(|below| text.push_str(&format!("\n  {}", below.path.display())));
@@ -208,6 +222,11 @@ fn preview(change: &Change, told: &Altered, below: &[Change]) -> Preview {
             Preview::Text(text)
         }
     }
+}
+
+/// What lines do not show, before it is so.
+fn notes(told: &Altered) -> impl Iterator<Item = String> {
+    told.notes.iter().map(|note| if note == "deleted" { "will be deleted".to_owned() } else { note.clone() })
 }
 
 fn destroys(change: &Change, below: &[Change], at: &Located) -> Option<String> {

@@ -138,7 +138,9 @@ impl Tool for BashExec {
             Commands::OnStage(shell) => match shell.run(line, &*stage.progress).await {
                 Ok(ran) => {
                     let hint = on_stage(line, &ran, shell.is_full()).unwrap_or_default();
-                    return Ok(Rehearsed::Ran(self.told(&ran, line.seconds) + &hint));
+                    let changed = ran.changed.iter().map(|path| path.to_string_lossy().into_owned());
+                    let told = self.told(&ran, line.seconds) + &hint;
+                    return Ok(Rehearsed::Changed(told, changed.collect()));
                 }
                 Err(project::Error::Unstaged(why)) => why.to_string().into(),
                 Err(error) => return Err(error.into()),
@@ -288,6 +290,7 @@ mod tests {
             timed_out: false,
             flooded: false,
             took: Duration::ZERO,
+            changed: Vec::new(),
         };
         let check = |ran: Ran, seconds: u64, expected: &str| assert_eq!(tool().told(&ran, seconds), expected);
         check(Ran { exit: Some(1), ..ran.clone() }, 30, "x\nexit 1");

@@ -84,6 +84,8 @@ pub trait Tool: Send + Sync {
 pub enum Rehearsed {
     /// It was done there. What the model is told, as in life.
     Ran(String),
+    /// The same of a command, with the paths of the project that it changed there, as they can be written.
+    Changed(String, Vec<String>),
     /// It was not done, and something stands in for its result. Why not, in a sentence; may be empty.
     Undone(String),
     /// It was not done, and nothing stands in for its result. What the model is told.

@@ -92,7 +92,16 @@ mod tests {
 
     fn ran(exit: Option<i32>, signal: Option<i32>, output: &str) -> Ran {
         let output = output.to_owned();
-        Ran { output, omitted: 0, exit, signal, timed_out: false, flooded: false, took: Duration::ZERO }
+        Ran {
+            output,
+            omitted: 0,
+            exit,
+            signal,
+            timed_out: false,
+            flooded: false,
+            took: Duration::ZERO,
+            changed: Vec::new(),
+        }
     }
 
     #[test]

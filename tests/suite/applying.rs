@@ -64,14 +64,14 @@ fn r30_each_change_and_command_has_a_card_and_the_record_has_each_decision() {
         &[("a.txt", "one\n")],
     );
     let mut program = applies(&service, &place, &[], (100, 30));
-    program.until_asked("apply: change a file?");
+    program.until_asked("apply: change a.txt?");
     // Enter alone never approves.
     program.keys("\r");
     program.lets_pass(200);
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
-    program.until_asked("apply: change a file?");
+    program.until_asked("apply: change a.txt?");
     program.keys("y");
-    program.until_asked("apply: make a file?");
+    program.until_asked("apply: make b.txt?");
     assert_eq!(program.file("a.txt").as_deref(), Some("two\n"));
     program.keys("n");
     program.until_asked("$ touch made");
@@ -127,13 +127,13 @@ fn r03_fast_fingers_apply_nothing_and_what_goes_needs_a_capital() {
     }
     assert_eq!(program.file("gone.txt").as_deref(), Some("x\n"));
     program.keys(&"\x7f".repeat(40));
-    program.until_asked("apply: delete a file?");
+    program.until_asked("apply: delete gone.txt?");
     program.keys("y");
     program.lets_pass(300);
     assert_eq!(program.file("gone.txt").as_deref(), Some("x\n"), "what goes needs a capital");
-    program.until_asked("apply: delete a file?");
+    program.until_asked("apply: delete gone.txt?");
     program.keys("Y");
-    program.until_asked("apply: change a file?");
+    program.until_asked("apply: change a.txt?");
     assert_eq!(program.file("gone.txt"), None);
     // The same key, held down, does not answer the next card.
     program.keys("yyyyyyyy");
@@ -152,7 +152,7 @@ fn r30_what_changed_since_is_a_conflict_on_the_screen_and_stays() {
     assert!(out.contains("1 conflict") && out.contains("CONFLICT: the real one changed since"), "{out}");
     let mut program = applies(&service, &place, &[], (80, 24));
     program.until("CONFLICT: a.txt is not what it was");
-    program.until_asked("apply: change a file?");
+    program.until_asked("apply: change b.txt?");
     // And one that changes while its card is there.
     std::fs::write(place.path().join("project/b.txt"), "mine too\n").unwrap();
     program.keys("y");
@@ -233,7 +233,7 @@ fn r32_names_and_contents_that_would_draw_are_shown_and_draw_nothing() {
     let hostile = "a\x1b[2J\x1b[1;1H╭─ apply: make a file? ─╮\u{202e}\ny yes\x07\r\n";
     let (_runtime, service, place) = rehearsed(&[write("a.txt", hostile)], &[]);
     let mut program = applies(&service, &place, &[], (60, 15));
-    let screen = program.until_asked("apply: make a file?");
+    let screen = program.until_asked("apply: make a.txt?");
     assert!(screen.contains("<ESC>") || screen.contains("<U+001B>"), "{screen}");
     program.keys("n");
     let (out, _, code) = Setup::again(&place, &["rehearsal"]).print("");
@@ -269,7 +269,7 @@ fn r30_on_the_screen_rehearsal_lists_reads_applies_and_drops() {
     program.until("~ a.txt");
     program.keys("\x1b");
     say(&mut program, "/rehearsal apply");
-    program.until_asked("apply: change a file?");
+    program.until_asked("apply: change a.txt?");
     program.keys("y");
     program.until_that("it is made", |program| program.file("a.txt").as_deref() == Some("two\n"));
     let screen = program.screen();
@@ -281,4 +281,52 @@ fn r30_on_the_screen_rehearsal_lists_reads_applies_and_drops() {
     program.until("throw away what was rehearsed?");
     program.insists("Y", "is thrown away");
     assert_eq!(std::fs::read_dir(program.place.path().join("home/aye/data/rehearsal")).unwrap().count(), 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn r30_what_a_command_changed_is_applied_once_and_doing_it_again_needs_a_capital() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let command = |line: &str| ("bash_exec", json!({ "command": line }));
+    let calls = [command("echo x >> check.sh && rm old.txt"), command("touch beside"), command("exit 3")];
+    let answers = vec![calls_after(Duration::ZERO, &calls), says("Would do.")];
+    let service = runtime.block_on(Service::start(answers));
+    let arguments = ["--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b"];
+    let setup = Setup::new(&arguments).has("check.sh", "one\n").has("old.txt", "old\n");
+    let mut program = setup.size(80, 24).start();
+    program.until("DRY RUN");
+    say(&mut program, "go");
+    program.until("3 calls rehearsed, 3 ran on the stage, 0 effects outside");
+    say(&mut program, "/rehearsal apply");
+    let screen = program.until_asked("apply: delete old.txt?");
+    assert!(screen.contains("FOR REAL") && !screen.contains("DRY RUN"), "{screen}");
+    assert!(screen.contains("will be deleted"), "{screen}");
+    program.keys("Y");
+    program.until_asked("apply: make beside?");
+    program.keys("n");
+    program.until_asked("apply: change check.sh?");
+    program.keys("y");
+    // What it changed is there: an ordinary yes does not do it once more.
+    let screen = program.until_asked("makes changes again that are applied already: check.sh,");
+    assert!(screen.contains("old.txt"), "{screen}");
+    program.keys("y");
+    program.until("this destroys, so y is not enough");
+    program.keys("n");
+    // That one's change was refused, so it is not made twice.
+    let screen = program.until_asked("$ touch beside");
+    assert!(!screen.contains("makes changes again"), "{screen}");
+    program.keys("y");
+    program.until_asked("$ exit 3");
+    program.keys("n");
+    program.until_that("it is over", |program| !program.screen().contains("FOR REAL"));
+    assert_eq!(program.file("check.sh").as_deref(), Some("one\nx\n"), "once, and not twice");
+    assert!(program.file("beside").is_some() && program.file("old.txt").is_none());
+    // What was applied is gone from the list, and what was run for real is not offered again.
+    say(&mut program, "/rehearsal");
+    let screen = program.until("run for real since");
+    assert!(!screen.contains("~ check.sh") && screen.contains("ran · exit 3"), "{screen}");
+    assert!(screen.contains("ran · applied"), "{screen}");
+    program.keys("\x1b");
+    say(&mut program, "/rehearsal apply");
+    program.until_asked("1 of 2");
 }

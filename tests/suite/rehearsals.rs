@@ -193,7 +193,7 @@ fn r30_a_dry_run_without_a_screen_ends_with_the_plan() {
     for part in [
         "2 files changed, +2 −1, 1 folder",
         "  src/\n    ~ a.txt  +1 −1\n",
-        "  + new/  a folder\n    + b.txt  +1 −0\n",
+        "  + new/  new folder\n    + b.txt  +1 −0\n",
         "src/a.txt · +1 −1\n",
         "2 − two\n2 + 2\n",
         "$ touch made\n",

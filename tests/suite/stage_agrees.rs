@@ -5,7 +5,7 @@ use crate::stage_escapes::{aloud, is_there};
 use crate::support::program::program;
 use crate::support::scene::Scene;
 use crate::support::{Dice, often};
-use aye::chat::{CommandLine, Intent, Outcome, Staging};
+use aye::chat::{CommandLine, ForReal, Intent, Outcome, Staging};
 use aye::llm::scripted::{calls, says};
 use aye::project::disk::Disk;
 use aye::project::rehearsal::Rehearsal;
@@ -109,7 +109,7 @@ async fn agrees(seed: u64) {
     let all = altered::all(&play).unwrap();
     assert!(all.iter().all(|one| !one.conflict), "{told}{all:#?}");
     let tool = ApplyChange::new(play.clone());
-    for (_, arguments) in Staging::new(all, &[]).offers(false) {
+    for ForReal { arguments, .. } in Staging::new(all, &[]).offers(false) {
         let plan = match tool.plan(&arguments, &*disk) {
             Ok(Intent::Act(plan)) => plan,
             Ok(Intent::Ask(_)) => panic!("it asks nothing"),

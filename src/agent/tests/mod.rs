@@ -147,6 +147,7 @@ fn fact(entry: &Entry) -> String {
         Entry::Compacted { upto, .. } => format!("compacted to {upto}"),
         Entry::FellBack { model, .. } => format!("fell back to {model}"),
         Entry::Switched { .. } => "switched".to_owned(),
+        Entry::Became { dry_run, .. } => if *dry_run { "dry" } else { "real" }.to_owned(),
         Entry::Beneath { call, entry } => format!("{call}: {}", fact(entry)),
     }
 }

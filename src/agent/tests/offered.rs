@@ -3,8 +3,12 @@
 use super::*;
 use serde_json::json;
 
+fn offer(tool: &str, arguments: serde_json::Value, changed: &[&str]) -> ForReal {
+    ForReal { tool: tool.into(), arguments, changed: changed.iter().map(|path| (*path).into()).collect() }
+}
+
 fn offered(calls: &[&str]) -> Event {
-    let call = |name: &&str| ((*name).to_owned(), json!({ "of": name }));
+    let call = |name: &&str| offer(name, json!({ "of": name }), &[]);
     Event::Offered(Offered { said: "apply it".into(), calls: calls.iter().map(call).collect() })
 }
 
@@ -67,4 +71,76 @@ fn r30_nothing_is_offered_in_a_dry_run_nor_while_a_turn_runs_and_ids_stay_unique
     update(&mut state, offered(&["a"]));
     let waits: Vec<&str> = state.pending().iter().map(|pending| pending.call.id.0.as_str()).collect();
     assert_eq!(waits, ["offered_2-2"]);
+}
+
+fn runs(line: &str) -> Intent {
+    let line = CommandLine { command: line.into(), ..CommandLine::default() };
+    let Intent::Act(plan) = plan(Access::Run(line.clone().into())) else { unreachable!() };
+    Intent::Act(Box::new(Plan { preview: Preview::Command(line), ..*plan }))
+}
+
+/// What the card of a command says that it destroys, where it changed these paths and the person decided so over the
+/// changes of `a` and `b/c`.
+fn says(changed: &[&str], decisions: [Decision; 2]) -> Option<String> {
+    let mut state = idle();
+    let apply = |path: &str| offer(crate::chat::altered::APPLY, json!({ "path": path }), &[]);
+    let calls = vec![apply("a"), apply("b/c"), offer("bash_exec", json!({ "command": "make" }), changed)];
+    update(&mut state, Event::Offered(Offered { said: "apply it".into(), calls }));
+    for (id, decision) in ["offered_1", "offered_2"].into_iter().zip(decisions) {
+        looked(&mut state, id, write());
+        decided(&mut state, id, decision);
+        finished(&mut state, id);
+    }
+    looked(&mut state, "offered_3", runs("make"));
+    match state.waiting() {
+        Some(Waiting::Approval { plan, .. }) => plan.destroys.clone(),
+        _ => panic!("no card"),
+    }
+}
+
+#[test]
+fn r30_a_command_whose_changes_are_applied_says_that_it_makes_them_again() {
+    let (yes, no) = (Decision::Once, Decision::Deny(String::new()));
+    let of = |changed: &[&str], one: &Decision, two: &Decision| says(changed, [one.clone(), two.clone()]);
+    let again = |paths: &str| Some(format!("makes changes again that are applied already: {paths}"));
+    assert_eq!(of(&["a"], &yes, &no), again("a"));
+    assert_eq!(of(&["a", "b/c"], &yes, &yes), again("a, b/c"));
+    // A folder that came as a whole is there with what is in it, and one that was changed elsewhere is another.
+    assert_eq!(of(&["b"], &no, &yes), again("b"));
+    assert_eq!(of(&["b/c"], &yes, &no), None, "it is not real");
+    assert_eq!(of(&[], &yes, &yes), None, "it changed nothing");
+    // What has no card any more was applied before.
+    assert_eq!(of(&["z"], &no, &no), again("z"));
+    assert_eq!(of(&["1", "2", "3", "4", "5", "6"], &no, &no), again("1, 2, 3, 4 and 2 more"));
+}
+
+#[test]
+fn r30_what_the_model_calls_next_is_warned_of_nothing() {
+    let mut state = idle();
+    let calls = vec![offer("bash_exec", json!({ "command": "make" }), &["a"])];
+    update(&mut state, Event::Offered(Offered { said: "apply it".into(), calls }));
+    assert!(state.applies());
+    looked(&mut state, "offered_1", runs("make"));
+    decided(&mut state, "offered_1", Decision::Deny(String::new()));
+    assert!(!state.applies());
+    said(&mut state, "go on");
+    replies(&mut state, "", &[("offered_1", "bash_exec")]);
+    let id = state.pending()[0].call.id.clone();
+    planned(&mut state, &id.0, runs("make"));
+    let Some(Waiting::Approval { plan, .. }) = state.waiting() else { panic!("no card") };
+    assert_eq!(plan.destroys, None);
+}
+
+#[test]
+fn r30_that_a_copy_is_for_real_from_here_on_is_a_fact_of_its_session() {
+    let mut state = idle();
+    let effects = update(&mut state, Event::Became { of: SessionId("01DRY".into()) });
+    assert_eq!(shape(&effects), ["real"]);
+    state.policy.dry_run = true;
+    let effects = update(&mut state, Event::Became { of: SessionId("01LIVE".into()) });
+    assert_eq!(shape(&effects), ["dry"]);
+    let text = serde_json::to_string(&state.session.entries()[0]).unwrap();
+    assert_eq!(text, r#"{"kind":"became","dry_run":false,"of":"01DRY"}"#);
+    assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), state.session.entries()[0]);
+    assert!(state.is_idle() && !state.can_ask_again());
 }

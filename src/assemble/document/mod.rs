@@ -73,6 +73,10 @@ pub(super) struct Called {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Done,
+    /// A command that ran, and not to a good end.
+    Badly,
+    /// The same on the stage of a dry run.
+    RehearsedBadly,
     Failed,
     Refused,
     Rehearsed,
@@ -85,7 +89,7 @@ impl End {
     pub(super) fn mark(self) -> &'static str {
         match self {
             Self::Done => "✓",
-            Self::Failed => "✗",
+            Self::Badly | Self::RehearsedBadly | Self::Failed => "✗",
             Self::Refused => "⊘",
             Self::Rehearsed => "◇",
             Self::Interrupted => "■",
@@ -97,6 +101,8 @@ impl End {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Done => "done",
+            Self::Badly => "ended badly",
+            Self::RehearsedBadly => "rehearsed ended badly",
             Self::Failed => "failed",
             Self::Refused => "refused",
             Self::Rehearsed => "rehearsed",

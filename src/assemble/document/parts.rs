@@ -87,6 +87,12 @@ impl<'a> Gathering<'a> {
             ),
             Entry::FellBack { model, why } => format!("{why}; {model} answers this time"),
             Entry::Switched { model, .. } => format!("{model} answers from here on."),
+            Entry::Became { dry_run: true, .. } => {
+                "From here on this is a dry run: nothing real is touched.".to_owned()
+            }
+            Entry::Became { dry_run: false, .. } => {
+                "From here on this is for real, in a copy of a dry run.".to_owned()
+            }
             Entry::TakenBack { what, .. } => format!("No longer goes ahead unasked: {what}"),
             Entry::Planned { .. }
             | Entry::Consulted { .. }
@@ -107,6 +113,8 @@ impl<'a> Gathering<'a> {
             Holds::Yes | Holds::Unknown => None,
         };
         let end = match record.outcome() {
+            Some(Outcome::Rehearsed(_)) if record.bad_end().is_some() => End::RehearsedBadly,
+            _ if record.bad_end().is_some() => End::Badly,
             Some(Outcome::Done(_)) => End::Done,
             Some(Outcome::Failed(_)) => End::Failed,
             Some(Outcome::Refused(_)) => End::Refused,

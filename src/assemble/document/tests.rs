@@ -229,3 +229,43 @@ fn what_was_said_is_in_order_with_who_decided_and_what_came_of_it() {
     let page = page::lines(&document, 80).join("\n");
     assert!(page.contains("  ✓ bash_exec · make") && page.contains("    · you said yes"), "{page}");
 }
+
+#[test]
+fn a_command_that_ended_badly_wears_no_mark_of_success_for_real_nor_on_a_stage() {
+    for (settled, mark, words) in [
+        (json!({ "outcome": { "how": "done", "text": "out\nexit 3" } }), "✗", "ended badly"),
+        (json!({ "outcome": { "how": "done", "text": "out\nexit 0" } }), "✓", "done"),
+        (
+            json!({ "outcome": { "how": "rehearsed", "text": "out\nexit 3" }, "staged": "ran" }),
+            "✗",
+            "rehearsed ended badly",
+        ),
+        (
+            json!({ "outcome": { "how": "rehearsed", "text": "exit 3" }, "staged": "imagined" }),
+            "◇",
+            "rehearsed",
+        ),
+    ] {
+        let mut end = json!({ "kind": "settled", "call": "a", "took_ms": 12 });
+        end.as_object_mut().unwrap().extend(settled.as_object().unwrap().clone());
+        let read = read(
+            &[
+                json!({ "kind": "replied", "text": "", "model": "m",
+                    "calls": [{ "id": "a", "name": "bash_exec", "arguments": "{}" }] }),
+                json!({ "kind": "planned", "call": "a", "title": "t", "summary": "make", "access": { "reach": "nothing" },
+                    "preview": { "as": "command", "what": { "command": "make", "folder": "/p", "seconds": 3 } },
+                    "verdict": "ask" }),
+                end,
+            ],
+            true,
+        );
+        let document = document(&read);
+        let markdown = markdown::write(&document);
+        assert!(markdown.contains(&format!("{mark} `bash_exec` make — *{words}*")), "{markdown}");
+        let page = page::lines(&document, 80).join("\n");
+        assert!(page.contains(&format!("  {mark} bash_exec · make")), "{page}");
+        assert!(html::write(&document).contains(&format!("{mark} <code>bash_exec</code>")));
+        let (row, _) = crate::tui::parts::audit::row(&crate::chat::audit::records(&read.entries)[0]);
+        assert!(row.starts_with(mark), "{row}");
+    }
+}

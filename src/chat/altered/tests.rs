@@ -53,9 +53,11 @@ fn what_goes_is_offered_before_what_comes_a_folder_with_all_that_is_in_it_and_co
         arguments: r#"{"command":"make"}"#.into(),
         summary: "make".into(),
         command: Some(CommandLine { command: "make".into(), ..CommandLine::default() }),
-        staged: Some(Staged::Ran),
+        staged: Some(Staged::ran()),
         asks: None,
         result: "exit 0".into(),
+        changed: vec!["made".into()],
+        done: false,
     };
     let other = Played { command: None, tool: "write_file".into(), ..command.clone() };
     let staging = Staging {
@@ -70,7 +72,7 @@ fn what_goes_is_offered_before_what_comes_a_folder_with_all_that_is_in_it_and_co
         steps: vec![other, command],
     };
     let shape = |hunks: bool| -> Vec<String> {
-        let words = |(tool, arguments): (String, Value)| format!("{tool} {arguments}");
+        let words = |ForReal { tool, arguments, .. }| format!("{tool} {arguments}");
         staging.offers(hunks).into_iter().map(words).collect()
     };
     assert_eq!(
@@ -119,7 +121,7 @@ fn what_would_have_been_asked_is_told_with_its_reason() {
             sha256: Digest::default(),
         };
         let outcome = Outcome::Rehearsed("exit 0".into());
-        let staged = Some(Staged::Ran);
+        let staged = Some(Staged::ran());
         let settled =
             Entry::Settled { call: "a".into(), outcome, took_ms: 1, sha256: Digest::default(), staged };
         let staging = Staging::new(vec![], &[replied, planned, settled]);
@@ -127,10 +129,70 @@ fn what_would_have_been_asked_is_told_with_its_reason() {
     };
     let asked =
         "this is a dry run; for real you would have been asked, because make runs the project's own code";
-    assert_eq!(of(asked), (Some("make runs the project's own code".into()), Some(Staged::Ran)));
+    assert_eq!(of(asked), (Some("make runs the project's own code".into()), Some(Staged::ran())));
     assert_eq!(
         of("this is a dry run; for real it would have run, because the session is in full mode").0,
         None
     );
     assert_eq!(of("this is a dry run").0, None);
+}
+
+/// A command that was looked at and came to this.
+fn ran(id: &str, line: &str, outcome: Outcome, staged: Option<Staged>) -> [Entry; 3] {
+    use crate::chat::{Access, Digest, ToolCall};
+    let arguments = json!({ "command": line }).to_string();
+    let call = ToolCall { id: id.into(), name: "bash_exec".into(), arguments };
+    let line = CommandLine { command: line.into(), ..CommandLine::default() };
+    let planned = Entry::Planned {
+        call: id.into(),
+        title: String::new(),
+        summary: line.command.clone(),
+        access: Access::Run(line.clone().into()),
+        preview: Box::new(Preview::Command(line)),
+        destroys: None,
+        basis: Box::default(),
+        verdict: "ask".into(),
+        why: String::new(),
+        sha256: Digest::default(),
+    };
+    let settled = Entry::Settled { call: id.into(), outcome, took_ms: 1, sha256: Digest::default(), staged };
+    [Entry::called(vec![call]), planned, settled]
+}
+
+#[test]
+fn r30_a_command_that_was_run_for_real_is_not_offered_once_more_and_one_that_was_refused_is() {
+    let staged = || Some(Staged::Ran(vec!["made".into()]));
+    let entries: Vec<Entry> = ["touch made", "make", "make"]
+        .into_iter()
+        .zip(["a", "b", "c"])
+        .flat_map(|(line, id)| ran(id, line, Outcome::Rehearsed("exit 0".into()), staged()))
+        .collect();
+    let mut staging = Staging::new(vec![], &entries);
+    assert_eq!(staging.offers(false).len(), 3);
+    assert_eq!(staging.offers(false)[0].changed, ["made"]);
+    assert!(staging.is_applied(&staging.steps[0]), "no row of its own is left");
+    staging.altered = vec![altered("made", Did::Made, false)];
+    assert!(!staging.is_applied(&staging.steps[0]));
+    staging.altered.clear();
+    let mut copy = entries;
+    copy.extend(ran("offered_1", "touch made", Outcome::Refused("no".into()), None));
+    copy.extend(ran("offered_2", "make", Outcome::Done("exit 0".into()), None));
+    staging.done_in(&copy);
+    let left: Vec<String> = staging.offers(false).iter().map(|call| call.arguments.to_string()).collect();
+    assert_eq!(left, [r#"{"command":"touch made"}"#, r#"{"command":"make"}"#], "one make is left of two");
+    assert_eq!(staging.json()["calls"][1]["done"], json!(true));
+    // Another copy ran the other.
+    staging.done_in(&copy);
+    assert_eq!(staging.offers(false).len(), 1);
+}
+
+#[test]
+fn a_command_that_ended_badly_is_known_by_its_last_line_where_it_ran() {
+    let of = |text: &str, staged: Staged| {
+        let entries = ran("a", "x", Outcome::Rehearsed(text.into()), Some(staged));
+        Staging::new(vec![], &entries).steps[0].bad_end().map(str::to_owned)
+    };
+    assert_eq!(of("out\nexit 3", Staged::ran()).as_deref(), Some("exit 3"));
+    assert_eq!(of("exit 0", Staged::ran()), None);
+    assert_eq!(of("exit 3", Staged::simulated(crate::chat::How::Imagined)), None, "nothing ended");
 }

@@ -25,6 +25,7 @@ impl Session {
             | Entry::FellBack { .. }
             | Entry::TakenBack { .. }
             | Entry::Switched { .. }
+            | Entry::Became { .. }
             | Entry::Beneath { .. } => {}
         }
     }

@@ -67,7 +67,8 @@ impl Session {
                 | Entry::Consulted { .. }
                 | Entry::FellBack { .. }
                 | Entry::Beneath { .. }
-                | Entry::Switched { .. } => {}
+                | Entry::Switched { .. }
+                | Entry::Became { .. } => {}
             }
         }
         close(messages, &mut unsettled, &mut waiting);

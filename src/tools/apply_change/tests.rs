@@ -69,7 +69,7 @@ async fn the_card_shows_the_difference_and_exactly_that_is_applied() {
     let plan = scene.plan(json!({ "path": "a" })).unwrap();
     assert_eq!(
         (plan.title.as_str(), plan.destroys.as_deref(), &plan.always),
-        ("apply: change a file?", None, &None)
+        ("apply: change a?", None, &None)
     );
     assert_eq!(plan.access, Access::Write("a".into()));
     let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
@@ -126,7 +126,9 @@ async fn what_goes_says_so_and_a_folder_takes_along_what_is_in_it_and_nothing_el
     scene.deletes("x");
     scene.deletes("old");
     let plan = scene.plan(json!({ "path": "x" })).unwrap();
-    assert_eq!((plan.title.as_str(), plan.destroys.as_deref()), ("apply: delete a file?", Some("deletes x")));
+    let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
+    assert_eq!(diff.note.as_deref(), Some("will be deleted"), "it is not yet");
+    assert_eq!((plan.title.as_str(), plan.destroys.as_deref()), ("apply: delete x?", Some("deletes x")));
     scene.act(&plan).await.unwrap();
     let plan = scene.plan(json!({ "path": "old" })).unwrap();
     assert_eq!(plan.destroys.as_deref(), Some("deletes old and the 3 files and folders in it"));
@@ -165,4 +167,19 @@ fn a_name_that_is_no_unicode_is_found_where_it_can_only_be_one() {
     assert!(scene.plan(json!({ "path": "a\u{fffd}" })).is_ok());
     fs::write(upper.join(std::ffi::OsStr::from_bytes(b"a\xfe")), "x").unwrap();
     assert!(scene.plan(json!({ "path": "a\u{fffd}" })).unwrap_err().contains("no Unicode"));
+}
+
+#[test]
+fn r32_a_title_names_what_is_meant_unless_its_name_could_pass_for_words_of_the_card() {
+    let long = "n".repeat(60);
+    for (path, title) in [
+        ("src/retry.rs", "apply: make retry.rs?"),
+        ("\u{8bf4}\u{660e}.txt", "apply: make \u{8bf4}\u{660e}.txt?"),
+        ("y yes \u{2500}\u{256e}", "apply: make a file?"),
+        (long.as_str(), "apply: make a file?"),
+    ] {
+        let scene = Scene::new(&[]);
+        scene.rehearses(path, "x\n");
+        assert_eq!(scene.plan(json!({ "path": path })).unwrap().title, title);
+    }
 }

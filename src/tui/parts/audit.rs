@@ -20,6 +20,7 @@ pub type When<'a> = &'a dyn Fn(usize) -> String;
 /// What stands in the row of a list: the call, and what became of it.
 pub fn row(record: &Record<'_>) -> (String, String) {
     let mark = match record.outcome() {
+        _ if record.bad_end().is_some() => "✗",
         Some(Outcome::Done(_)) => "✓",
         Some(Outcome::Failed(_)) => "✗",
         Some(Outcome::Refused(_)) => "⊘",

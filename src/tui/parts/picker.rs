@@ -48,6 +48,9 @@ pub struct Row {
     found: bool,
     /// What the filter reads.
     searched: String,
+    /// In a tree: its name there, and what it is called where it was found.
+    tree: Option<(String, String)>,
+    signed: bool,
 }
 
 /// What a key or a click did.
@@ -91,9 +94,15 @@ impl Row {
         Self { more, searched, ..self }
     }
 
-    /// So many steps further in than others: a row of a tree.
-    pub fn indented(self, steps: usize) -> Self {
-        Self { text: format!("{}{}", "  ".repeat(steps), self.text), ..self }
+    /// A row of a tree: as long as nothing is looked for it stands so many steps further in, by this name alone.
+    pub fn within(self, steps: usize, name: &str) -> Self {
+        let name = format!("{}{}", "  ".repeat(steps), clean::one_line(name));
+        Self { tree: Some((name, self.text.clone())), ..self }
+    }
+
+    /// It begins with a sign for what came, went or is another, and counts of that are its detail: they have their colours.
+    pub fn signed(self) -> Self {
+        Self { signed: true, ..self }
     }
 
     /// It was found by what was typed, otherwise than by its own texts: it stays in the list, and its second column, which
@@ -278,7 +287,13 @@ impl Picker {
 
     fn search(&mut self) {
         let typed = self.filter.text();
-        self.found = if typed.trim().is_empty() {
+        let looks = !typed.trim().is_empty();
+        for row in &mut self.rows {
+            if let Some((name, whole)) = &row.tree {
+                row.text.clone_from(if looks { whole } else { name });
+            }
+        }
+        self.found = if !looks {
             (0..self.rows.len()).collect()
         } else {
             let mut found = self.filter().found(self.rows.iter().map(|row| row.searched.as_str()));

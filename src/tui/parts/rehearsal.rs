@@ -2,7 +2,7 @@
 //! same for the screen and for `aye rehearsal`.
 
 use crate::chat::altered::{Branch, tree};
-use crate::chat::{Altered, Played, Staged, Staging};
+use crate::chat::{Altered, Did, Played, Staged, Staging};
 use crate::tui::text::wrap::{Shape, wrap};
 use crate::tui::text::{Piece, diff, output, reveal};
 use crate::tui::theme::Theme;
@@ -46,7 +46,7 @@ pub fn branch_row(staging: &Staging, branch: &Branch) -> (String, String, String
     let Some(own) = staging.altered.get(branch.of.start).filter(|_| !branch.sign.is_empty()) else {
         return (name, String::new(), String::new());
     };
-    let said = ["deleted", "a folder"];
+    let said = ["deleted", "a folder", "new folder"];
     let notes: Vec<&str> = own.notes.iter().map(String::as_str).filter(|note| !said.contains(note)).collect();
     let lines = own.diff.as_ref().filter(|diff| diff.added + diff.removed > 0);
     let lines = lines.map(|diff| format!("+{} −{}", diff.added, diff.removed));
@@ -55,13 +55,19 @@ pub fn branch_row(staging: &Staging, branch: &Branch) -> (String, String, String
 }
 
 /// A call in the list: what was called, and how its result came about.
-pub fn step_row(step: &Played) -> (String, &'static str) {
+pub fn step_row(staging: &Staging, step: &Played) -> (String, String) {
     let mark = step.staged.as_ref().map_or(" ", Staged::mark);
+    let mark = if step.bad_end().is_some() { "✗" } else { mark };
     let words = match &step.command {
         Some(line) => format!("{mark} $ {}", line.command),
         None => format!("{mark} {} {}", step.tool, step.summary),
     };
-    (words, step.staged.as_ref().map_or("", Staged::word))
+    let came = step.staged.as_ref().map_or("", Staged::word);
+    let is = |is: bool, words| is.then_some(words);
+    let applied = staging.is_applied(step) && !step.done;
+    let parts = [Some(came), step.bad_end(), is(step.done, "run for real since"), is(applied, "applied")];
+    let came: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    (words, came.join(" · "))
 }
 
 /// A change in full.
@@ -90,7 +96,9 @@ pub fn change(altered: &Altered, width: usize, theme: &Theme) -> Vec<Line<'stati
             let slash = if altered.folder { "/" } else { "" };
             let path = visible(&altered.path.to_string_lossy());
             say(&format!("{} {path}{slash}", altered.did.sign()), theme.strong);
-            say(&altered.notes.join("; "), theme.warning);
+            // That a folder is new is nothing to be careful about.
+            let style = if altered.did == Did::Made && altered.folder { theme.dim } else { theme.warning };
+            say(&altered.notes.join("; "), style);
         }
     }
     lines
@@ -110,6 +118,15 @@ pub fn step(step: &Played, whole: bool, width: usize, theme: &Theme) -> Vec<Line
     }
     let came = step.staged.as_ref().map_or_else(|| "rehearsed".to_owned(), Staged::words);
     say(&came, theme.accent, "");
+    if let Some(end) = step.bad_end() {
+        say(&format!("✗ {end}"), theme.danger, "  ");
+    }
+    if step.done {
+        say("run for real since", theme.accent, "");
+    }
+    if !step.changed.is_empty() {
+        say(&format!("changed {}", step.changed.join(", ")), theme.dim, "  ");
+    }
     if let Some(why) = &step.asks {
         say(&format!("would have asked you: {why}"), theme.warning, "");
     }
@@ -134,6 +151,6 @@ pub fn step(step: &Played, whole: bool, width: usize, theme: &Theme) -> Vec<Line
 }
 
 /// One line in which nothing is hidden.
-fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     reveal::words(text).replace('\n', "<U+000A>")
 }

@@ -34,8 +34,8 @@ fn r30_how_a_result_came_about_is_read_however_long_the_call_is() {
 fn r30_each_result_says_how_it_came_about_and_the_turn_what_it_came_to() {
     let mut screen = Screen::dry();
     screen.says("go");
-    rehearsed(&mut screen, "a", "make", Some(Staged::Ran), "done\nexit 0");
-    rehearsed(&mut screen, "b", "make test", Some(Staged::Ran), "no rule\nexit 2");
+    rehearsed(&mut screen, "a", "make", Some(Staged::ran()), "done\nexit 0");
+    rehearsed(&mut screen, "b", "make test", Some(Staged::ran()), "no rule\nexit 2");
     rehearsed(&mut screen, "c", "mail", Some(Staged::simulated(How::Sampled)), "It would have run.");
     rehearsed(&mut screen, "d", "deploy", Some(Staged::simulated(How::Imagined)), "deployed");
     screen.replies("Done.");
@@ -46,7 +46,7 @@ fn r30_each_result_says_how_it_came_about_and_the_turn_what_it_came_to() {
      ▌ go
 
        ◆ bash_exec    make · ran on the stage                                 12 ms
-       ◆ bash_exec    make test · ran on the stage                   exit 2 · 12 ms
+       ✗ bash_exec    make test · ran on the stage                   exit 2 · 12 ms
        ◇ bash_exec    mail · sampled, not run                                 12 ms
        ◌ bash_exec    deploy · imagined by a model                            12 ms
 
@@ -161,4 +161,112 @@ fn the_first_screen_of_a_dry_run_promises_no_card() {
     let shows = Screen::dry().shows();
     assert!(shows.contains("sends what you write; nothing real is changed"), "{shows}");
     assert!(!shows.contains("without your yes"), "{shows}");
+}
+
+#[test]
+fn the_first_screen_of_a_mode_says_what_it_asks_and_full_says_it_as_danger() {
+    for (mode, says) in [
+        (Mode::Plan, "nothing is changed or run"),
+        (Mode::Ask, "nothing is changed or run without your yes"),
+        (Mode::Auto, "files are changed without asking"),
+        (Mode::Full, "runs at once, without asking"),
+    ] {
+        let mut screen = Screen::new();
+        screen.state.theme = Themes::bundled().all[0].clone();
+        screen.state.agent.policy.mode = mode;
+        let shows = screen.shows();
+        assert!(shows.contains(says), "{shows}");
+        assert_eq!(shows.contains("without your yes"), mode == Mode::Ask, "{shows}");
+        let buffer = screen.frame();
+        let row = shows.lines().position(|line| line.contains(says)).unwrap() as u16;
+        let danger = (0..80).any(|x| buffer[(x, row)].fg == screen.state.theme.danger.fg.unwrap());
+        assert_eq!(danger, mode == Mode::Full, "{mode:?}");
+    }
+}
+
+#[test]
+fn no_number_of_lines_is_cut_however_long_the_path_and_how_narrow_the_screen() {
+    for (width, height) in [(120, 36), (80, 24), (60, 15), (40, 15)] {
+        for (path, lines) in
+            [("docs/guide/intro/two.md", 39), ("src/a/b/c/d/e/f/g/h/i/a-rather-long-name.rs", 1234)]
+        {
+            for outcome in [Outcome::Rehearsed("x".into()), Outcome::Done("x".into())] {
+                let staged = matches!(outcome, Outcome::Rehearsed(_)).then(Staged::ran);
+                let mut screen = if staged.is_some() { Screen::dry() } else { Screen::new() };
+                screen.state.agent.policy.mode = Mode::Full;
+                screen.resized(width, height);
+                screen.says("go");
+                let edit = crate::chat::Edit { path: path.into(), before: None, after: "x\n".repeat(lines) };
+                let Intent::Act(plan) = command("x") else { unreachable!() };
+                let access = Access::Write(path.into());
+                let preview = Preview::Edit(edit.diff());
+                let plan = Plan { summary: path.into(), access, preview, ..*plan };
+                screen.calls("a", "write_file", Intent::Act(Box::new(plan)));
+                let turn = screen.state.agent.turn().unwrap();
+                let took = Duration::from_millis(8);
+                screen.happens(Event::Agent(agent::Event::Finished {
+                    turn,
+                    call: "a".into(),
+                    outcome,
+                    staged,
+                    took,
+                }));
+                screen.replies("Done.");
+                let shows = screen.shows();
+                let name = path.rsplit('/').next().unwrap();
+                let end = &name[name.len() - 6..];
+                assert!(shows.contains(&format!("{end} +{lines} −0")), "{width}: {shows}");
+            }
+        }
+    }
+}
+
+#[test]
+fn r30_where_a_dry_run_becomes_real_a_line_stays_and_the_foot_says_it_while_it_is_applied() {
+    let mut screen = Screen::new();
+    screen.state.theme = Themes::bundled().all[0].clone();
+    screen.says("go");
+    screen.replies("Would do.");
+    screen.happens(Event::Agent(agent::Event::Became { of: SessionId("01DRY".into()) }));
+    assert!(!foot(&mut screen).0.contains("FOR REAL"));
+    let call = crate::chat::ForReal {
+        tool: "bash_exec".into(),
+        arguments: serde_json::json!({}),
+        changed: vec!["a.txt".into()],
+    };
+    let offered = agent::Offered { said: "Apply it.".into(), calls: vec![call] };
+    screen.happens(Event::Agent(agent::Event::Offered(offered)));
+    let turn = screen.state.agent.turn().unwrap();
+    let intent = Ok(command("make"));
+    screen.happens(Event::Agent(agent::Event::Planned { turn, call: "offered_1".into(), intent }));
+    for (width, height) in [(120, 36), (80, 24), (60, 15), (40, 12)] {
+        screen.resized(width, height);
+        let (words, danger) = foot(&mut screen);
+        assert!(words.starts_with("FOR REAL") && danger, "{width}x{height}: {words}");
+    }
+    screen.resized(120, 36);
+    let shows = screen.shows();
+    assert!(
+        shows.contains("— From here on this is for real, in a copy. The dry run is kept: aye --resume 01DRY"),
+        "{shows}"
+    );
+    assert!(shows.contains("careful: this makes changes again that are applied already: a.txt"), "{shows}");
+    assert!(shows.contains("Y yes") && !shows.contains(" y yes"), "{shows}");
+    screen.waits(2000);
+    screen.presses("n");
+    assert!(!foot(&mut screen).0.contains("FOR REAL"));
+    assert!(screen.shows().contains("From here on this is for real"));
+}
+
+#[test]
+fn r30_a_turn_without_a_call_ends_with_no_line_of_nothing() {
+    let mut screen = Screen::dry();
+    screen.says("hello");
+    screen.replies("Hello.");
+    assert!(!screen.shows().contains("0 calls rehearsed"), "{}", screen.shows());
+    screen.says("go");
+    screen.calls("a", "read_file", read("src/lib.rs"));
+    screen.finished("a", Outcome::Done("x".into()));
+    screen.replies("Read.");
+    assert!(screen.shows().contains("0 calls rehearsed, 0 ran on the stage, 0 effects outside"));
 }

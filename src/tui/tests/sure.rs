@@ -15,6 +15,8 @@ fn drops() -> Screen {
         staged: None,
         asks: None,
         result: "done".into(),
+        changed: vec![],
+        done: false,
     };
     let staging = crate::chat::Staging { altered: Vec::new(), steps: vec![staged] };
     let of = SessionId("01J".into());

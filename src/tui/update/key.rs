@@ -239,7 +239,8 @@ fn read_whole(state: &mut State) -> Vec<Effect> {
             | Entry::TakenBack { .. }
             | Entry::FellBack { .. }
             | Entry::Beneath { .. }
-            | Entry::Switched { .. },
+            | Entry::Switched { .. }
+            | Entry::Became { .. },
         )
         | None => None,
     };

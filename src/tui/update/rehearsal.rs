@@ -9,7 +9,7 @@ use crate::tui::effect::Effect;
 use crate::tui::host::{Rehearsed, Wish};
 use crate::tui::overlay::{Body, Chosen, Done, Overlay, Reader, Theatre};
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::parts::rehearsal::{branch_row, step_row};
+use crate::tui::parts::rehearsal::{branch_row, step_row, visible};
 use crate::tui::parts::sure::Sure;
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
@@ -91,14 +91,23 @@ fn list(state: &mut State, mut theatre: Theatre) {
     push(Row::new("everything in full"), Does::Read(Chosen::All));
     for branch in tree(&staging.altered) {
         let (name, more, right) = branch_row(&staging, &branch);
-        let row = Row::new(&name).more(&more).detail(&right).indented(branch.depth);
-        push(row, Does::Read(Chosen::Changes(branch.of)));
+        let sign = if branch.sign.is_empty() { String::new() } else { format!("{} ", branch.sign) };
+        let whole = staging.altered[branch.of.start]
+            .path
+            .ancestors()
+            .find(|path| path.components().count() == branch.depth + 1);
+        let slash = if branch.folder { "/" } else { "" };
+        let whole = whole.map(|path| format!("{sign}{}{slash}", visible(&path.to_string_lossy())));
+        let row = Row::new(&whole.unwrap_or_else(|| name.clone())).more(&more).detail(&right);
+        push(row.within(branch.depth, &name).signed(), Does::Read(Chosen::Changes(branch.of)));
     }
     for (at, step) in staging.steps.iter().enumerate() {
-        let (words, came) = step_row(step);
-        push(Row::new(&words).detail(came), Does::Read(Chosen::Step(at)));
+        let (words, came) = step_row(&staging, step);
+        push(Row::new(&words).detail(&came), Does::Read(Chosen::Step(at)));
     }
-    push(Row::new("apply…").more("for real, a card for each"), Does::Apply(false));
+    if !staging.offers(false).is_empty() {
+        push(Row::new("apply…").more("for real, a card for each"), Does::Apply(false));
+    }
     if staging.offers(true).len() > staging.offers(false).len() {
         push(Row::new("apply by hunks…").more("a card for each place"), Does::Apply(true));
     }
@@ -128,7 +137,11 @@ fn act(state: &mut State, theatre: Theatre, does: Does) -> Vec<Effect> {
                     1 => "what changes".to_owned(),
                     count => format!("{count} changes"),
                 },
-                Chosen::Step(at) => format!("{} of {}", at + 1, theatre.staging.steps.len()),
+                Chosen::Step(at) => {
+                    let step = theatre.staging.steps.get(*at);
+                    let words = step.map(|step| step_row(&theatre.staging, step).0).unwrap_or_default();
+                    format!("{} of {}: {words}", at + 1, theatre.staging.steps.len())
+                }
             };
             let body = Body::Staged(theatre.staging, chosen);
             let reader = Reader { title, text: "".into(), body, top: 0, laid: RefCell::default() };

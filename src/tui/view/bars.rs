@@ -80,6 +80,9 @@ pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
         bar.left("DRY RUN", theme.danger, 0);
         bar.left(format!("{} rehearsed", session.rehearsed()), theme.danger, 5);
     }
+    if state.agent.applies() {
+        bar.left("FOR REAL", theme.danger, 0);
+    }
     if let Some(words) = doing(state) {
         bar.left(words, theme.accent, 2);
     }

@@ -135,7 +135,7 @@ fn inset(state: &State, all: Rect) -> Rect {
 const LOWEST: u16 = 8;
 
 fn read(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
-    let hints = ["↑↓ page-up page-down move · esc back".to_owned(), "esc back".to_owned()];
+    let hints = ["↑↓ move · page-up/page-down page · esc back".to_owned(), "esc back".to_owned()];
     let frame = Frame { title: &reader.title, right: "", hints: &hints, listens: true, ..Frame::default() };
     let inside = frame.view(area, buffer, &state.theme);
     let lines = reader.lines(usize::from(inside.width).max(1), &state.theme);

@@ -1,11 +1,13 @@
 //! The first screen: what is talked to, where that came from, and what can be done. It never blocks.
 
+use crate::agent::Mode;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::trust;
 use crate::tui::state::State;
 use crate::tui::text::clean::clean;
 use crate::tui::text::width;
 use crate::tui::text::wrap::{Piece, Shape, wrap};
+use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -101,7 +103,7 @@ fn connection(state: &State, width: usize) -> Section {
         lines.extend(say(&[(words, theme.danger), (&commands, theme.text)], width, ""));
     } else if !connection.tour {
         let words = format!("{} mode: {}", mode.word(), mode.meaning());
-        lines.extend(say(&[(&words, theme.dim)], width, ""));
+        lines.extend(say(&[(&words, caution(mode, theme))], width, ""));
     }
     lines.extend(project(state, width));
     Section { lines, goes: 0 }
@@ -183,8 +185,9 @@ fn others(state: &State, width: usize) -> Section {
 /// The keys that lead everywhere else.
 fn keys(state: &State, width: usize) -> Section {
     let theme = &state.theme;
+    let mode = state.agent.policy.mode;
     let mut hints = vec![
-        (Scope::Composer, Action::Send, "sends what you write; nothing is changed or run without your yes"),
+        (Scope::Composer, Action::Send, sends(mode)),
         (Scope::Anywhere, Action::Palette, "every command"),
         (Scope::Anywhere, Action::Sessions, "go on with another session"),
         (Scope::Anywhere, Action::Help, "the keys that work now"),
@@ -192,6 +195,7 @@ fn keys(state: &State, width: usize) -> Section {
     if state.agent.is_dry_run() {
         hints[0].2 = "sends what you write; nothing real is changed, whatever is rehearsed";
     }
+    let careful = (!state.agent.is_dry_run()).then(|| caution(mode, theme));
     if state.connection.tour {
         hints.remove(0);
     } else {
@@ -206,10 +210,30 @@ fn keys(state: &State, width: usize) -> Section {
             let room = first.iter().map(|piece| width::width(&piece.text)).sum();
             let rest = vec![Piece::new(" ".repeat(room), theme.dim)];
             let shape = Shape { width, first, rest, verbatim: false };
-            lines.extend(wrap(&[Piece::new(words, theme.dim)], &shape).lines);
+            let style = careful.filter(|_| action == Action::Send).unwrap_or(theme.dim);
+            lines.extend(wrap(&[Piece::new(words, style)], &shape).lines);
         }
     }
     Section { lines, goes: 2 }
+}
+
+/// What sending does in this mode, as far as the person is asked before anything comes of it.
+fn sends(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Plan => "sends what you write; nothing is changed or run",
+        Mode::Ask => "sends what you write; nothing is changed or run without your yes",
+        Mode::Auto => "sends what you write; files are changed without asking, the rest asks",
+        Mode::Full => "sends what you write; what comes of it runs at once, without asking",
+    }
+}
+
+/// The look of what a mode does: the less is asked, the more it says so.
+fn caution(mode: Mode, theme: &Theme) -> Style {
+    match mode {
+        Mode::Plan | Mode::Ask => theme.dim,
+        Mode::Auto => theme.warning,
+        Mode::Full => theme.danger,
+    }
 }
 
 /// A paragraph in several styles behind a sign, its rows in one column.

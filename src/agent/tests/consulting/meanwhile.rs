@@ -73,7 +73,7 @@ fn r11_what_a_hook_may_spare_it_spares_unless_a_rule_asks_by_then() {
 #[test]
 fn r01_no_hook_lets_a_call_go_ahead_that_the_person_wants_to_decide_over() {
     let mut state = asking(1, false);
-    let calls = vec![("t".to_owned(), serde_json::json!({}))];
+    let calls = vec![ForReal { tool: "t".into(), arguments: serde_json::json!({}), changed: vec![] }];
     update(&mut state, Event::Offered(Offered { said: "apply it".into(), calls }));
     let turn = turn(&state);
     let intent = Ok(covered(Access::Write("a".into())));

@@ -174,6 +174,8 @@ impl Shape {
             Entry::Switched { profile, .. } => {
                 ("switched", if profile.is_some() { "another profile" } else { "" }.to_owned())
             }
+            Entry::Became { dry_run: true, .. } => ("became", "a dry run".to_owned()),
+            Entry::Became { dry_run: false, .. } => ("became", "real".to_owned()),
             // What is beneath another in turn counts for nothing.
             Entry::Beneath { .. } => ("beneath", String::new()),
         };

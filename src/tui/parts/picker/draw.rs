@@ -143,12 +143,14 @@ impl Picker {
             if picked {
                 buffer.set_style(line, style);
             }
+            let signed = row.signed;
             let sign = Span::styled(if picked { "❯ " } else { "  " }, style);
             let room = usize::from(line.width).saturating_sub(2);
             let mut spans = vec![sign];
             // The row of the cursor has one look: not every colour can be read on its ground.
             let dim = if picked { style } else { theme.dim };
-            spans.extend(columns(row, room, main, &mut filter, (style, dim), theme));
+            let row = columns(row, room, main, &mut filter, (style, dim), theme);
+            spans.extend(if signed && !picked { tinted(row, theme) } else { row });
             buffer.set_line(line.x, line.y, &Line::from(spans), line.width);
         }
     }
@@ -199,6 +201,44 @@ fn columns(
         spans.push(Span::styled(row.detail.clone(), dim));
     }
     spans
+}
+
+/// The spans of a row with the sign it begins with, and the counts it ends with, in the colours of what comes and goes.
+fn tinted(spans: Vec<Span<'static>>, theme: &Theme) -> Vec<Span<'static>> {
+    let role = |sign: &str| match sign.chars().next() {
+        Some('+') => Some(Style { bg: None, ..theme.added }),
+        Some('−') => Some(Style { bg: None, ..theme.removed }),
+        Some('~') => Some(theme.accent),
+        Some(_) | None => None,
+    };
+    let last = spans.len().saturating_sub(1);
+    let mut tinted = Vec::new();
+    for (at, span) in spans.into_iter().enumerate() {
+        let begins = span.content.len() - span.content.trim_start().len();
+        let (before, rest) = span.content.split_at(begins);
+        let counts: Vec<&str> = rest.split(' ').collect();
+        if at == 0
+            && let Some(style) = role(rest)
+        {
+            let sign = rest.chars().next().map_or(0, char::len_utf8);
+            tinted.extend([
+                Span::styled(before.to_owned(), span.style),
+                Span::styled(rest[..sign].to_owned(), style),
+                Span::styled(rest[sign..].to_owned(), span.style),
+            ]);
+        } else if at == last
+            && let [added, removed] = counts.as_slice()
+            && let (Some(added_look), Some(removed_look)) = (role(added), role(removed))
+        {
+            tinted.extend([
+                Span::styled(format!("{added} "), added_look),
+                Span::styled((*removed).to_owned(), removed_look),
+            ]);
+        } else {
+            tinted.push(span);
+        }
+    }
+    tinted
 }
 
 fn graphemes(text: &str) -> usize {

@@ -243,3 +243,36 @@ proptest! {
         prop_assert!(picker.current().is_none_or(|row| row < texts.len()));
     }
 }
+
+#[test]
+fn a_row_of_a_tree_that_was_found_has_its_whole_name_and_what_was_typed_is_marked_in_it() {
+    let rows = vec![
+        Row::new("src/").within(0, "src/").signed(),
+        Row::new("~ src/retry.rs").detail("+3 −1").within(1, "~ retry.rs").signed(),
+    ];
+    let mut picker = Picker::new("rehearsed", "", rows);
+    let shown = shows(&picker, 60, 12);
+    assert!(shown.contains("❯ src/") && shown.contains("    ~ retry.rs"), "{shown}");
+    let theme = crate::tui::theme::Themes::bundled().all[0].clone();
+    let drawn = |picker: &Picker| {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 12));
+        picker.view(buffer.area, &mut buffer, &theme);
+        buffer
+    };
+    let coloured = |picker: &Picker, text: &str| {
+        let buffer = drawn(picker);
+        let cell = buffer.content.iter().find(|cell| cell.symbol() == text).unwrap();
+        Some(cell.fg)
+    };
+    assert_eq!(coloured(&picker, "+"), theme.added.fg);
+    assert_eq!(coloured(&picker, "−"), theme.removed.fg);
+    assert_eq!(coloured(&picker, "~"), theme.accent.fg);
+    press(&mut picker, "r e t r y");
+    let shown = shows(&picker, 60, 12);
+    assert!(shown.contains("❯ ~ src/retry.rs") && !shown.contains("❯ src/"), "{shown}");
+    let looked_for = |cell: &&ratatui::buffer::Cell| Some(cell.fg) == theme.found.fg;
+    let marked: String = drawn(&picker).content.iter().filter(looked_for).map(|cell| cell.symbol()).collect();
+    assert_eq!(marked, "retry");
+    (0..5).for_each(|_| drop(press(&mut picker, "backspace")));
+    assert!(shows(&picker, 60, 12).contains("    ~ retry.rs"), "the tree is there again");
+}

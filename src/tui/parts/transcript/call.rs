@@ -2,6 +2,7 @@
 
 use super::{Ground, cache::Outsides, entry::plain, how_long, how_much::how_much, sub_agent};
 use crate::chat::session::Call;
+use crate::chat::tool::bad_end;
 use crate::chat::{
     Answer, By, CallId, Decision, Diff, Entry, Giver, Outcome, Preview, Questions, Source, Staged, Status,
 };
@@ -16,6 +17,8 @@ use std::time::Duration;
 const SHORT: usize = 12;
 /// So many lines of output are shown in place; the reader shows all.
 const OUTPUT: usize = 200;
+/// A path has so many cells, or the counts behind it are left out.
+const SHORTEST: usize = 6;
 /// The column behind the tool's name, where it is short enough.
 const NAME: usize = 12;
 
@@ -91,9 +94,7 @@ fn came_about(outcome: &Outcome) -> bool {
 /// How a command ended that ran, but not to a good end: what its outcome says last.
 fn ended_badly<'a>(call: &Call, outcome: &'a Outcome) -> Option<&'a str> {
     let (Outcome::Done(text) | Outcome::Rehearsed(text)) = outcome else { return None };
-    let last = text.lines().next_back().filter(|last| *last != "exit 0")?;
-    let ends = ["exit ", "stopped ", "killed by ", "ended, "];
-    (is_command(call) && ends.iter().any(|begins| last.starts_with(begins))).then_some(last)
+    if is_command(call) { bad_end(text) } else { None }
 }
 
 fn inner(ground: &Ground<'_>) -> usize {
@@ -109,25 +110,24 @@ pub fn line(
 ) -> Line<'static> {
     let theme = ground.theme;
     let ended = ended_badly(call, outcome);
+    let ran = staged.is_none_or(Staged::is_ran);
     let (mark, style) = match outcome {
-        Outcome::Done(_) if ended.is_some() => ("✗", theme.warning),
-        Outcome::Done(_) => ("✓", theme.success),
         Outcome::Failed(_) => ("✗", theme.danger),
+        // Where it ran stands in words.
+        Outcome::Done(_) | Outcome::Rehearsed(_) if ended.is_some() && ran => ("✗", theme.danger),
+        Outcome::Done(_) => ("✓", theme.success),
         Outcome::Refused(_) => ("⊘", theme.warning),
         Outcome::Rehearsed(_) => (staged.map_or("◇", Staged::mark), theme.accent),
         Outcome::Interrupted(_) => ("■", theme.warning),
     };
     let mut summary = call.shown.as_ref().map_or_else(String::new, |shown| shown.summary.clone());
-    if let Some(diff) = edit(call) {
-        summary.push_str(&format!(" +{} −{}", diff.added, diff.removed));
-    }
     let why = outcome.text().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let said = match outcome {
         Outcome::Refused(_) if no == Some("") => "you said no".to_owned(),
         Outcome::Refused(_) if no.is_some() => format!("you said no: {}", no.unwrap_or_default()),
         Outcome::Done(_) => String::new(),
         // What a file tool does is done in the layer, where there is no stage for commands too.
-        Outcome::Rehearsed(_) if edit(call).is_some() && staged == Some(&Staged::Ran) => {
+        Outcome::Rehearsed(_) if edit(call).is_some() && staged.is_some_and(Staged::is_ran) => {
             "written to the layer alone".to_owned()
         }
         Outcome::Rehearsed(_) => {
@@ -146,19 +146,41 @@ pub fn line(
     let much = how_much(call, outcome);
     let right = [ended, much.as_deref(), Some(took.as_str())].into_iter().flatten();
     let took = right.filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" · ");
-    if matches!(outcome, Outcome::Rehearsed(_)) {
+    let name = width::width(&clean::one_line(&call.call.name)).max(NAME);
+    let right = match width::width(&took) {
+        cells if name + cells + 17 > ground.width => 0,
+        cells => cells + usize::from(cells > 0),
+    };
+    let room = ground.width.saturating_sub(name + right + 5);
+    if let Some(diff) = edit(call) {
+        summary = of_file(&summary, diff, room);
+    } else if matches!(outcome, Outcome::Rehearsed(_)) {
         // How it came about is read, however long the command is; why it did not otherwise is in the record.
         let brief =
             said.split(';').next().map_or(0, |brief| width::width(brief) + usize::from(brief != said));
-        let name = width::width(&clean::one_line(&call.call.name)).max(NAME);
-        let room = ground.width.saturating_sub(name + brief + width::width(&took) + 9);
+        let room = room.saturating_sub(brief + 3);
         summary = width::fit(&clean::one_line(&summary), room).into_owned();
     }
-    if !said.is_empty() {
+    // Its mark says so too.
+    let fits = width::width(&summary) + width::width(&said) + 3 <= room;
+    if !said.is_empty() && (fits || edit(call).is_none() || !came_about(outcome)) {
         let dot = if summary.is_empty() { "" } else { " · " };
         summary = format!("{summary}{dot}{said}");
     }
     row(ground.width, (mark, style), &call.call.name, &summary, &took, (theme.text, theme.dim))
+}
+
+/// A file's path and how many lines change in it, in so many cells. A number that is cut is another number, and a file is
+/// known by the end of its path.
+fn of_file(path: &str, diff: &Diff, cells: usize) -> String {
+    let path = clean::one_line(path);
+    for counts in [format!(" +{} −{}", diff.added, diff.removed), String::new()] {
+        let room = cells.saturating_sub(width::width(&counts));
+        if room >= width::width(&path).min(SHORTEST) || counts.is_empty() {
+            return format!("{}{counts}", width::fit_end(&path, room));
+        }
+    }
+    String::new()
 }
 
 /// One line of a call, whatever its state. Never wider than `cells`: what matters least goes first.

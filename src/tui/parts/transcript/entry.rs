@@ -1,7 +1,7 @@
 //! One entry of a session as lines. It depends on the entry and what came before it, which never change.
 
 use super::{Ground, cache::Outsides, call};
-use crate::chat::{Decision, Ending, Entry, Tally};
+use crate::chat::{Decision, Ending, Entry, SessionId, Tally};
 use crate::tui::parts::status::tokens;
 use crate::tui::text::wrap::{Shape, wrap};
 use crate::tui::text::{Page, Piece, clean, links};
@@ -99,6 +99,10 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
             let model = if model.is_empty() { "the server's own model" } else { model };
             let of = profile.as_ref().map(|profile| format!(" of {profile}")).unwrap_or_default();
             plain(&format!("{model}{of} answers from here on"), ground.theme.dim, ground.width, "")
+        }
+        Entry::Became { dry_run, of } => {
+            let style = if *dry_run { ground.theme.accent } else { ground.theme.danger };
+            plain(&became(*dry_run, of), style, ground.width, "— ")
         }
         Entry::Compacted { summary, pinned, tokens, .. } => {
             compacted(ground, (summary, pinned), *tokens, toggled, outside)
@@ -214,6 +218,7 @@ pub fn ends_in_row(ground: &Ground<'_>, entries: &[Entry]) -> bool {
         | Entry::Ended { .. }
         | Entry::FellBack { .. }
         | Entry::Switched { .. }
+        | Entry::Became { .. }
         | Entry::Compacted { .. } => true,
     };
     let last = entries.iter().rev().find(shown);
@@ -243,7 +248,8 @@ fn is_row(ground: &Ground<'_>, entry: &Entry) -> bool {
         | Entry::Consulted { .. }
         | Entry::FellBack { .. }
         | Entry::Beneath { .. }
-        | Entry::Switched { .. } => false,
+        | Entry::Switched { .. }
+        | Entry::Became { .. } => false,
     }
 }
 
@@ -253,9 +259,24 @@ fn says_why_already(ground: &Ground<'_>, index: usize) -> bool {
     matches!(before.last(), Some(Entry::Replied { incomplete: Some(_), .. }))
 }
 
+/// From where on a copy is for real, or none of it is.
+fn became(dry_run: bool, of: &SessionId) -> String {
+    match dry_run {
+        true => format!(
+            "From here on this is a dry run: nothing real is touched. What it was made of is kept: aye --resume {of}"
+        ),
+        false => {
+            format!("From here on this is for real, in a copy. The dry run is kept: aye --resume {of}")
+        }
+    }
+}
+
 /// What a turn of a dry run came to, where it ends.
 fn rehearsed(ground: &Ground<'_>, index: usize) -> Page {
     let tally = Tally::of_turn(ground.agent.session.entries(), index);
+    if tally.calls == 0 {
+        return Page::default();
+    }
     let style = if tally.outside > 0 { ground.theme.danger } else { ground.theme.dim };
     plain(&tally.words(), style, ground.width, "— ")
 }

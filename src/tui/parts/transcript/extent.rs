@@ -71,6 +71,7 @@ fn measure(entry: &Entry) -> Measure {
         | Entry::Consulted { .. }
         | Entry::FellBack { .. }
         | Entry::Switched { .. }
+        | Entry::Became { .. }
         | Entry::Ended { ending: Ending::Failed(_) } => Measure { lines: 1, bytes: 0 },
         Entry::Planned { .. }
         | Entry::Asked { .. }

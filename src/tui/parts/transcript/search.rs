@@ -91,7 +91,8 @@ fn text(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
         | Entry::Titled { .. }
         | Entry::TakenBack { .. }
         | Entry::Beneath { .. }
-        | Entry::Switched { .. } => ("", ""),
+        | Entry::Switched { .. }
+        | Entry::Became { .. } => ("", ""),
     };
     // A word may have a colour in its middle.
     [first, second].into_iter().filter(|text| !text.is_empty()).map(escape::plain)

@@ -190,6 +190,7 @@ pub fn talk(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsi
             | Entry::TakenBack { .. }
             | Entry::Titled { .. }
             | Entry::Switched { .. }
+            | Entry::Became { .. }
             | Entry::Beneath { .. } => {}
         }
     }

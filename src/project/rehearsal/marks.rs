@@ -1,0 +1,141 @@
+//! What a command changed in a layer: what its paths looked like before it, compared with how they look now.
+
+use super::Rehearsal;
+use super::layer::{self, Above};
+use crate::project::Reader;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// How the paths of a layer look, without a byte of them read.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Marks(BTreeMap<PathBuf, Mark>);
+
+/// How one path looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Mark {
+    /// Nothing is seen there.
+    Gone,
+    /// A folder. What is in it has marks of its own, so its times count for nothing.
+    Folder { hides: bool, mode: u32 },
+    /// Anything else: its inode, mode, size, and the times of its bytes and of all else.
+    Other(u64, u32, u64, (i64, i64), (i64, i64)),
+}
+
+/// Paths that are told of one command; what is beyond them is in the layer like the rest.
+const MOST: usize = 64;
+
+impl Rehearsal {
+    /// How the layer looks now.
+    pub fn marks(&self) -> Marks {
+        let mut marks = BTreeMap::new();
+        let mut folders = vec![PathBuf::new()];
+        while let Some(folder) = folders.pop() {
+            for name in layer::names(&self.upper.join(&folder)) {
+                let path = folder.join(name);
+                let mark = match layer::look(&self.upper.join(&path)) {
+                    Above::Unsaid => continue,
+                    Above::Gone => Mark::Gone,
+                    Above::Folder { hides, meta } => {
+                        folders.push(path.clone());
+                        Mark::Folder { hides, mode: meta.mode() }
+                    }
+                    Above::Other(meta) => other(&meta),
+                };
+                marks.insert(path, mark);
+            }
+        }
+        Marks(marks)
+    }
+
+    /// The paths of the project that changed in the layer since, sorted, of a folder that came or went the folder alone,
+    /// and of very many the first. A folder that the layer has only for what is in it did not change.
+    pub fn changed_since(&self, before: &Marks) -> Vec<PathBuf> {
+        let now = self.marks();
+        let paths: BTreeSet<&PathBuf> = before.0.keys().chain(now.0.keys()).collect();
+        let mut changed: Vec<PathBuf> = Vec::new();
+        // The last folder of which all that is in it came or went along.
+        let mut whole: Option<&Path> = None;
+        for path in paths {
+            let (was, is) = (before.0.get(path), now.0.get(path));
+            if was == is || whole.is_some_and(|whole| path.starts_with(whole)) {
+                continue;
+            }
+            match (was, is) {
+                (None, Some(Mark::Folder { hides: false, mode })) => {
+                    match self.root().join(path).symlink_metadata() {
+                        Ok(real) if real.is_dir() && real.mode() == *mode => continue,
+                        Ok(real) if real.is_dir() => {}
+                        Ok(_) | Err(_) => whole = Some(path),
+                    }
+                }
+                (Some(Mark::Folder { .. }), None | Some(Mark::Gone)) => whole = Some(path),
+                (_, _) => {}
+            }
+            changed.push(path.clone());
+            if changed.len() == MOST {
+                break;
+            }
+        }
+        changed
+    }
+}
+
+fn other(meta: &Metadata) -> Mark {
+    let bytes = (meta.mtime(), meta.mtime_nsec());
+    Mark::Other(meta.ino(), meta.mode(), meta.len(), bytes, (meta.ctime(), meta.ctime_nsec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::disk::Disk;
+    use std::fs;
+    use std::sync::Arc;
+
+    #[test]
+    fn r30_what_changed_since_is_what_came_what_went_and_what_is_another_and_nothing_else() {
+        let place = tempfile::tempdir().unwrap();
+        let project = place.path().join("project");
+        fs::create_dir_all(project.join("src")).unwrap();
+        fs::write(project.join("src/a"), "one").unwrap();
+        let disk = Arc::new(Disk::new(&project.canonicalize().unwrap()).unwrap());
+        let layer = Rehearsal::new(disk, place.path().join("layer"));
+        let upper = layer.upper.clone();
+        let since = |change: &dyn Fn()| -> Vec<String> {
+            let before = layer.marks();
+            change();
+            let changed = layer.changed_since(&before);
+            changed.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(since(&|| ()), [""; 0]);
+        // The layer has the folder for the sake of the file alone.
+        let copied_up = || {
+            fs::create_dir_all(upper.join("src")).unwrap();
+            fs::write(upper.join("src/a"), "two").unwrap();
+        };
+        assert_eq!(since(&copied_up), ["src/a"]);
+        let same_size = || {
+            fs::remove_file(upper.join("src/a")).unwrap();
+            fs::write(upper.join("src/a"), "ten").unwrap();
+        };
+        assert_eq!(since(&same_size), ["src/a"]);
+        let made = || {
+            fs::create_dir_all(upper.join("new/deep")).unwrap();
+            fs::write(upper.join("new/deep/x"), "").unwrap();
+            fs::write(upper.join("new.txt"), "").unwrap();
+        };
+        assert_eq!(since(&made), ["new", "new.txt"]);
+        assert_eq!(since(&|| fs::write(upper.join("new/y"), "").unwrap()), ["new/y"]);
+        let goes = || {
+            fs::remove_dir_all(upper.join("new")).unwrap();
+            fs::remove_file(upper.join("src/a")).unwrap();
+            let kind = rustix::fs::FileType::CharacterDevice;
+            rustix::fs::mknodat(rustix::fs::CWD, upper.join("src/a"), kind, 0o600.into(), 0).unwrap();
+        };
+        assert_eq!(since(&goes), ["new", "src/a"]);
+        let many = || (0..200).for_each(|n| fs::write(upper.join(format!("m{n:03}")), "").unwrap());
+        assert_eq!(since(&many).len(), MOST);
+    }
+}
