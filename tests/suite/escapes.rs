@@ -1,5 +1,6 @@
 //! Commands that try to get out of the sandbox, by the real program: nothing outside changes, nobody is reached.
 
+use crate::support::kept::copied;
 use crate::support::part_of;
 use crate::support::program::{nobody_elses_sleep, none_sleeps};
 use aye::chat::{CommandLine, Openings, Walls};
@@ -275,7 +276,7 @@ async fn r22_what_a_walled_command_leaves_ends_with_it() {
     if !is_there() {
         return;
     }
-    let (place, seconds) = (Place::new(), nobody_elses_sleep(3));
+    let (place, seconds) = (Place::new(), nobody_elses_sleep());
     let command = format!(
         "sleep {seconds} & nohup sleep {seconds} > /dev/null 2>&1 & setsid sleep {seconds} & (setsid sh -c 'sleep {seconds}' &); \
          kill -9 $PPID; echo done; exit 4"
@@ -401,12 +402,9 @@ fn r25_an_ordinary_user_gets_no_further_than_root() {
         return;
     }
     let place = tempfile::tempdir().unwrap();
-    let copied = |from: &Path, name: &str| {
-        let to = place.path().join(name);
-        std::fs::copy(from, &to).unwrap();
-        to
-    };
-    let (suite, program) = (copied(&std::env::current_exe().unwrap(), "suite"), copied(&aye(), "aye"));
+    let [suite, program] = ["suite", "aye"].map(|name| place.path().join(name));
+    copied(&std::env::current_exe().unwrap(), &suite);
+    copied(&aye(), &program);
     let home = place.path().join("home");
     std::fs::create_dir(&home).unwrap();
     for path in [place.path(), &home] {
