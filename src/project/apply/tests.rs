@@ -65,6 +65,7 @@ fn every_kind_of_change_is_made_with_its_mode_whatever_its_name() {
     let odd = OsStr::from_bytes(b"odd \xff\nname");
     fs::write(root.join("text"), "one\n").unwrap();
     fs::write(root.join("mode"), "same\n").unwrap();
+    fs::set_permissions(root.join("mode"), fs::Permissions::from_mode(0o644)).unwrap();
     fs::write(root.join("gone"), "x").unwrap();
     fs::write(root.join("to-link"), "x").unwrap();
     symlink("a", root.join("link")).unwrap();
