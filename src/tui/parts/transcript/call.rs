@@ -1,5 +1,6 @@
 //! A call that came to its end: one line, or opened, with its arguments, its difference and its output.
 
+use super::verdict::verdict;
 use super::{Ground, cache::Outsides, entry::plain, how_long, how_much::how_much, sub_agent};
 use crate::chat::session::Call;
 use crate::chat::tool::bad_end;
@@ -8,7 +9,7 @@ use crate::chat::{
 };
 use crate::tui::text::output::Shown;
 use crate::tui::text::wrap::{Shape, wrap};
-use crate::tui::text::{Page, Piece, clean, diff, links, output, width};
+use crate::tui::text::{Page, Piece, clean, diff, links, output, reveal, width};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
@@ -121,11 +122,7 @@ pub fn line(
         Outcome::Interrupted(_) => ("■", theme.warning),
     };
     let mut summary = call.shown.as_ref().map_or_else(String::new, |shown| shown.summary.clone());
-    let why = outcome.text().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let said = match outcome {
-        Outcome::Refused(_) if no == Some("") => "you said no".to_owned(),
-        Outcome::Refused(_) if no.is_some() => format!("you said no: {}", no.unwrap_or_default()),
-        Outcome::Done(_) => String::new(),
         // What a file tool does is done in the layer, where there is no stage for commands too.
         Outcome::Rehearsed(_) if edit(call).is_some() && staged.is_some_and(Staged::is_ran) => {
             "written to the layer alone".to_owned()
@@ -133,7 +130,10 @@ pub fn line(
         Outcome::Rehearsed(_) => {
             staged.map_or_else(|| "rehearsed, nothing was changed".to_owned(), Staged::words)
         }
-        Outcome::Failed(_) | Outcome::Refused(_) | Outcome::Interrupted(_) => why.to_owned(),
+        Outcome::Failed(why) => {
+            why.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned()
+        }
+        Outcome::Done(_) | Outcome::Refused(_) | Outcome::Interrupted(_) => String::new(),
     };
     let took = match took_ms {
         0 => String::new(),
@@ -146,24 +146,37 @@ pub fn line(
     let much = how_much(call, outcome);
     let right = [ended, much.as_deref(), Some(took.as_str())].into_iter().flatten();
     let took = right.filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" · ");
+    // What became of it is read, however long the command is; why it did not otherwise is in the record.
+    let said = clean::one_line(&said);
+    summary = reveal::one_line(&summary);
     let name = width::width(&clean::one_line(&call.call.name)).max(NAME);
-    let right = match width::width(&took) {
-        cells if name + cells + 17 > ground.width => 0,
-        cells => cells + usize::from(cells > 0),
+    let room = ground.width.saturating_sub(name + width::width(&took) + 9);
+    let brief = match outcome {
+        Outcome::Rehearsed(_) => {
+            said.split(';').next().map_or(0, |brief| width::width(brief) + usize::from(brief != said))
+        }
+        _ => width::width(&said).min(room / 2),
     };
-    let room = ground.width.saturating_sub(name + right + 5);
-    if let Some(diff) = edit(call) {
-        summary = of_file(&summary, diff, room);
-    } else if matches!(outcome, Outcome::Rehearsed(_)) {
-        // How it came about is read, however long the command is; why it did not otherwise is in the record.
-        let brief =
-            said.split(';').next().map_or(0, |brief| width::width(brief) + usize::from(brief != said));
-        let room = room.saturating_sub(brief + 3);
-        summary = width::fit(&clean::one_line(&summary), room).into_owned();
-    }
-    // Its mark says so too.
-    let fits = width::width(&summary) + width::width(&said) + 3 <= room;
-    if !said.is_empty() && (fits || edit(call).is_none() || !came_about(outcome)) {
+    let took = match verdict(outcome, no) {
+        Some(words) => {
+            let words = clean::one_line(&words);
+            let most = (room / 2).max(room.saturating_sub(width::width(&summary)));
+            let dot = if took.is_empty() { "" } else { " · " };
+            format!("{}{dot}{took}", width::fit(&words, most))
+        }
+        None => took,
+    };
+    let diff = edit(call);
+    let cells = beside(ground.width, name, &took);
+    // A file's mark says too where it was written; why it was not is said in any case.
+    let says = !said.is_empty() && (diff.is_none() || !came_about(outcome));
+    summary = match diff {
+        Some(diff) if says => of_file(&summary, diff, cells.saturating_sub(brief + 3)),
+        Some(diff) => of_file(&summary, diff, cells),
+        None if says => width::fit(&summary, room.saturating_sub(brief)).into_owned(),
+        None => summary,
+    };
+    if says || !said.is_empty() && width::width(&summary) + width::width(&said) + 3 <= cells {
         let dot = if summary.is_empty() { "" } else { " · " };
         summary = format!("{summary}{dot}{said}");
     }
@@ -173,14 +186,22 @@ pub fn line(
 /// A file's path and how many lines change in it, in so many cells. A number that is cut is another number, and a file is
 /// known by the end of its path.
 fn of_file(path: &str, diff: &Diff, cells: usize) -> String {
-    let path = clean::one_line(path);
     for counts in [format!(" +{} −{}", diff.added, diff.removed), String::new()] {
         let room = cells.saturating_sub(width::width(&counts));
-        if room >= width::width(&path).min(SHORTEST) || counts.is_empty() {
-            return format!("{}{counts}", width::fit_end(&path, room));
+        if room >= width::width(path).min(SHORTEST) || counts.is_empty() {
+            return format!("{}{counts}", width::fit_end(path, room));
         }
     }
     String::new()
+}
+
+/// The cells of a row that are left for its words beside a name of so many and what stands at the right.
+fn beside(cells: usize, name: usize, right: &str) -> usize {
+    let right = match width::width(right) {
+        right if name + right + 17 > cells => 0,
+        right => right + usize::from(right > 0),
+    };
+    cells.saturating_sub(name + right + 5)
 }
 
 /// One line of a call, whatever its state. Never wider than `cells`: what matters least goes first.
@@ -193,7 +214,9 @@ pub fn row(
     (text, dim): (Style, Style),
 ) -> Line<'static> {
     let name = clean::one_line(name);
-    let summary = clean::one_line(summary);
+    let summary = reveal::one_line(summary);
+    let right = clean::one_line(right);
+    let right = right.as_ref();
     let name = width::fit(&name, cells.saturating_sub(4)).into_owned();
     let gap = NAME.saturating_sub(width::width(&name)) + 1;
     let used = 4 + width::width(&name) + gap;
