@@ -76,6 +76,8 @@
 //!   are the ledger of these ([`chat::Ledger`]): the same call on the same stage is not made up twice.
 //! - What was rehearsed is applied by calls that no model makes ([`agent::Offered`]), in a copy of the session that is for
 //!   real: cards, walls, conflicts and the record are those of any call. The tool that does it is offered to nobody.
+//! - What a command changed on the stage is kept with its result ([`chat::Staged`]): the card that would run it for real says
+//!   which of that is applied already. That a copy is for real from some point on is an entry of its own (`Entry::Became`).
 //! - The layer of a dry run has the form of the kernel's overlay ([`project::rehearsal`]): the file tools read and write it
 //!   by themselves, and the kernel mounts the same folders for commands. A lock on it keeps the two apart.
 //! - The first process of a stage is a guard that set the stage from within; the kernel ends what is left there with it.

@@ -224,9 +224,10 @@ fn preview(change: &Change, told: &Altered, below: &[Change]) -> Preview {
     }
 }
 
-/// What lines do not show, before it is so.
+/// What lines do not show, in words that hold before it is done and after.
 fn notes(told: &Altered) -> impl Iterator<Item = String> {
-    told.notes.iter().map(|note| if note == "deleted" { "will be deleted".to_owned() } else { note.clone() })
+    let deletes = if told.folder { "deletes the folder" } else { "deletes the file" };
+    told.notes.iter().map(|note| if note == "deleted" { deletes.to_owned() } else { note.clone() })
 }
 
 fn destroys(change: &Change, below: &[Change], at: &Located) -> Option<String> {

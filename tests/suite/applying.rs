@@ -300,7 +300,7 @@ fn r30_what_a_command_changed_is_applied_once_and_doing_it_again_needs_a_capital
     say(&mut program, "/rehearsal apply");
     let screen = program.until_asked("apply: delete old.txt?");
     assert!(screen.contains("FOR REAL") && !screen.contains("DRY RUN"), "{screen}");
-    assert!(screen.contains("will be deleted"), "{screen}");
+    assert!(screen.contains("deletes the file"), "{screen}");
     program.keys("Y");
     program.until_asked("apply: make beside?");
     program.keys("n");

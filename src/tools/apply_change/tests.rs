@@ -127,7 +127,7 @@ async fn what_goes_says_so_and_a_folder_takes_along_what_is_in_it_and_nothing_el
     scene.deletes("old");
     let plan = scene.plan(json!({ "path": "x" })).unwrap();
     let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
-    assert_eq!(diff.note.as_deref(), Some("will be deleted"), "it is not yet");
+    assert_eq!(diff.note.as_deref(), Some("deletes the file"), "it is not yet gone");
     assert_eq!((plan.title.as_str(), plan.destroys.as_deref()), ("apply: delete x?", Some("deletes x")));
     scene.act(&plan).await.unwrap();
     let plan = scene.plan(json!({ "path": "old" })).unwrap();
