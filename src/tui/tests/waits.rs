@@ -59,7 +59,7 @@ fn r18_one_of_three_is_looked_at_and_answered_alone() {
 │ echo 0                                                                       │
 │                                                                              │
 │                                                                              │
-╰─ enter its card · space tick · t all · n no to it · m because · esc back ────╯
+╰─ ↑↓ move · enter card · space tick · t all · n no · m because · esc back ────╯
  waits for you · 1 of 3 · ask mode                                      f1 help
 "#);
     screen.waits(600);
@@ -201,7 +201,7 @@ fn two_hundred_calls_are_listed_and_reached_in_a_small_terminal() {
 │ echo 199                                                 │
 │                                                          │
 │                                                          │
-╰─ enter card · n no to it · m because · esc back ─────────╯
+╰─ enter card · space tick · n no · m because · esc back ──╯
  waits for you · 1 of 200 · ask mode                f1 help
 "#);
     screen.presses("enter");
