@@ -43,7 +43,8 @@ pub fn copy(old: &Path, new: &Path) -> Result<(), (PathBuf, io::Error)> {
     Ok(())
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 pub mod tests {
     use super::*;
     use crate::project::{ordinary, rehearsal::empty};

@@ -49,9 +49,7 @@ fn parent<'a>(real: &'a Path, shown: &Path, make: Option<&Path>) -> Result<(Way,
     let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
         return Err(failed(Errno::INVAL));
     };
-    let way = way(folder, make).map_err(failed)?;
-    held::sweep(&way.folder);
-    Ok((way, name))
+    Ok((way(folder, make).map_err(failed)?, name))
 }
 
 /// Sets the mode alone. The file is opened as a mere place: one that may not even be read can be made readable.
@@ -87,6 +85,7 @@ const PLACE: OFlags = OFlags::RDONLY;
 fn take_away(real: &Path, shown: &Path, before: &Node) -> Result<(), Error> {
     let failed = |errno| whole::error(errno, shown);
     let (way, name) = parent(real, shown, None)?;
+    held::sweep(&way.folder);
     let folder = &way.folder;
     if matches!(before, Node::Folder { .. }) {
         return unlinkat(folder, name, AtFlags::REMOVEDIR).map_err(failed);
@@ -115,6 +114,7 @@ fn marks(node: &Node) -> Option<&[u8]> {
 /// Makes a folder or a link where nothing is.
 fn put_new(root: &Path, real: &Path, shown: &Path, after: &Node) -> Result<(), Error> {
     let (way, name) = parent(real, shown, Some(root))?;
+    held::sweep(&way.folder);
     let built = build(&way.folder, name, after).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists => Error::Changed(shown.to_owned()),
         _ => Error::io(shown, source),
@@ -130,6 +130,7 @@ fn put_new(root: &Path, real: &Path, shown: &Path, after: &Node) -> Result<(), E
 fn put_in_place(real: &Path, shown: &Path, before: &Node, after: &Node) -> Result<(), Error> {
     let failed = |source| Error::io(shown, source);
     let (way, name) = parent(real, shown, None)?;
+    held::sweep(&way.folder);
     let folder = &way.folder;
     let kind = |node: &Node| match node {
         Node::Folder { .. } => AtFlags::REMOVEDIR,
