@@ -3,6 +3,7 @@
 mod danger;
 mod git;
 mod options;
+mod place;
 mod programs;
 mod refused;
 pub mod scripts;
