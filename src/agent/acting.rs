@@ -240,14 +240,12 @@ pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: 
     match decision {
         Decision::Edited(arguments) => return editing::begin(desk, id, arguments, by),
         Decision::Once | Decision::Always(_) if early => {
-            desk.state.repeats.allow(&call);
             ahead::kept(desk, id, plan, decision, by);
             return advance(desk);
         }
         Decision::Deny(_) => return refused(desk, id, decision, by),
-        Decision::Once | Decision::Always(_) => {}
+        Decision::Once | Decision::Always(_) => desk.state.repeats.allow(&call),
     }
-    desk.state.repeats.allow(&call);
     (desk.state.brought, desk.state.listed) = (None, false);
     let sha256 = digest(&call, &plan);
     desk.keep(Entry::Decided { call: id.clone(), decision, by, sha256 });

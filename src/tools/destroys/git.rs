@@ -74,7 +74,7 @@ pub(super) fn by(words: &[&str], ground: &Ground<'_>) -> Option<String> {
         "branch" if flag("-D", 'D') || (flag("--delete", 'd') && flag("--force", 'f')) => {
             Some(format!("deletes the branch {}, merged or not (git branch -D)", named(rest)))
         }
-        "rm" if flag("--force", 'f') && !(has("--cached") && !undone(rest, "cached")) => {
+        "rm" if flag("--force", 'f') && (!has("--cached") || undone(rest, "cached")) => {
             Some(format!("deletes {} with what is not committed (git rm -f)", named(rest)))
         }
         "worktree" if first == Some("remove") && flag("--force", 'f') => {
