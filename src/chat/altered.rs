@@ -145,7 +145,8 @@ impl Staging {
     }
 
     /// As JSON: fields that are added to, never renamed. `changes` (each with `path`, `did`, `folder`, `diff`, `notes`,
-    /// `conflict`), `calls` (each with `tool`, `arguments`, `summary`, `command`, `staged`, `would_ask`, `result`).
+    /// `conflict`), `calls` (each with `tool`, `arguments`, `summary`, `command`, `staged`, `simulated`, `would_ask`,
+    /// `result`).
     pub fn json(&self) -> Value {
         let step = |step: &Played| {
             json!({

@@ -21,7 +21,7 @@ pub use lock::hold;
 pub use origins::Fingerprint;
 
 use super::disk::Disk;
-use super::{Error, Found, Located, Reader, Writer, path, whole};
+use super::{Error, Found, Kind, Located, Reader, Writer, path, whole};
 use crate::chat::Digest;
 use layer::Spot;
 use std::collections::HashMap;
@@ -125,6 +125,10 @@ impl Reader for Rehearsal {
 
     fn exists(&self, at: &Located) -> bool {
         self.meta(at).is_some()
+    }
+
+    fn kind(&self, at: &Located) -> Option<Kind> {
+        self.meta(at).map(|meta| Kind::of(&meta))
     }
 
     fn names(&self, at: &Located) -> Result<Vec<String>, Error> {

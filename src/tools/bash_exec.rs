@@ -137,7 +137,8 @@ impl Tool for BashExec {
             Commands::Told(why) => why.clone(),
             Commands::OnStage(shell) => match shell.run(line, &*stage.progress).await {
                 Ok(ran) => {
-                    let hint = on_stage(line, &ran, shell.is_full()).unwrap_or_default();
+                    let hint = on_stage(line, &ran, shell.is_full()).filter(|_| !stage.untold);
+                    let hint = hint.unwrap_or_default();
                     return Ok(Rehearsed::Ran(self.told(&ran, line.seconds) + &hint));
                 }
                 Err(project::Error::Unstaged(why)) => why.to_string().into(),
@@ -147,6 +148,9 @@ impl Tool for BashExec {
         let why = format!("Commands do not run in this dry run ({why}).");
         Ok(match plan.access {
             // What is made up about files would be belied by the next look at them.
+            Access::Read(_) if stage.untold => Rehearsed::Told(
+                "No command can be run here. read_file, list_files and search_text look at files.".to_owned(),
+            ),
             Access::Read(_) => Rehearsed::Told(format!(
                 "{} {why} read_file, list_files and search_text see what was rehearsed.",
                 super::would_have("bash_exec", plan)

@@ -5,8 +5,9 @@ use crate::support::kept::session;
 use crate::support::often;
 use crate::support::person::Person;
 use crate::support::program::{Program, Setup};
-use crate::support::talking::{runs, say, says};
+use crate::support::talking::{calls_after, runs, say, says};
 use aye::chat::Entry;
+use std::time::Duration;
 
 const RIGHT: &str = "\x1b[C";
 const DOWN: &str = "\x1b[B";
@@ -215,6 +216,34 @@ fn r12_a_broken_rule_makes_everything_ask_in_every_mode_and_its_line_is_said() {
         "{said}"
     );
     assert_eq!(code, 2);
+}
+
+#[test]
+fn r12_a_deny_through_a_link_follows_it_while_the_program_runs() {
+    let reads =
+        |path: &str| calls_after(Duration::ZERO, &[("read_file", serde_json::json!({ "path": path }))]);
+    let person =
+        Person::new(vec![reads("releases/3/a.txt"), reads("releases/4/a.txt"), says("As you like.")])
+            .with_rules("[[rule]]\nsays = \"deny\"\npath = \"current/**\"\n");
+    for release in ["3", "4"] {
+        let folder = person.project().join("releases").join(release);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("a.txt"), "secret").unwrap();
+    }
+    let link = person.project().join("current");
+    std::os::unix::fs::symlink("releases/3", &link).unwrap();
+    let (said, _, code) = person.told(&["rules", "check"]);
+    assert_eq!((said.trim(), code), ("1 rule, and nothing is wrong with it", 0));
+    let (listed, _, _) = person.told(&["rules", "list", "--json"]);
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+    let mut program = person.start(&["--mode", "ask"]);
+    program.until("You talk to");
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink("releases/4", &link).unwrap();
+    say(&mut program, "go");
+    program.until("As you like.");
+    let verdicts: Vec<String> = verdicts_in(&person).into_iter().map(|(verdict, _)| verdict).collect();
+    assert_eq!(verdicts, ["allow", "refuse"]);
 }
 
 #[test]
