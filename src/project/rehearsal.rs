@@ -5,6 +5,8 @@
 
 mod change;
 mod clear;
+#[cfg(test)]
+mod judged;
 mod layer;
 mod lock;
 #[cfg(test)]
@@ -62,6 +64,11 @@ impl Rehearsal {
         at.real.strip_prefix(self.root()).ok().filter(|_| at.inside).map(Path::to_owned)
     }
 
+    /// What is known of a path that has no links in it.
+    pub(super) fn at(&self, real: PathBuf) -> Located {
+        self.real.known(path::at(self.root(), real))
+    }
+
     /// Where what is seen at a path of the project comes from.
     fn spot(&self, below: &Path) -> Spot {
         layer::spot(&self.upper, self.root(), below)
@@ -92,7 +99,7 @@ impl Rehearsal {
     /// Refuses a file below something that is a file itself.
     fn fits(&self, at: &Located) -> Result<(), Error> {
         for folder in at.shown.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
-            match self.meta(&path::at(self.root(), self.root().join(folder))) {
+            match self.meta(&self.at(self.root().join(folder))) {
                 Some(meta) if !meta.is_dir() => {
                     let source = std::io::ErrorKind::NotADirectory.into();
                     return Err(Error::Io { path: at.shown.clone(), source });
@@ -110,7 +117,8 @@ impl Reader for Rehearsal {
     }
 
     fn locate(&self, path: &str) -> Result<Located, Error> {
-        path::locate_by(self.root(), self.real.home(), path, &|path| self.link(path))
+        let at = path::locate_by(self.root(), self.real.home(), path, &|path| self.link(path))?;
+        Ok(self.real.known(at))
     }
 
     fn read(&self, at: &Located) -> Result<Vec<u8>, Error> {

@@ -2,7 +2,7 @@
 //! files count.
 
 use super::layer::{self, Above};
-use super::{Error, Found, Located, Reader, Rehearsal, path};
+use super::{Error, Found, Located, Reader, Rehearsal};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::BTreeMap;
@@ -132,7 +132,7 @@ impl Walk<'_> {
         if !meta.is_dir() && !meta.is_file() {
             return None;
         }
-        let at = path::at(self.play.root(), self.play.root().join(below));
+        let at = self.play.at(self.play.root().join(below));
         Some(Found { at, folder: meta.is_dir(), size: if meta.is_file() { meta.len() } else { 0 } })
     }
 }
