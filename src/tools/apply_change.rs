@@ -115,7 +115,7 @@ impl Tool for ApplyChange {
 
 /// The path that is meant: one that the layer has, by its name as it can be written.
 fn named(rehearsal: &Rehearsal, path: &str) -> Result<PathBuf, Error> {
-    let touched = rehearsal.touched();
+    let touched = rehearsal.touched()?;
     if touched.iter().any(|own| own == Path::new(path)) {
         return Ok(path.into());
     }
@@ -150,7 +150,7 @@ fn wanted(rehearsal: &Rehearsal, path: &Path, line: Option<usize>) -> Result<Vec
         matches!(change.before, Node::Folder { .. }) && !matches!(change.after, Node::Folder { .. });
     let mut changes = vec![change];
     if takes_along {
-        for below in rehearsal.touched().iter().filter(|below| below.starts_with(path) && *below != path) {
+        for below in rehearsal.touched()?.iter().filter(|below| below.starts_with(path) && *below != path) {
             let Some(change) = rehearsal.change(below)? else { continue };
             if rehearsal.is_conflict(below) {
                 return conflict(below);
@@ -178,7 +178,8 @@ fn title(told: &Altered) -> &'static str {
     match (told.did, told.folder) {
         (Did::Made, false) => "apply: make a file?",
         (Did::Made, true) => "apply: make a folder?",
-        (Did::Changed, _) => "apply: change a file?",
+        (Did::Changed, false) => "apply: change a file?",
+        (Did::Changed, true) => "apply: change a folder?",
         (Did::Deleted, false) => "apply: delete a file?",
         (Did::Deleted, true) => "apply: delete a folder?",
     }

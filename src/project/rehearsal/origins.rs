@@ -1,8 +1,8 @@
 //! What the project held at each path when the layer first changed it, kept beside the layer: what tells a conflict.
 
-use super::Rehearsal;
 use super::change::{Node, node};
 use super::layer::{self, Above};
+use super::{ROOT, Rehearsal};
 use crate::chat::Digest;
 use crate::project::Reader;
 use serde::{Deserialize, Serialize};
@@ -114,6 +114,9 @@ impl Rehearsal {
 
     /// What the project really holds at a path; no link on the way is followed.
     pub fn real(&self, path: &Path) -> Node {
+        if path == Path::new(ROOT) {
+            return node(self.root());
+        }
         let there = path.parent().is_some_and(|folder| self.has_folder(folder));
         if there { node(&self.root().join(path)) } else { Node::Nothing }
     }
@@ -135,7 +138,7 @@ impl Rehearsal {
     /// whenever something else than this program may have written in the layer. What became another in the project since
     /// the layer changed it cannot be known any more, and is a conflict.
     pub fn note_origins(&self) -> io::Result<()> {
-        let touched = self.touched();
+        let touched = self.touched().map_err(io::Error::other)?;
         self.note_as(touched.iter().map(PathBuf::as_path), |path| match self.is_late(path) {
             true => Fingerprint { kind: Some(Kind::Unknown), ..Fingerprint::default() },
             false => self.print(path),
@@ -179,7 +182,9 @@ impl Rehearsal {
     fn is_late(&self, path: &Path) -> bool {
         let Ok(real) = self.root().join(path).symlink_metadata() else { return false };
         let upper = |path: &Path| self.upper.join(path);
-        if real.is_dir() && matches!(layer::look(&upper(path)), Above::Folder { hides: false, .. }) {
+        if real.is_dir()
+            && matches!(layer::look(&upper(path)), Ok(Above::Folder { hides, .. }) if !matches!(hides, Ok(true)))
+        {
             return false;
         }
         let said = path.ancestors().find_map(|path| upper(path).symlink_metadata().ok());

@@ -3,9 +3,8 @@
 use super::layer::{self, Above};
 use super::{Fingerprint, UPPER};
 use crate::chat::Digest;
-use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -16,7 +15,7 @@ const READ: u64 = 64 << 20;
 const PLACES: &str = "places";
 
 /// Of everything that a layer holds, and of the layers over other places: paths, kinds, modes and contents. No times, so
-/// that a copy is in the same state; but a large layer's, once too much was read.
+/// that a copy is in the same state; but of what is not read: files once too much was, and what a command closed.
 pub fn of(layer: &Path) -> Digest {
     let mut state = String::new();
     let mut left = READ;
@@ -25,42 +24,46 @@ pub fn of(layer: &Path) -> Digest {
     places.sort();
     waiting.extend(places.into_iter().map(|place| place.join(UPPER)));
     while let Some(folder) = waiting.pop() {
-        let mut names: Vec<OsString> = layer::names(&folder);
+        let Ok(mut names) = layer::names(&folder) else {
+            let closed = folder.symlink_metadata().map(|meta| unread(&meta)).unwrap_or_default();
+            let _ = writeln!(state, "closed {closed}");
+            continue;
+        };
         names.sort();
         for name in names {
             let path = folder.join(&name);
             let of = path.strip_prefix(layer).unwrap_or(&path);
             let _ = write!(state, "{} ", Digest::of(of.as_os_str().as_bytes()));
-            match layer::look(&path) {
-                Above::Unsaid => {}
-                Above::Gone => state.push_str("gone"),
-                Above::Folder { hides, meta } => {
-                    let _ = write!(state, "folder {:o} {hides}", meta.mode());
+            let _ = match layer::look(&path) {
+                Ok(Above::Unsaid) => Ok(()),
+                Ok(Above::Gone) => write!(state, "gone"),
+                Ok(Above::Folder { hides, meta }) => {
                     waiting.push(path);
+                    write!(state, "folder {:o} {}", meta.mode(), matches!(hides, Ok(true)))
                 }
-                Above::Other(meta) => {
-                    let read = !meta.is_file() || meta.len() <= left;
-                    let held = if read { Fingerprint::at(&path).held } else { None };
-                    left -= if read && meta.is_file() { meta.len() } else { 0 };
-                    let _ = match held {
-                        Some(held) => write!(state, "{:o} {held}", meta.mode()),
-                        None => {
-                            write!(
-                                state,
-                                "{:o} {} {}.{}",
-                                meta.mode(),
-                                meta.len(),
-                                meta.mtime(),
-                                meta.mtime_nsec()
-                            )
-                        }
-                    };
-                }
-            }
+                Ok(Above::Other(meta)) => match held(&path, &meta, &mut left) {
+                    Some(held) => write!(state, "{:o} {held}", meta.mode()),
+                    None => write!(state, "{:o} {}", meta.mode(), unread(&meta)),
+                },
+                Err(error) => write!(state, "closed {:?}", error.kind()),
+            };
             state.push('\n');
         }
     }
     Digest::of(state.as_bytes())
+}
+
+/// What stands for a file's bytes, or for anything else that is no folder; `None` where it is not read.
+fn held(path: &Path, meta: &Metadata, left: &mut u64) -> Option<Digest> {
+    if meta.is_file() {
+        *left = left.checked_sub(meta.len())?;
+    }
+    Fingerprint::at(path).held
+}
+
+/// What tells apart what is not read. A change of it has another time, whatever its own times were set to.
+fn unread(meta: &Metadata) -> String {
+    format!("{} {}.{}", meta.len(), meta.ctime(), meta.ctime_nsec())
 }
 
 fn listed(folder: &Path) -> Vec<PathBuf> {
