@@ -239,9 +239,13 @@ impl Writer for Rehearsal {
         now(true)?;
         let old = self.meta(at);
         self.may_write(&below, old.is_some()).map_err(failed)?;
-        let way = below.ancestors().filter(|path| !path.as_os_str().is_empty());
-        self.begin_held().and_then(|()| self.note(way)).map_err(failed)?;
-        layer::put(&self.layer, self.root(), &below, after, old.as_ref()).map_err(failed)
+        let way = || below.ancestors().filter(|path| !path.as_os_str().is_empty());
+        self.begin_held().and_then(|()| self.note_anew(way())).map_err(failed)?;
+        let put = layer::put(&self.layer, self.root(), &below, after, old.as_ref());
+        put.map_err(|error| {
+            self.forget(way());
+            failed(error)
+        })
     }
 
     fn state(&self) -> Digest {

@@ -150,16 +150,51 @@ impl Rehearsal {
         self.note_as(paths, |path| self.print(path))
     }
 
+    /// Notes what the project holds at these paths, which are about to be changed. What was noted before counts only where
+    /// the layer still has something to say: a write that failed, or was taken back, changed nothing.
+    pub(super) fn note_anew<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> io::Result<()> {
+        self.note_where(paths, |path| self.says_nothing(path), |path| self.print(path))
+    }
+
+    /// Forgets what was noted of paths of which the layer has nothing to say: the change that it was noted for was not made.
+    pub(super) fn forget<'a>(&self, paths: impl Iterator<Item = &'a Path>) {
+        let mut known = self.known();
+        let known = known.get_or_insert_with(|| read(&self.layer));
+        paths.filter(|path| self.says_nothing(path)).for_each(|path| drop(known.remove(path)));
+    }
+
+    /// Whether what the project holds there is what is seen.
+    fn says_nothing(&self, path: &Path) -> bool {
+        self.spot(path).is_ok_and(|spot| spot.above.is_none() && spot.below)
+    }
+
     fn note_as<'a>(
         &self,
         paths: impl Iterator<Item = &'a Path>,
         print: impl Fn(&Path) -> Fingerprint,
     ) -> io::Result<()> {
+        self.note_where(paths, |_| false, print)
+    }
+
+    /// Notes each path that was not noted yet, and each that is noted anew.
+    fn note_where<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a Path>,
+        anew: impl Fn(&Path) -> bool,
+        print: impl Fn(&Path) -> Fingerprint,
+    ) -> io::Result<()> {
         let mut known = self.known();
         let known = known.get_or_insert_with(|| read(&self.layer));
         let (mut lines, mut fresh) = (Vec::new(), Vec::new());
-        for path in paths.filter(|path| !known.contains_key(*path)) {
+        for path in paths {
+            let before = known.get(path);
+            if before.is_some() && !anew(path) {
+                continue;
+            }
             let held = print(path);
+            if before == Some(&held) {
+                continue;
+            }
             // One that was cut short by a full disk ends here.
             lines.push(b'\n');
             let line = Line { path: path.as_os_str().as_bytes().to_vec(), held: held.clone() };
@@ -193,14 +228,14 @@ impl Rehearsal {
     }
 }
 
-/// Reads the file; a line that was cut short is left out.
+/// Reads the file; a line that was cut short is left out, and of two for a path the last one counts.
 fn read(folder: &Path) -> HashMap<PathBuf, Fingerprint> {
     let bytes = fs::read(folder.join(FILE)).unwrap_or_default();
     let lines =
         bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
     let mut known = HashMap::new();
     for line in lines {
-        known.entry(PathBuf::from(std::ffi::OsString::from_vec(line.path))).or_insert(line.held);
+        known.insert(PathBuf::from(std::ffi::OsString::from_vec(line.path)), line.held);
     }
     known
 }

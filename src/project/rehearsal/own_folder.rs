@@ -1,4 +1,4 @@
-//! The project's own folder in a rehearsal: its mode is told where a command set it, and nowhere else.
+//! The project's own folder in a rehearsal, and what a write leaves that fails: neither is told where nothing changed.
 
 use super::*;
 use crate::project::altered;
@@ -87,4 +87,33 @@ fn what_a_person_makes_of_the_projects_own_folder_is_no_change_of_the_rehearsal(
     older.write("a", "a").unwrap();
     older.play.note_origins().unwrap();
     assert_eq!(told(&older.again()), [("a".to_owned(), String::new())]);
+}
+
+#[test]
+fn a_write_that_failed_makes_no_later_one_a_conflict() {
+    let place = Play::new(0o755);
+    for path in ["by a tool", "by a command", "again"] {
+        fs::write(place.root.join(path), "one").unwrap();
+        place.write("other", path).unwrap();
+        // Nothing can be made beside the layer.
+        fs::write(place.play.layer.join("unfinished"), "").unwrap();
+        assert!(place.write(path, "two").is_err());
+        fs::remove_file(place.play.layer.join("unfinished")).unwrap();
+        // The person goes on for real.
+        fs::write(place.root.join(path), "mine").unwrap();
+    }
+    place.write("by a tool", "mine and two").unwrap();
+    fs::write(place.play.upper.join("by a command"), "mine and two").unwrap();
+    place.play.note_origins().unwrap();
+    // After a restart too, where the note is there that was made in vain.
+    let again = place.again();
+    let at = again.locate("again").unwrap();
+    again.write(&at, Some(b"mine"), b"mine and two").unwrap();
+    for path in ["by a tool", "by a command", "again"] {
+        assert!(!again.is_conflict(Path::new(path)) && !place.again().is_conflict(Path::new(path)), "{path}");
+    }
+    // What was noted of a change that was made stays.
+    fs::write(place.root.join("again"), "other").unwrap();
+    again.write(&at, Some(b"mine and two"), b"three").unwrap();
+    assert!(again.is_conflict(Path::new("again")) && place.again().is_conflict(Path::new("again")));
 }
