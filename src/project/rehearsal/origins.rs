@@ -69,11 +69,6 @@ impl Fingerprint {
         Self { held, ..Self::default() }
     }
 
-    /// Of what stands at a path of the disk.
-    pub(super) fn at(path: &Path) -> Self {
-        Self::on_disk(path, &node(path))
-    }
-
     /// Of what stands at a path of the disk, where this was found.
     fn on_disk(path: &Path, node: &Node) -> Self {
         let print = Self::of(node);

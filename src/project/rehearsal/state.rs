@@ -1,10 +1,13 @@
 //! What tells one state of a layer from another.
 
 use super::layer::{self, Above};
-use super::{Fingerprint, UPPER};
+use super::{Fingerprint, UPPER, node};
 use crate::chat::Digest;
+use crate::project::whole::READING;
+use rustix::fs::{CWD, Mode, openat};
 use std::fmt::Write as _;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -13,6 +16,8 @@ use std::path::{Path, PathBuf};
 const READ: u64 = 64 << 20;
 /// The folder beside the project's layer that holds those of other places.
 const PLACES: &str = "places";
+/// Bytes that are hashed at a time.
+const PART: u64 = 1 << 20;
 
 /// Of everything that a layer holds, and of the layers over other places: paths, kinds, modes and contents. No times, so
 /// that a copy is in the same state; but of what is not read: files once too much was, and what a command closed.
@@ -55,10 +60,21 @@ pub fn of(layer: &Path) -> Digest {
 
 /// What stands for a file's bytes, or for anything else that is no folder; `None` where it is not read.
 fn held(path: &Path, meta: &Metadata, left: &mut u64) -> Option<Digest> {
-    if meta.is_file() {
-        *left = left.checked_sub(meta.len())?;
+    if !meta.is_file() {
+        return Fingerprint::of(&node(path)).held;
     }
-    Fingerprint::at(path).held
+    *left = left.checked_sub(meta.len())?;
+    // Something else may stand there by now, and be a pipe.
+    let file = File::from(openat(CWD, path, READING, Mode::empty()).ok()?);
+    let (mut file, mut parts, mut part) = (file.take(meta.len()), String::new(), Vec::new());
+    loop {
+        part.clear();
+        (&mut file).take(PART).read_to_end(&mut part).ok()?;
+        if part.is_empty() {
+            return Some(Digest::of(parts.as_bytes()));
+        }
+        let _ = write!(parts, "{}", Digest::of(&part));
+    }
 }
 
 /// What tells apart what is not read. A change of it has another time, whatever its own times were set to.
@@ -110,5 +126,33 @@ mod tests {
         assert_eq!(of(&copied), states[9]);
         super::super::clear(&layer).unwrap();
         assert_eq!(of(&layer), states[0], "thrown away it is as it was");
+    }
+
+    #[test]
+    fn a_copy_is_the_same_whatever_is_in_it_and_a_large_file_is_another_by_one_byte() {
+        let root = tempfile::tempdir().unwrap();
+        let make = |name: &str| {
+            let layer = root.path().join(name);
+            fs::create_dir_all(layer.join("upper")).unwrap();
+            File::create(layer.join("upper/large")).unwrap().set_len(11 << 20).unwrap();
+            rustix::fs::mkfifoat(CWD, layer.join("upper/pipe"), 0o600.into()).unwrap();
+            std::os::unix::net::UnixListener::bind(layer.join("upper/socket")).unwrap();
+            layer
+        };
+        let (layer, copied) = (make("layer"), make("copied"));
+        assert_eq!(of(&copied), of(&layer));
+        let large = copied.join("upper/large");
+        let times = large.metadata().unwrap().modified().unwrap();
+        let file = File::options().write(true).open(&large).unwrap();
+        std::os::unix::fs::FileExt::write_at(&file, b"x", 10 << 20).unwrap();
+        file.set_modified(times).unwrap();
+        assert_ne!(of(&copied), of(&layer));
+        // After what is read of all files together they are told by their times, without waiting for their bytes.
+        for layer in [&layer, &copied] {
+            File::create(layer.join("upper/zz")).unwrap().set_len(READ).unwrap();
+        }
+        let before = of(&layer);
+        File::options().write(true).open(layer.join("upper/zz")).unwrap().set_len(READ + 1).unwrap();
+        assert_ne!(of(&layer), before);
     }
 }
