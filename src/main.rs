@@ -2,6 +2,7 @@
 
 use aye::assemble::{self, Mistake};
 use aye::cli::Cli;
+use aye::tui::text::clean::clean;
 use clap::Parser;
 use std::io::Write;
 use std::process::ExitCode;
@@ -50,6 +51,15 @@ fn main() -> ExitCode {
 
 /// One sentence, and whose fault it is: 2 the caller's, 1 the system's.
 fn failed(error: &anyhow::Error) -> ExitCode {
-    let _ = writeln!(std::io::stderr(), "aye: {error:#}");
+    let mut told = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        // Most sentences of ours end with their cause.
+        if told.is_empty() {
+            told = cause;
+        } else if !told.ends_with(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    let _ = writeln!(std::io::stderr(), "aye: {}", clean(&told));
     ExitCode::from(if error.is::<Mistake>() { 2 } else { 1 })
 }

@@ -9,7 +9,7 @@ use crate::config::brought::Place;
 use crate::config::dry_run::Asks;
 use crate::config::{self, Brought, Tell};
 use crate::policy::{Mode, Policy};
-use crate::project::rehearsal::Rehearsal;
+use crate::project::rehearsal::{self, Rehearsal};
 use crate::project::shell::Shell;
 use crate::project::stage::{Commands, StageShell, try_stage};
 use crate::project::{Reader, Writer};
@@ -229,10 +229,13 @@ impl Wiring {
         model: &Model,
         connecting: &Connecting,
     ) -> Result<Session> {
-        let copy = store::fork_as(&self.places, id, &self.folder, becomes).map_err(|error| match error {
-            store::Error::Copy { .. } => anyhow::Error::from(error),
-            error => Mistake::of(error).into(),
-        })?;
+        let copy =
+            store::fork_as(&self.places, id, &self.folder, becomes, rehearsal::empty).map_err(|error| {
+                match error {
+                    store::Error::Copy { .. } => anyhow::Error::from(error),
+                    error => Mistake::of(error).into(),
+                }
+            })?;
         let mut session = self.go_on(&copy.id, model, connecting)?;
         if !copy.headed {
             session.notices.push(HEADLESS.to_owned());

@@ -1,7 +1,8 @@
 //! The environment a command gets: the person's own, without secrets, and without anything that would wait for a key.
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// What every command finds set, whatever the person's terminal says.
 const SET: [(&str, &str); 4] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1")];
@@ -33,17 +34,18 @@ const WHOLE: [&str; 8] =
 /// read without them.
 const OTHERWISE: [&str; 4] = ["CDPATH", "BASHOPTS", "SHELLOPTS", "GLOBIGNORE"];
 
-/// Lists of folders where a program is looked for, or what it loads. An empty name in one is the working folder.
-const LOOKED_IN: [&str; 2] = ["PATH", "LD_LIBRARY_PATH"];
+/// Lists of folders where a program is looked for, or what it loads, and what stands between two. An empty name in one is
+/// the working folder.
+const LOOKED_IN: [(&str, &[u8]); 2] = [("PATH", b":"), ("LD_LIBRARY_PATH", b":;")];
+
+/// Lists of files that programs obey which only read, and what stands between two.
+const LISTED: [(&str, &[u8]); 3] = [("LD_PRELOAD", b": \t\n\x0b\x0c\r"), ("LD_AUDIT", b":"), ("MAGIC", b":")];
 
 /// Each names a file or a folder that programs obey which only read.
-const OBEYED: [&str; 12] = [
+const OBEYED: [&str; 9] = [
     "BASH_ENV",
     "ENV",
-    "LD_PRELOAD",
-    "LD_AUDIT",
     "RIPGREP_CONFIG_PATH",
-    "MAGIC",
     "GIT_DIR",
     "GIT_COMMON_DIR",
     "GIT_EXEC_PATH",
@@ -59,12 +61,22 @@ pub fn beyond(folder: &Path, environment: &[(OsString, OsString)]) -> Vec<(OsStr
         path.is_absolute() && !path.starts_with(folder) && !real.starts_with(folder)
     };
     let kept = |(name, value): &(OsString, OsString)| {
-        if LOOKED_IN.iter().any(|list| name == list) {
-            let folders: Vec<PathBuf> = std::env::split_paths(value).filter(|path| is_beyond(path)).collect();
+        let paths = |between: &[u8]| {
+            let paths = value.as_bytes().split(|byte| between.contains(byte));
+            paths.map(|path| Path::new(OsStr::from_bytes(path))).collect::<Vec<_>>()
+        };
+        if let Some((_, between)) = LOOKED_IN.iter().find(|(list, _)| name == list) {
+            let folders = paths(between).into_iter().filter(|path| is_beyond(path));
             return Some((name.clone(), std::env::join_paths(folders).ok().filter(|list| !list.is_empty())?));
         }
-        let obeyed = OBEYED.iter().any(|obeyed| name == obeyed);
-        (!obeyed || is_beyond(Path::new(value))).then(|| (name.clone(), value.clone()))
+        let stays = match LISTED.iter().find(|(list, _)| name == list) {
+            // To obey a part of them may be another matter than all or none.
+            Some((_, between)) => {
+                paths(between).iter().all(|path| path.as_os_str().is_empty() || is_beyond(path))
+            }
+            None => !OBEYED.iter().any(|obeyed| name == obeyed) || is_beyond(Path::new(value)),
+        };
+        stays.then(|| (name.clone(), value.clone()))
     };
     environment.iter().filter_map(kept).collect()
 }
@@ -149,6 +161,42 @@ mod tests {
             left.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
         let expected = [("PATH", "/usr/bin:/bin"), ("RIPGREP_CONFIG_PATH", "/etc/ripgreprc"), ("LANG", "C")];
         assert_eq!(left, expected);
+    }
+
+    #[test]
+    fn r12_of_a_list_that_is_obeyed_every_name_counts() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().canonicalize().unwrap();
+        let own = folder.join("x.so").display().to_string();
+        let left = |name: &str, value: &str| {
+            let left = beyond(&folder, &[(name.into(), value.into())]);
+            left.first().map(|(_, value)| value.to_str().unwrap().to_owned())
+        };
+        for (name, between) in [
+            ("LD_PRELOAD", ":"),
+            ("LD_PRELOAD", " "),
+            ("LD_PRELOAD", "\t"),
+            ("LD_AUDIT", ":"),
+            ("MAGIC", ":"),
+        ] {
+            let apart = |one: &str, two: &str| format!("{one}{between}{two}");
+            for list in [
+                apart("/usr/lib/a.so", &own),
+                apart(&own, "/usr/lib/a.so"),
+                apart("/usr/lib/a.so", "x.so"),
+                own.clone(),
+            ] {
+                assert_eq!(left(name, &list), None, "{name}={list}");
+            }
+            for list in [apart("/usr/lib/a.so", "/usr/lib/b.so"), apart("", "/usr/lib/a.so")] {
+                assert_eq!(left(name, &list), Some(list.clone()), "{name}={list}");
+            }
+        }
+        let list = format!("/usr/lib;{};/lib:;.;{}", folder.display(), folder.join("lib").display());
+        assert_eq!(left("LD_LIBRARY_PATH", &list).as_deref(), Some("/usr/lib:/lib"));
+        // Such a name is one in `PATH`.
+        assert_eq!(left("PATH", "/usr/bin;x:/bin").as_deref(), Some("/usr/bin;x:/bin"));
+        assert_eq!(left("PATH", &format!("/bin:{}", folder.display())).as_deref(), Some("/bin"));
     }
 
     #[test]

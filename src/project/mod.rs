@@ -10,6 +10,8 @@ mod family;
 pub mod guard;
 pub mod hook;
 mod index;
+#[cfg(test)]
+pub mod ordinary;
 mod output;
 mod path;
 pub mod rehearsal;

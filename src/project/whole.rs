@@ -68,8 +68,9 @@ pub fn replace(
     let folder = &way.folder;
     let write = || {
         let old = unchanged(folder, name, shown, before)?;
-        if old.is_some() {
-            // The exchange needs no right to the file itself, but one made read-only is meant to stay as it is.
+        if old.is_some() && after.mode.is_none() {
+            // The exchange needs no right to the file itself, but one made read-only is meant to stay as it is, unless its
+            // permissions are part of what is done.
             rustix::fs::accessat(folder, name, rustix::fs::Access::WRITE_OK, AtFlags::empty())
                 .map_err(failed)?;
         }

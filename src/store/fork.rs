@@ -5,7 +5,7 @@
 
 use super::draft::{Drafts, Whose};
 use super::read::{LONGEST, first};
-use super::{Error, Header, Places, layer, lines, new_id, private};
+use super::{Empty, Error, Header, Places, layer, lines, new_id, private};
 use crate::chat::{Becomes, SessionId};
 use serde_json::{Map, Value};
 use std::fs;
@@ -25,17 +25,19 @@ pub struct Fork {
     /// Whether a dry run became real, or the other way round.
     pub turned: bool,
     places: Places,
+    empty: Empty,
     kept: bool,
 }
 
 impl Fork {
-    fn new(places: &Places, from: &SessionId) -> Self {
+    fn new(places: &Places, from: &SessionId, empty: Empty) -> Self {
         Self {
             id: new_id(),
             from: from.clone(),
             headed: false,
             turned: false,
             places: places.clone(),
+            empty,
             kept: false,
         }
     }
@@ -57,19 +59,20 @@ impl Drop for Fork {
         for whose in [Whose::Session(&self.id), Whose::Card(&self.id)] {
             let _ = drafts.save(whose, "");
         }
-        let _ = fs::remove_dir_all(self.places.rehearsal(&self.id));
+        let _ = (self.empty)(&self.places.rehearsal(&self.id));
     }
 }
 
 /// Copies a session with what stood unsent in it, what was chosen on its card, and what its dry run wrote. The lines of
 /// its file are taken as they are, damaged ones and a last one that is half written among them: the copy is read as the
-/// old session is. `folder` is where it works if the first line does not say.
+/// old session is. `folder` is where it works if the first line does not say; `empty` takes away the layer of a copy that
+/// is not kept.
 ///
 /// # Errors
 /// [`Error::Missing`] where there is no such session, [`Error::Io`] where it cannot be read, and [`Error::Copy`] where
 /// the copy cannot be written.
-pub fn fork(places: &Places, from: &SessionId, folder: &Path) -> Result<Fork, Error> {
-    fork_as(places, from, folder, Becomes::AsItWas)
+pub fn fork(places: &Places, from: &SessionId, folder: &Path, empty: Empty) -> Result<Fork, Error> {
+    fork_as(places, from, folder, Becomes::AsItWas, empty)
 }
 
 /// The same, as a copy that may be a dry run where the session is none, or real where it is one: then what was rehearsed
@@ -77,7 +80,13 @@ pub fn fork(places: &Places, from: &SessionId, folder: &Path) -> Result<Fork, Er
 ///
 /// # Errors
 /// As above.
-pub fn fork_as(places: &Places, from: &SessionId, folder: &Path, becomes: Becomes) -> Result<Fork, Error> {
+pub fn fork_as(
+    places: &Places,
+    from: &SessionId,
+    folder: &Path,
+    becomes: Becomes,
+    empty: Empty,
+) -> Result<Fork, Error> {
     let path = lines::path(&places.sessions(), from);
     let unread = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => Error::Missing(from.0.clone()),
@@ -89,7 +98,7 @@ pub fn fork_as(places: &Places, from: &SessionId, folder: &Path, becomes: Become
     let mut old = BufReader::new(file.take(bytes));
     let line = first_line(&mut old).map_err(unread)?;
 
-    let mut copy = Fork::new(places, from);
+    let mut copy = Fork::new(places, from, empty);
     let (header, rest) = first(&line);
     let was_dry = header.and_then(|header| serde_json::from_slice::<Header>(header).ok());
     let was_dry = was_dry.is_none_or(|header| header.dry_run);
@@ -113,7 +122,7 @@ pub fn fork_as(places: &Places, from: &SessionId, folder: &Path, becomes: Become
     };
     let (its, its_copy) = (places.rehearsal(from), places.rehearsal(&copy.id));
     if becomes != Becomes::Live {
-        layer::copy(&its, &its_copy).map_err(unwritten(&its_copy))?;
+        layer::copy(&its, &its_copy).map_err(|(path, source)| unwritten(&path)(source))?;
     }
     let drafts = Drafts::new(places.drafts());
     for (old, new) in

@@ -1,102 +1,137 @@
 //! Copies what a dry run kept, in the form that the kernel's overlay has: devices that stand for what is gone, marked
 //! folders, links and modes with the rest.
 
+mod pair;
+
 use super::private;
-use std::fs::{self, Metadata};
+use pair::Pair;
+use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The mark of a folder that hides what the project holds in it.
-const OPAQUE: &str = "user.overlay.opaque";
 /// What is the kernel's own, or no other process's, beside a layer.
 const LEFT: [&str; 3] = ["work", "lock", "unfinished"];
 
-/// Copies the layers of a session, where there are some.
-pub fn copy(old: &Path, new: &Path) -> io::Result<()> {
+/// Copies the layers of a session, where there are some. Commands may have left folders in them that nobody may look into,
+/// and some so deep that no path reaches them.
+///
+/// # Errors
+/// With the path, in the old layer, of what could not be copied.
+pub fn copy(old: &Path, new: &Path) -> Result<(), (PathBuf, io::Error)> {
     if !old.is_dir() {
         return Ok(());
     }
-    private::folder(new)?;
-    for entry in fs::read_dir(old)? {
-        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
-        let to = new.join(&name);
+    let failed = |error| (old.to_owned(), error);
+    private::folder(new).map_err(failed)?;
+    let mut pair = Pair::open(old, new).map_err(failed)?;
+    for entry in fs::read_dir(old).map_err(failed)? {
+        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name())).map_err(failed)?;
         if LEFT.iter().any(|left| name == *left) {
             continue;
         }
         if name == "places" && path.is_dir() {
-            fs::create_dir(&to)?;
-            for place in fs::read_dir(&path)? {
-                let place = place?;
+            let to = new.join(&name);
+            fs::create_dir(&to).map_err(failed)?;
+            for place in fs::read_dir(&path).map_err(failed)? {
+                let place = place.map_err(failed)?;
                 copy(&place.path(), &to.join(place.file_name()))?;
             }
         } else {
-            exactly(&path, &to)?;
+            pair.copy(&name).map_err(|(inner, error)| (old.join(inner), error))?;
         }
     }
     Ok(())
-}
-
-/// Copies whatever is at a path, as it is.
-fn exactly(old: &Path, new: &Path) -> io::Result<()> {
-    // Modes of folders come last: one may allow nothing to be made in it.
-    let mut modes: Vec<(PathBuf, Metadata)> = Vec::new();
-    let mut waiting = vec![(old.to_owned(), new.to_owned())];
-    while let Some((old, new)) = waiting.pop() {
-        let meta = old.symlink_metadata()?;
-        let kind = meta.file_type();
-        if kind.is_dir() {
-            private::folder(&new)?;
-            let mut mark = [0; 8];
-            if let Ok(bytes) = rustix::fs::lgetxattr(&old, OPAQUE, &mut mark[..]) {
-                rustix::fs::lsetxattr(&new, OPAQUE, &mark[..bytes], rustix::fs::XattrFlags::empty())?;
-            }
-            for entry in fs::read_dir(&old)? {
-                let entry = entry?;
-                waiting.push((entry.path(), new.join(entry.file_name())));
-            }
-            modes.push((new.clone(), meta.clone()));
-        } else if kind.is_symlink() {
-            std::os::unix::fs::symlink(fs::read_link(&old)?, &new)?;
-        } else if kind.is_file() {
-            fs::copy(&old, &new)?;
-        } else if kind.is_char_device() || kind.is_fifo() {
-            node(&new, &meta)?;
-        }
-        owned(&new, &meta);
-    }
-    for (folder, meta) in modes.iter().rev() {
-        fs::set_permissions(folder, fs::Permissions::from_mode(meta.mode() & 0o7777))?;
-    }
-    Ok(())
-}
-
-/// Makes a pipe, or the device that stands for nothing; no other device is made.
-fn node(new: &Path, meta: &Metadata) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{CWD, FileType, makedev, mknodat};
-        let kind = match meta.file_type() {
-            kind if kind.is_fifo() => FileType::Fifo,
-            _ if meta.rdev() == 0 => FileType::CharacterDevice,
-            _ => return Ok(()),
-        };
-        mknodat(CWD, new, kind, (meta.mode() & 0o7777).into(), makedev(0, 0))?;
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = (new, meta);
-    Ok(())
-}
-
-/// Gives it to whoever the old one belongs to, where that may be.
-fn owned(new: &Path, meta: &Metadata) {
-    let _ = std::os::unix::fs::lchown(new, Some(meta.uid()), Some(meta.gid()));
 }
 
 #[cfg(all(test, target_os = "linux"))]
-mod tests {
+pub mod tests {
     use super::*;
-    use rustix::fs::{CWD, FileType, XattrFlags, lgetxattr, lsetxattr, makedev, mkfifoat, mknodat};
+    use crate::project::{ordinary, rehearsal::empty};
+    use rustix::fs::{
+        CWD, FileType, Mode, OFlags, XattrFlags, lgetxattr, lsetxattr, makedev, mkfifoat, mknodat,
+    };
+    use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+
+    const OPAQUE: &str = "user.overlay.opaque";
+
+    /// Makes folders in a folder, one in the other, deeper than a path can be, and a file in the last.
+    pub fn dig(folder: &Path) {
+        let how = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut at = rustix::fs::openat(CWD, folder, how, Mode::empty()).unwrap();
+        for _ in 0..60 {
+            let name = "d".repeat(200);
+            rustix::fs::mkdirat(&at, &*name, Mode::RWXU).unwrap();
+            at = rustix::fs::openat(&at, &*name, how, Mode::empty()).unwrap();
+        }
+        let making = OFlags::CREATE | OFlags::WRONLY;
+        let file = rustix::fs::openat(&at, "last", making, Mode::RUSR).unwrap();
+        rustix::io::write(file, b"deep").unwrap();
+    }
+
+    /// What is in a folder, however deep: each with its mode, and what a file holds. All is opened up for it.
+    fn told(folder: &Path) -> Vec<String> {
+        let how = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let mut told = Vec::new();
+        let mut waiting =
+            vec![(PathBuf::new(), rustix::fs::openat(CWD, folder, how, Mode::empty()).unwrap())];
+        while let Some((path, at)) = waiting.pop() {
+            for entry in rustix::fs::Dir::read_from(&at).unwrap() {
+                let name = entry.unwrap().file_name().to_str().unwrap().to_owned();
+                if name == "." || name == ".." {
+                    continue;
+                }
+                let stat = rustix::fs::statat(&at, &*name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).unwrap();
+                rustix::fs::chmodat(&at, &*name, Mode::RWXU, rustix::fs::AtFlags::empty()).unwrap();
+                let (mut held, inner) = (Vec::new(), path.join(&name));
+                if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+                    waiting
+                        .push((inner.clone(), rustix::fs::openat(&at, &*name, how, Mode::empty()).unwrap()));
+                } else {
+                    let file = rustix::fs::openat(&at, &*name, OFlags::RDONLY, Mode::empty()).unwrap();
+                    io::Read::read_to_end(&mut fs::File::from(file), &mut held).unwrap();
+                }
+                let held = String::from_utf8(held).unwrap();
+                told.push(format!("{} {:o} {held}", inner.display(), stat.st_mode & 0o7777));
+            }
+        }
+        told.sort();
+        told
+    }
+
+    #[test]
+    fn r30_a_layer_is_copied_whatever_commands_left_in_it() {
+        ordinary::does(|home| {
+            let (old, new) = (home.join("old"), home.join("new"));
+            let (upper, mode) = (old.join("upper"), |path: PathBuf, mode| {
+                fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+            });
+            for modes in [0o000, 0o100, 0o200, 0o300, 0o400, 0o500, 0o600] {
+                let shut = upper.join(format!("{modes:o}"));
+                fs::create_dir_all(shut.join("deep/er")).unwrap();
+                fs::write(shut.join("deep/file"), "in it").unwrap();
+                mode(shut.join("deep/file"), modes);
+                mode(shut.join("deep"), modes);
+                mode(shut, modes);
+            }
+            dig(&upper);
+            mode(upper.clone(), 0o000);
+            copy(&old, &new).unwrap();
+            // The old one is as it was.
+            assert_eq!(old.join("upper").metadata().unwrap().mode() & 0o777, 0o000);
+            let was = told(&old);
+            assert_eq!(was.len(), 1 + 7 * 4 + 61, "{was:#?}");
+            assert!(was.iter().any(|line| line == "upper/0/deep/file 0 in it"), "{was:#?}");
+            assert_eq!(told(&new), was);
+            // One that cannot be copied is named, and left as it was.
+            mode(upper.clone(), 0o000);
+            let (path, error) = copy(&old, &new).unwrap_err();
+            assert_eq!((path, error.kind()), (upper.clone(), io::ErrorKind::AlreadyExists));
+            assert_eq!(upper.metadata().unwrap().mode() & 0o777, 0o000);
+            for layer in [old, new] {
+                empty(&layer).unwrap();
+            }
+        });
+    }
 
     #[test]
     fn r30_a_copy_of_a_layer_says_the_same_as_the_layer() {
@@ -117,6 +152,8 @@ mod tests {
         mknodat(CWD, old.join("upper/gone"), FileType::CharacterDevice, 0.into(), makedev(0, 0)).unwrap();
         mkfifoat(CWD, old.join("upper/pipe"), 0o600.into()).unwrap();
         lsetxattr(old.join("upper/hides"), OPAQUE, b"y", XattrFlags::empty()).unwrap();
+        fs::write(old.join("upper/nothing"), "").unwrap();
+        lsetxattr(old.join("upper/nothing"), "user.overlay.whiteout", b"", XattrFlags::empty()).unwrap();
         copy(&old, &new).unwrap();
 
         let at = |path: &str| new.join(path).symlink_metadata().unwrap();
@@ -127,6 +164,7 @@ mod tests {
         assert!(at("upper/pipe").file_type().is_fifo());
         let mut mark = [0; 8];
         assert_eq!(lgetxattr(new.join("upper/hides"), OPAQUE, &mut mark[..]), Ok(1));
+        assert_eq!(lgetxattr(new.join("upper/nothing"), "user.overlay.whiteout", &mut mark[..]), Ok(0));
         for path in ["upper/shut/in", "upper/hides/deep", "places/1/upper/note", "origins"] {
             assert!(new.join(path).exists(), "{path}");
         }

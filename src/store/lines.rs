@@ -148,10 +148,14 @@ impl Lines {
     }
 }
 
-/// Makes a session's file, for this process alone. Where it cannot be had alone it is not left behind: the next try
-/// would find it there.
+/// Makes a session's file, for this process alone.
 fn make(path: &Path) -> io::Result<File> {
-    let file = private::open_append(path, true)?;
+    alone(path, private::open_append(path, true)?)
+}
+
+/// The file that was just made at a path, for this process alone. Where it cannot be had alone it is not left behind: the
+/// next try would find it there.
+fn alone(path: &Path, file: File) -> io::Result<File> {
     lock(&file).inspect_err(|_| drop(std::fs::remove_file(path)))?;
     Ok(file)
 }

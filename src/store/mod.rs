@@ -28,6 +28,9 @@ pub use place::Places;
 pub use read::{Notice, Read, read};
 pub use remove::Removal;
 
+/// Takes a folder away with everything in it, whatever stands in it; one that is not there is gone already.
+pub type Empty = fn(&Path) -> io::Result<()>;
+
 /// Where a session's entries go.
 pub trait Log: Send {
     /// Adds one entry: one whole line, handed to the system before this returns. After an error the session goes on

@@ -1,12 +1,10 @@
 //! Removes sessions with all that is kept for them.
 
 use super::draft::Whose;
-use super::{Drafts, Error, Places, lines};
+use super::{Drafts, Empty, Error, Places, lines};
 use crate::chat::SessionId;
-use std::fs::{self, File, Permissions};
-use std::io;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::path::PathBuf;
 
 /// Sessions that are to go. While this lives no other process can open them.
 #[derive(Debug)]
@@ -31,13 +29,13 @@ impl Removal {
     }
 
     /// Removes them: first what is kept beside each, so that one of which something stays is still there to be removed
-    /// again. What went wrong, with which.
-    pub fn remove(self) -> Vec<(SessionId, Error)> {
+    /// again. What went wrong, with which. `empty` takes away a layer, whatever commands left in it.
+    pub fn remove(self, empty: Empty) -> Vec<(SessionId, Error)> {
         let drafts = Drafts::new(self.places.drafts());
         let mut wrong = Vec::new();
         for (id, path, file) in self.held {
             let layer = self.places.rehearsal(&id);
-            let gone = tree(&layer)
+            let gone = empty(&layer)
                 .map_err(Error::at(&layer))
                 .and_then(|()| drafts.save(Whose::Session(&id), ""))
                 .and_then(|()| drafts.save(Whose::Card(&id), ""))
@@ -51,36 +49,15 @@ impl Removal {
     }
 }
 
-/// Removes a folder with all that is in it, also what its owner made unreadable; one that is not there is gone already. A
-/// link in it is removed, and never followed.
-fn tree(folder: &Path) -> io::Result<()> {
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let about = match fs::symlink_metadata(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            about => about?,
-        };
-        if !about.is_dir() {
-            return Err(io::Error::other("it is no folder"));
-        }
-        if about.permissions().mode() & 0o700 != 0o700 {
-            fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
-        }
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                folders.push(entry.path());
-            }
-        }
-    }
-    fs::remove_dir_all(folder)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::chat::Entry;
+    use crate::project::{ordinary, rehearsal::empty};
     use crate::store::{Header, Lines, Log, Sessions};
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
 
     fn places() -> (tempfile::TempDir, Places) {
         let home = tempfile::tempdir().unwrap();
@@ -111,7 +88,7 @@ mod tests {
         drop(lines);
         let (_, other) = held(&places, "01B");
         drop(other);
-        assert_eq!(Removal::hold(&places, &[one]).unwrap().remove().len(), 0);
+        assert_eq!(Removal::hold(&places, &[one]).unwrap().remove(empty).len(), 0);
         let mut left = Vec::new();
         let mut folders = vec![home.path().join("data")];
         while let Some(folder) = folders.pop() {
@@ -126,6 +103,35 @@ mod tests {
         }
         assert!(left.iter().any(|path| path.ends_with("01B/upper/deep/a")), "{left:?}");
         assert!(Path::new("/usr").exists());
+    }
+
+    #[test]
+    fn a_session_goes_whatever_commands_left_in_its_layer_but_not_what_a_link_leads_to() {
+        ordinary::does(|home| {
+            let places = Places::under(home);
+            places.prepare().unwrap();
+            let (one, lines) = held(&places, "01A");
+            drop(lines);
+            let inside = places.rehearsal(&one).join("upper/deep");
+            fs::set_permissions(&inside, Permissions::from_mode(0o700)).unwrap();
+            crate::store::layer::tests::dig(&inside);
+            for mode in [0o000, 0o300, 0o600] {
+                let shut = inside.join(format!("{mode:o}"));
+                fs::create_dir_all(shut.join("deep")).unwrap();
+                fs::write(shut.join("a"), "x").unwrap();
+                fs::set_permissions(shut.join("deep"), Permissions::from_mode(mode)).unwrap();
+                fs::set_permissions(shut, Permissions::from_mode(mode)).unwrap();
+            }
+            let (two, lines) = held(&places, "01B");
+            drop(lines);
+            let elsewhere = home.join("elsewhere");
+            fs::rename(places.rehearsal(&two), &elsewhere).unwrap();
+            std::os::unix::fs::symlink(&elsewhere, places.rehearsal(&two)).unwrap();
+            let wrong = Removal::hold(&places, &[one.clone(), two.clone()]).unwrap().remove(empty);
+            assert_eq!(wrong.iter().map(|(id, _)| id).collect::<Vec<_>>(), [&two], "{wrong:?}");
+            assert!(!places.rehearsal(&one).exists() && elsewhere.join("upper/deep/a").exists());
+            assert_eq!(fs::read_dir(places.sessions()).unwrap().count(), 1);
+        });
     }
 
     #[test]

@@ -1,18 +1,47 @@
 //! Long or unruly text as one short line.
 
-/// The first line that says something, at most `limit` characters; control characters become blanks, and what was cut is marked.
+/// More blanks than this in a row are shown as their count: they would push what follows out of sight.
+const BLANKS: usize = 20;
+
+/// The first line that says something, at most `limit` characters. A character that would not show has a mark, as it has on
+/// a card; a tab becomes a blank, and what was cut is marked.
 pub fn line(text: &str, limit: usize) -> String {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let first = lines.next().unwrap_or_default().trim();
-    let clean: String = first.chars().map(|c| if unruly(c) { ' ' } else { c }).take(limit + 1).collect();
-    let more = lines.next().is_some() || clean.chars().count() > limit;
+    let first = marked(lines.next().unwrap_or_default().trim(), limit);
+    let more = lines.next().is_some() || first.chars().count() > limit;
     if !more {
-        return clean;
+        return first;
     }
-    let mut cut: String = clean.chars().take(limit.saturating_sub(1)).collect();
+    let mut cut: String = first.chars().take(limit.saturating_sub(1)).collect();
     cut.truncate(cut.trim_end().len());
     cut.push('…');
     cut
+}
+
+/// The beginning of a line with its marks, longer than `limit` where there is more.
+fn marked(line: &str, limit: usize) -> String {
+    let mut out = String::new();
+    let (mut count, mut rest) = (0, line.chars().peekable());
+    while let Some(c) = rest.next() {
+        if count > limit {
+            break;
+        }
+        let piece = match c {
+            '\t' => " ".to_owned(),
+            ' ' => {
+                let mut blanks = 1;
+                while rest.next_if_eq(&' ').is_some() {
+                    blanks += 1;
+                }
+                if blanks > BLANKS { format!("<{blanks} blanks>") } else { " ".repeat(blanks) }
+            }
+            c if unruly(c) => format!("<U+{:04X}>", u32::from(c)),
+            c => c.to_string(),
+        };
+        count += piece.chars().count();
+        out.push_str(&piece);
+    }
+    out
 }
 
 /// At most `limit` characters, and how many there were if that is more.
@@ -41,10 +70,18 @@ mod tests {
             ("a\nb", "a…"),
             ("12345678901", "123456789…"),
             ("1234567890", "1234567890"),
-            ("a\x1b[2J\u{202e}b", "a [2J b"),
+            ("a\tb\u{a0}c", "a b\u{a0}c"),
             ("", ""),
         ] {
             assert_eq!(line(text, 10), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_would_not_show_is_marked_as_on_a_card() {
+        assert_eq!(line("a\x1b[2J\u{202e}b", 40), "a<U+001B>[2J<U+202E>b");
+        assert_eq!(line(&format!("ls{}; rm x", " ".repeat(60)), 40), "ls<60 blanks>; rm x");
+        assert_eq!(line(&format!("ls{}; rm x", " ".repeat(20)), 40), format!("ls{}; rm x", " ".repeat(20)));
+        assert_eq!(line(&"\u{202e}".repeat(100_000), 10), "<U+202E><…");
     }
 }

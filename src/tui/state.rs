@@ -92,7 +92,7 @@ pub struct State {
     /// Notices that leave by themselves.
     pub toasts: Toasts,
     /// Every notice of something that was wrong, oldest first, each once: the first screen shows them, and a page.
-    pub warned: Vec<String>,
+    pub warned: Vec<Warned>,
     /// What is seen of the transcript.
     pub transcript: Transcript,
     /// When the entries of the session were written, in words, as far as they were asked for.
@@ -121,6 +121,15 @@ pub struct State {
     pub(super) titled: String,
     /// Time alone changed what is seen.
     pub(super) moved: bool,
+}
+
+/// A notice of something that was wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warned {
+    /// What was said.
+    pub words: String,
+    /// In which session; `None` for what the program began with.
+    pub session: Option<SessionId>,
 }
 
 /// So long a key for a card waits for the rest of a paste: more than lies between its letters, less than anyone
@@ -184,7 +193,7 @@ impl State {
             titled: String::new(),
             moved: false,
         };
-        notices.iter().for_each(|notice| state.warn(notice));
+        state.warned = notices.into_iter().map(|words| Warned { words, session: None }).collect();
         state.sync_prompt();
         let first = if state.connection.tour { vec![Effect::Ask(Wish::LookForLocal)] } else { Vec::new() };
         (state, first)
@@ -201,10 +210,16 @@ impl State {
 
     /// Keeps what was wrong, to be read again.
     fn warn(&mut self, words: &str) {
-        self.warned.retain(|warned| warned != words);
-        self.warned.push(words.to_owned());
+        self.warned.retain(|warned| warned.words != words);
+        self.warned.push(Warned { words: words.to_owned(), session: Some(self.session.clone()) });
         let more = self.warned.len().saturating_sub(WARNED);
         self.warned.drain(..more);
+    }
+
+    /// What was wrong at the start or in this session, oldest first: what another one ran into is not true of it.
+    pub fn warned_here(&self) -> impl Iterator<Item = &str> {
+        let here = |warned: &&Warned| warned.session.as_ref().is_none_or(|session| *session == self.session);
+        self.warned.iter().filter(here).map(|warned| warned.words.as_str())
     }
 
     /// What the transcript is laid out by.

@@ -1,5 +1,6 @@
 //! Requests that fail, in the real program: sent again sooner, asked again later, answered by another model.
 
+use crate::support::closed::closed_port;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Received, Service, Step};
 use crate::support::talking::{runs, say, says, talks};
@@ -165,9 +166,8 @@ fn another_model_answers_after_the_retries_of_the_first_and_only_where_it_could_
 
 #[test]
 fn a_server_that_is_not_running_is_told_with_what_to_do() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let origin = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
+    let (_closed, address) = closed_port();
+    let origin = format!("http://{address}");
     let (_, err, code) = Setup::new(&["--base-url", &format!("{origin}/v1"), "-p", "hi"]).print("");
     assert!(
         err.contains("Connection refused; the server is not running, so start it and ask again"),

@@ -56,7 +56,7 @@ fn r18_the_last_of_two_hundred_calls_is_answered_alone_in_a_small_terminal() {
 fn a_card_that_comes_while_the_window_is_behind_is_told_and_marked() {
     let pause = Duration::from_millis(500);
     let answers =
-        vec![calls_after(pause, &commands(1)), says("As you like."), calls_after(pause, &commands(1))];
+        vec![calls_after(pause, &commands(1)), says("As you like."), calls_after(pause * 4, &commands(1))];
     let (_runtime, _service, mut program) = talks(answers, (80, 24), &[]);
     let told = |bytes: &[u8]| {
         let all = String::from_utf8_lossy(bytes).into_owned();
@@ -71,13 +71,7 @@ fn a_card_that_comes_while_the_window_is_behind_is_told_and_marked() {
     say(&mut program, "again");
     program.keys("\x1b[O");
     program.until("$ echo 0");
-    for _ in 0..100 {
-        if told(&program.bytes()) {
-            break;
-        }
-        program.lets_pass(20);
-    }
-    assert!(told(&program.bytes()), "nobody looks");
+    program.until_that("nobody looks, so it is told", |program| told(&program.bytes()));
     assert!(String::from_utf8_lossy(&program.bytes()).contains(";? "), "the window's title has its mark");
 }
 

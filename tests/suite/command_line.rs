@@ -1,5 +1,6 @@
 //! The program without a screen: what it prints, what it keeps, and its exit codes.
 
+use crate::support::closed::closed_port;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service, Step};
 use serde_json::{Value, json};
@@ -238,9 +239,8 @@ fn each_command_has_help_of_its_own_and_the_program_lists_them() {
 
 #[test]
 fn no_server_is_told_in_a_sentence() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let closed = format!("http://{}/v1", listener.local_addr().unwrap());
-    drop(listener);
+    let (_closed, address) = closed_port();
+    let closed = format!("http://{address}/v1");
     let (out, err, code) = Setup::new(&["-p", "--base-url", &closed, "--model", "m", "hi"]).print("");
     assert_eq!((out.as_str(), code), ("", 1));
     assert!(err.contains("no connection to http://127.0.0.1"), "{err}");

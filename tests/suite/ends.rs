@@ -120,7 +120,7 @@ fn ends(what: Amid, how: How, code: u32, seconds: u32) {
 
 #[test]
 fn r22_r58_r59_however_it_is_ended_the_terminal_is_as_it_was_and_nothing_is_lost() {
-    let seconds = nobody_elses_sleep(3);
+    let seconds = nobody_elses_sleep();
     let all = WAYS.iter().enumerate().flat_map(|(at, way)| AMID.iter().map(move |what| (at, way, what)));
     for (nth, (at, (how, code), what)) in all.enumerate() {
         // While a person waits for the tests, every way and every moment once.
@@ -134,7 +134,7 @@ fn r22_r58_r59_however_it_is_ended_the_terminal_is_as_it_was_and_nothing_is_lost
 fn r58_every_way_to_quit_gives_back_every_mode() {
     let quits: [&[&str]; 3] = [&["\x04"], &["\x03", "\x03"], &["/", "q", "u", "i", "t", "\r"]];
     for keys in quits {
-        ends(Amid::Nothing, How::Keys(keys), 0, nobody_elses_sleep(4));
+        ends(Amid::Nothing, How::Keys(keys), 0, nobody_elses_sleep());
     }
     for thread in ["main", "other"] {
         let mut program = Setup::new(&[]).env("AYE_PANIC", thread).start();

@@ -1,25 +1,18 @@
 //! Commands that try to get out of the sandbox, by the real program: nothing outside changes, nobody is reached.
 
+use crate::support::kept::copied;
 use crate::support::part_of;
-use crate::support::program::{nobody_elses_sleep, none_sleeps};
+use crate::support::program::{nobody_elses_sleep, none_sleeps, program};
 use aye::chat::{CommandLine, Openings, Walls};
 use aye::project::sandbox::{Kernel, kernel, probe};
 use aye::project::shell::{Ran, Shell};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, socketpair};
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// The program; a copy of it where this suite runs as somebody who may not see the folder it was built in.
-fn aye() -> PathBuf {
-    std::env::var_os(PROGRAM).map_or_else(|| env!("CARGO_BIN_EXE_aye").into(), PathBuf::from)
-}
+mod sockets;
 
-const PROGRAM: &str = "AYE_TEST_PROGRAM";
 /// Nobody: an ordinary user that is on every machine.
 const NOBODY: u32 = 65534;
 
@@ -57,7 +50,7 @@ impl Place {
         }
         std::fs::write(at("tmp/own/config/credentials.toml"), "hunter2").unwrap();
         let keep = vec![at("tmp/own")];
-        let shell = Shell::new(aye()).keeping(keep, vec![at("tmp/own/config/credentials.toml")]);
+        let shell = Shell::new(program()).keeping(keep, vec![at("tmp/own/config/credentials.toml")]);
         Self { root, shell }
     }
 
@@ -275,7 +268,7 @@ async fn r22_what_a_walled_command_leaves_ends_with_it() {
     if !is_there() {
         return;
     }
-    let (place, seconds) = (Place::new(), nobody_elses_sleep(3));
+    let (place, seconds) = (Place::new(), nobody_elses_sleep());
     let command = format!(
         "sleep {seconds} & nohup sleep {seconds} > /dev/null 2>&1 & setsid sleep {seconds} & (setsid sh -c 'sleep {seconds}' &); \
          kill -9 $PPID; echo done; exit 4"
@@ -286,81 +279,6 @@ async fn r22_what_a_walled_command_leaves_ends_with_it() {
         assert_eq!(ran.exit, Some(4));
     }
     none_sleeps(seconds);
-}
-
-/// What is tried inside the walls, by this suite as a command of itself: each line says what went wrong.
-#[test]
-fn inside() {
-    let Some(asked) = std::env::var_os("AYE_TEST_INSIDE") else { return };
-    let asked = asked.into_string().unwrap();
-    let (network, rest) = asked.split_once(' ').unwrap();
-    let (port, path) = rest.split_once(' ').unwrap();
-    let network = network == "on";
-    let port: u16 = port.parse().unwrap();
-    let mut wrong = Vec::new();
-    let mut check = |what: String, is: bool, should: bool| {
-        if is != should {
-            wrong.push(what);
-        }
-    };
-    for family in 0..48u16 {
-        let kinds = [SocketType::STREAM, SocketType::DGRAM, SocketType::RAW, SocketType::SEQPACKET];
-        for (kind, name) in kinds.into_iter().zip(["stream", "datagram", "raw", "packets"]) {
-            let family = AddressFamily::from_raw(family);
-            let made = socket_with(family, kind, SocketFlags::empty(), None).is_ok();
-            let internet = family == AddressFamily::INET || family == AddressFamily::INET6;
-            let asks = family == AddressFamily::NETLINK;
-            let plain = kind == SocketType::STREAM || kind == SocketType::DGRAM;
-            if !(network && ((internet && plain) || asks)) {
-                check(format!("a socket of {family:?}, {name}"), made, false);
-            }
-        }
-    }
-    for protocol in 1..25 {
-        let protocol = rustix::net::Protocol::from_raw(std::num::NonZeroU32::new(protocol).unwrap());
-        let made = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::empty(), Some(protocol));
-        check(format!("netlink {protocol:?}"), made.is_ok(), false);
-    }
-    for (kind, should) in
-        [(SocketType::STREAM, true), (SocketType::SEQPACKET, true), (SocketType::DGRAM, false)]
-    {
-        let made = socketpair(AddressFamily::UNIX, kind, SocketFlags::empty(), None).is_ok();
-        check(format!("a pair of {kind:?}"), made, should);
-    }
-    check("TCP to a port".into(), TcpStream::connect(("127.0.0.1", port)).is_ok(), network);
-    check("a port of its own".into(), TcpListener::bind("127.0.0.1:0").is_ok(), network);
-    let sent = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.send_to(b"x", ("127.0.0.1", port)));
-    check("a datagram".into(), sent.is_ok(), network);
-    check("a program's socket".into(), UnixStream::connect(path).is_ok(), false);
-    let hidden = SocketAddr::from_abstract_name(path.as_bytes()).unwrap();
-    check("a program's nameless socket".into(), UnixStream::connect_addr(&hidden).is_ok(), false);
-    let threads: Vec<_> = (0..4).map(|n| std::thread::spawn(move || n)).collect();
-    check("threads".into(), threads.into_iter().map(|thread| thread.join().unwrap()).sum::<i32>() == 6, true);
-    writeln!(std::io::stdout(), "inside: {wrong:?}").unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn r21_no_socket_leads_out_and_with_the_network_on_only_the_internets() {
-    if !is_there() {
-        return;
-    }
-    let place = Place::new();
-    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = tcp.local_addr().unwrap().port();
-    // In a place that may be written, so that nothing but the socket itself is in the way.
-    let path = place.at("tmp/socket");
-    let _named = UnixListener::bind(&path).unwrap();
-    let hidden = SocketAddr::from_abstract_name(path.to_str().unwrap().as_bytes()).unwrap();
-    let _hidden = UnixListener::bind_addr(&hidden).unwrap();
-    let suite = std::env::current_exe().unwrap();
-    for network in ["off", "on"] {
-        let asked = format!("{network} {port} {}", path.display());
-        let command =
-            format!("AYE_TEST_INSIDE='{asked}' '{}' --exact escapes::inside --nocapture", suite.display());
-        let ran = place.runs(&command, network == "on").await;
-        assert!(ran.output.contains("inside: []"), "network {network}: {}", ran.output);
-    }
-    assert!(UnixStream::connect(&path).is_ok(), "outside it is there");
 }
 
 #[tokio::test]
@@ -384,7 +302,7 @@ async fn a_command_whose_walls_cannot_be_raised_is_not_run() {
 #[test]
 fn the_probe_says_what_holds() {
     let place = Place::new();
-    let found = probe::try_walls(&aye(), &place.at("project"), &place.at("outside"));
+    let found = probe::try_walls(&program(), &place.at("project"), &place.at("outside"));
     let expected = match kernel() {
         Kernel::Able { signals: true, .. } => Some(vec![]),
         Kernel::Able { signals: false, .. } => Some(vec![probe::Tried::Signals]),
@@ -401,12 +319,9 @@ fn r25_an_ordinary_user_gets_no_further_than_root() {
         return;
     }
     let place = tempfile::tempdir().unwrap();
-    let copied = |from: &Path, name: &str| {
-        let to = place.path().join(name);
-        std::fs::copy(from, &to).unwrap();
-        to
-    };
-    let (suite, program) = (copied(&std::env::current_exe().unwrap(), "suite"), copied(&aye(), "aye"));
+    let [suite, aye] = ["suite", "aye"].map(|name| place.path().join(name));
+    copied(&std::env::current_exe().unwrap(), &suite);
+    copied(&program(), &aye);
     let home = place.path().join("home");
     std::fs::create_dir(&home).unwrap();
     for path in [place.path(), &home] {
@@ -418,7 +333,7 @@ fn r25_an_ordinary_user_gets_no_further_than_root() {
         .arg(&suite)
         .args(["escapes::", "--skip", "an_ordinary_user", "--skip", "stage_escapes", "--test-threads", "1"])
         .current_dir(&home)
-        .env(PROGRAM, &program)
+        .env("AYE_TEST_PROGRAM", &aye)
         .envs([("HOME", &home), ("TMPDIR", &home)])
         .output();
     let Ok(ran) = ran else {

@@ -133,6 +133,37 @@ fn what_cannot_be_copied_is_said_and_leaves_nothing() {
     std::fs::write(&drafts, "").unwrap();
     let (_, err, code) = prints(&place, &service, &["--fork", "--resume", &old, "x"]);
     assert!(err.contains(&format!("no copy of session {old} could be made")), "{err}");
+    assert_eq!(err.matches("os error").count(), 1, "the cause is told once: {err}");
     assert_eq!(code, 1, "{err}");
     assert_eq!(only(place.path()), (old, before));
+}
+
+#[test]
+fn r30_a_dry_run_in_which_a_command_left_folders_too_deep_for_a_path_is_copied_and_removed() {
+    use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+    let write = json!({ "path": "a.txt", "content": "new\n" });
+    let (_runtime, service) =
+        service(vec![calls_after(Duration::ZERO, &[("write_file", write)]), says("Would do.")]);
+    let place = Setup::new(&[]).place;
+    prints(&place, &service, &["--dry-run", "go"]);
+    let (old, _) = only(place.path());
+    let layers = place.path().join("home/aye/data/rehearsal");
+    let how = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut at = openat(CWD, layers.join(&old).join("upper"), how, Mode::empty()).unwrap();
+    for _ in 0..60 {
+        let name = "d".repeat(200);
+        mkdirat(&at, &*name, Mode::RWXU).unwrap();
+        at = openat(&at, &*name, how, Mode::empty()).unwrap();
+    }
+    let sessions = |arguments: &[&str]| {
+        let (out, err, code) = Setup::again(&place, &[&["sessions"], arguments].concat()).print("");
+        assert_eq!((code, err.as_str()), (0, ""), "{out}");
+        out
+    };
+    let told = sessions(&["fork", &old]);
+    let copy = told.split_whitespace().next().unwrap();
+    assert_eq!(std::fs::read_to_string(layers.join(copy).join("upper/a.txt")).unwrap(), "new\n");
+    let told = sessions(&["rm", "--yes", &old, copy]);
+    assert_eq!(told, "2 sessions were removed.\n");
+    assert_eq!(std::fs::read_dir(&layers).unwrap().count(), 0);
 }

@@ -1,13 +1,12 @@
 //! Programs that the person's settings name, asked about calls by the real program: what they change, and that nothing of
 //! them stays.
 
-use crate::support::kept::entries;
+use crate::support::kept::{entries, script};
 use crate::support::program::{Program, Setup, asleep, nobody_elses_sleep, none_sleeps};
 use crate::support::service::{Answer, Service};
 use crate::support::talking::{calls_after, runs, say, says};
 use aye::chat::{Advice, Entry};
 use serde_json::{Value, json};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -15,11 +14,10 @@ use tokio::runtime::Runtime;
 const ALLOWS: &str = "echo '{\"verdict\":\"allow\",\"why\":\"only makes a file\"}'";
 
 /// The program with a hook made of these lines of shell, and with these settings of it.
-fn with_hook(setup: Setup, script: &str, more: &str) -> Setup {
+fn with_hook(setup: Setup, lines: &str, more: &str) -> Setup {
     let home = setup.place.path().join("home");
     let program = home.join("hook.sh");
-    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    script(&program, lines);
     with_settings(setup, &format!("[hooks.check]\ncommand = [\"~/hook.sh\", \"a b\", \"$HOME\"]\n{more}\n"))
 }
 
@@ -255,7 +253,7 @@ fn r07_the_card_says_which_hook_asks_and_why_and_the_audit_keeps_it() {
 
 #[test]
 fn r27_esc_stops_a_hook_at_once_and_nothing_of_it_stays() {
-    let seconds = nobody_elses_sleep(6);
+    let seconds = nobody_elses_sleep();
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([runs("echo 1 > made"), says("Done.")]));
     let daemon = format!(
@@ -280,7 +278,7 @@ fn r27_esc_stops_a_hook_at_once_and_nothing_of_it_stays() {
 
 #[test]
 fn r22_nothing_of_a_hook_outlives_the_program_or_its_own_answer() {
-    let seconds = nobody_elses_sleep(7);
+    let seconds = nobody_elses_sleep();
     let left = format!(
         "(setsid sleep {seconds} >/dev/null 2>&1 &); nohup sleep {seconds} >/dev/null 2>&1 & {ALLOWS}"
     );

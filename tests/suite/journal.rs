@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-pub const KEY: &str = "odd-name-1234567890";
+pub const KEY: &str = "journal-key-1234567890";
 pub const HEADER: &str = "header-1234567890";
 /// What is said, read, run, answered, refused and said by a hook in the session.
 pub const CONTENT: [&str; 8] =

@@ -135,7 +135,7 @@ fn a_command_is_run_when_something_is_sent_and_again_where_the_key_is_refused() 
 fn a_command_that_hangs_is_ended_with_the_turn_and_with_the_program() {
     let (_runtime, service) = serves(vec![says("never")]);
     for quits in [false, true] {
-        let seconds = nobody_elses_sleep(if quits { 6 } else { 7 });
+        let seconds = nobody_elses_sleep();
         let setup = profile(Setup::new(&[]), &service, "key_command = \"~/give\"");
         program_that_sleeps(&setup, seconds);
         let mut program = setup.start();
@@ -165,7 +165,7 @@ fn a_command_that_takes_too_long_is_given_up() {
         return;
     }
     let (_runtime, service) = serves(vec![says("never")]);
-    let seconds = nobody_elses_sleep(5);
+    let seconds = nobody_elses_sleep();
     let setup = profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give\"");
     program(&setup, "give", &format!("sleep {seconds}; echo late"));
     let (out, err, exit) = setup.print("");
@@ -179,7 +179,7 @@ fn a_command_that_takes_too_long_is_given_up() {
 fn what_a_command_leaves_running_is_left_alone_and_not_waited_for() {
     let (_runtime, service) = serves(vec![says("Fine.")]);
     let setup = profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give\"");
-    let seconds = nobody_elses_sleep(4);
+    let seconds = nobody_elses_sleep();
     program(&setup, "give", &format!("sleep {seconds} & echo $! > ~/agent; echo {KEY}"));
     let agent = setup.place.path().join("home/agent");
     let (out, err, exit) = setup.print("");

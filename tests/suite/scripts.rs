@@ -103,7 +103,8 @@ fn r11_a_yes_for_the_session_ends_too_and_both_grants_and_explain_say_why() {
     assert!(told.contains("not any more: run.sh has changed since you allowed it on call 1"), "{told}");
     program.insists("n", "That was 1.");
     assert_eq!(ran(person.place.path()), 1);
-    // Every call is there, with why it went ahead or was asked.
+    // Every call is there, with why it went ahead or was asked. A no too many is no word of it.
+    program.keys("\x15");
     say(&mut program, "/grants");
     program.until("in this folder (run.sh unchanged), for this session");
     program.until("asked you: run.sh has changed");

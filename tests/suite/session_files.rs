@@ -102,7 +102,8 @@ fn child_that_makes_every_kind_of_file() {
 fn child_that_forks_until_it_is_killed() {
     let places = Places::under(&folder());
     loop {
-        aye::store::fork(&places, &id(), Path::new("/project")).unwrap().keep();
+        let empty = aye::project::rehearsal::empty;
+        aye::store::fork(&places, &id(), Path::new("/project"), empty).unwrap().keep();
     }
 }
 

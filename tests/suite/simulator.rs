@@ -34,9 +34,10 @@ impl Play {
         Self { runtime, simulator, place: setup.place }
     }
 
-    /// With the simulator set.
-    fn set(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self::new(answers, "simulator = \"other\"\nsimulator_model = \"sim-7b\"\nsimulator_seconds = 1")
+    /// With the simulator set, which has so many seconds for an answer.
+    fn set(answers: impl IntoIterator<Item = Answer>, seconds: u32) -> Self {
+        let set = "simulator = \"other\"\nsimulator_model = \"sim-7b\"\nsimulator_seconds";
+        Self::new(answers, &format!("{set} = {seconds}"))
     }
 
     fn talk(&self, answers: impl IntoIterator<Item = Answer>) -> Service {
@@ -92,10 +93,8 @@ fn is_restful(project: &Path) -> bool {
 
 #[test]
 fn r30_a_person_sees_which_model_imagined_a_result_and_the_same_call_has_it_again_after_all() {
-    let play = Play::set([
-        imagines("3 tests \u{1b}[31mpassed\u{1b}[0m\u{1b}]0;evil\u{7}"),
-        imagines("4 tests passed"),
-    ]);
+    let answers = ["3 tests \u{1b}[31mpassed\u{1b}[0m\u{1b}]0;evil\u{7}", "4 tests passed"].map(imagines);
+    let play = Play::set(answers, 100);
     let talk = play.talk([runs("make test"), runs("make test"), says("Done.")]);
     let mut program = play.starts(&talk, &["--dry-run"], (100, 24));
     let first = program.until("Commands do not");
@@ -197,7 +196,7 @@ fn r30_whatever_a_simulator_does_a_sample_stands_in_and_it_is_said() {
         ]);
     }
     for (answer, part) in cases {
-        let play = Play::set([answer]);
+        let play = Play::set([answer], if part.ends_with("within 1 s") { 1 } else { 100 });
         let talk = play.talk([runs("make"), says("Done.")]);
         let out = play.prints(&talk, &["--dry-run", "go"]);
         let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");

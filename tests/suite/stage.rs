@@ -233,7 +233,8 @@ async fn a_command_that_is_given_up_or_takes_too_long_leaves_nothing_running() {
     }
     long.seconds = 60;
     let upper = play.folder().join("upper");
-    std::fs::remove_file(upper.join("begun")).unwrap();
+    // On a machine that was busy it had not begun.
+    let _ = std::fs::remove_file(upper.join("begun"));
     {
         let progress = |_: &str| {};
         let running = shell.run(&long, &progress);

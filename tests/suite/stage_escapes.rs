@@ -2,6 +2,7 @@
 //! project, the home, the folders for temporary files, aye's own, everybody's sockets and the list of processes are the
 //! same before and after.
 
+use crate::support::kept::copied;
 use crate::support::part_of;
 use crate::support::program::program;
 use aye::chat::{CommandLine, Openings, Walls};
@@ -338,7 +339,7 @@ fn trial(user: Option<u32>) {
     if let Some(user) = user {
         for (program, name) in programs.iter_mut().zip(["aye", "suite"]) {
             let to = at("programs").join(name);
-            std::fs::copy(&*program, &to).unwrap();
+            copied(program, &to);
             *program = to;
         }
         for folder in ["trial", "trial/home", "trial/tmp"] {

@@ -1,7 +1,7 @@
 //! Sub-agents in the real program: whose card it is, how many there are, and what stops them.
 
 use crate::support::kept::session;
-use crate::support::program::{Program, Setup};
+use crate::support::program::{Program, Setup, nobody_elses_sleep, none_sleeps};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{calls_after, runs, say, says};
 use aye::chat::{Decision, Entry, Outcome};
@@ -93,7 +93,8 @@ fn r17_the_calls_of_a_sub_agent_pass_the_same_gate_and_its_card_names_it() {
         .into_iter()
         .any(|entry| matches!(entry, Entry::Decided { decision: Decision::Once, .. }));
     assert!(decided, "the record has it");
-    // The record says whose call it was, on the screen and without one.
+    // The record says whose call it was, on the screen and without one. A yes too many is no word of it.
+    program.keys("\x15");
     say(&mut program, "/audit");
     program.until("said yes, done · sub-agent “notes");
     let (out, err, code) = Setup::again(&program.place, &["audit", "--json"]).print("");
@@ -219,13 +220,14 @@ fn r17_depth_and_count_are_bounded() {
 
 #[test]
 fn r17_esc_stops_all() {
+    let long = nobody_elses_sleep();
     let sleeps = |words: &'static str, seconds: u32| {
         (words, vec![runs(&format!("sleep {seconds}")), says("It slept.")])
     };
     let stalls = Answer::stream().says("I think").then(Step::Stall);
     let (_runtime, service, mut program) = talks(
         vec![
-            sleeps("do one", 41_017),
+            sleeps("do one", long),
             ("do two", vec![stalls]),
             (
                 "do three",
@@ -240,16 +242,16 @@ fn r17_esc_stops_all() {
         &[],
     );
     say(&mut program, "go");
-    program.until_asked("$ sleep 41017");
-    program.insists("y", "one · bash_exec sleep 41017");
+    program.until_asked(&format!("$ sleep {long}"));
+    program.insists("y", &format!("one · bash_exec sleep {long}"));
     program.until_asked("$ sleep 0");
-    // On a card the first Esc says what the second does.
+    // On a card the first Esc says what the second does, which must come soon.
     program.keys("\x1b");
     program.until("esc again stops the turn");
-    program.keys("\x1b");
-    let screen = program.until("stopped");
+    program.insists("\x1b", "stopped");
+    let screen = program.screen();
     assert!(!screen.contains("waits for you"), "{screen}");
-    crate::support::program::none_sleeps(41_017);
+    none_sleeps(long);
     let entries = entries(&program);
     let open =
         aye::chat::audit::records(&entries).into_iter().filter(|record| record.outcome().is_none()).count();

@@ -274,7 +274,7 @@ async fn r51_an_open_question_is_there_the_next_time() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r22_no_child_outlives_the_program() {
-    let seconds = nobody_elses_sleep(0);
+    let seconds = nobody_elses_sleep();
     let command = format!("setsid sleep {seconds} & sleep {seconds}");
     play(vec![calls("bash_exec", &json!({ "command": command }))], &[], move |program, _| {
         say(program, "go");

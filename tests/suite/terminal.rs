@@ -134,11 +134,7 @@ fn r03_what_is_typed_before_the_first_picture_is_kept_and_sends_nothing() {
             let mut program = begin();
             program.sends("\rhello early\rand more");
             // Until the program has the terminal, the terminal itself shows what is typed.
-            program.until_that("the words stand in the picture", |program| {
-                let screen = program.screen();
-                screen.contains("You talk to the tour") && screen.contains("  and more")
-            });
-            let screen = program.screen();
+            let screen = program.until_all(&["You talk to the tour", "  and more"]);
             if !screen.contains("❯ hello early") || !screen.contains("sends it") {
                 return Err(screen);
             }

@@ -10,6 +10,7 @@ use super::{Mistake, folder};
 use crate::chat::SessionId;
 use crate::cli::Cli;
 use crate::cli::commands::verbs;
+use crate::project::rehearsal;
 use crate::store::{self, Places, Read, Sessions};
 use crate::tui::text::clean::{clean, one_line};
 use anyhow::Result;
@@ -143,7 +144,7 @@ impl Desk<'_> {
     fn fork(&self, named: &str) -> Result<ExitCode> {
         let from = self.find(Some(named))?;
         self.places.prepare().map_err(fault)?;
-        let copy = store::fork(&self.places, &from, &self.folder).map_err(fault)?;
+        let copy = store::fork(&self.places, &from, &self.folder, rehearsal::empty).map_err(fault)?;
         let id = copy.id.clone();
         if !copy.headed {
             say(&format!("the first line of {from} is damaged, so the copy is a dry run in this folder"))?;

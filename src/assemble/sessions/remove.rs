@@ -4,6 +4,7 @@ use super::list::title;
 use super::{Desk, Mistake, fault, say, say_done};
 use crate::assemble::facts;
 use crate::chat::SessionId;
+use crate::project::rehearsal;
 use crate::store::Removal;
 use crate::tui::text::clean::{clean, one_line};
 use anyhow::Result;
@@ -23,7 +24,7 @@ impl Desk<'_> {
         if !self.cli.kept.yes && !self.is_sure(&ids)? {
             return say_done("Nothing was removed.");
         }
-        let wrong = removal.remove();
+        let wrong = removal.remove(rehearsal::empty);
         for (id, error) in &wrong {
             say(&format!("{id} could not be removed whole: {error}"))?;
         }

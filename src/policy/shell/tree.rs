@@ -15,7 +15,7 @@ pub(super) fn inner(text: &str, depth: usize, context: &Context, reading: &mut R
         reading.unclear("the shell would take it for an option");
     }
     if let Some(odd) = text.chars().find(|letter| letter.is_control() && !matches!(letter, '\n' | '\t')) {
-        reading.unclear(format!("it holds a control character ({})", odd.escape_unicode()));
+        reading.unclear(format!("it holds a control character (<U+{:04X}>)", u32::from(odd)));
     }
     // The grammar ends a word behind `\;`, bash goes on with it in the next line.
     if text.contains("\\;\\\n") {

@@ -23,6 +23,8 @@ impl Scene {
         for (path, text) in files {
             fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
             fs::write(root.join(path), text).unwrap();
+            // Whatever whoever runs the tests gives to new files.
+            fs::set_permissions(root.join(path), fs::Permissions::from_mode(0o644)).unwrap();
         }
         let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), place.path().join("layer"));
         Self { place, rehearsal }
@@ -81,6 +83,7 @@ fn r30_another_mode_alone_is_a_conflict() {
     scene.mode("a", 0o644);
     assert_eq!(scene.told(), [("a".to_owned(), false)]);
     // A folder's is one only where the rehearsal set it: one that it merely wrote in stays as the person made it.
+    scene.mode("d", 0o755);
     scene.rehearses("d/y", "y");
     scene.mode("d", 0o700);
     assert_eq!(scene.told(), [("a".to_owned(), false), ("d/y".to_owned(), false)]);

@@ -4,7 +4,7 @@ use super::*;
 use crate::project::disk::Disk;
 use crate::project::rehearsal::node;
 use crate::project::whole::BESIDE;
-use crate::project::{Writer, altered};
+use crate::project::{Writer, altered, ordinary};
 use std::ffi::OsStr;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
@@ -16,7 +16,11 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let place = tempfile::tempdir().unwrap();
+        Self::within(&std::env::temp_dir())
+    }
+
+    fn within(folder: &Path) -> Self {
+        let place = tempfile::tempdir_in(folder).unwrap();
         fs::create_dir(place.path().join("project")).unwrap();
         Self { place }
     }
@@ -61,6 +65,7 @@ fn every_kind_of_change_is_made_with_its_mode_whatever_its_name() {
     let odd = OsStr::from_bytes(b"odd \xff\nname");
     fs::write(root.join("text"), "one\n").unwrap();
     fs::write(root.join("mode"), "same\n").unwrap();
+    fs::set_permissions(root.join("mode"), fs::Permissions::from_mode(0o644)).unwrap();
     fs::write(root.join("gone"), "x").unwrap();
     fs::write(root.join("to-link"), "x").unwrap();
     symlink("a", root.join("link")).unwrap();
@@ -191,4 +196,39 @@ fn no_link_on_the_way_is_followed_and_nothing_is_left_where_it_fails() {
     assert!(rehearsal.apply(&change).is_err());
     assert_eq!(fs::read(root.join("full/mine")).unwrap(), b"x");
     assert_eq!(fs::read_dir(&root).unwrap().count(), 2);
+}
+
+#[test]
+fn r30_a_file_that_was_read_only_becomes_what_a_command_made_of_it() {
+    ordinary::does(|folder| {
+        let scene = Scene::within(folder);
+        let (root, upper) = (scene.root(), scene.upper());
+        let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        // As `chmod u+w` and `>>` leave it, as `sed -i` does, which puts another in its place, and as `rm` does.
+        for (name, after) in [("opened", Some(0o644)), ("stays shut", Some(0o444)), ("goes", None)] {
+            fs::write(root.join(name), "one\n").unwrap();
+            mode(&root.join(name), 0o444);
+            match after {
+                Some(after) => {
+                    fs::write(upper.join(name), "one\ntwo\n").unwrap();
+                    mode(&upper.join(name), after);
+                }
+                None => gone(&upper.join(name)),
+            }
+        }
+        let rehearsal = scene.rehearsal();
+        let told = altered::all(&rehearsal).unwrap();
+        assert_eq!((told.len(), told.iter().any(|one| one.conflict)), (3, false), "{told:?}");
+        assert_eq!(scene.apply_all(&rehearsal), [""; 0]);
+        for (name, after) in [("opened", 0o644), ("stays shut", 0o444)] {
+            assert_eq!(fs::read(root.join(name)).unwrap(), b"one\ntwo\n", "{name}");
+            assert_eq!(root.join(name).metadata().unwrap().mode() & 0o777, after, "{name}");
+        }
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 2);
+        assert_eq!(rehearsal.changes().unwrap(), []);
+        // A file tool still leaves it as it is.
+        let at = rehearsal.locate("stays shut").unwrap();
+        assert!(rehearsal.write(&at, Some(b"one\ntwo\n"), b"three\n").is_err());
+        assert!(Disk::new(&root).unwrap().write(&at, Some(b"one\ntwo\n"), b"three\n").is_err());
+    });
 }

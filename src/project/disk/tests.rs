@@ -150,17 +150,17 @@ fn is_root() -> bool {
 
 #[test]
 fn a_folder_or_file_made_read_only_stays_as_it_is() {
-    if is_root() {
-        return;
-    }
-    let (_folder, disk) = project();
-    std::fs::write(disk.root().join("a"), "old").unwrap();
-    std::fs::set_permissions(disk.root().join("a"), std::fs::Permissions::from_mode(0o444)).unwrap();
-    assert!(matches!(write(&disk, "a", Some(b"old"), b"new"), Err(Error::Io { .. })));
-    std::fs::set_permissions(disk.root(), std::fs::Permissions::from_mode(0o555)).unwrap();
-    assert!(matches!(write(&disk, "b", None, b"new"), Err(Error::Io { .. })));
-    std::fs::set_permissions(disk.root(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(names(&disk), ["a"]);
+    crate::project::ordinary::does(|folder| {
+        let disk = Disk::new(folder).unwrap();
+        std::fs::write(disk.root().join("a"), "old").unwrap();
+        std::fs::set_permissions(disk.root().join("a"), std::fs::Permissions::from_mode(0o444)).unwrap();
+        assert!(matches!(write(&disk, "a", Some(b"old"), b"new"), Err(Error::Io { .. })));
+        std::fs::set_permissions(disk.root(), std::fs::Permissions::from_mode(0o555)).unwrap();
+        assert!(matches!(write(&disk, "b", None, b"new"), Err(Error::Io { .. })));
+        std::fs::set_permissions(disk.root(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(names(&disk), ["a"]);
+        assert_eq!(std::fs::read(disk.root().join("a")).unwrap(), b"old");
+    });
 }
 
 #[test]

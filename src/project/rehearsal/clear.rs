@@ -80,10 +80,13 @@ fn opened(folder: &Path) -> io::Result<Option<Vec<std::ffi::OsString>>> {
     Ok(Some(folders))
 }
 
-/// Lets its owner look into a folder and change it.
+/// Lets its owner look into a folder and change it. What a link leads to is none to be emptied.
 fn open_up(folder: &Path) -> io::Result<()> {
     let meta = folder.symlink_metadata()?;
-    if meta.is_dir() && meta.mode() & 0o700 != 0o700 {
+    if !meta.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    if meta.mode() & 0o700 != 0o700 {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
     }
     Ok(())

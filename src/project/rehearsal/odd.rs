@@ -151,6 +151,7 @@ fn hard_links_holes_and_marks_of_the_project_itself_are_what_they_are() {
     fs::write(upper.join("one"), "1").unwrap();
     fs::hard_link(upper.join("one"), upper.join("two")).unwrap();
     fs::File::create(upper.join("hole")).unwrap().set_len(8 << 30).unwrap();
+    fs::set_permissions(upper.join("hole"), fs::Permissions::from_mode(0o644)).unwrap();
     place.write("two", "2").unwrap();
     assert_eq!(fs::read(upper.join("one")).unwrap(), b"1", "a write is never through a hard link");
     let told: Vec<String> =
@@ -161,6 +162,7 @@ fn hard_links_holes_and_marks_of_the_project_itself_are_what_they_are() {
     assert!(place.exists("old/a"));
     // The mode of a file that is too large to be read is a change too.
     fs::File::create(place.root.join("large")).unwrap().set_len(11 << 20).unwrap();
+    fs::set_permissions(place.root.join("large"), fs::Permissions::from_mode(0o644)).unwrap();
     fs::copy(place.root.join("large"), upper.join("large")).unwrap();
     fs::set_permissions(upper.join("large"), fs::Permissions::from_mode(0o755)).unwrap();
     assert!(place.changed().contains(&"large".to_owned()));

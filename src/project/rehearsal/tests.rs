@@ -242,6 +242,7 @@ fn r30_folders_links_modes_and_odd_files_are_kept_as_they_are() {
     rustix::fs::mkfifoat(rustix::fs::CWD, upper.join("pipe"), 0o600.into()).unwrap();
     std::fs::create_dir(upper.join("empty")).unwrap();
     std::fs::File::create(upper.join("big")).unwrap().set_len(super::super::READ_LIMIT + 1).unwrap();
+    std::fs::set_permissions(upper.join("big"), std::fs::Permissions::from_mode(0o644)).unwrap();
     // What an end in the middle of a write leaves.
     std::fs::create_dir_all(play.folder().join("unfinished/0")).unwrap();
     std::fs::write(play.folder().join("unfinished/0/half"), "half").unwrap();
@@ -276,6 +277,7 @@ fn r30_folders_links_modes_and_odd_files_are_kept_as_they_are() {
     std::fs::set_permissions(upper.join("src/new"), std::fs::Permissions::from_mode(0o700)).unwrap();
     std::fs::remove_file(upper.join("z.txt")).unwrap();
     std::fs::write(upper.join("z.txt"), "z").unwrap();
+    std::fs::set_permissions(upper.join("z.txt"), std::fs::Permissions::from_mode(0o644)).unwrap();
     let changed = play.change(Path::new("z.txt")).unwrap().unwrap();
     assert!(matches!(
         (&changed.before, &changed.after),

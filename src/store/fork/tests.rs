@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chat::Entry;
+use crate::project::rehearsal::empty;
 use crate::store::{Lines, Log, Read, Sessions, read};
 use std::path::PathBuf;
 
@@ -46,7 +47,7 @@ fn a_copy_goes_on_by_itself_while_the_session_is_open() {
     open.append(&Entry::Titled { title: "the name".into(), by: crate::chat::Namer::Person, usage: None })
         .unwrap();
     let before = fs::read(open.path()).unwrap();
-    let copy = fork(&places, &old(), Path::new("/elsewhere")).unwrap();
+    let copy = fork(&places, &old(), Path::new("/elsewhere"), empty).unwrap();
     let id = copy.id.clone();
     assert!(copy.headed);
     copy.keep();
@@ -91,7 +92,7 @@ fn r51_a_damaged_session_is_copied_as_it_is_read() {
     ] {
         let (_home, places) = home(text.as_bytes());
         let before = of(&places, &old());
-        let copy = fork(&places, &old(), Path::new("/here")).unwrap();
+        let copy = fork(&places, &old(), Path::new("/here"), empty).unwrap();
         let read = of(&places, &copy.id);
         assert_eq!((&read.entries, &read.times), (&before.entries, &before.times), "{what}");
         assert_eq!(read.last_seq, before.last_seq, "{what}");
@@ -112,7 +113,7 @@ fn r51_a_damaged_session_is_copied_as_it_is_read() {
 fn what_a_newer_version_wrote_into_the_header_stays() {
     let newer = header().replacen("\"aye\":1", "\"aye\":9", 1).replacen('}', ",\"later\":[1,2]}", 1);
     let (_home, places) = home(format!("{newer}\n").as_bytes());
-    let copy = fork(&places, &old(), Path::new("/")).unwrap();
+    let copy = fork(&places, &old(), Path::new("/"), empty).unwrap();
     let text = fs::read_to_string(lines::path(&places.sessions(), &copy.id)).unwrap();
     let its: Value = serde_json::from_str(&text).unwrap();
     assert!(text.starts_with("{\"aye\":9,"), "{text}");
@@ -129,7 +130,7 @@ fn what_is_unsent_and_what_was_rehearsed_is_copied_and_then_apart() {
     fs::create_dir_all(layer.join("upper/a")).unwrap();
     fs::write(layer.join("upper/a/b"), "rehearsed").unwrap();
     std::os::unix::fs::symlink("/etc/passwd", layer.join("upper/link")).unwrap();
-    let copy = fork(&places, &from, Path::new("/")).unwrap();
+    let copy = fork(&places, &from, Path::new("/"), empty).unwrap();
     let (session, card) = (Whose::Session(&copy.id), Whose::Card(&copy.id));
     assert_eq!((drafts.load(session), drafts.load(card)), ("unsent".into(), "half".into()));
     let its = places.rehearsal(&copy.id);
@@ -161,7 +162,7 @@ fn a_copy_that_is_not_kept_and_one_that_cannot_be_written_leave_nothing() {
     drafts.save(Whose::Session(&old()), "unsent").unwrap();
     fs::create_dir_all(places.rehearsal(&old()).join("upper")).unwrap();
     let before = all(&places);
-    let copy = fork(&places, &old(), Path::new("/")).unwrap();
+    let copy = fork(&places, &old(), Path::new("/"), empty).unwrap();
     assert_eq!(all(&places).len(), before.len() + 3);
     drop(copy);
     assert_eq!(all(&places), before);
@@ -170,7 +171,7 @@ fn a_copy_that_is_not_kept_and_one_that_cannot_be_written_leave_nothing() {
     fs::remove_dir_all(places.drafts()).unwrap();
     fs::write(places.drafts(), "in the way").unwrap();
     let before = all(&places);
-    let error = fork(&places, &old(), Path::new("/")).unwrap_err();
+    let error = fork(&places, &old(), Path::new("/"), empty).unwrap_err();
     assert!(matches!(error, Error::Copy { .. }), "{error}");
     assert!(error.to_string().starts_with("no copy of session 01J could be made: /"), "{error}");
     assert_eq!(all(&places), before);
@@ -179,7 +180,7 @@ fn a_copy_that_is_not_kept_and_one_that_cannot_be_written_leave_nothing() {
 #[test]
 fn what_is_no_session_is_said() {
     let (_home, places) = home(b"");
-    let error = |name: &str| fork(&places, &SessionId(name.into()), Path::new("/")).unwrap_err();
+    let error = |name: &str| fork(&places, &SessionId(name.into()), Path::new("/"), empty).unwrap_err();
     assert_eq!(error("01X").to_string(), "no session is called 01X");
     fs::create_dir(places.sessions().join("01D.jsonl")).unwrap();
     let pipe = places.sessions().join("01P.jsonl");

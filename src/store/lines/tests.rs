@@ -214,13 +214,28 @@ fn r54_a_session_that_is_removed_while_somebody_waits_for_it_stays_removed() {
 }
 
 #[test]
-fn a_file_that_cannot_be_had_alone_is_not_left_behind() {
+fn a_file_that_was_there_before_is_left_as_it_is() {
     let home = tempfile::tempdir().unwrap();
     let path = path(home.path(), &header().id);
     std::fs::write(&path, "another's").unwrap();
     let mut lines = Lines::new(home.path(), &header());
     assert_eq!(lines.append(&said("x")).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "another's");
+}
+
+#[test]
+fn r54_a_file_that_cannot_be_had_alone_is_not_left_behind() {
+    let home = tempfile::tempdir().unwrap();
+    let path = path(home.path(), &header().id);
+    let made = private::open_append(&path, true).unwrap();
+    // Whoever looks through all sessions may be faster.
+    let other = File::open(&path).unwrap();
+    other.try_lock().unwrap();
+    assert_eq!(alone(&path, made).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    assert!(!path.exists());
+    let mut lines = Lines::new(home.path(), &header());
+    lines.append(&said("x")).unwrap();
+    assert_eq!(super::super::read(&path).unwrap().entries, [said("x")]);
 }
 
 /// Counts how often it is written to.

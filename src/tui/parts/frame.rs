@@ -122,6 +122,16 @@ fn lit(hint: &str, room: usize, x: u16, y: u16, buffer: &mut Buffer, theme: &The
     }
 }
 
+/// What a list says of its rows out of sight, behind its count: `3 of 7 · ↓ 2 more`.
+pub fn beyond(above: usize, below: usize) -> Option<String> {
+    match (above, below) {
+        (0, 0) => None,
+        (0, below) => Some(format!("↓ {below} more")),
+        (above, 0) => Some(format!("↑ {above} more")),
+        (above, below) => Some(format!("↑ {above} more · ↓ {below} more")),
+    }
+}
+
 /// The rows a frame takes of a height.
 pub fn rows(height: u16) -> u16 {
     if height < 3 { 0 } else { 2 }

@@ -6,6 +6,7 @@ pub mod complete;
 pub mod composer;
 pub mod filter;
 pub mod frame;
+pub mod gist;
 pub mod help;
 pub mod laid;
 pub mod line;

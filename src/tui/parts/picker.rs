@@ -36,6 +36,9 @@ pub struct Picker {
     keeps: Option<String>,
 }
 
+/// At a row that is what there is now.
+pub const IN_USE: &str = "in use";
+
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Row {

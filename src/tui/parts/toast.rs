@@ -1,16 +1,16 @@
 //! Short notices that leave by themselves.
 
-use crate::tui::text::{clean, wrap};
+use crate::tui::text::{clean, width, wrap};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 use std::time::Duration;
 
 /// How many are shown at once.
-const SHOWN: usize = 3;
+const SHOWN: usize = 2;
 /// How many dangers wait for room before the oldest goes unread.
 const KEPT: usize = 50;
 /// The widest a notice gets, in cells.
@@ -82,6 +82,12 @@ impl Toasts {
         self.show(now);
     }
 
+    /// Another session is shown: what was said of the one before is not true of it. A danger stays until it was read.
+    pub fn session_changes(&mut self, now: Duration) {
+        self.list.retain(|toast| toast.kind == Kind::Danger);
+        self.show(now);
+    }
+
     /// Lets go those whose time is over. Whether anything changed on the screen.
     pub fn tick(&mut self, now: Duration) -> bool {
         let before = self.list.len();
@@ -136,12 +142,17 @@ impl Toasts {
             let cut = lines.len() > usize::from(left.height);
             lines.truncate(usize::from(left.height));
             if cut && let Some(last) = lines.last_mut() {
-                *last = Line::styled("…", theme.ground.patch(theme.dim));
+                let words: String = last.spans.iter().map(|span| span.content.as_ref()).collect();
+                let words =
+                    width::cut(&words, usize::from(area.width.saturating_sub(5))).trim_end().to_owned();
+                last.spans = vec![Span::styled(words, last.style), Span::styled(" …", theme.dim)];
             }
             for line in lines {
+                // The whole row is theirs, whatever lies below a list that is open.
+                let whole = Rect { x: buffer.area.x, width: buffer.area.width, height: 1, ..left };
+                Clear.render(whole, buffer);
+                buffer.set_style(whole, theme.ground.patch(theme.text));
                 let row = Rect { x: area.right() - width, width, height: 1, ..left };
-                Clear.render(row, buffer);
-                buffer.set_style(row, theme.ground.patch(theme.text));
                 buffer.set_stringn(row.x, row.y, "▌", usize::from(width), style);
                 let inside = width.saturating_sub(2);
                 buffer.set_line(row.x + width.min(2), row.y, &line, inside);

@@ -8,6 +8,7 @@ use super::listening::{AT_ONCE, Listening};
 use crate::agent::{Look, Pending, State, Step};
 use crate::chat::{Access, CallId};
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::gist::{beginning, gist};
 use crate::tui::parts::transcript::sub_agent::named;
 use crate::tui::text::width;
 use crossterm::event::{KeyEvent, KeyEventKind};
@@ -42,6 +43,8 @@ pub struct Row {
     pub tool: String,
     /// The call in a few words, as the model or its tool has them.
     pub summary: String,
+    /// Its arguments as the model wrote them, or their beginning.
+    pub arguments: String,
     /// How far it reaches, or why nothing is asked about it.
     pub reach: String,
     /// Whether that needs care.
@@ -94,7 +97,8 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
         call: call.id.clone(),
         number,
         tool: call.name.clone(),
-        summary: width::cut(&call.arguments, SUMMARY).to_owned(),
+        summary: String::new(),
+        arguments: beginning(&call.arguments).to_owned(),
         reach: String::new(),
         careful: false,
         destroys: false,
@@ -117,7 +121,7 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
             Row { reach: "has your yes".to_owned(), opens: false, ..row }
         }
         Step::Waiting => match &pending.ahead.look {
-            None => Row { reach: "not seen yet".to_owned(), ..row },
+            None => Row { reach: "not seen yet".to_owned(), ..row.unseen() },
             Some(Look::Would { summary, access, destroys, asks: true }) => {
                 row.would(summary, access, destroys.is_some())
             }
@@ -126,7 +130,9 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
                 Row { reach: "needs no yes".to_owned(), opens: false, ..row }
             }
             Some(Look::Question(text)) => row.asks(text),
-            Some(Look::Fails(_)) => Row { reach: "not possible yet".to_owned(), opens: false, ..row },
+            Some(Look::Fails(_)) => {
+                Row { reach: "not possible yet".to_owned(), opens: false, ..row.unseen() }
+            }
         },
     })
 }
@@ -138,6 +144,12 @@ impl Row {
             Some(name) => Row { summary: format!("{} · {}", named(name), self.summary), ..self },
             None => self,
         }
+    }
+
+    /// No tool has said what it is.
+    fn unseen(self) -> Self {
+        let summary = width::cut(&gist(&self.arguments).about, SUMMARY).to_owned();
+        Row { summary, ..self }
     }
 
     fn would(self, summary: &str, access: &Access, destroys: bool) -> Self {

@@ -236,7 +236,7 @@ fn what_is_unsent_stays_with_its_session() {
 }
 
 /// A session that is opened, perhaps as a copy of another.
-fn opened(from: Option<&str>) -> crate::tui::host::Opened {
+pub fn opened(from: Option<&str>) -> crate::tui::host::Opened {
     crate::tui::host::Opened {
         offers: None,
         session: SessionId("02".into()),

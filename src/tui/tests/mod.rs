@@ -14,6 +14,7 @@ mod laws;
 mod looks;
 mod models;
 mod modes;
+mod notices;
 mod outputs;
 mod pictures;
 mod questions;

@@ -40,8 +40,12 @@ fn r20_the_list_of_modes_leads_to_each() {
         let mut screen = Screen::new();
         called(&mut screen, "/mode");
         let shows = screen.shows();
-        assert!(shows.contains("ask mode, as it is") && shows.contains("full mode"), "{shows}");
-        (0..row).for_each(|_| screen.presses("down"));
+        assert!(
+            shows.contains("❯ ask mode ") && shows.contains("in use") && shows.contains("full mode"),
+            "{shows}"
+        );
+        let now = Mode::ALL.into_iter().position(|mode| mode == Mode::Ask).unwrap();
+        (now..row + Mode::ALL.len()).for_each(|_| screen.presses("down"));
         screen.presses("enter");
         if mode.is_wide() {
             assert_eq!(screen.state.agent.policy.mode, Mode::Ask);
@@ -73,4 +77,33 @@ fn r20_a_card_that_comes_under_the_list_keeps_the_mode_as_it_is() {
     screen.presses("enter");
     assert_eq!(screen.state.agent.policy.mode, Mode::Ask);
     assert!(screen.state.agent.waiting().is_some(), "the card waits as it did");
+}
+
+#[test]
+fn what_a_mode_means_is_read_whole_in_a_narrow_terminal_too() {
+    for width in [50, 60, 80] {
+        let mut screen = Screen::new();
+        screen.resized(width, 15);
+        called(&mut screen, "/mode");
+        let shows = screen.shows();
+        let words: Vec<&str> = shows.split(['│', ' ', '\n']).filter(|word| !word.is_empty()).collect();
+        let words = words.join(" ");
+        for end in ["cannot be taken back", "changed or run", "everything else asks you", "the rest asks"] {
+            let last = end.rsplit(' ').next().unwrap();
+            assert!(words.contains(end) || words.contains(last), "{width}: {end}: {shows}");
+        }
+        let list: String = shows.lines().skip_while(|row| !row.contains('╭')).collect();
+        assert!(!list.contains('…'), "{width}: {shows}");
+    }
+}
+
+#[test]
+fn enter_at_once_in_the_list_of_modes_changes_nothing() {
+    for mode in [Mode::Plan, Mode::Ask, Mode::Auto] {
+        let mut screen = Screen::new();
+        screen.state.agent.policy.mode = mode;
+        called(&mut screen, "/mode");
+        screen.presses("enter");
+        assert_eq!(screen.state.agent.policy.mode, mode);
+    }
 }

@@ -112,3 +112,14 @@ fn the_cursor_stays_on_its_session_when_more_are_found() {
         screen.effects
     );
 }
+
+#[test]
+fn the_session_one_is_in_is_marked_and_has_the_cursor() {
+    let mut screen = Screen::new();
+    screen.presses("alt-s");
+    screen.happens(Event::Host(Reply::Sessions(vec![row("02", "another"), row("01J", "this very one")])));
+    let shows = screen.shows();
+    let line = shows.lines().find(|line| line.contains("this very one")).unwrap_or_default();
+    assert!(line.contains("❯ this very one") && line.contains("in use"), "{shows}");
+    assert_eq!(shows.matches("in use").count(), 1, "{shows}");
+}

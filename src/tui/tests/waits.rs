@@ -190,7 +190,7 @@ fn two_hundred_calls_are_listed_and_reached_in_a_small_terminal() {
     insta::assert_snapshot!(screen.shows(), @r#"
  aye · go                     gpt-5-mini · ~/project ⎇ main
 ────────────────────────────────────────────────────────────
-╭─ what waits ──────────────────────────────── 200 of 200 ─╮
+╭─ what waits ─────────────────── 200 of 200 · ↑ 194 more ─╮
 │   [ ] 195 bash_exec echo 194                        runs │
 │   [ ] 196 bash_exec echo 195                        runs │
 │   [ ] 197 bash_exec echo 196                        runs │
@@ -330,4 +330,76 @@ fn what_was_chosen_on_a_question_that_was_put_back_is_kept_outside() {
         _ => None,
     });
     assert!(kept.is_some_and(|text| text.contains(r#""picks":[1]"#)));
+}
+
+/// Calls whose turn has not come, of which no tool has looked at any.
+fn unseen(calls: &[(&str, &str)]) -> Screen {
+    let mut screen = Screen::new();
+    screen.says("go");
+    for (n, (name, arguments)) in calls.iter().enumerate() {
+        let call = ToolCall {
+            id: format!("c{n}").as_str().into(),
+            name: (*name).into(),
+            arguments: (*arguments).into(),
+        };
+        screen.chunk(Chunk::Call(call));
+    }
+    screen.chunk(Chunk::Done(Finish::Stop));
+    screen.planned("c0", command("echo 0"));
+    screen.waits(600);
+    screen
+}
+
+#[test]
+fn a_call_that_waits_says_its_path_and_its_content_and_never_its_json() {
+    let write = r##"{"path": "docs/part-2.md", "content": "# Part 2\n\ntext"}"##;
+    let long = format!(r#"{{"path": "docs/long.md", "content": "{}"}}"#, "many words ".repeat(9000));
+    let edit = r#"{"path": "src/main.rs", "old_text": "hi", "new_text": "ho"}"#;
+    let calls = [
+        ("bash_exec", r#"{"command": "echo 0"}"#),
+        ("write_file", write),
+        ("write_file", &*long),
+        ("edit_file", edit),
+        ("far_tool", r#"{"depth": 3, "mode": "fast"}"#),
+    ];
+    let mut screen = unseen(&calls);
+    let closed = screen.shows();
+    let rows = [
+        "waits its turn: docs/part-2.md",
+        "waits its turn: docs/long.md",
+        "waits its turn: src/main.rs",
+        "waits its turn: depth 3 · mode fast",
+    ];
+    assert!(rows.iter().all(|row| closed.contains(row)) && !closed.contains('{'), "{closed}");
+    screen.presses("l");
+    screen.presses("down");
+    let shows = screen.shows();
+    assert!(shows.contains("│ content # Part 2 ") && shows.contains("│ text "), "{shows}");
+    assert!(!shows.contains('{'), "{shows}");
+    screen.presses("down");
+    screen.presses("down");
+    let shows = screen.shows();
+    assert!(shows.contains("│ old_text hi ") && shows.contains("│ new_text ho "), "{shows}");
+    screen.waits(600);
+    screen.presses("esc");
+    screen.waits(600);
+    let again = screen.shows();
+    assert!(rows.iter().all(|row| again.contains(row)) && !again.contains('{'), "{again}");
+}
+
+#[test]
+fn the_list_says_how_many_of_its_rows_are_out_of_sight() {
+    let mut screen = waiting(30);
+    screen.presses("l");
+    assert!(screen.shows().contains("1 of 30 · ↓ 2"), "{}", screen.shows());
+    screen.presses("end");
+    assert!(screen.shows().contains("30 of 30 · ↑ 2"), "{}", screen.shows());
+    let mut few = waiting(7);
+    few.resized(60, 15);
+    few.presses("l");
+    let shows = few.shows();
+    assert!(
+        (1..=7).all(|n| shows.contains(&format!("[ ]   {n} bash_exec"))) && !shows.contains("more"),
+        "{shows}"
+    );
 }

@@ -10,7 +10,7 @@ use crate::tui::host::Wish;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::{Overlay, Picking};
 use crate::tui::parts::help::Help;
-use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::cache::Cache;
 use crate::tui::state::State;
@@ -61,7 +61,8 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
             Vec::new()
         }
         Command::Notices => {
-            let text = state.warned.join("\n\n");
+            let words: Vec<&str> = state.warned.iter().map(|warned| warned.words.as_str()).collect();
+            let text = words.join("\n\n");
             super::overlay::open_reader(state, "what was wrong so far", &text, false);
             Vec::new()
         }
@@ -161,12 +162,19 @@ pub fn themes(state: &mut State) -> Vec<Effect> {
         (_, true) => "for light terminals",
         (_, false) => "for dark terminals",
     };
-    let named = state.themes.all.iter().map(|theme| Row::new(&theme.name).more(kind(theme)));
-    let now = format!("{} now", state.settings.auto_theme);
+    let by_itself = state.settings.theme == AUTO;
+    let before = Box::new(state.theme.clone());
+    let in_use = |is| if is { IN_USE } else { "" };
+    let named = state.themes.all.iter().map(|theme| {
+        Row::new(&theme.name).more(kind(theme)).detail(in_use(!by_itself && theme.name == before.name))
+    });
+    let now = match by_itself {
+        true => format!("{} now · {IN_USE}", state.settings.auto_theme),
+        false => format!("{} now", state.settings.auto_theme),
+    };
     let items =
         [Row::new(AUTO).more("whichever suits the terminal").detail(&now)].into_iter().chain(named).collect();
-    let before = Box::new(state.theme.clone());
-    let at = match state.settings.theme == AUTO {
+    let at = match by_itself {
         true => None,
         false => state.themes.all.iter().position(|theme| theme.name == before.name),
     };

@@ -25,6 +25,9 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
                 // A copy asks no less than what it was made of.
                 state.agent.policy.mode = mode;
             }
+            if state.session != opened.session {
+                state.toasts.session_changes(state.now);
+            }
             state.session = opened.session;
             state.connection = opened.connection;
             state.settings.place = opened.place;

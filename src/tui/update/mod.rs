@@ -109,8 +109,8 @@ pub fn begin(
     let first_screen = says.is_empty() && offers.is_none() && state.agent.session.entries().is_empty();
     if !first_screen {
         // Where it stands it says what was wrong by itself.
-        for words in state.warned.clone() {
-            state.notice(&words, Kind::Warning);
+        for warned in state.warned.clone() {
+            state.toasts.push(Kind::Warning, &warned.words, state.now);
         }
     }
     let mut effects = picks.map(|picking| sessions::open(state, picking)).unwrap_or_default();

@@ -5,7 +5,7 @@ use crate::tui::effect::Effect;
 use crate::tui::host::{Listed, ModelRow, Models, Reached, Wish};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::Overlay;
-use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 
@@ -133,7 +133,7 @@ fn shown(row: &ModelRow, is_present: bool) -> Row {
         (sent, received) => format!("${} / ${}", dollars(sent), dollars(received)),
     });
     let known: Vec<String> = [window, price].into_iter().flatten().collect();
-    let more = if is_present { "in use" } else { "" };
+    let more = if is_present { IN_USE } else { "" };
     Row::new(&text).more(more).detail(&known.join(" · ")).key(format!("{} {}", row.profile, row.model))
 }
 

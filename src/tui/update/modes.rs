@@ -4,7 +4,7 @@ use super::agent;
 use crate::agent::{Event, Mode};
 use crate::tui::effect::Effect;
 use crate::tui::overlay::Overlay;
-use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 
@@ -32,16 +32,14 @@ pub fn change(state: &mut State) -> Vec<Effect> {
 fn list(state: &mut State) -> Vec<Effect> {
     let now = state.agent.policy.mode;
     let row = |mode: Mode| {
-        let name = if mode == now {
-            format!("{} mode, as it is", mode.word())
-        } else {
-            format!("{} mode", mode.word())
-        };
-        Row::new(&name).more(mode.meaning())
+        let in_use = if mode == now { IN_USE } else { "" };
+        Row::new(&format!("{} mode", mode.word())).more(mode.meaning()).detail(in_use)
     };
     let items = Mode::ALL.into_iter().map(row).collect();
     let modes = Mode::ALL.into_iter().map(|mode| (mode, !mode.is_wide() || mode == now)).collect();
-    state.overlays.push(Overlay::Modes(Picker::new("how much runs without asking", "", items), modes));
+    let mut picker = Picker::new("how much runs without asking", "", items);
+    picker.select(Mode::ALL.into_iter().position(|mode| mode == now).unwrap_or(0));
+    state.overlays.push(Overlay::Modes(picker, modes));
     Vec::new()
 }
 

@@ -5,7 +5,7 @@ use crate::chat::SessionId;
 use crate::tui::effect::Effect;
 use crate::tui::host::{SessionRow, Wish};
 use crate::tui::overlay::{Held, Overlay, Picking};
-use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::state::State;
 use std::collections::HashMap;
 
@@ -29,7 +29,10 @@ pub fn listed(state: &mut State, rows: Vec<SessionRow>) {
     if let Some(Overlay::Sessions(picker, held, _)) = state.overlays.last_mut() {
         held.rows = rows;
         picker.set_nothing("no other session here");
-        show(picker, held);
+        show(picker, held, &state.session);
+        if picker.typed().is_empty() {
+            picker.select(held.rows.iter().position(|row| row.id == state.session).unwrap_or(0));
+        }
     }
 }
 
@@ -46,7 +49,7 @@ pub fn typed(state: &mut State) -> Vec<Effect> {
     if wanted.is_empty() {
         held.lines.clear();
         picker.set_note("");
-        show(picker, held);
+        show(picker, held, &state.session);
     }
     // What was found for the words before stays until there is something for these: rows that go and come are no help.
     vec![Effect::Ask(Wish::Search(held.wanted.clone()))]
@@ -60,7 +63,7 @@ pub fn found(state: &mut State, words: &str, lines: Vec<(SessionId, String)>, wh
     }
     held.lines = lines;
     picker.set_note(if whole { "" } else { "still looking through what was said" });
-    show(picker, held);
+    show(picker, held, &state.session);
 }
 
 /// The person took a session.
@@ -78,14 +81,17 @@ pub fn take(state: &mut State, held: Held, picking: Picking, row: usize) -> Vec<
     effects
 }
 
-fn show(picker: &mut Picker, held: &Held) {
+fn show(picker: &mut Picker, held: &Held, here: &SessionId) {
     let lines: HashMap<&SessionId, &str> = held.lines.iter().map(|(id, line)| (id, line.as_str())).collect();
-    picker.set_rows(held.rows.iter().map(|row| item(row, lines.get(&row.id).copied())).collect());
+    picker.set_rows(
+        held.rows.iter().map(|row| item(row, row.id == *here, lines.get(&row.id).copied())).collect(),
+    );
 }
 
 /// A row, with the line in which something was found.
-fn item(row: &SessionRow, line: Option<&str>) -> Row {
-    let marks = [(row.copy, "a copy"), (row.dry_run, "dry run"), (row.waits, "waits for you")];
+fn item(row: &SessionRow, here: bool, line: Option<&str>) -> Row {
+    let marks =
+        [(here, IN_USE), (row.copy, "a copy"), (row.dry_run, "dry run"), (row.waits, "waits for you")];
     let marks: Vec<&str> = marks.iter().filter(|(is, _)| *is).map(|(_, words)| *words).collect();
     let marks = marks.join(", ");
     let more: Vec<&str> =

@@ -16,8 +16,8 @@ pub struct Areas {
     pub transcript: Rect,
     /// One row for what waits beside the card: a parked question, what is searched for.
     pub chip: Rect,
-    /// Notices: rows of their own, so that they cover nothing, and the last of them is the one below. No rows where there
-    /// are no notices.
+    /// Notices: rows of their own, so that they cover nothing; above a card the last of them is the one below, which is
+    /// blank there. No rows where there are no notices.
     pub told: Rect,
     /// One row that keeps what is above from what is below, where there is room.
     pub air: Rect,
@@ -68,7 +68,9 @@ pub fn areas(state: &State) -> Areas {
     // Some rows of what led to the question stay, where there is room for both.
     let card = take(state.card_height(width), if height >= 20 { 4 } else { 0 });
     let wanted = told_rows(state, width - 2 * side);
-    let told = wanted.saturating_sub(air).min(left.div_ceil(2));
+    // Between transcript and composer that row is a line; above a card it is blank.
+    let lent = if open.is_some() { air } else { 0 };
+    let told = wanted.saturating_sub(lent).min(left.div_ceil(2));
     left -= told;
     let mut y = 0;
     let mut place = |rows: u16| {
@@ -80,7 +82,7 @@ pub fn areas(state: &State) -> Areas {
     let (head, rule, transcript) = (place(head), place(rule), place(left));
     let chip = place(chip);
     let (above, air) = (beside(place(told)), place(air));
-    let told = if wanted == 0 { 0 } else { above.height + air.height };
+    let told = if wanted == 0 { 0 } else { above.height + lent };
     Areas {
         head,
         rule,
@@ -102,18 +104,23 @@ fn told_rows(state: &State, width: u16) -> u16 {
     }
 }
 
-/// Where notices are drawn: above the composer, or below the list or page that lies over the screen.
+/// Where notices are drawn: above the composer; and where a list or page lies over a card, above the foot. A list or page
+/// ends above them, so there are fewer of them then where the screen is low.
 pub fn told(state: &State) -> Rect {
     let areas = areas(state);
-    match state.overlays.last() {
-        None | Some(Overlay::Links(_)) => areas.told,
-        Some(_) => {
-            let bottom = state.size.1 - areas.foot.height;
-            let rows = state.toasts.height(areas.transcript.width).min(bottom / 2);
-            Rect { y: bottom - rows, height: rows, ..areas.transcript }
-        }
+    if matches!(state.overlays.last(), None | Some(Overlay::Links(_))) {
+        return areas.told;
     }
+    let bottom = match state.open_card() {
+        Some(_) => state.size.1 - areas.foot.height,
+        None => areas.told.bottom(),
+    };
+    let rows = state.toasts.height(areas.told.width).min((bottom / OVER).max(1)).min(bottom);
+    Rect { y: bottom - rows, height: rows, ..areas.told }
 }
+
+/// Of so many rows that a list or page and notices share, notices have one.
+const OVER: u16 = 6;
 
 /// Rows of the transcript.
 pub fn transcript_height(state: &State) -> usize {

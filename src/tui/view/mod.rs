@@ -93,7 +93,11 @@ fn front(state: &State, areas: layout::Areas, buffer: &mut Buffer) -> Shown {
         let at = state.composer.view(areas.composer, buffer, theme, focus == Focus::Composer);
         if focus == Focus::Composer {
             cursor = at;
-            let bottom = areas.composer.y - areas.air.height.max(areas.told.height);
+            let above = match areas.card.is_empty() {
+                true => areas.air.height + areas.told.height,
+                false => areas.air.height.max(areas.told.height),
+            };
+            let bottom = areas.composer.y - above;
             let top = areas.transcript.y.min(bottom);
             let above = Rect { y: top, height: bottom - top, ..areas.composer };
             state.complete.view(above, buffer, theme);

@@ -120,19 +120,15 @@ fn enter_key(state: &State, line: &line::Line, area: Rect, buffer: &mut Buffer) 
     Over { area, cursor: Some(Position { x: x.min(row.right().saturating_sub(1)), y: row.y }) }
 }
 
-/// A little of the screen stays to be seen, where there is room; in a dry run always the foot, which says so.
+/// A little of the screen stays to be seen, where there is room; in a dry run always the foot, which says so. Notices stand
+/// below it.
 fn inset(state: &State, all: Rect) -> Rect {
     let y = if all.height >= 16 { 1 } else { 0 };
     let foot = y.max(layout::areas(state).foot.height * u16::from(state.agent.is_dry_run()));
-    let height = all.height - y - foot;
-    // Notices stand below it, where that leaves something of it.
-    let told = layout::told(state).height;
-    let height = if height >= told + LOWEST { height - told } else { height };
-    Rect { y: all.y + y, height, ..all }
+    let told = layout::told(state);
+    let bottom = if told.is_empty() { all.height - foot } else { told.y.min(all.height - foot) };
+    Rect { y: all.y + y, height: bottom.saturating_sub(y), ..all }
 }
-
-/// Of a list or page no fewer rows are left by notices.
-const LOWEST: u16 = 8;
 
 fn read(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let hints = ["↑↓ page-up page-down move · esc back".to_owned(), "esc back".to_owned()];

@@ -111,10 +111,10 @@ fn connection(state: &State, width: usize) -> Section {
 fn wrong(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let mut lines: Vec<Line<'static>> = Vec::new();
-    for words in state.warned.iter().take(WRONG) {
+    for words in state.warned_here().take(WRONG) {
         lines.extend(say(&[(&clean(words), theme.warning)], width, "! "));
     }
-    let more = state.warned.len().saturating_sub(WRONG);
+    let more = state.warned_here().count().saturating_sub(WRONG);
     if more > 0 {
         lines.extend(say(&[(&format!("{more} more · /notices shows all"), theme.dim)], width, "  "));
     }

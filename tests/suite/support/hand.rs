@@ -63,6 +63,11 @@ impl Program {
         self.wait(text, |_, screen| screen.contains(text))
     }
 
+    /// Waits until all of these are on the screen together.
+    pub fn until_all(&mut self, texts: &[&str]) -> String {
+        self.wait(&texts.join(" and "), |_, screen| texts.iter().all(|text| screen.contains(text)))
+    }
+
     /// Waits until the text is on the screen and the card there takes a key as an answer.
     pub fn until_asked(&mut self, text: &str) -> String {
         self.wait(&format!("a card that listens, and {text}"), |cells, screen| {
@@ -122,7 +127,8 @@ impl Program {
     /// Waits until this holds, of the program or of what it leaves behind.
     pub fn until_that(&mut self, what: &str, mut holds: impl FnMut(&mut Self) -> bool) {
         let end = Instant::now() + PATIENCE;
-        while !holds(self) {
+        // A terminal shows a frame that is marked as one at once.
+        while self.is_in_a_frame() || !holds(self) {
             let screen = self.screen();
             assert!(Instant::now() < end, "{what}: that never came:\n{screen}");
             std::thread::sleep(Duration::from_millis(10));

@@ -22,6 +22,12 @@ pub fn script(file: &Path, text: &str) {
     assert!(status.success());
 }
 
+/// Copies a program there, by another process for the same reason.
+pub fn copied(program: &Path, to: &Path) {
+    let status = Command::new("cp").arg("--").args([program, to]).status().unwrap();
+    assert!(status.success());
+}
+
 /// Settings with which nothing is asked of a service beside the talk, where `--base-url` says which it is.
 pub const ALONE: &str = "[model]\ntitles = false\n[profiles.openai]\ncontext_window = 100000000\n";
 

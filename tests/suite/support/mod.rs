@@ -1,6 +1,7 @@
 //! What tests are built with.
 
 pub mod between;
+pub mod closed;
 pub mod encrypted;
 pub mod fixture;
 pub mod given_back;

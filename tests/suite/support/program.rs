@@ -6,6 +6,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -351,9 +352,12 @@ pub fn below(pid: i32) -> Vec<i32> {
     children.flat_map(|child| [vec![child], below(child)].concat()).collect()
 }
 
-/// A time in seconds that no other test on this machine sleeps, to know its processes by; one for each number below 8.
-pub fn nobody_elses_sleep(number: u32) -> u32 {
-    1_000_000 + 8 * std::process::id() + number
+/// A time in seconds that no other test on this machine sleeps, to know its processes by; another each time.
+pub fn nobody_elses_sleep() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    assert!(number < 256, "so many for each process");
+    1_000_000 + 256 * std::process::id() + number
 }
 
 /// How many processes of this machine sleep so many seconds.
@@ -379,6 +383,10 @@ fn cells(count: u16) -> NonZeroU16 {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        // One that has ended may have lent its number to another by now. Whoever begins next finds its locks open.
+        if self.ends_early().is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
     }
 }

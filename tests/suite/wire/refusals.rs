@@ -1,6 +1,7 @@
 //! Answers that are no reply: what is tried again, and what the person is told.
 
 use super::{asks, collect, model, once, told};
+use crate::support::closed::closed_port;
 use crate::support::service::{Answer, Service};
 use aye::chat::{Chunk, Request};
 use aye::llm::patience::WATCHED;
@@ -69,9 +70,8 @@ async fn r57_a_key_that_a_service_repeats_is_masked() {
 
 #[tokio::test]
 async fn an_address_where_nobody_is_says_so() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let origin = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
+    let (_closed, address) = closed_port();
+    let origin = format!("http://{address}");
     let mut reply = OpenAi::new(Settings::new(&format!("{origin}/v1"))).stream(asks("hi"));
     let Some(Err(error)) = reply.next().await else { panic!("a server that is not running is said at once") };
     let why = error.to_string();

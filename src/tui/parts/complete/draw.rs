@@ -3,6 +3,7 @@
 use super::{Complete, Kind};
 use crate::tui::host::Gathered;
 use crate::tui::parts::filter::marked;
+use crate::tui::parts::frame::beyond;
 use crate::tui::text::width;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -32,13 +33,7 @@ impl Complete {
     fn below(&self, first: usize, shown: usize) -> String {
         let all = if self.is_open() { self.found.len() } else { 0 };
         let after = all.saturating_sub(first + shown);
-        let more = match (first, after) {
-            (0, 0) => None,
-            (0, after) => Some(format!("↓ {after} more")),
-            (before, 0) => Some(format!("↑ {before} more")),
-            (before, after) => Some(format!("↑ {before} more · ↓ {after} more")),
-        };
-        self.status().into_iter().chain(more).collect::<Vec<_>>().join(" · ")
+        self.status().into_iter().chain(beyond(first, after)).collect::<Vec<_>>().join(" · ")
     }
 
     /// What is said below the list of files where it is not of all of them.

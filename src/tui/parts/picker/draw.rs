@@ -2,7 +2,7 @@
 
 use super::{Picker, Row};
 use crate::tui::parts::filter::{Filter, marked};
-use crate::tui::parts::frame::Frame;
+use crate::tui::parts::frame::{Frame, beyond};
 use crate::tui::text::{clean, width, wrap};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -21,11 +21,23 @@ const MAIN: usize = 48;
 /// text before it, as a longer one is.
 const SHORT: usize = 32;
 
+/// A list of so many rows has room for what each of them means.
+const FEW: usize = 8;
+/// A second column of fewer cells is cut, not wrapped.
+const NARROW: usize = 16;
+
 impl Picker {
     /// Draws the list over the middle of `area`. Returns where the cursor of the filter stands.
     pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
         let place = self.place(area.intersection(buffer.area));
+        let (_, list) = self.split(inside(place));
+        self.page.set(usize::from(list.height).max(1));
+        self.scroll_to_cursor(usize::from(list.height));
+        let top = self.top.get();
+        let below = self.places().saturating_sub(top + usize::from(list.height));
         let count = format!("{} of {}", self.found.len(), self.rows.len());
+        let count: Vec<String> = [count].into_iter().chain(beyond(top, below)).collect();
+        let count = count.join(" · ");
         let keeps = self.keeps.as_ref().filter(|key| !key.is_empty());
         let keeps = keeps.map(|key| format!(" · {key} keep")).unwrap_or_default();
         let hints = [
@@ -44,8 +56,6 @@ impl Picker {
         {
             buffer.set_line(row.x, row.y, text, row.width);
         }
-        self.page.set(usize::from(list.height).max(1));
-        self.scroll_to_cursor(usize::from(list.height));
         if self.places() == 0 {
             let words = if self.rows.is_empty() { &self.nothing } else { "nothing matches" };
             buffer.set_stringn(list.x, list.y, cut(words, list), usize::from(list.width), theme.dim);
@@ -58,7 +68,18 @@ impl Picker {
     /// Which place in the list is drawn on this cell.
     pub(super) fn row_at(&self, area: Rect, column: u16, row: u16) -> Option<usize> {
         let (_, list) = self.split(inside(self.place(area)));
-        let at = self.top.get() + usize::from(row.checked_sub(list.y)?);
+        let mut line = usize::from(row.checked_sub(list.y)?);
+        let mut at = self.top.get();
+        let shown: Vec<&Row> = self.found.iter().map(|row| &self.rows[*row]).collect();
+        if self.wraps(&shown, list) {
+            let (room, main) = (room(list), self.main(&shown, list));
+            while let Some(rows) = shown.get(at).map(|row| lines(row, room, main).len())
+                && line >= rows
+            {
+                (line, at) = (line - rows, at + 1);
+            }
+        }
+        at += line;
         (list.contains(Position::new(column, row)) && at < self.places()).then_some(at)
     }
 
@@ -68,10 +89,16 @@ impl Picker {
             return area;
         }
         let more = 3 + usize::from(!self.note.is_empty()) + usize::from(self.offers.is_some());
-        let rows = u16::try_from(self.rows.len() + more).unwrap_or(u16::MAX).max(LOWEST);
         // Beside a frame a few columns of what is below would only look like litter.
         let width = if area.width < WIDEST + 12 { area.width } else { WIDEST };
-        let height = (area.height - 4).min(TALLEST).min(rows);
+        let lines = match self.rows.len() {
+            ..=FEW => self.lines(&self.rows.iter().collect::<Vec<_>>(), inside(Rect { width, ..area })),
+            many => many,
+        };
+        let rows = u16::try_from(lines + more).unwrap_or(u16::MAX).max(LOWEST);
+        // Margins stay where every row is seen beside them.
+        let room = if rows > area.height - 4 { area.height } else { area.height - 4 };
+        let height = room.min(TALLEST).min(rows);
         let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
         Rect { x, y, width, height }
     }
@@ -109,25 +136,43 @@ impl Picker {
         self.top.set(self.top.get().clamp(lowest, self.at.max(lowest)).min(last.max(lowest)));
     }
 
-    fn draw_rows(&self, list: Rect, buffer: &mut Buffer, theme: &Theme) {
-        let mut filter = self.filter();
-        let places = self.top.get()..self.found.len().min(self.top.get() + usize::from(list.height));
-        let shown: Vec<&Row> = self.found[places.clone()].iter().map(|row| &self.rows[*row]).collect();
+    /// The cells of the first column, beside the second ones of these rows.
+    fn main(&self, shown: &[&Row], list: Rect) -> usize {
         let main = shown.iter().filter(|row| !row.more.is_empty()).map(|row| width::width(&row.text)).max();
-        let found = shown.iter().any(|row| row.found);
         let widest = |of: fn(&Row) -> &str, most| {
             shown.iter().map(|row| width::width(of(row))).filter(|cells| *cells <= most).max().unwrap_or(0)
         };
         let beside = 6 + widest(|row| &row.more, SHORT) + widest(|row| &row.detail, usize::MAX);
-        let most = match found {
+        let most = match shown.iter().any(|row| row.found) {
             true => (usize::from(list.width) / 3).clamp(12, MAIN),
             // What stands beside it is short and says what the row is; of long words the beginning says enough.
             false if list.width < 50 => MAIN,
             false => usize::from(list.width).saturating_sub(beside).clamp(24, MAIN),
         };
-        let main = main.unwrap_or(0).min(most);
+        main.unwrap_or(0).min(most)
+    }
+
+    /// The lines of these rows with each second column in full.
+    fn lines(&self, rows: &[&Row], list: Rect) -> usize {
+        let (room, main) = (room(list), self.main(rows, list));
+        rows.iter().map(|row| lines(row, room, main).len()).sum()
+    }
+
+    /// Whether second columns are wrapped: in a list of few rows, where all of them are seen that way.
+    fn wraps(&self, shown: &[&Row], list: Rect) -> bool {
+        let offered = usize::from(self.offered().is_some());
+        self.rows.len() <= FEW && self.lines(shown, list) + offered <= usize::from(list.height)
+    }
+
+    fn draw_rows(&self, list: Rect, buffer: &mut Buffer, theme: &Theme) {
+        let mut filter = self.filter();
+        let places = self.top.get()..self.found.len().min(self.top.get() + usize::from(list.height));
+        let shown: Vec<&Row> = self.found[places.clone()].iter().map(|row| &self.rows[*row]).collect();
+        let main = self.main(&shown, list);
+        let wraps = self.wraps(&shown, list);
+        let tall = |row| if wraps { lines(row, room(list), main).len() } else { 1 };
         if let (Some(typed), Some(words)) = (self.offered(), self.offers)
-            && let Some(line) = list.rows().nth(self.found.len() - self.top.get().min(self.found.len()))
+            && let Some(line) = list.rows().nth(shown.iter().map(|row| tall(row)).sum())
         {
             let picked = self.at == self.found.len();
             let style = if picked { theme.text.patch(theme.selected) } else { theme.dim };
@@ -137,19 +182,30 @@ impl Picker {
             let text = format!("{}{words} “{}”", if picked { "❯ " } else { "  " }, clean::one_line(typed));
             buffer.set_line(line.x, line.y, &Line::styled(cut(&text, line), style), line.width);
         }
-        for ((at, row), line) in places.zip(shown).zip(list.rows()) {
+        let mut y = list.y;
+        for (at, row) in places.zip(shown) {
             let picked = at == self.at;
             let style = if picked { theme.text.patch(theme.selected) } else { theme.text };
+            let line = Rect { y, height: tall(row) as u16, ..list };
+            y = line.bottom();
             if picked {
                 buffer.set_style(line, style);
             }
             let sign = Span::styled(if picked { "❯ " } else { "  " }, style);
-            let room = usize::from(line.width).saturating_sub(2);
+            let room = room(list);
             let mut spans = vec![sign];
             // The row of the cursor has one look: not every colour can be read on its ground.
             let dim = if picked { style } else { theme.dim };
             spans.extend(columns(row, room, main, &mut filter, (style, dim), theme));
             buffer.set_line(line.x, line.y, &Line::from(spans), line.width);
+            if line.height > 1 {
+                let (column, free) = second(row, room, main);
+                for (words, y) in lines(row, room, main).iter().zip(line.y..) {
+                    let x = line.x + 2 + column as u16;
+                    buffer.set_stringn(x, y, " ".repeat(free), free, dim);
+                    buffer.set_stringn(x, y, words, free, dim);
+                }
+            }
         }
     }
 }
@@ -164,16 +220,8 @@ fn columns(
     theme: &Theme,
 ) -> Vec<Span<'static>> {
     let marks = filter.marks(&row.searched);
-    let (detail, free) = match width::width(&row.detail) {
-        0 => (0, room),
-        cells if width::width(&row.text).min(main.max(12)) + cells + 2 <= room => (cells, room - cells - 2),
-        _ => (0, room),
-    };
-    let most = match (1..=SHORT).contains(&width::width(&row.more)) && !row.paths {
-        _ if row.found => main,
-        true => main.max(free.saturating_sub(width::width(&row.more) + 2)),
-        false => free,
-    };
+    let (detail, free) = detail(row, room, main);
+    let most = most(row, free, main);
     let cells = width::width(&row.text).min(most);
     let (text, dropped) = if row.paths {
         let text = width::fit_end(&row.text, free);
@@ -199,6 +247,46 @@ fn columns(
         spans.push(Span::styled(row.detail.clone(), dim));
     }
     spans
+}
+
+/// The cells of the detail, and those before it.
+fn detail(row: &Row, room: usize, main: usize) -> (usize, usize) {
+    match width::width(&row.detail) {
+        0 => (0, room),
+        cells if width::width(&row.text).min(main.max(12)) + cells + 2 <= room => (cells, room - cells - 2),
+        _ => (0, room),
+    }
+}
+
+/// The cells the main text may take of those that are free.
+fn most(row: &Row, free: usize, main: usize) -> usize {
+    match (1..=SHORT).contains(&width::width(&row.more)) && !row.paths {
+        _ if row.found => main,
+        true => main.max(free.saturating_sub(width::width(&row.more) + 2)),
+        false => free,
+    }
+}
+
+/// Where the second column begins, and its cells; none where there is no room for it.
+fn second(row: &Row, room: usize, main: usize) -> (usize, usize) {
+    let (_, free) = detail(row, room, main);
+    let column = main.max(width::width(&row.text).min(most(row, free, main))) + 2;
+    (column, if column + 4 <= free { free - column } else { 0 })
+}
+
+/// The second column in full: one line, or as many as it takes where that leaves words whole.
+fn lines(row: &Row, room: usize, main: usize) -> Vec<String> {
+    let (_, free) = second(row, room, main);
+    if free < NARROW || width::width(&row.more) <= free {
+        return vec![row.more.clone()];
+    }
+    let lines = wrap::plain(&row.more, Style::new(), free);
+    lines.iter().map(|line| line.spans.iter().map(|span| span.content.as_ref()).collect()).collect()
+}
+
+/// The cells of a row behind the sign of the cursor.
+fn room(list: Rect) -> usize {
+    usize::from(list.width).saturating_sub(2)
 }
 
 fn graphemes(text: &str) -> usize {

@@ -39,7 +39,7 @@ fn what_has_no_room_is_cut_and_says_so() {
     toasts.push(Kind::Warning, "one two three four five six", at(0));
     assert_snapshot!(shows(&toasts, 12, 2), @r"
     ▌ one two
-    ▌ …
+    ▌ three …
     ");
 }
 
@@ -74,13 +74,13 @@ fn a_key_that_was_on_its_way_sends_no_danger_off() {
 }
 
 #[test]
-fn there_are_three_at_most_and_no_danger_goes_unread() {
+fn there_are_two_at_most_and_no_danger_goes_unread() {
     let mut toasts = Toasts::default();
-    for number in 1..=4 {
+    for number in 1..=3 {
         toasts.push(Kind::Danger, &format!("danger {number}"), at(0));
     }
     toasts.push(Kind::Info, "copied", at(0));
-    assert_eq!(shows(&toasts, 20, 5).matches('▌').count(), 3);
+    assert_eq!(shows(&toasts, 20, 5).matches('▌').count(), 2);
     toasts.tick(at(30));
     toasts.key(at(30));
     assert!(shows(&toasts, 20, 5).contains("danger 1"));

@@ -1,5 +1,6 @@
 //! A call that came to its end: one line, or opened, with its arguments, its difference and its output.
 
+use super::verdict::verdict;
 use super::{Ground, cache::Outsides, entry::plain, how_long, how_much::how_much, sub_agent};
 use crate::chat::session::Call;
 use crate::chat::{
@@ -7,7 +8,7 @@ use crate::chat::{
 };
 use crate::tui::text::output::Shown;
 use crate::tui::text::wrap::{Shape, wrap};
-use crate::tui::text::{Page, Piece, clean, diff, links, output, width};
+use crate::tui::text::{Page, Piece, clean, diff, links, output, reveal, width};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
@@ -121,11 +122,7 @@ pub fn line(
     if let Some(diff) = edit(call) {
         summary.push_str(&format!(" +{} −{}", diff.added, diff.removed));
     }
-    let why = outcome.text().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let said = match outcome {
-        Outcome::Refused(_) if no == Some("") => "you said no".to_owned(),
-        Outcome::Refused(_) if no.is_some() => format!("you said no: {}", no.unwrap_or_default()),
-        Outcome::Done(_) => String::new(),
         // What a file tool does is done in the layer, where there is no stage for commands too.
         Outcome::Rehearsed(_) if edit(call).is_some() && staged == Some(&Staged::Ran) => {
             "written to the layer alone".to_owned()
@@ -133,7 +130,10 @@ pub fn line(
         Outcome::Rehearsed(_) => {
             staged.map_or_else(|| "rehearsed, nothing was changed".to_owned(), Staged::words)
         }
-        Outcome::Failed(_) | Outcome::Refused(_) | Outcome::Interrupted(_) => why.to_owned(),
+        Outcome::Failed(why) => {
+            why.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned()
+        }
+        Outcome::Done(_) | Outcome::Refused(_) | Outcome::Interrupted(_) => String::new(),
     };
     let took = match took_ms {
         0 => String::new(),
@@ -146,15 +146,28 @@ pub fn line(
     let much = how_much(call, outcome);
     let right = [ended, much.as_deref(), Some(took.as_str())].into_iter().flatten();
     let took = right.filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" · ");
-    if matches!(outcome, Outcome::Rehearsed(_)) {
-        // How it came about is read, however long the command is; why it did not otherwise is in the record.
-        let brief =
-            said.split(';').next().map_or(0, |brief| width::width(brief) + usize::from(brief != said));
-        let name = width::width(&clean::one_line(&call.call.name)).max(NAME);
-        let room = ground.width.saturating_sub(name + brief + width::width(&took) + 9);
-        summary = width::fit(&clean::one_line(&summary), room).into_owned();
-    }
+    // What became of it is read, however long the command is; why it did not otherwise is in the record.
+    let said = clean::one_line(&said);
+    summary = reveal::one_line(&summary);
+    let name = width::width(&clean::one_line(&call.call.name)).max(NAME);
+    let room = ground.width.saturating_sub(name + width::width(&took) + 9);
+    let brief = match outcome {
+        Outcome::Rehearsed(_) => {
+            said.split(';').next().map_or(0, |brief| width::width(brief) + usize::from(brief != said))
+        }
+        _ => width::width(&said).min(room / 2),
+    };
+    let took = match verdict(outcome, no) {
+        Some(words) => {
+            let words = clean::one_line(&words);
+            let most = (room / 2).max(room.saturating_sub(width::width(&summary)));
+            let dot = if took.is_empty() { "" } else { " · " };
+            format!("{}{dot}{took}", width::fit(&words, most))
+        }
+        None => took,
+    };
     if !said.is_empty() {
+        summary = width::fit(&summary, room.saturating_sub(brief)).into_owned();
         let dot = if summary.is_empty() { "" } else { " · " };
         summary = format!("{summary}{dot}{said}");
     }
@@ -171,7 +184,9 @@ pub fn row(
     (text, dim): (Style, Style),
 ) -> Line<'static> {
     let name = clean::one_line(name);
-    let summary = clean::one_line(summary);
+    let summary = reveal::one_line(summary);
+    let right = clean::one_line(right);
+    let right = right.as_ref();
     let name = width::fit(&name, cells.saturating_sub(4)).into_owned();
     let gap = NAME.saturating_sub(width::width(&name)) + 1;
     let used = 4 + width::width(&name) + gap;

@@ -6,6 +6,7 @@ use super::{Ground, call, entry, how_long, sub_agent};
 use crate::agent::{Draft, Look, Pending, Phase, Step, Waiting};
 use crate::chat::{Ending, Entry, TurnId};
 use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::gist::gist;
 use crate::tui::parts::pace::{self, Wait};
 use crate::tui::state::SPIN;
 use crate::tui::text::{Page, output, width, wrap};
@@ -286,23 +287,12 @@ fn in_line(pending: &Pending) -> String {
         (Some(plan), _) => plan.summary.as_str(),
         (None, Some(Look::Would { summary, .. })) => summary.as_str(),
         (None, Some(Look::Question(text))) => text.as_str(),
-        (None, Some(Look::Fails(_)) | None) => &only_word(&pending.call.arguments),
+        (None, Some(Look::Fails(_)) | None) => &gist(&pending.call.arguments).about,
     };
     let what = width::cut(what, IN_LINE);
     match pending.ahead.has_yes() {
         true => format!("has your yes, waits its turn: {what}"),
         false => format!("waits its turn: {what}"),
-    }
-}
-
-/// The only text among the arguments, such as a command; all of them where there are more.
-fn only_word(arguments: &str) -> String {
-    let read = |text| serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).ok();
-    let map = Some(arguments).filter(|text| text.len() <= IN_LINE).and_then(read).unwrap_or_default();
-    let mut values = map.values();
-    match (values.next(), values.next()) {
-        (Some(serde_json::Value::String(text)), None) => text.clone(),
-        (Some(_) | None, _) => width::cut(arguments, IN_LINE).to_owned(),
     }
 }
 

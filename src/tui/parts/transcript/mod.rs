@@ -10,6 +10,7 @@ pub mod picture;
 pub mod pieces;
 pub mod search;
 pub mod sub_agent;
+mod verdict;
 
 use crate::agent;
 use crate::chat::{CallId, Entry};

@@ -2,21 +2,30 @@
 
 use super::{Row, Seen, Waits};
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::frame::{Frame, READABLE, Sight};
+use crate::tui::parts::frame::{Frame, READABLE, Sight, beyond};
+use crate::tui::parts::gist::{Gist, gist};
 use crate::tui::parts::line::Line;
-use crate::tui::text::{reveal, width, wrap};
+use crate::tui::text::{Piece, reveal, width, wrap};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
+use ratatui::text::Line as Text;
 
 /// Cells of a tool's name, and of how far a call reaches.
 const TOOL: usize = 14;
 const REACH: usize = 18;
-/// Rows of the open call in more words.
+/// Rows of the open call in more words, at most.
 const MORE: usize = 3;
 /// Rows it would like to take at most.
 const MOST: usize = 16;
+
+/// What is seen of the rows, and how many rows the open call has, with the line above it.
+struct Halves {
+    first: usize,
+    shown: usize,
+    more: usize,
+}
 
 impl Waits {
     /// The rows it would like; it scrolls in fewer.
@@ -29,10 +38,12 @@ impl Waits {
         let Sight { listening, keys, theme, says } = *sight;
         let at = self.at.min(rows.len().saturating_sub(1));
         let ticked = rows.iter().filter(|row| self.ticked.contains(&row.call)).count();
-        let right = match ticked {
-            0 => format!("{} of {}", at + 1, rows.len()),
-            _ => format!("{ticked} ticked · {} of {}", at + 1, rows.len()),
-        };
+        let Halves { first, shown, more } = self.halves(rows.len(), at, area.intersection(buffer.area));
+        let ticks = (ticked > 0).then(|| format!("{ticked} ticked"));
+        let place = Some(format!("{} of {}", at + 1, rows.len()));
+        let beyond = beyond(first, rows.len().saturating_sub(first + shown));
+        let right: Vec<String> = [ticks, place, beyond].into_iter().flatten().collect();
+        let right = right.join(" · ");
         let frame = Frame {
             title: "what waits",
             right: &right,
@@ -51,10 +62,6 @@ impl Waits {
             let row = Rect { y: inside.bottom(), height: 1, ..inside };
             cursor = Some(because(calls.len(), line, row, buffer, theme));
         }
-        let height = usize::from(inside.height);
-        let more = if height > MORE + rows.len().min(3) { MORE + 1 } else { 0 };
-        let shown = height - more;
-        let first = (at + 1).saturating_sub(shown.div_ceil(2)).min(rows.len().saturating_sub(shown));
         let columns = columns(rows, usize::from(inside.width));
         for ((index, row), place) in rows.iter().enumerate().skip(first).zip(inside.rows().take(shown)) {
             self.row(row, index == at, columns, place, buffer, theme);
@@ -63,14 +70,28 @@ impl Waits {
             let y = inside.bottom() - more as u16;
             let line = "─".repeat(usize::from(inside.width));
             buffer.set_stringn(inside.x, y, line, usize::from(inside.width), theme.border_dim);
-            let pieces = reveal::pieces(&row.summary, theme.text, theme.mark);
-            let lines = wrap::wrap(&pieces, &wrap::Shape::of_width(usize::from(inside.width))).lines;
-            for (line, y) in lines.iter().take(MORE).zip(y + 1..) {
+            let lines = told(row, usize::from(inside.width), more - 1, theme);
+            for (line, y) in lines.iter().zip(y + 1..) {
                 buffer.set_line(inside.x, y, line, inside.width);
             }
         }
         let readable = inside.width >= READABLE && area == area.intersection(buffer.area);
         Seen { cursor, rows: shown, readable }
+    }
+
+    /// How its rows are shared: where every call can be seen beside some words of the open one, every one is.
+    fn halves(&self, rows: usize, at: usize, area: Rect) -> Halves {
+        let inside =
+            usize::from(area.height).saturating_sub(if area.height < 3 || area.width < 5 { 0 } else { 2 });
+        let height = inside.saturating_sub(usize::from(self.because.is_some()));
+        let more = match height.saturating_sub(rows) {
+            0..=1 if height > MORE + rows.min(3) => MORE + 1,
+            0..=1 => 0,
+            left => left.min(MORE + 1),
+        };
+        let shown = height - more;
+        let first = (at + 1).saturating_sub(shown.div_ceil(2)).min(rows.saturating_sub(shown));
+        Halves { first, shown, more }
     }
 
     /// One row: cursor, tick, number, tool, summary, reach.
@@ -116,6 +137,32 @@ impl Waits {
         };
         put(&row.reach, reach, style);
     }
+}
+
+/// The open call in so many rows: what its row has no room for, and its other arguments.
+fn told(row: &Row, cells: usize, rows: usize, theme: &Theme) -> Vec<Text<'static>> {
+    let Gist { about, others } = gist(&row.arguments);
+    let about = if row.arguments.is_empty() { &row.summary } else { &about };
+    let mut pieces = Vec::new();
+    if others.is_empty() || about.contains('\n') || width::width(about) > cells / 2 {
+        pieces.extend(reveal::pieces(about, theme.text, theme.mark));
+    }
+    for (name, value) in &others {
+        if !pieces.is_empty() {
+            pieces.push(Piece::new("\n", theme.text));
+        }
+        pieces.push(Piece::new(format!("{} ", reveal::one_line(name)), theme.dim));
+        pieces.extend(reveal::pieces(value, theme.text, theme.mark));
+    }
+    let mut lines = wrap::wrap(&pieces, &wrap::Shape::of_width(cells)).lines;
+    let left = lines.len().saturating_sub(rows);
+    if left > 0 {
+        lines.truncate(rows);
+        if let Some(last) = lines.last_mut() {
+            *last = Text::styled(format!("… {} more lines", left + 1), theme.dim);
+        }
+    }
+    lines
 }
 
 /// The cells of a tool's name, and of how far a call reaches: no more than any of them needs.

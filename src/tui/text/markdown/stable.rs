@@ -4,7 +4,7 @@ use super::bound::bound;
 use super::options;
 use crate::chat::escape;
 use crate::tui::text::clean::clean;
-use pulldown_cmark::{Event, Parser};
+use pulldown_cmark::{Event, Parser, Tag};
 use std::borrow::Cow;
 
 /// The byte behind the last block that nothing to come can change; 0 where there is none. Of a reply that
@@ -32,13 +32,21 @@ pub fn stable_prefix(source: &str) -> usize {
     if same { end + 1 } else { 0 }
 }
 
-/// Whether a text defines a link by reference (`[name]: address`): then it can only be laid out as a whole.
+/// Whether a text defines a link by reference (`[name]: address`), or a note by a name that is another text where it is no
+/// name (`[^*a*]: note`): then it can only be laid out as a whole.
 pub fn defines(source: &str) -> bool {
     let source = clean(source);
     source.contains("]:") && {
         let parser = Parser::new_ext(&source, options());
         parser.reference_definitions().iter().next().is_some()
+            || parser.into_iter().any(|event| is_odd_note(&event))
     }
+}
+
+/// Whether a note begins whose name would not be shown as it is written if it were none.
+fn is_odd_note(event: &Event<'_>) -> bool {
+    matches!(event, Event::Start(Tag::FootnoteDefinition(name))
+        if !name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '.')))
 }
 
 /// The bytes of a text that grows but for the row of a table that is not whole yet. A row that may head a table waits for
@@ -68,6 +76,9 @@ fn prefix(source: &str) -> usize {
     }
     let (mut depth, mut starts) = (0usize, Vec::new());
     for (event, range) in parser.into_offset_iter() {
+        if is_odd_note(&event) {
+            return 0;
+        }
         if depth == 0 && !matches!(event, Event::End(_)) {
             starts.push(range.start);
         }

@@ -1,0 +1,116 @@
+//! What a call wants, read from its arguments alone: before its tool has looked at it nothing else is known.
+
+use crate::tui::text::width;
+use serde::Deserializer;
+use serde::de::{MapAccess, Visitor};
+use serde_json::Value;
+use std::fmt;
+
+/// So many bytes of arguments are read: what a call is about stands at their beginning.
+const READ: usize = 64 * 1024;
+/// Cells that are kept of one value.
+const VALUE: usize = 2000;
+/// The arguments that say what a call is about, the most telling first.
+const TELLING: [&str; 8] = ["path", "command", "url", "pattern", "query", "task", "file", "name"];
+
+/// The arguments of a call, as far as they could be read. Nothing of it is clean.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Gist {
+    /// The argument that says what the call is about; where none does, all of them in words; as they came, where they
+    /// could not be read.
+    pub about: String,
+    /// The others, by name, in the model's order.
+    pub others: Vec<(String, String)>,
+}
+
+/// Reads arguments. They may be cut, or no JSON at all: what stands before the fault is taken.
+pub fn gist(arguments: &str) -> Gist {
+    let mut others = Vec::new();
+    let mut json = serde_json::Deserializer::from_str(beginning(arguments));
+    drop((&mut json).deserialize_map(Reading(&mut others)));
+    let telling = TELLING.iter().find_map(|name| others.iter().position(|(other, _)| other == name));
+    let about = match (telling, others.len()) {
+        (Some(at), _) => others.remove(at).1,
+        (None, 0) => width::cut(arguments, VALUE).to_owned(),
+        (None, 1) => others.remove(0).1,
+        (None, _) => {
+            let words: Vec<String> =
+                others.drain(..).map(|(name, value)| format!("{name} {value}")).collect();
+            words.join(" · ")
+        }
+    };
+    Gist { about, others }
+}
+
+/// As much of the arguments as is read.
+pub fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(READ)]
+}
+
+/// Puts each argument where it is kept as soon as it is read.
+struct Reading<'a>(&'a mut Vec<(String, String)>);
+
+impl<'de> Visitor<'de> for Reading<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("arguments by their names")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(name) = map.next_key::<String>()? {
+            let words = match map.next_value::<Value>()? {
+                Value::String(text) => text,
+                other => other.to_string(),
+            };
+            self.0.push((name, width::cut(&words, VALUE).to_owned()));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(arguments: &str, about: &str, others: &[(&str, &str)]) {
+        let others = others.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        assert_eq!(gist(arguments), Gist { about: about.to_owned(), others }, "{arguments}");
+    }
+
+    #[test]
+    fn the_path_is_what_a_call_is_about_and_its_content_stands_beside_it() {
+        check(r##"{"path": "a.md", "content": "# A\n"}"##, "a.md", &[("content", "# A\n")]);
+        check(
+            r#"{"old_text": "hi", "path": "a", "new_text": "ho"}"#,
+            "a",
+            &[("old_text", "hi"), ("new_text", "ho")],
+        );
+        check(r#"{"command": "make", "timeout": 5}"#, "make", &[("timeout", "5")]);
+    }
+
+    #[test]
+    fn arguments_of_a_tool_that_is_not_known_are_said_without_braces() {
+        check(r#"{"x": 1}"#, "1", &[]);
+        check(r#"{"x": 1, "y": "two", "z": [3]}"#, "x 1 · y two · z [3]", &[]);
+    }
+
+    #[test]
+    fn what_is_cut_or_no_json_is_taken_as_far_as_it_goes() {
+        check(r#"{"path": "a.md", "content": "and no e"#, "a.md", &[]);
+        let long = format!(r#"{{"path": "a.md", "content": "{}"}}"#, "é".repeat(READ));
+        check(&long, "a.md", &[]);
+        for none in ["", "no json", "[1]", "{}", "7"] {
+            check(none, none, &[]);
+        }
+        let deep = format!(r#"{{"path": "a", "x": {}"#, "[".repeat(5000));
+        check(&deep, "a", &[]);
+    }
+
+    #[test]
+    fn a_long_value_is_kept_to_its_beginning() {
+        let long = format!(r#"{{"path": "a", "content": "{}"}}"#, "b".repeat(9000));
+        assert_eq!(gist(&long).others[0].1.len(), VALUE);
+    }
+}

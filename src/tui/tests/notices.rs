@@ -1,0 +1,87 @@
+//! Notices have rows of their own: they cover no line, no card, no list and nothing that is written.
+
+use super::*;
+use crate::tui::host::Reply;
+use crate::tui::parts::toast::Kind;
+
+const SIZES: [(u16, u16); 6] = [(120, 36), (80, 24), (60, 15), (60, 12), (40, 10), (30, 8)];
+const WORDS: [&str; 2] = [
+    "this project brings nothing along that would change what aye does",
+    "the second notice, which is newer",
+];
+
+/// The rows of the picture, from the bottom up.
+fn rows(screen: &mut Screen) -> Vec<String> {
+    screen.shows().lines().rev().map(str::to_owned).collect()
+}
+
+fn told(screen: &mut Screen, kind: Kind) {
+    WORDS.iter().for_each(|words| screen.state.notice(words, kind));
+    screen.frame();
+}
+
+#[test]
+fn a_notice_covers_neither_the_line_nor_what_is_written() {
+    for (width, height) in SIZES {
+        let mut screen = Screen::with([said("go"), replied(&"a line of the reply\n\n".repeat(60)), ended()]);
+        screen.resized(width, height);
+        screen.types("unsent words that go to the end of the composer");
+        let before = rows(&mut screen);
+        let below = usize::from(height - screen.state.size.1.min(view::layout::areas(&screen.state).air.y));
+        told(&mut screen, Kind::Info);
+        let after = rows(&mut screen);
+        assert_eq!(after[..below], before[..below], "{width}x{height}");
+        assert!(after[below].contains('▌'), "{width}x{height}: {after:?}");
+        assert!(after[..below].iter().all(|row| !row.contains("notice")), "{width}x{height}");
+    }
+}
+
+#[test]
+fn a_list_or_page_ends_above_the_notices() {
+    for (width, height) in SIZES {
+        for open in ["alt-m", "f1", "alt-t", "ctrl-p"] {
+            let mut screen = Screen::with([replied("Yes."), ended()]);
+            screen.resized(width, height);
+            screen.presses(open);
+            told(&mut screen, Kind::Warning);
+            let shows = screen.shows();
+            let at = |sign| shows.lines().position(|row| row.contains(sign));
+            let (border, notice) = (at('╰'), at('▌'));
+            assert!(shows.contains("▌ the second notice"), "{width}x{height} {open}: {shows}");
+            assert!(notice.is_some() && border < notice, "{width}x{height} {open}: {shows}");
+            let row = shows.lines().nth(notice.unwrap_or(0)).unwrap_or_default();
+            assert!(!row.contains(['│', '─', '❯']), "{width}x{height} {open}: {shows}");
+            assert!(border.is_none_or(|at| shows.lines().nth(at).is_some_and(|row| row.contains('╯'))));
+        }
+    }
+}
+
+#[test]
+fn a_notice_above_a_card_covers_nothing_of_it() {
+    for (width, height) in [(120, 36), (80, 24)] {
+        let mut screen = Screen::new();
+        screen.resized(width, height);
+        screen.says("go");
+        screen.calls("a", "bash_exec", command("make"));
+        screen.waits(2000);
+        let card = |screen: &mut Screen| {
+            let shows = screen.shows();
+            shows.lines().skip_while(|row| !row.contains('╭')).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let before = card(&mut screen);
+        told(&mut screen, Kind::Info);
+        assert_eq!(card(&mut screen), before);
+        assert!(screen.shows().contains("the second notice"), "{}", screen.shows());
+    }
+}
+
+#[test]
+fn another_session_takes_the_notices_of_the_one_before_off_the_screen() {
+    let mut screen = Screen::new();
+    told(&mut screen, Kind::Warning);
+    screen.state.notice("the disk is full", Kind::Danger);
+    screen.happens(Event::Host(Reply::Opened(Box::new(hands::opened(None)))));
+    let shows = screen.shows();
+    assert!(!shows.contains("notice") && !shows.contains("this project brings"), "{shows}");
+    assert!(shows.contains("the disk is full"), "what is dangerous stays until it was read: {shows}");
+}
