@@ -120,7 +120,7 @@ impl Rehearsal {
         if self.upper.symlink_metadata().is_ok() {
             return Ok(());
         }
-        self.note([Path::new(ROOT)].into_iter())?;
+        self.note_anew([Path::new(ROOT)].into_iter())?;
         layer::begin(&self.upper, self.root())
     }
 

@@ -134,15 +134,11 @@ impl Rehearsal {
     /// the layer changed it cannot be known any more, and is a conflict.
     pub fn note_origins(&self) -> io::Result<()> {
         let touched = self.touched().map_err(io::Error::other)?;
-        self.note_as(touched.iter().map(PathBuf::as_path), |path| match self.is_late(path) {
+        let print = |path: &Path| match self.is_late(path) {
             true => Fingerprint { kind: Some(Kind::Unknown), ..Fingerprint::default() },
             false => self.print(path),
-        })
-    }
-
-    /// Notes what the project holds at these paths, where it was not noted yet.
-    pub(super) fn note<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> io::Result<()> {
-        self.note_as(paths, |path| self.print(path))
+        };
+        self.note_where(touched.iter().map(PathBuf::as_path), |_| false, print)
     }
 
     /// Notes what the project holds at these paths, which are about to be changed. What was noted before counts only where
@@ -161,14 +157,6 @@ impl Rehearsal {
     /// Whether what the project holds there is what is seen.
     fn says_nothing(&self, path: &Path) -> bool {
         self.spot(path).is_ok_and(|spot| spot.above.is_none() && spot.below)
-    }
-
-    fn note_as<'a>(
-        &self,
-        paths: impl Iterator<Item = &'a Path>,
-        print: impl Fn(&Path) -> Fingerprint,
-    ) -> io::Result<()> {
-        self.note_where(paths, |_| false, print)
     }
 
     /// Notes each path that was not noted yet, and each that is noted anew.
