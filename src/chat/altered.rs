@@ -268,7 +268,8 @@ pub fn tree(altered: &[Altered]) -> Vec<Branch> {
             branches.push(Branch { depth, name, sign: "", folder: true, of: below(at, folder) });
             open.push(folder.to_owned());
         }
-        let name = one.path.file_name().map(PathBuf::from).unwrap_or_default();
+        // The project's own folder is `.`.
+        let name = one.path.file_name().map_or_else(|| one.path.clone(), PathBuf::from);
         let depth = one.path.components().count().saturating_sub(1);
         let of = below(at, &one.path);
         branches.push(Branch { depth, name, sign: one.did.sign(), folder: one.folder, of });

@@ -33,7 +33,7 @@ impl Disk {
     }
 
     /// The place, with what is known of aye's own folders.
-    fn known(&self, at: Located) -> Located {
+    pub(super) fn known(&self, at: Located) -> Located {
         let sensitive = at.sensitive || self.own.iter().any(|own| at.real.starts_with(own));
         Located { sensitive, ..at }
     }

@@ -285,6 +285,31 @@ fn every_step_to_a_verdict_is_told_without_a_model() {
     assert!(code == 2 && why.contains("takes one command"), "{why}");
 }
 
+#[test]
+fn r14_what_is_explained_of_ayes_own_is_what_happens_to_it() {
+    let person = Person::new(Vec::new());
+    let own = person.project().join("own");
+    std::fs::create_dir_all(own.join("config")).unwrap();
+    std::fs::write(own.join("config/notes.txt"), "x").unwrap();
+    // The rules themselves may be a link into a project.
+    person.has("dotfiles/rules.toml", "");
+    std::os::unix::fs::symlink(person.project().join("dotfiles/rules.toml"), own.join("config/rules.toml"))
+        .unwrap();
+    for (command, verdict) in [
+        ("cat own/config/notes.txt", "ask"),
+        ("echo x >> dotfiles/rules.toml", "ask"),
+        ("echo x >> dotfiles/other", "allow"),
+        ("cat dotfiles/other", "allow"),
+    ] {
+        let words = ["rules", "explain", "--json", "--mode", "auto", command];
+        let setup = Setup::again(&person.place, &words).env("AYE_HOME", own.to_str().unwrap());
+        let (told, err, code) = setup.print("");
+        assert_eq!(code, 0, "{err}");
+        let last: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+        assert_eq!(last["verdict"], verdict, "{command}: {told}");
+    }
+}
+
 /// Deny holds at any length; what is too long to be followed asks in every mode, and is shown to its end before a yes.
 #[test]
 fn r12_a_command_too_long_to_be_followed_or_of_sixty_parts_asks_in_every_mode_and_a_deny_finds_its_end() {

@@ -219,7 +219,7 @@ async fn r57_the_home_itself_may_be_the_project_and_ayes_own_folders_are_empty_i
             "{folder}: {}",
             ran.output
         );
-        let names: Vec<PathBuf> = play.touched();
+        let names: Vec<PathBuf> = play.touched().unwrap();
         assert!(names.contains(&PathBuf::from("made")), "{names:?}");
         assert!(own.join("credentials.toml").exists() && !home.join("new").exists());
     }

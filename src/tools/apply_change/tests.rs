@@ -166,3 +166,23 @@ fn a_name_that_is_no_unicode_is_found_where_it_can_only_be_one() {
     fs::write(upper.join(std::ffi::OsStr::from_bytes(b"a\xfe")), "x").unwrap();
     assert!(scene.plan(json!({ "path": "a\u{fffd}" })).unwrap_err().contains("no Unicode"));
 }
+
+#[tokio::test]
+async fn r14_what_goes_along_with_a_folder_is_judged_with_it() {
+    let scene =
+        Scene::new(&[("plain/a", "a"), ("home/config/rules.toml", "x"), ("repository/.git/config", "x")]);
+    for folder in ["plain", "home", "repository"] {
+        scene.deletes(folder);
+    }
+    let own = scene.disk.root().join("home/config");
+    let disk = Arc::new(Disk::new(scene.disk.root()).unwrap().keeping(vec![own]));
+    let tool = ApplyChange::new(Arc::new(Rehearsal::new(disk.clone(), scene.place.path().join("layer"))));
+    let scene = Scene { tool, disk, ..scene };
+    let access = |folder: &str| scene.plan(json!({ "path": folder })).unwrap().access;
+    assert_eq!(access("plain"), Access::Write("plain".into()));
+    assert_eq!(access("home"), Access::WriteOutside("home".into()));
+    assert_eq!(access("repository"), Access::WriteOutside("repository".into()));
+    let plan = scene.plan(json!({ "path": "home" })).unwrap();
+    scene.act(&plan).await.unwrap();
+    assert_eq!(scene.file("home/config/rules.toml"), None);
+}
