@@ -182,7 +182,7 @@ pub(super) fn concluded(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, verdi
     match verdict {
         Verdict::Allow(_) | Verdict::Rehearse(_) => start(desk, call, plan),
         Verdict::Ask(reason) => {
-            let reason = desk.state.on_card(reason, &plan.work);
+            let reason = desk.state.on_card(reason, &plan);
             if let Some(pending) = desk.state.pending_mut(id) {
                 pending.step = Step::ForApproval(plan, reason);
             }
@@ -244,7 +244,7 @@ pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: 
             return advance(desk);
         }
         Decision::Deny(_) => return refused(desk, id, decision, by),
-        Decision::Once | Decision::Always(_) => {}
+        Decision::Once | Decision::Always(_) => desk.state.repeats.allow(&call),
     }
     (desk.state.brought, desk.state.listed) = (None, false);
     let sha256 = digest(&call, &plan);

@@ -193,7 +193,8 @@ pub(super) fn planned(desk: &mut Desk<'_>, id: &CallId, intent: Result<Intent, S
 pub(super) fn kept(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, decision: Decision, by: By) {
     desk.state.brought = None;
     let Some(pending) = desk.state.pending_mut(id) else { return };
-    let sha256 = digest(&pending.call, &plan);
+    let (call, sha256) = (pending.call.clone(), digest(&pending.call, &plan));
+    desk.state.repeats.allow(&call);
     desk.keep(Entry::Decided { call: id.clone(), decision, by, sha256 });
     if let Some(pending) = desk.state.pending_mut(id) {
         (pending.step, pending.ahead.yes) = (Step::Waiting, Some(plan));

@@ -9,7 +9,9 @@ use super::repeats::Repeats;
 use super::sub_agent::{Offer, SubAgent};
 use super::window::Measure;
 use crate::chat::instructions::{self, Instructions};
-use crate::chat::{CallId, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Work};
+use crate::chat::{
+    Access, CallId, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Work,
+};
 use crate::policy::{Policy, Rules};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -243,11 +245,23 @@ impl State {
     }
 
     /// Why the person is asked, and in a dry run that leaves the command undone where its result comes from.
-    pub(super) fn on_card(&self, reason: String, work: &Work) -> String {
-        if matches!(work, Work::Command(_)) && self.is_dry_run() && self.unstaged.is_some() {
-            return format!("{reason}. In this dry run it is not run: its result is {}", self.stands_in());
+    pub(super) fn on_card(&self, reason: String, plan: &Plan) -> String {
+        if !matches!(plan.work, Work::Command(_)) || !self.is_dry_run() || self.unstaged.is_none() {
+            return reason;
         }
-        reason
+        match plan.access {
+            // What would be made up about files would be belied by the next look at them.
+            Access::Read(_) => {
+                format!("{reason}. In this dry run it is not run, and nothing stands in for its result")
+            }
+            Access::Nothing
+            | Access::ReadSensitive(_)
+            | Access::Write(_)
+            | Access::WriteOutside(_)
+            | Access::Run(_) => {
+                format!("{reason}. In this dry run it is not run: its result is {}", self.stands_in())
+            }
+        }
     }
 
     /// Whether nothing real is touched in this session.

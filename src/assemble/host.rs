@@ -2,10 +2,9 @@
 
 use super::model::Model;
 use super::wiring::{Session, Wiring};
-use super::{Connecting, facts, files, rehearsal, said, there};
+use super::{Connecting, facts, files, rehearsal, said, there, walls};
 use crate::agent::{Effect, Offered};
 use crate::chat::{Becomes, SessionId};
-use crate::project::disk::Disk;
 use crate::runtime::Runtime;
 use crate::store::draft::Whose;
 use crate::store::{Drafts, History, Listed};
@@ -246,9 +245,9 @@ impl Host for Around {
                 });
             }
             Wish::Exist(targets) => {
-                let folder = self.wiring.folder.clone();
+                let wiring = self.wiring.clone();
                 self.aside(move || {
-                    let disk = Disk::new(&folder).ok()?;
+                    let disk = walls::disk(&wiring.places, &wiring.folder).ok()?;
                     let there = |target| {
                         let is = there::look(&disk, &target);
                         (target, is)

@@ -3,14 +3,13 @@
 mod patch;
 
 use super::wiring::Wiring;
-use super::{Mistake, facts, folder};
+use super::{Mistake, facts, folder, walls};
 use crate::agent::Offered;
 use crate::chat::staged::titled;
 use crate::chat::{Session, SessionId, Staging, Tally};
 use crate::cli::Cli;
 use crate::print;
 use crate::project::altered;
-use crate::project::disk::Disk;
 use crate::project::rehearsal::Rehearsal;
 use crate::store::{Places, Removal, Sessions};
 use crate::tui::host::Rehearsed;
@@ -128,7 +127,7 @@ fn look(places: &Places, here: &Path, id: &SessionId) -> Result<Looked> {
         ))
         .into());
     }
-    let disk = Arc::new(Disk::new(&folder)?);
+    let disk = Arc::new(walls::disk(places, &folder)?);
     let rehearsal = Rehearsal::new(disk, places.rehearsal(id));
     let mut staging = Staging::new(altered::all(&rehearsal)?, &read.entries);
     let stands: Vec<String> =

@@ -75,7 +75,8 @@ impl Watch {
     pub(super) fn anew(&self) -> Option<(Arc<Rules>, Vec<String>)> {
         let stamp = self.stamp();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.as_ref().is_some_and(|(seen, _)| *seen == stamp) {
+        // What is denied through a link is denied where that leads now.
+        if last.as_ref().is_some_and(|(seen, loaded)| *seen == stamp && self.book.leads_alike(loaded)) {
             return None;
         }
         let loaded = self.book.load(&stamp.today);

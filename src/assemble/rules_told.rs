@@ -1,13 +1,14 @@
 //! `aye rules`: what holds in this folder, what is wrong with it, and what comes of a command and why. No model is needed.
 
-use super::{Mistake, folder, rules, trust_told};
+use super::wiring::seen;
+use super::{Mistake, folder, rules, trust_told, walls};
 use crate::chat::{Intent, Session, SessionId, Standing, ToolCall};
 use crate::cli::Cli;
 use crate::config::rules::{Book, Loaded, Own};
 use crate::config::{self, Overrides};
 use crate::policy::{Holds, Policy, Rule, Step, Verdict, explain};
 use crate::print::harmless;
-use crate::project::disk::Disk;
+use crate::project::Reader;
 use crate::store::{Places, Sessions};
 use crate::tools::Toolbox;
 use crate::tui::text::clean::{clean, one_line};
@@ -39,7 +40,8 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
         ["check"] => return check(&loaded, cli.json),
         ["trust" | "untrust"] => return trust_told::run(cli, words),
         ["explain", command] => {
-            let around = Around { tools: &tools, policy: &policy, session: session.as_ref() };
+            let around =
+                Around { places: &places, tools: &tools, policy: &policy, session: session.as_ref() };
             explained(&around, &loaded, &book, command, cli.json)?
         }
         ["explain", ..] => {
@@ -157,6 +159,7 @@ fn session(cli: &Cli, places: &Places, folder: &Path) -> Result<Option<Stood>> {
 
 /// What a command is explained with, beside the rules.
 struct Around<'a> {
+    places: &'a Places,
     tools: &'a Toolbox,
     policy: &'a Policy,
     session: Option<&'a Stood>,
@@ -170,10 +173,13 @@ fn explained(
     command: &str,
     as_json: bool,
 ) -> Result<Vec<String>> {
-    let disk = Disk::new(&book.folder)?;
+    let project: Box<dyn Reader> = match around.session {
+        Some(session) => seen(around.places, &book.folder, &session.id)?,
+        None => Box::new(walls::disk(around.places, &book.folder)?),
+    };
     let arguments = json!({ "command": command }).to_string();
     let call = ToolCall { id: "explained".into(), name: "bash_exec".to_owned(), arguments };
-    let plan = match around.tools.plan(&call, &disk) {
+    let plan = match around.tools.plan(&call, &*project) {
         Ok(Intent::Act(plan)) => plan,
         Ok(Intent::Ask(_)) => return Err(Mistake("this is no command".to_owned()).into()),
         Err(error) => return Err(Mistake::of(error).into()),

@@ -2,8 +2,10 @@
 
 use crate::chat::{Openings, Walls};
 use crate::config::{Network, Shell};
+use crate::project::disk::Disk;
 use crate::project::sandbox::{self, Kernel};
 use crate::store::Places;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Memory that programs share by name: what they run in parallel needs it.
@@ -49,16 +51,22 @@ pub(super) fn confined(shell: &Shell, places: &Places) -> Confined {
     Confined { walls, keep, hide, notices }
 }
 
-/// aye's own folders, and where its settings lead to when they are links.
+/// aye's own folders, and where the files lead to that it obeys when they are links: a project of such files may be worked
+/// in.
 pub(super) fn own(places: &Places) -> Vec<PathBuf> {
     let mut own: Vec<PathBuf> = places.own().into_iter().map(real).collect();
-    for file in [places.settings(), places.credentials()] {
+    for file in [places.settings(), places.rules(), places.trusted(), places.credentials()] {
         let file = real(&file);
         if !own.iter().any(|folder| file.starts_with(folder)) {
             own.push(file);
         }
     }
     own
+}
+
+/// The folder that is worked in, with what is known of aye's own.
+pub(super) fn disk(places: &Places, folder: &Path) -> io::Result<Disk> {
+    Ok(Disk::new(folder)?.keeping(own(places)))
 }
 
 /// The folder for temporary files: what commands are told it is. Not one that holds aye's own folders or the person's

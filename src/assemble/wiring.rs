@@ -2,14 +2,13 @@
 
 use super::advisers::Advisers;
 use super::model::Model;
-use super::{Connecting, Mistake, facts, myself, rules};
+use super::{Connecting, Mistake, facts, myself, rules, walls};
 use crate::agent::{self, Effect, Event, Offer, State};
 use crate::chat::{self, Becomes, By, Entry, Ledger, SessionId, Standing};
 use crate::config::brought::Place;
 use crate::config::dry_run::Asks;
 use crate::config::{self, Brought, Tell};
 use crate::policy::{Mode, Policy};
-use crate::project::disk::Disk;
 use crate::project::rehearsal::{self, Rehearsal};
 use crate::project::shell::Shell;
 use crate::project::stage::{Commands, StageShell, try_stage};
@@ -21,6 +20,7 @@ use crate::tools::Toolbox;
 use crate::tools::apply_change::ApplyChange;
 use crate::tui::text::clean::one_line;
 use anyhow::{Context, Result};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -263,15 +263,9 @@ impl Wiring {
         rules::place(&self.places, folder, &self.tools, self.most_words)
     }
 
-    /// The project as the session sees it: with its dry run's layer over it, where there is one. Nothing where the folder is
-    /// gone.
+    /// The project as the session sees it. Nothing where the folder is gone.
     pub(super) fn seen_in(&self, id: &SessionId) -> Option<Box<dyn Reader>> {
-        let disk = Disk::new(&self.folder).ok()?;
-        let layer = self.places.rehearsal(id);
-        match layer.is_dir() {
-            true => Some(Box::new(Rehearsal::new(Arc::new(disk), layer))),
-            false => Some(Box::new(disk)),
-        }
+        seen(&self.places, &self.folder, id).ok()
     }
 
     fn wire(
@@ -283,8 +277,8 @@ impl Wiring {
         log: Lines,
     ) -> Result<(State, Runtime, Events, Vec<String>)> {
         let dry_run = begun == Begun::DryRun;
-        let disk = Disk::new(folder).with_context(|| format!("cannot work in {}", folder.display()))?;
-        let disk = Arc::new(disk.keeping(super::walls::own(&self.places)));
+        let disk = walls::disk(&self.places, folder);
+        let disk = Arc::new(disk.with_context(|| format!("cannot work in {}", folder.display()))?);
         // What the dry run rehearsed that this is a copy of can be applied here.
         let layer = from.map(|from| self.places.rehearsal(from)).filter(|layer| !dry_run && layer.is_dir());
         let tools = layer.map_or_else(
@@ -370,6 +364,16 @@ impl Wiring {
 pub(super) fn ask_window(runtime: &mut Runtime, lasts: bool, model: &Model, name: String) {
     if let Some(service) = model.service.clone() {
         runtime.learn_window(lasts, async move { service.window(&name).await });
+    }
+}
+
+/// A project as a session sees it: with its dry run's layer over it, where there is one.
+pub(super) fn seen(places: &Places, folder: &Path, id: &SessionId) -> io::Result<Box<dyn Reader>> {
+    let disk = walls::disk(places, folder)?;
+    let layer = places.rehearsal(id);
+    match layer.is_dir() {
+        true => Ok(Box::new(Rehearsal::new(Arc::new(disk), layer))),
+        false => Ok(Box::new(disk)),
     }
 }
 

@@ -194,7 +194,8 @@ impl Staging {
     }
 
     /// As JSON: fields that are added to, never renamed. `changes` (each with `path`, `did`, `folder`, `diff`, `notes`,
-    /// `conflict`), `calls` (each with `tool`, `arguments`, `summary`, `command`, `staged`, `would_ask`, `result`, `changed`, `done`).
+    /// `conflict`), `calls` (each with `tool`, `arguments`, `summary`, `command`, `staged`, `simulated`, `would_ask`,
+    /// `result`, `changed`, `done`).
     pub fn json(&self) -> Value {
         let step = |step: &Played| {
             json!({
@@ -322,7 +323,8 @@ pub fn tree(altered: &[Altered]) -> Vec<Branch> {
             branches.push(Branch { depth, name, sign: "", folder: true, of: below(at, folder) });
             open.push(folder.to_owned());
         }
-        let name = one.path.file_name().map(PathBuf::from).unwrap_or_default();
+        // The project's own folder is `.`.
+        let name = one.path.file_name().map_or_else(|| one.path.clone(), PathBuf::from);
         let depth = one.path.components().count().saturating_sub(1);
         let of = below(at, &one.path);
         branches.push(Branch { depth, name, sign: one.did.sign(), folder: one.folder, of });

@@ -78,7 +78,12 @@ fn next(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     let mut end = at + 1;
     match bytes[at] {
-        b'-' => end += run(&text[end..], |byte| byte == b'-'),
+        b'-' => {
+            // A diff has a dash of its own before the armour.
+            while bytes.get(end) == Some(&b'-') && !text[end..].starts_with(BEGIN) {
+                end += 1;
+            }
+        }
         b'\\' => end += usize::from(bytes.get(end).is_some_and(|byte| b"nrt".contains(byte))),
         first if of_token(first) => {
             while bytes.get(end).copied().is_some_and(of_token) && !text[end..].starts_with(BEGIN) {

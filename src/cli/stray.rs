@@ -50,7 +50,7 @@ fn meant(name: &str, verb: Option<&str>, rest: &[String]) -> String {
     let mut right = vec!["aye", name];
     right.extend(verb);
     right.extend(rest.iter().skip(usize::from(verb.is_some())).map(String::as_str));
-    format!("did you mean: {}?", right.join(" ")).trim_end_matches('?').to_owned()
+    format!("did you mean: {}", right.join(" "))
 }
 
 /// The one that this may have been meant for: another by one letter, or by two where it is long.
@@ -88,6 +88,7 @@ mod tests {
             ("sessions bogus", "aye sessions takes one of: list, show, search"),
             ("sessoins exprot 01J", "did you mean: aye sessions export 01J. "),
             ("doctor please", "aye doctor takes nothing behind it. "),
+            ("rule explain ls?", "did you mean: aye rules explain ls?. "),
             ("docter", "did you mean: aye doctor. "),
             ("rule explain ls", "did you mean: aye rules explain ls. "),
             ("rules explan cargo test --all", "did you mean: aye rules explain cargo test --all. "),

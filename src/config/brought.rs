@@ -196,12 +196,24 @@ fn of_rules(sheet: &Sheet) -> What {
     What::Rules {
         counted: sheet.counted(),
         allows: sheet.rules.iter().filter(|rule| rule.says == Says::Allow).count(),
-        told: sheet.rules.iter().map(|rule| rule.told()).chain(sheet.problems.iter().map(off)).collect(),
+        told: in_order(sheet),
         problems: sheet.problems.iter().map(ToString::to_string).collect(),
     }
 }
 
-/// A rule that cannot be read, in its place among the others.
+/// Every rule in the order of the file, the wrong ones in their place.
+fn in_order(sheet: &Sheet) -> Vec<String> {
+    let line = |problem: &Problem| {
+        if let Origin::File { line, .. } = &problem.at { *line } else { usize::MAX }
+    };
+    let right = sheet.rules.iter().map(|rule| (rule.at.line, rule.told()));
+    let mut all: Vec<(usize, String)> =
+        right.chain(sheet.problems.iter().map(|problem| (line(problem), off(problem)))).collect();
+    all.sort_by_key(|(line, _)| *line);
+    all.into_iter().map(|(_, told)| told).collect()
+}
+
+/// A rule that cannot be read.
 fn off(problem: &Problem) -> String {
     if let Origin::File { line, .. } = &problem.at {
         return format!("line {line}, wrong: {}", problem.words);

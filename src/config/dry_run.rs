@@ -40,7 +40,8 @@ impl Default for DryRun {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tell {
-    /// Not at all.
+    /// Not at all. Where a dry run itself is why a call fails, on a full layer say, its error names it all the same, and so
+    /// does the summary of a long talk.
     Never,
     /// In a line of its standing words.
     #[default]

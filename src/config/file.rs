@@ -65,8 +65,8 @@ pub fn tighten(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// How a file is called that is not whole yet: as those of sessions, so that the next start removes it should this one be
-/// killed here. It may hold a key.
+/// How a file is called that is not whole yet: as those of sessions, so that a later start removes it should this one be
+/// killed here, once nobody can be writing it any more. It may hold a key.
 const HALF: (&str, usize) = (".half-", 8);
 
 /// Writes the file anew. Where a link leads elsewhere, as people who keep their settings in a repository have it,

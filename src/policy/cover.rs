@@ -3,7 +3,7 @@
 use super::rule::{About, Rule};
 use super::shell::{Named, Reading, Simple, Word, base};
 use super::subject::Subject;
-use super::{Rules, glob, offers};
+use super::{Rules, glob, offers, riders};
 use crate::chat::{Access, Grant, Scope, Script, Standing, script};
 use std::path::{Component, Path, PathBuf};
 
@@ -100,7 +100,7 @@ pub(super) fn begins(words: &[String], of: &Subject<'_>) -> bool {
             .words
             .iter()
             .skip(words.len())
-            .all(|word| word.known().is_some_and(|word| !offers::runs_others(&words[0], word)))
+            .all(|word| word.known().is_some_and(|word| !riders::runs_others(&words[0], word)))
     };
     // What asks for the network is asked about.
     let offline = of.line.is_none_or(|line| line.network.is_none());
@@ -270,7 +270,7 @@ pub(super) fn why_not(rule: &Rule, of: &Subject<'_>) -> Option<String> {
         return Some(format!("it names {}", beyond.path.display()));
     }
     let others = simple.words.iter().skip(words.len()).filter_map(Word::known);
-    let others = others.into_iter().find(|word| offers::runs_others(&words[0], word));
+    let others = others.into_iter().find(|word| riders::runs_others(&words[0], word));
     others.map(|word| format!("{word} can make it run or write something else"))
 }
 

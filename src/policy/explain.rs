@@ -66,8 +66,8 @@ fn none_if_empty(mut found: Vec<String>, none: &str) -> Vec<String> {
 /// The rules that speak, and why the nearest ones do not.
 fn rules_of(rules: &Rules, says: Says, of: &Subject<'_>) -> Vec<String> {
     let all: Vec<&Rule> = rules.list.iter().filter(|rule| rule.says == says).collect();
-    let mut found: Vec<String> =
-        all.iter().filter(|rule| rule.speaks(of)).map(|rule| format!("speaks: {}", rule.told())).collect();
+    let speaking = rules.speaking(says, of);
+    let mut found: Vec<String> = speaking.iter().map(|rule| format!("speaks: {}", rule.told())).collect();
     if says == Says::Allow && found.is_empty() {
         let near = all.iter().filter_map(|rule| {
             let why = cover::why_not(rule, of)?;

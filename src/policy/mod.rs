@@ -6,6 +6,7 @@ pub mod glob;
 mod mode;
 mod offers;
 pub mod reach;
+mod riders;
 pub mod rule;
 pub mod shell;
 mod subject;

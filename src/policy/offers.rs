@@ -50,33 +50,8 @@ const SUB_WRAPPERS: &[(&str, &[&str])] = &[
     ("bun", &["x", "exec"]), ("uv", &["run", "tool"]), ("poetry", &["run"]), ("bundle", &["exec"]), ("nix", &["run",
     "shell", "develop"]), ("go", &["run", "generate"]), ("gh", &["alias", "extension", "api"]), ("conda", &["run"]),
     ("deno", &["run", "eval"]), ("cargo", &["install", "publish", "login"]), ("aws", &["configure"]),
+    ("rustup", &["run"]), ("ip", &["netns", "vrf"]),
 ];
-
-/// Options that make a program run another one, or obey another file: a rule for its words does not cover them.
-#[rustfmt::skip]
-const RUN_OTHERS: &[&str] = &[
-    "--exec", "--execute", "--exec-path", "--exec-batch", "--upload-pack", "--receive-pack", "--ext-diff", "--textconv",
-    "--open-files-in-pager", "--to-command", "--checkpoint-action", "--use-compress-program", "--compress-program",
-    "--rsh", "--rsync-path", "--pre", "--hostname-bin", "--pager", "--config", "--config-env", "--toolexec", "-exec",
-    "-toolexec", "-execdir", "-ok", "-okdir", "--script-shell", "--shell", "--runner", "--rcfile", "--init-file",
-    "--load-path", "--require", "--eval", "--plugin", "--gpg-program", "--ssh-command", "--proxy-command", "--git-dir",
-    "--work-tree", "--manifest-path", "--prefix", "--directory", "--output", "--hooks-path", "--template", "-C",
-    "--makefile", "--justfile", "--info-script", "--new-volume-script", "--rmt-command", "--rsh-command", "-vettool",
-    "--post-renderer",
-];
-
-/// The same for one program. One of a single letter may hold its word.
-const RUN_OTHERS_OF: &[(&str, &[&str])] = &[
-    ("make", &["-f", "-E", "--file"]),
-    ("gmake", &["-f", "-E", "--file"]),
-    ("just", &["-f", "-d"]),
-    ("ninja", &["-f"]),
-    ("tar", &["-I", "-F"]),
-    ("git", &["-O"]),
-];
-
-/// To these a word with `=` in it says what they run.
-const OBEY_ASSIGNMENTS: &[&str] = &["make", "gmake", "just", "rake", "task"];
 
 /// Why these words are too wide to be allowed, behind “because”; `None` where they are not.
 pub fn too_wide(words: &[String]) -> Option<String> {
@@ -110,24 +85,6 @@ pub fn too_wide(words: &[String]) -> Option<String> {
 /// Whether a program runs what stands in its words.
 pub fn runs_what_it_is_given(program: &str) -> bool {
     is_interpreter(program) || is_launcher(program) || WRAPPERS.contains(&program)
-}
-
-/// Whether a word behind those of a rule makes the program run another one or what stands in the word, or work elsewhere.
-pub(super) fn runs_others(program: &str, word: &str) -> bool {
-    let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
-    // Most programs take an option by its beginning too.
-    let short = |option: &str| name.len() > 4 && name.starts_with("--") && option.starts_with(name);
-    let own = RUN_OTHERS_OF.iter().filter(|(of, _)| *of == program).flat_map(|(_, options)| *options);
-    let is_own = |option: &str| name == option || (option.len() == 2 && word.starts_with(option));
-    let assigns = value.is_some()
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:+?!".contains(&byte));
-    let holds_code = word.contains("$(")
-        || word.contains('`')
-        || ((assigns || word.starts_with('-')) && word.contains([' ', '\t', '\n', ';', '|', '&', '<', '>']));
-    RUN_OTHERS.iter().any(|option| name == *option || short(option))
-        || own.into_iter().any(|option| is_own(option))
-        || (assigns && OBEY_ASSIGNMENTS.contains(&program))
-        || holds_code
 }
 
 /// Every width in which a yes for this call may be kept, the narrowest first. Empty where nothing lasting may be.

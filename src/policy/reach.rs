@@ -3,6 +3,7 @@
 mod danger;
 mod git;
 mod options;
+mod place;
 mod programs;
 mod refused;
 pub mod scripts;
@@ -292,10 +293,11 @@ impl Folders {
             None => return,
         };
         for place in &there {
-            if !places.all.contains(place) {
-                // Beyond what is followed it may be anywhere, which asks.
-                let place = if places.all.len() < PLACES { place.clone() } else { "..".to_owned() };
-                places.all.push(place);
+            // Beyond what is followed it may be anywhere, which asks.
+            let followed = places.all.contains(place) || places.all.len() < PLACES;
+            let place = if followed { place.as_str() } else { ".." };
+            if !places.all.iter().any(|known| known == place) {
+                places.all.push(place.to_owned());
             }
         }
         places.sure = Some(there);

@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 pub struct Rules {
     /// In the order in which they are told of.
     pub list: Vec<Rule>,
+    /// Rules that ask or deny once more, by the other names of what they are about; with the place in the list of the one
+    /// that a person wrote. They are never told of.
+    pub also: Vec<(usize, Rule)>,
     /// Why nothing but what touches nothing goes ahead unasked: a file that says what is to be denied or asked cannot be
     /// read whole. With the file and the line.
     pub broken: Option<String>,
@@ -202,8 +205,17 @@ impl Rules {
         self.broken.is_none() && self.first(Says::Ask, of).is_none() && self.first(Says::Deny, of).is_none()
     }
 
-    /// The first rule that says this of the call.
+    /// The first rule that says this of the call, as it was written.
     pub fn first(&self, says: Says, of: &Subject<'_>) -> Option<&Rule> {
-        self.list.iter().find(|rule| rule.says == says && rule.speaks(of))
+        self.speaking(says, of).into_iter().next()
+    }
+
+    /// Every rule that says this of the call, as it was written.
+    pub(super) fn speaking(&self, says: Says, of: &Subject<'_>) -> Vec<&Rule> {
+        let speaks = |rule: &Rule| rule.says == says && rule.speaks(of);
+        let also = self.also.iter().filter(|(_, rule)| speaks(rule)).map(|(at, _)| *at);
+        let own = self.list.iter().enumerate().filter(|(_, rule)| speaks(rule)).map(|(at, _)| at);
+        let found: std::collections::BTreeSet<usize> = own.chain(also).collect();
+        found.into_iter().filter_map(|at| self.list.get(at)).collect()
     }
 }

@@ -34,7 +34,7 @@ fn rule(says: Says, about: About) -> Rule {
 }
 
 fn rules(list: Vec<Rule>) -> Rules {
-    Rules { list, broken: None }
+    Rules { list, ..Rules::default() }
 }
 
 fn judged(rules: &Rules, plan: &Plan) -> &'static str {
@@ -235,7 +235,7 @@ fn r12_a_deny_beats_an_ask_and_an_ask_beats_an_allow_in_every_order() {
     // A rule may ask about what is read, and a file that cannot be read makes all of it ask.
     let read = plan(Access::Read(vec!["a".into()]));
     assert_eq!(judged(&rules(vec![rule(Says::Ask, About::Path("a".into()))]), &read), "ask");
-    let broken = Rules { list: vec![allow.clone()], broken: Some("rules.toml:1: x".into()) };
+    let broken = Rules { broken: Some("rules.toml:1: x".into()), ..rules(vec![allow.clone()]) };
     for (plan, expected) in [(run("cargo test"), "ask"), (read, "ask"), (plan(Access::Nothing), "allow")] {
         assert_eq!(judged(&broken, &plan), expected, "{plan:?}");
     }

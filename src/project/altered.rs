@@ -11,10 +11,10 @@ const LINES: usize = 1024 * 1024;
 /// Everything a rehearsal changed, sorted by path.
 ///
 /// # Errors
-/// Where the layer cannot be read.
+/// Where the layer's disk fails. What a command closed is no error: it is told as what it is.
 pub fn all(rehearsal: &Rehearsal) -> Result<Vec<Altered>, Error> {
     let mut altered = Vec::new();
-    for path in rehearsal.touched() {
+    for path in rehearsal.touched()? {
         if let Some(change) = rehearsal.change(&path)? {
             altered.push(told(rehearsal, &change));
         }

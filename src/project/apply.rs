@@ -53,7 +53,7 @@ impl Rehearsal {
         let (parent, name) = (whole.parent().unwrap_or(self.root()), whole.file_name().unwrap_or_default());
         // What stands there itself may be a link, which is what is changed then.
         let real = path::resolve(parent, &path::on_disk)?.join(name);
-        Ok(path::at(self.root(), real))
+        Ok(self.at(real))
     }
 
     /// Does this change for real.

@@ -1,7 +1,7 @@
 //! The real folder.
 
 use super::whole::{self, Whole};
-use super::{Error, Found, Located, Reader, Writer, index, path};
+use super::{Error, Found, Kind, Located, Reader, Writer, index, path};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ impl Disk {
     }
 
     /// The place, with what is known of aye's own folders.
-    fn known(&self, at: Located) -> Located {
+    pub(super) fn known(&self, at: Located) -> Located {
         let sensitive = at.sensitive || self.own.iter().any(|own| at.real.starts_with(own));
         Located { sensitive, ..at }
     }
@@ -60,6 +60,10 @@ impl Reader for Disk {
 
     fn exists(&self, at: &Located) -> bool {
         std::fs::symlink_metadata(&at.real).is_ok()
+    }
+
+    fn kind(&self, at: &Located) -> Option<Kind> {
+        std::fs::symlink_metadata(&at.real).ok().map(|meta| Kind::of(&meta))
     }
 
     fn names(&self, at: &Located) -> Result<Vec<String>, Error> {

@@ -42,6 +42,28 @@ pub struct Located {
     pub sensitive: bool,
 }
 
+/// What is found at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A file of so many bytes.
+    File(u64),
+    /// A folder.
+    Folder,
+    /// A pipe, a device, a link that leads nowhere.
+    Other,
+}
+
+impl Kind {
+    /// What the system says of it.
+    pub(crate) fn of(meta: &std::fs::Metadata) -> Self {
+        match (meta.is_file(), meta.is_dir()) {
+            (true, _) => Self::File(meta.len()),
+            (_, true) => Self::Folder,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// A file of the project, as a walk meets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
@@ -64,6 +86,8 @@ pub trait Reader: Send + Sync {
     fn read(&self, at: &Located) -> Result<Vec<u8>, Error>;
     /// Whether there is a file or folder.
     fn exists(&self, at: &Located) -> bool;
+    /// Of which kind what is there is, without opening it. Nothing where nobody can look.
+    fn kind(&self, at: &Located) -> Option<Kind>;
     /// The names of everything in a folder, hidden and ignored too, sorted. Refused where one of them is no Unicode.
     fn names(&self, at: &Located) -> Result<Vec<String>, Error>;
     /// Every file and folder below, sorted by path, ignore files respected, `.git` left out. `hidden` takes dot

@@ -5,12 +5,16 @@
 
 mod change;
 mod clear;
+#[cfg(test)]
+mod judged;
 mod layer;
 mod lock;
 mod marks;
 #[cfg(test)]
 mod odd;
 mod origins;
+#[cfg(test)]
+mod own_folder;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -23,17 +27,21 @@ pub use marks::Marks;
 pub use origins::Fingerprint;
 
 use super::disk::Disk;
-use super::{Error, Found, Located, Reader, Writer, path, whole};
+use super::{Error, Found, Kind, Located, Reader, Writer, path, whole};
 use crate::chat::Digest;
 use layer::Spot;
+use rustix::fs::Access;
 use std::collections::HashMap;
 use std::fs::Metadata;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// The folder of the layer that holds what changed.
 pub const UPPER: &str = "upper";
+/// The project's own folder, as a path in it.
+const ROOT: &str = ".";
 
 /// The project with a layer over it. The layer is a folder of its own; opened again, it gives the same view.
 pub struct Rehearsal {
@@ -64,15 +72,25 @@ impl Rehearsal {
         at.real.strip_prefix(self.root()).ok().filter(|_| at.inside).map(Path::to_owned)
     }
 
+    /// What is known of a path that has no links in it.
+    pub(super) fn at(&self, real: PathBuf) -> Located {
+        self.real.known(path::at(self.root(), real))
+    }
+
     /// Where what is seen at a path of the project comes from.
-    fn spot(&self, below: &Path) -> Spot {
+    fn spot(&self, below: &Path) -> io::Result<Spot> {
         layer::spot(&self.upper, self.root(), below)
+    }
+
+    /// The same, with what is in the way in our words.
+    fn spot_of(&self, at: &Located, below: &Path) -> Result<Spot, Error> {
+        self.spot(below).map_err(|source| Error::io(&at.shown, source))
     }
 
     /// What is seen at a place; links are not followed.
     fn meta(&self, at: &Located) -> Option<Metadata> {
         let Some(below) = self.below(at) else { return at.real.symlink_metadata().ok() };
-        let spot = self.spot(&below);
+        let spot = self.spot(&below).ok()?;
         match spot.above {
             Some((_, meta)) => Some(meta),
             None if spot.below => at.real.symlink_metadata().ok(),
@@ -83,7 +101,7 @@ impl Rehearsal {
     /// Where a link leads, as it is seen.
     fn link(&self, path: &Path) -> Option<PathBuf> {
         let Ok(below) = path.strip_prefix(self.root()) else { return path::on_disk(path) };
-        let spot = self.spot(below);
+        let spot = self.spot(below).ok()?;
         match spot.above {
             Some((above, _)) => path::on_disk(&above),
             None if spot.below => path::on_disk(path),
@@ -91,10 +109,43 @@ impl Rehearsal {
         }
     }
 
+    /// Makes the folder of what changed, where it is not there, and waits until nobody else writes in the layer. To be called
+    /// before something else than this program writes in it.
+    pub fn begin(&self) -> io::Result<()> {
+        let _lock = lock::hold(&self.layer)?;
+        self.begin_held()
+    }
+
+    /// The mode of the project's own folder is noted only here: that of a folder made later, or by an older version, is not
+    /// told from one that was set.
+    fn begin_held(&self) -> io::Result<()> {
+        if self.upper.symlink_metadata().is_ok() {
+            return Ok(());
+        }
+        self.note_anew([Path::new(ROOT)].into_iter())?;
+        layer::begin(&self.upper, self.root())
+    }
+
+    /// Refuses what would be refused for real: a file or folder made read-only is meant to stay as it is.
+    fn may_write(&self, below: &Path, exists: bool) -> io::Result<()> {
+        let may = |path: &Path, access| -> io::Result<()> {
+            let spot = self.spot(path)?;
+            let stands = spot.above.map_or_else(|| self.root().join(path), |(above, _)| above);
+            Ok(rustix::fs::access(&stands, access)?)
+        };
+        let folders = below.ancestors().skip(1);
+        let is_folder =
+            |path: &&Path| self.meta(&self.at(self.root().join(path))).is_some_and(|meta| meta.is_dir());
+        if let Some(nearest) = folders.into_iter().find(is_folder) {
+            may(nearest, Access::WRITE_OK | Access::EXEC_OK)?;
+        }
+        if exists { may(below, Access::WRITE_OK) } else { Ok(()) }
+    }
+
     /// Refuses a file below something that is a file itself.
     fn fits(&self, at: &Located) -> Result<(), Error> {
         for folder in at.shown.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
-            match self.meta(&path::at(self.root(), self.root().join(folder))) {
+            match self.meta(&self.at(self.root().join(folder))) {
                 Some(meta) if !meta.is_dir() => {
                     let source = std::io::ErrorKind::NotADirectory.into();
                     return Err(Error::Io { path: at.shown.clone(), source });
@@ -112,12 +163,13 @@ impl Reader for Rehearsal {
     }
 
     fn locate(&self, path: &str) -> Result<Located, Error> {
-        path::locate_by(self.root(), self.real.home(), path, &|path| self.link(path))
+        let at = path::locate_by(self.root(), self.real.home(), path, &|path| self.link(path))?;
+        Ok(self.real.known(at))
     }
 
     fn read(&self, at: &Located) -> Result<Vec<u8>, Error> {
         let Some(below) = self.below(at) else { return self.real.read(at) };
-        let spot = self.spot(&below);
+        let spot = self.spot_of(at, &below)?;
         match spot.above {
             Some((above, _)) => whole::read(&above, &at.shown),
             None if spot.below => self.real.read(at),
@@ -129,9 +181,13 @@ impl Reader for Rehearsal {
         self.meta(at).is_some()
     }
 
+    fn kind(&self, at: &Located) -> Option<Kind> {
+        self.meta(at).map(|meta| Kind::of(&meta))
+    }
+
     fn names(&self, at: &Located) -> Result<Vec<String>, Error> {
         let Some(below) = self.below(at) else { return self.real.names(at) };
-        let spot = self.spot(&below);
+        let spot = self.spot_of(at, &below)?;
         let Some((above, _)) = spot.above else {
             return if spot.below { self.real.names(at) } else { Err(Error::Missing(at.shown.clone())) };
         };
@@ -139,7 +195,10 @@ impl Reader for Rehearsal {
             let source = std::io::ErrorKind::NotADirectory.into();
             return Err(Error::Io { path: at.shown.clone(), source });
         }
-        let seen = walk::entries(Some(&above), spot.below.then_some(at.real.as_path()));
+        let (seen, unseen) = walk::entries(Some(&above), spot.below.then_some(at.real.as_path()));
+        if let Some(source) = unseen {
+            return Err(Error::io(&at.shown, source));
+        }
         let odd = |name: std::ffi::OsString| {
             Error::BadPath(format!("{} is no Unicode name", Path::new(&name).display()))
         };
@@ -184,20 +243,23 @@ impl Writer for Rehearsal {
         // Commands keep off the layer until this is closed.
         let _lock = lock::hold(&self.layer).map_err(failed)?;
         now(true)?;
-        let way = below.ancestors().filter(|path| !path.as_os_str().is_empty());
-        self.note(way).map_err(failed)?;
         let old = self.meta(at);
-        if old.is_some() {
-            // One made read-only is meant to stay as it is, in a rehearsal too.
-            let spot = self.spot(&below);
-            let stands = spot.above.map_or_else(|| at.real.clone(), |(above, _)| above);
-            rustix::fs::access(&stands, rustix::fs::Access::WRITE_OK)
-                .map_err(|errno| failed(errno.into()))?;
-        }
-        layer::put(&self.layer, self.root(), &below, after, old.as_ref()).map_err(failed)
+        self.may_write(&below, old.is_some()).map_err(failed)?;
+        let way = || below.ancestors().filter(|path| !path.as_os_str().is_empty());
+        self.begin_held().and_then(|()| self.note_anew(way())).map_err(failed)?;
+        let put = layer::put(&self.layer, self.root(), &below, after, old.as_ref());
+        put.map_err(|error| {
+            self.forget(way());
+            failed(error)
+        })
     }
 
     fn state(&self) -> Digest {
-        state::of(&self.layer)
+        let own = state::of(&self.layer);
+        match self.change(Path::new(ROOT)) {
+            // Of nothing else does it depend on what the project holds.
+            Ok(Some(change)) => Digest::of(format!("{own} {:?}", Fingerprint::of(&change.after)).as_bytes()),
+            Ok(None) | Err(_) => own,
+        }
     }
 }

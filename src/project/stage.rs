@@ -90,6 +90,7 @@ impl StageShell {
             self.note().await;
         }
         *noted = false;
+        self.begin().await;
         let setting = self.setting(line);
         let before = self.look(|play| play.marks()).await;
         let ran = self.shell.run_with(line, setting.arguments(STAGE), progress).await;
@@ -137,6 +138,12 @@ impl StageShell {
         let layer = self.play.folder().to_owned();
         let setting = Setting::new(line.folder.clone(), layer, places, keep.to_vec(), hide.to_vec());
         Setting { memory: self.memory, ..setting }
+    }
+
+    /// Makes the layer, so that it is known what the project's own folder was. Where that cannot be done the stage says why.
+    async fn begin(&self) {
+        let play = self.play.clone();
+        let _ = tokio::task::spawn_blocking(move || play.begin()).await;
     }
 
     /// Notes what a command changed with what the project held there; whether that could be done. Where it cannot the

@@ -1,5 +1,6 @@
 //! Reads and replaces files as a whole, below a real path: no link on the way is followed, nothing waits.
 
+pub mod held;
 mod way;
 
 pub use way::{Way, way};
@@ -19,9 +20,6 @@ pub const READING: OFlags =
 /// What a file is made with.
 const MAKING: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-
-/// What the name of a new file begins with, until it is whole and takes its place.
-pub const BESIDE: &str = ".aye-writing-";
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy)]
@@ -48,8 +46,10 @@ pub fn read(real: &Path, shown: &Path) -> Result<Vec<u8>, Error> {
 
 /// Replaces the file at `real`, or makes it with its folders, those of them that are below `top`, if it holds exactly
 /// `before`. The new file is written beside the old one and takes its place in one step, so a full disk or a crash leaves
-/// the old one, and no folder that was made for it. It keeps mode and owner where no mode is given; it is no longer the
-/// same file as its hard links, and extended attributes are not carried over.
+/// the old one, and no folder that was made for it. Where the file system can exchange the two, the old one is looked at
+/// once more then, and put back if it is another. What a crash left beside is taken away by the next write in the same
+/// folder. It keeps mode and owner where no mode is given; it is no longer the same file as its hard links, and extended
+/// attributes are not carried over.
 pub fn replace(
     real: &Path,
     shown: &Path,
@@ -66,6 +66,7 @@ pub fn replace(
         errno => error(errno, shown),
     })?;
     let folder = &way.folder;
+    held::sweep(folder);
     let write = || {
         let old = unchanged(folder, name, shown, before)?;
         if old.is_some() && after.mode.is_none() {
@@ -74,11 +75,14 @@ pub fn replace(
             rustix::fs::accessat(folder, name, rustix::fs::Access::WRITE_OK, AtFlags::empty())
                 .map_err(failed)?;
         }
-        let beside = format!("{BESIDE}{}", ulid::Ulid::new());
+        let beside = held::writing();
         let done = write_beside(folder, &beside, old.as_ref(), after)
             .map_err(|source| Error::io(shown, source))
             .and_then(|()| unchanged(folder, name, shown, before))
-            .and_then(|_| take_place(folder, &beside, name, before.is_none(), shown));
+            .and_then(|_| match before {
+                Some(before) => take_place(folder, &beside, name, shown, (before, after)),
+                None => take_name(folder, &beside, name, shown),
+            });
         if done.is_err() {
             let _ = rustix::fs::unlinkat(folder, &*beside, AtFlags::empty());
         }
@@ -167,6 +171,8 @@ fn write_beside(folder: &OwnedFd, name: &str, old: Option<&Stat>, new: Whole<'_>
     // Without an old file the person's umask decides; else nobody else may look in before its mode is set.
     let mode = if old.is_some() || new.mode.is_some() { 0o600 } else { 0o666 };
     let mut file = File::from(rustix::fs::openat(folder, name, MAKING, Mode::from_raw_mode(mode))?);
+    // Whoever takes away what was left over keeps off. Some file systems know no locks.
+    let _ = file.try_lock();
     file.write_all(new.bytes)?;
     if let Some(old) = old {
         let its = rustix::fs::fstat(&file)?;
@@ -182,20 +188,41 @@ fn write_beside(folder: &OwnedFd, name: &str, old: Option<&Stat>, new: Whole<'_>
     file.sync_all()
 }
 
-/// Puts the new file where the old one is. A new name is taken only while nobody else has it.
-fn take_place(folder: &OwnedFd, beside: &str, name: &OsStr, new: bool, shown: &Path) -> Result<(), Error> {
-    if new {
-        match rustix::fs::linkat(folder, beside, folder, name, AtFlags::empty()) {
-            Ok(()) => {
-                let _ = rustix::fs::unlinkat(folder, beside, AtFlags::empty());
-                return Ok(());
-            }
-            Err(Errno::EXIST) => return Err(Error::Changed(shown.to_owned())),
-            // No hard links here: the check just made has to do.
-            Err(_) => {}
+/// Gives the new file its name, which is taken only while nobody else has it.
+fn take_name(folder: &OwnedFd, beside: &str, name: &OsStr, shown: &Path) -> Result<(), Error> {
+    match rustix::fs::linkat(folder, beside, folder, name, AtFlags::empty()) {
+        Ok(()) => {
+            let _ = rustix::fs::unlinkat(folder, beside, AtFlags::empty());
+            Ok(())
         }
+        Err(Errno::EXIST) => Err(Error::Changed(shown.to_owned())),
+        // No hard links here: the check just made has to do.
+        Err(_) => rustix::fs::renameat(folder, beside, folder, name).map_err(|errno| error(errno, shown)),
     }
-    rustix::fs::renameat(folder, beside, folder, name).map_err(|errno| error(errno, shown))
+}
+
+/// Puts the new file where the old one is.
+fn take_place(
+    folder: &OwnedFd,
+    beside: &str,
+    name: &OsStr,
+    shown: &Path,
+    (before, after): (Whole<'_>, Whole<'_>),
+) -> Result<(), Error> {
+    let file = AtFlags::empty();
+    let held = held::held(&[before.bytes, after.bytes]);
+    let is_it = |held: &str| unchanged(folder, OsStr::new(held), shown, Some(before)).is_ok();
+    let done = match held::exchange(folder, (beside, file), (name, file), &held, &is_it) {
+        // No exchange here: the check just made has to do.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            rustix::fs::renameat(folder, beside, folder, name)
+        }
+        done => done,
+    };
+    done.map_err(|errno| match errno {
+        Errno::STALE | Errno::NOENT => Error::Changed(shown.to_owned()),
+        errno => error(errno, shown),
+    })
 }
 
 /// The system's error in our words.
@@ -205,5 +232,31 @@ pub fn error(errno: Errno, shown: &Path) -> Error {
         Errno::NOENT => Error::Missing(path),
         Errno::LOOP => Error::NotAFile { path, kind: "a link" },
         other => Error::io(shown, other.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn r24_what_changed_after_the_last_look_is_put_back() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let way = way(&root, None).unwrap();
+        let another_mode = Whole { mode: Some(0o7777), ..Whole::of(b"theirs") };
+        for (before, done) in
+            [(Whole::of(b"one"), false), (another_mode, false), (Whole::of(b"theirs"), true)]
+        {
+            let (name, shown, beside) = (OsStr::new("file"), Path::new("file"), held::writing());
+            fs::write(root.join(name), "theirs").unwrap();
+            fs::write(root.join(&beside), "two").unwrap();
+            let placed = take_place(&way.folder, &beside, name, shown, (before, Whole::of(b"two")));
+            let expected = if done { "two" } else { "theirs" };
+            assert_eq!(matches!(placed, Err(Error::Changed(_))), !done, "{placed:?}");
+            assert_eq!(fs::read_to_string(root.join(name)).unwrap(), expected);
+            assert_eq!(fs::read_dir(&root).unwrap().count(), 1);
+        }
     }
 }

@@ -36,7 +36,8 @@ pub(super) async fn rehearse(means: Means, turn: TurnId, call: ToolCall, plan: B
     let done = async {
         let (project, commands) = (means.project.clone(), means.commands.clone());
         let progress = progress(&means, turn, &call);
-        let stage = Stage { project, commands, progress: progress.clone() };
+        let untold = means.simulator.untold;
+        let stage = Stage { project, commands, untold, progress: progress.clone() };
         let tool = means.tools.find(&call.name)?;
         let (text, staged) = match tool.rehearse(&plan, &stage).await? {
             Rehearsed::Ran(text) => (text, Staged::ran()),

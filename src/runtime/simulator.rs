@@ -54,7 +54,7 @@ pub struct Simulating {
 /// The same while a session runs.
 pub(super) struct Simulator {
     model: Option<OtherModel>,
-    untold: bool,
+    pub(super) untold: bool,
     ledger: Mutex<Ledger>,
     /// One of a kind at a time: the same call is not imagined twice.
     under_way: Mutex<HashMap<Digest, Arc<tokio::sync::Mutex<()>>>>,

@@ -50,6 +50,12 @@ impl Places {
         for folder in [&self.config, &self.sessions(), &self.drafts(), &self.history()] {
             private::sweep(folder);
         }
+        // Where the settings are links, as in a repository of one's own, they are written where those lead.
+        for file in [self.settings(), self.rules(), self.trusted(), self.credentials()] {
+            let real = file.canonicalize().ok();
+            let away = real.as_deref().and_then(Path::parent).filter(|_| file.is_symlink());
+            away.into_iter().for_each(private::sweep);
+        }
         Ok(())
     }
 
@@ -143,5 +149,27 @@ mod tests {
         for folder in [places.themes(), places.sessions(), places.drafts(), places.history()] {
             assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o700, "{}", folder.display());
         }
+    }
+
+    #[test]
+    fn half_a_settings_file_is_swept_where_a_link_to_the_settings_leads() {
+        let home = tempfile::tempdir().unwrap();
+        let (places, own) = (Places::under(home.path()), home.path().join("dotfiles"));
+        places.prepare().unwrap();
+        std::fs::create_dir(&own).unwrap();
+        std::fs::write(own.join("aye.toml"), "").unwrap();
+        std::os::unix::fs::symlink(own.join("aye.toml"), places.settings()).unwrap();
+        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(7_200);
+        let half = |name: &str, old: std::time::SystemTime| {
+            let path = own.join(name);
+            let file = std::fs::File::create(&path).unwrap();
+            file.set_modified(old).unwrap();
+            path
+        };
+        let (left, young) =
+            (half(".half-abcd1234", old), half(".half-abcd1235", std::time::SystemTime::now()));
+        let other = half("half-abcd1234", old);
+        places.prepare().unwrap();
+        assert!(!left.exists() && young.exists() && other.exists() && own.join("aye.toml").exists());
     }
 }

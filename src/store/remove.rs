@@ -53,7 +53,7 @@ impl Removal {
 mod tests {
     use super::*;
     use crate::chat::Entry;
-    use crate::project::{ordinary, rehearsal::empty};
+    use crate::project::rehearsal::empty;
     use crate::store::{Header, Lines, Log, Sessions};
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
@@ -106,8 +106,9 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
     fn a_session_goes_whatever_commands_left_in_its_layer_but_not_what_a_link_leads_to() {
-        ordinary::does(|home| {
+        crate::project::ordinary::does(|home| {
             let places = Places::under(home);
             places.prepare().unwrap();
             let (one, lines) = held(&places, "01A");

@@ -77,7 +77,7 @@ impl Tool for ApplyChange {
                 path.display()
             )));
         };
-        let at = self.rehearsal.place(&path)?;
+        let at = place(&self.rehearsal, &changes)?;
         let told = altered::told(&self.rehearsal, change);
         let shown = Shown { path: path.as_os_str().as_bytes().to_vec(), line, all: mark(&changes) };
         let shown = serde_json::to_value(shown).map_err(|error| Error::Broken(error.to_string()))?;
@@ -100,7 +100,7 @@ impl Tool for ApplyChange {
         let access = plan.access.clone();
         blocking(hands.project.clone(), move |_| {
             let changes = wanted(&rehearsal, &path, line)?;
-            if mark(&changes) != all || self::access(&rehearsal.place(&path)?) != access {
+            if mark(&changes) != all || self::access(&place(&rehearsal, &changes)?) != access {
                 return Err(crate::project::Error::Changed(path).into());
             }
             // What is in a folder goes before it.
@@ -118,7 +118,7 @@ impl Tool for ApplyChange {
 
 /// The path that is meant: one that the layer has, by its name as it can be written.
 fn named(rehearsal: &Rehearsal, path: &str) -> Result<PathBuf, Error> {
-    let touched = rehearsal.touched();
+    let touched = rehearsal.touched()?;
     if touched.iter().any(|own| own == Path::new(path)) {
         return Ok(path.into());
     }
@@ -153,7 +153,7 @@ fn wanted(rehearsal: &Rehearsal, path: &Path, line: Option<usize>) -> Result<Vec
         matches!(change.before, Node::Folder { .. }) && !matches!(change.after, Node::Folder { .. });
     let mut changes = vec![change];
     if takes_along {
-        for below in rehearsal.touched().iter().filter(|below| below.starts_with(path) && *below != path) {
+        for below in rehearsal.touched()?.iter().filter(|below| below.starts_with(path) && *below != path) {
             let Some(change) = rehearsal.change(below)? else { continue };
             if rehearsal.is_conflict(below) {
                 return conflict(below);
@@ -195,6 +195,18 @@ fn title(told: &Altered) -> String {
     };
     let slash = if told.folder && name.is_some() { "/" } else { "" };
     format!("apply: {does} {}{slash}?", name.unwrap_or(what))
+}
+
+/// Where the first of these changes is made. Those that go along with it are judged with it.
+fn place(rehearsal: &Rehearsal, changes: &[Change]) -> Result<Located, Error> {
+    let mut all = changes.iter().map(|change| rehearsal.place(&change.path));
+    let mut at = all.next().unwrap_or_else(|| rehearsal.place(Path::new("")))?;
+    for along in all {
+        let along = along?;
+        at.sensitive |= along.sensitive;
+        at.inside &= along.inside;
+    }
+    Ok(at)
 }
 
 fn access(at: &Located) -> Access {

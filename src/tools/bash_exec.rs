@@ -137,9 +137,9 @@ impl Tool for BashExec {
             Commands::Told(why) => why.clone(),
             Commands::OnStage(shell) => match shell.run(line, &*stage.progress).await {
                 Ok(ran) => {
-                    let hint = on_stage(line, &ran, shell.is_full()).unwrap_or_default();
+                    let hint = on_stage(line, &ran, shell.is_full()).filter(|_| !stage.untold);
                     let changed = ran.changed.iter().map(|path| path.to_string_lossy().into_owned());
-                    let told = self.told(&ran, line.seconds) + &hint;
+                    let told = self.told(&ran, line.seconds) + &hint.unwrap_or_default();
                     return Ok(Rehearsed::Changed(told, changed.collect()));
                 }
                 Err(project::Error::Unstaged(why)) => why.to_string().into(),
@@ -149,6 +149,9 @@ impl Tool for BashExec {
         let why = format!("Commands do not run in this dry run ({why}).");
         Ok(match plan.access {
             // What is made up about files would be belied by the next look at them.
+            Access::Read(_) if stage.untold => Rehearsed::Told(
+                "No command can be run here. read_file, list_files and search_text look at files.".to_owned(),
+            ),
             Access::Read(_) => Rehearsed::Told(format!(
                 "{} {why} read_file, list_files and search_text see what was rehearsed.",
                 super::would_have("bash_exec", plan)

@@ -2,6 +2,7 @@
 //! programs: what it finds is said, what it does not find is not thereby safe.
 
 mod git;
+mod options;
 mod over;
 #[cfg(test)]
 mod tests;
@@ -10,13 +11,17 @@ use crate::chat::shorten::listed;
 use crate::policy::reach::{below, places};
 use crate::policy::runs_what_it_is_given;
 use crate::policy::shell::{self, Place, Reading, Redirect, Simple, Word, base};
-use crate::project::{self, Reader};
+use crate::project::{Kind, Reader};
+use options::{behind, flag, flags, operands};
+use std::cell::Cell;
 
 /// Programs that only tell of their words, or have an `rm` of their own.
 const TELL: &[&str] =
     &["echo", "printf", "grep", "egrep", "fgrep", "rg", "git", "npm", "man", "which", "type", "apt"];
 /// How deep a line may stand in the words of a program: `ssh a "ssh b 'rm -r x'"`.
 const DEPTH: usize = 3;
+/// Names that are looked up for one line. What is named beyond them is taken for a file that would be written over.
+const LOOKS: usize = 2_000;
 /// Names that are told of one command, and losses that are told of a line, before the rest is counted.
 const TOLD: usize = 3;
 /// Characters of a name that are told.
@@ -25,7 +30,8 @@ const NAME: usize = 60;
 /// What is destroyed, in words for the card. `files` tells whether there is something to be written over.
 pub fn by(command: &str, files: &dyn Reader) -> Option<String> {
     let mut lost = Vec::new();
-    of(&shell::read(command), Some(files), DEPTH, &mut lost);
+    let looks = Looks { files, left: Cell::new(LOOKS) };
+    of(&shell::read(command), Some(&looks), DEPTH, &mut lost);
     match lost.len() {
         0 => None,
         all if all <= TOLD => Some(lost.join("; ")),
@@ -33,10 +39,16 @@ pub fn by(command: &str, files: &dyn Reader) -> Option<String> {
     }
 }
 
+/// The files, and how often they may still be asked.
+struct Looks<'a> {
+    files: &'a dyn Reader,
+    left: Cell<usize>,
+}
+
 /// What one command may find, and where.
 struct Ground<'a> {
     /// `None` where nobody can look: the command runs elsewhere.
-    files: Option<&'a dyn Reader>,
+    files: Option<&'a Looks<'a>>,
     /// Where relative names may begin.
     folders: &'a [String],
 }
@@ -54,13 +66,15 @@ enum There {
 
 impl Ground<'_> {
     fn there(&self, name: &str) -> There {
-        let Some(files) = self.files else { return There::Unknown };
+        let Some(looks) = self.files else { return There::Unknown };
         let look = |folder: &String| {
-            let at = files.locate(&below(folder, name)).ok()?;
-            match files.read(&at) {
-                Ok(bytes) if bytes.is_empty() => None,
-                Ok(_) | Err(project::Error::TooLarge { .. }) => Some(There::File),
-                Err(_) => files.names(&at).is_ok().then_some(There::Folder),
+            let Some(left) = looks.left.get().checked_sub(1) else { return Some(There::File) };
+            looks.left.set(left);
+            let at = looks.files.locate(&below(folder, name)).ok()?;
+            match looks.files.kind(&at)? {
+                Kind::File(0) | Kind::Other => None,
+                Kind::File(_) => Some(There::File),
+                Kind::Folder => Some(There::Folder),
             }
         };
         self.folders.iter().find_map(look).unwrap_or(There::Nothing)
@@ -72,11 +86,14 @@ impl Ground<'_> {
     }
 }
 
-fn of(reading: &Reading, files: Option<&dyn Reader>, deep: usize, lost: &mut Vec<String>) {
+fn of(reading: &Reading, files: Option<&Looks<'_>>, deep: usize, lost: &mut Vec<String>) {
+    let mut made_out = false;
     for (simple, folders) in reading.commands.iter().zip(places(reading)) {
-        for loss in one(simple, &Ground { files, folders: &folders }, deep) {
-            add(lost, loss);
-        }
+        let ground = Ground { files, folders: &folders };
+        redirected(simple, &ground, lost);
+        let by_words = one(simple, &ground, deep);
+        made_out |= !by_words.is_empty();
+        by_words.into_iter().for_each(|loss| add(lost, loss));
     }
     // Where it could not be read to its end, the words that it names are all there is.
     let named = reading.named.iter().filter(|_| reading.unclear.is_some());
@@ -92,8 +109,8 @@ fn of(reading: &Reading, files: Option<&dyn Reader>, deep: usize, lost: &mut Vec
     }
     let ground = Ground { files: None, folders: &[] };
     // The same may have been made out already, in other words.
-    if lost.is_empty() {
-        lost.extend(parts.iter().find_map(|words| part(words, true, &ground)));
+    if let Some(loss) = parts.iter().filter(|_| !made_out).find_map(|words| part(words, true, &ground)) {
+        add(lost, loss);
     }
 }
 
@@ -103,10 +120,8 @@ fn add(lost: &mut Vec<String>, loss: String) {
     }
 }
 
-/// What one command destroys.
-fn one(simple: &Simple, ground: &Ground<'_>, deep: usize) -> Vec<String> {
-    let words: Vec<&str> = simple.words.iter().map(Word::shown).collect();
-    let mut lost = Vec::new();
+/// What is written over by where a command's output goes.
+fn redirected(simple: &Simple, ground: &Ground<'_>, lost: &mut Vec<String>) {
     for redirect in &simple.redirects {
         let (name, whole) = match redirect {
             Redirect::Write(word) => (word, true),
@@ -116,15 +131,21 @@ fn one(simple: &Simple, ground: &Ground<'_>, deep: usize) -> Vec<String> {
         // Which file a pattern or a variable stands for nobody knows before.
         let plain = matches!(name, Word::Known(_) | Word::Home(_));
         if device(name.shown()) {
-            add(&mut lost, format!("writes over a device ({})", told(&[name.shown()])));
+            add(lost, format!("writes over a device ({})", told(&[name.shown()])));
         } else if whole && plain && ground.holds(name.shown()) {
-            add(&mut lost, format!("writes over {}", told(&[name.shown()])));
+            add(lost, format!("writes over {}", told(&[name.shown()])));
         }
     }
+}
+
+/// What one command destroys by its words.
+fn one(simple: &Simple, ground: &Ground<'_>, deep: usize) -> Vec<String> {
+    let words: Vec<&str> = simple.words.iter().map(Word::shown).collect();
     let program = simple.program().unwrap_or_default();
     // What `find` hands what it finds to was read already.
     let anywhere = !TELL.contains(&program) && program != "find";
-    lost.extend(over::by(&words, ground).or_else(|| part(&words, anywhere, ground)));
+    let found = over::by(&words, ground).or_else(|| part(&words, anywhere, ground));
+    let mut lost: Vec<String> = found.into_iter().collect();
     // Its words may be a line: `ssh host 'rm -r x'`. A shell's were read already.
     if runs_what_it_is_given(program) && deep > 0 && lost.is_empty() {
         let here = ground.files.filter(|_| !matches!(program, "ssh" | "mosh"));
@@ -180,31 +201,8 @@ fn part(words: &[&str], anywhere: bool, ground: &Ground<'_>) -> Option<String> {
     })
 }
 
-/// A flag by its long name, or as a letter among short ones.
-fn flag(words: &[&str], long: &str, short: char) -> bool {
-    words.iter().any(|word| {
-        *word == long || (word.starts_with('-') && !word.starts_with("--") && word.contains(short))
-    })
-}
-
 fn asks_about_itself(words: &[&str]) -> bool {
     matches!(words, ["--help" | "--version"])
-}
-
-/// What is no option, and no value of one of `taking`.
-fn operands<'a>(words: &[&'a str], taking: &[&str]) -> Vec<&'a str> {
-    let (mut found, mut plain, mut value) = (Vec::new(), false, false);
-    for word in words {
-        if std::mem::take(&mut value) {
-            continue;
-        }
-        match *word {
-            "--" if !plain => plain = true,
-            word if !plain && word.len() > 1 && word.starts_with('-') => value = taking.contains(&word),
-            word => found.push(word),
-        }
-    }
-    found
 }
 
 /// Names as they are told: a few of them, and nothing in them that does not show.

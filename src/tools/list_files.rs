@@ -76,7 +76,7 @@ impl Tool for ListFiles {
     }
 
     async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
-        reading_on_stage("list_files", plan, look(plan, stage.project.clone(), &stage.progress)).await
+        reading_on_stage("list_files", plan, stage, look(plan, stage.project.clone(), &stage.progress)).await
     }
 }
 

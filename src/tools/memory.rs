@@ -1,6 +1,6 @@
 //! A project that lives in memory, for tests.
 
-use crate::project::{Error, Found, Located, Reader, Writer};
+use crate::project::{Error, Found, Kind, Located, Reader, Writer};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
@@ -68,6 +68,13 @@ impl Reader for Arc<Memory> {
 
     fn exists(&self, at: &Located) -> bool {
         !matches!(self.read(at), Err(Error::Missing(_)))
+    }
+
+    fn kind(&self, at: &Located) -> Option<Kind> {
+        match self.read(at) {
+            Ok(bytes) => Some(Kind::File(bytes.len() as u64)),
+            Err(_) => self.exists(at).then_some(Kind::Folder),
+        }
     }
 
     fn names(&self, at: &Located) -> Result<Vec<String>, Error> {

@@ -97,17 +97,26 @@ pub fn would_have(tool: &str, plan: &Plan) -> String {
     format!("Dry run: this was not done. It would have been: {} ({tool}).", plan.summary)
 }
 
+/// What the model is told of reading that a dry run leaves undone, and of nothing else where it is told nothing of that.
+fn unread(stage: &Stage, tool: &str, plan: &Plan) -> String {
+    if stage.untold {
+        return format!("This cannot be looked at here: {} ({tool}).", plan.summary);
+    }
+    would_have(tool, plan)
+}
+
 /// What a rehearsal does with a call that only reads: the same as in life where it stays inside the project, so that
 /// it sees what was rehearsed before; anything further away is not looked at.
 async fn reading_on_stage(
     tool: &str,
     plan: &Plan,
+    stage: &Stage,
     look: impl Future<Output = Result<String, Error>> + Send,
 ) -> Result<Rehearsed, Error> {
     match &plan.access {
         Access::Nothing | Access::Read(_) => look.await.map(Rehearsed::Ran),
         Access::ReadSensitive(_) | Access::Write(_) | Access::WriteOutside(_) | Access::Run(_) => {
-            Ok(Rehearsed::Told(would_have(tool, plan)))
+            Ok(Rehearsed::Told(unread(stage, tool, plan)))
         }
     }
 }
@@ -128,6 +137,8 @@ pub struct Stage {
     pub project: Arc<dyn Writer>,
     /// What becomes of commands. None can be run elsewhere than on the stage.
     pub commands: Commands,
+    /// Whether the model is told nothing of the dry run.
+    pub untold: bool,
     /// Takes what a running call has to show so far.
     pub progress: Progress,
 }

@@ -69,6 +69,12 @@ impl Found<'_> {
         self.worst.add(reach, why);
     }
 
+    /// What is not known before, or lies elsewhere: to whoever only reads it says that it asks; to whoever changes it says
+    /// that it may be beyond taking back.
+    fn lost(&mut self, how: &How, why: String) {
+        self.worsen(if changes(how) { Reach::Outside } else { Reach::Runs }, why);
+    }
+
     fn touch(&mut self, touch: &Touch) {
         if touch.how == How::Repository {
             let here = touch.folders.iter().all(String::is_empty);
@@ -89,9 +95,8 @@ impl Found<'_> {
             if folder.split('/').any(|part| part == "..") {
                 // The shell takes a name back where the system would follow a link.
                 self.sensitive = true;
-                let does = matches!(touch.how, How::Works | How::Write | How::Append | How::Delete);
-                let reach = if does { Reach::Outside } else { Reach::Runs };
-                return self.worsen(reach, "it goes up from a folder, or where is not known".to_owned());
+                let why = "it goes up from a folder, or where is not known";
+                return self.lost(&touch.how, why.to_owned());
             }
             match &touch.word {
                 Word::Known(name) if name.is_empty() => {}
@@ -112,7 +117,7 @@ impl Found<'_> {
         let shown = |path: &str| path.chars().take(120).collect::<String>().escape_debug().to_string();
         let at = match self.files.locate(path) {
             Ok(at) => at,
-            Err(error) => return self.worsen(Reach::Runs, format!("{}: {error}", shown(path))),
+            Err(error) => return self.lost(how, format!("{}: {error}", shown(path))),
         };
         if let How::Silent(words) = how {
             let says = |bytes: Vec<u8>| {
@@ -124,7 +129,6 @@ impl Found<'_> {
             }
             return;
         }
-        let changes = matches!(how, How::Write | How::Append | How::Delete | How::Works);
         let (verb, reach) = match how {
             How::Names => ("looks at", Reach::Runs),
             How::Contents | How::Below { .. } | How::Repository | How::Silent(_) | How::Unmatched => {
@@ -142,7 +146,7 @@ impl Found<'_> {
             );
         }
         if at.sensitive {
-            let why = if changes {
+            let why = if changes(how) {
                 "which other programs obey or which may hold secrets"
             } else {
                 "which may hold secrets"
@@ -256,14 +260,13 @@ impl Found<'_> {
                     Ok(Err(_)) => {}
                     Err(why) => {
                         self.sensitive = true;
-                        return self.worsen(Reach::Runs, why);
+                        return self.lost(how, why);
                     }
                 }
             }
             names = next;
             if names.len() > NAMES {
-                return self
-                    .worsen(Reach::Runs, format!("“{}” stands for too many files", pattern.escape_debug()));
+                return self.lost(how, format!("“{}” stands for too many files", pattern.escape_debug()));
             }
         }
         if *how == How::Unmatched {
@@ -273,11 +276,24 @@ impl Found<'_> {
             return;
         }
         if pattern.starts_with('-') || names.iter().any(|name| name.starts_with('-')) {
-            return self.worsen(Reach::Runs, "a file's name would be taken for an option".to_owned());
+            return self.lost(how, "a file's name would be taken for an option".to_owned());
         }
         for name in names {
             self.path(&below(folder, &name), how);
         }
+    }
+}
+
+/// Whether something is another afterwards.
+fn changes(how: &How) -> bool {
+    match how {
+        How::Works | How::Write | How::Append | How::Delete => true,
+        How::Names
+        | How::Contents
+        | How::Below { .. }
+        | How::Silent(_)
+        | How::Unmatched
+        | How::Repository => false,
     }
 }
 

@@ -91,7 +91,7 @@ impl Tool for ReadFile {
     }
 
     async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
-        reading_on_stage("read_file", plan, look(plan, stage.project.clone())).await
+        reading_on_stage("read_file", plan, stage, look(plan, stage.project.clone())).await
     }
 }
 

@@ -95,7 +95,7 @@ impl Tool for SearchText {
     }
 
     async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
-        reading_on_stage("search_text", plan, look(plan, stage.project.clone(), &stage.progress)).await
+        reading_on_stage("search_text", plan, stage, look(plan, stage.project.clone(), &stage.progress)).await
     }
 }
 

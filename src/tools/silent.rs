@@ -35,7 +35,17 @@ fn one(simple: &Simple) -> bool {
     let program = simple.words.first().and_then(Word::known).unwrap_or_default();
     let into_file = INTO_FILES.contains(&program) && simple.redirects.iter().any(writes) && !onto;
     let second = simple.words.get(1).and_then(Word::known);
-    let git = program == "git" && second == Some("add") && !simple.words.iter().any(|it| it.shown() == "-p");
+    let words = || simple.words.iter().skip(1).map(Word::shown);
+    let lettered = |letters: &[char]| {
+        words().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letters))
+    };
+    let git = program == "git" && second == Some("add") && !lettered(&['p', 'e']);
+    // Alone the one tells every variable, and `-` makes the other tell where it goes.
+    let tells = match program {
+        "export" => lettered(&['p']) || !words().any(|word| word.contains('=')),
+        "cd" => words().any(|word| word == "-"),
+        _ => false,
+    };
     let speaks = |word: &Word| {
         let word = word.shown();
         word.starts_with("--")
@@ -45,7 +55,7 @@ fn one(simple: &Simple) -> bool {
             && word != "--force"
             || word.starts_with('-') && !word.starts_with("--") && word.contains(['v', 'i', 'n', 'c'])
     };
-    into_file || (SILENT.contains(&program) || git) && !simple.words.iter().skip(1).any(speaks)
+    into_file || (SILENT.contains(&program) || git) && !tells && !simple.words.iter().skip(1).any(speaks)
 }
 
 #[cfg(test)]
@@ -62,6 +72,9 @@ mod tests {
             "git add -A",
             "A=b",
             "cd x && chmod 644 y",
+            "export A=b C",
+            "unset A",
+            "cd -P x",
             "cat a > b",
         ] {
             assert!(is_silent(command), "{command}");
@@ -93,6 +106,14 @@ mod tests {
             "echo hi > /dev/stdout",
             "./touch a",
             "git add -p",
+            "git add -Ap",
+            "git add -e",
+            "export",
+            "export -p",
+            "export -p A=b",
+            "export A",
+            "cd -",
+            "cd -P -",
         ] {
             assert!(!is_silent(command), "{command}");
         }

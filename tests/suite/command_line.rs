@@ -274,3 +274,15 @@ fn the_tour_reads_its_project_without_asking_where_nobody_set_a_home_for_it() {
     let kinds: Vec<&Value> = last["waits"].as_array().unwrap().iter().map(|waits| &waits["kind"]).collect();
     assert_eq!((code, kinds), (3, vec![&json!("question")]), "only its question waits: {out}{err}");
 }
+
+#[test]
+fn what_ends_the_program_is_told_without_what_a_terminal_would_obey() {
+    let folder = "no\x1b]0;title\x07 \u{202e}such\x1b[2J";
+    let setup =
+        Setup::new(&["-p", "--base-url", "http://127.0.0.1:1", "--model", "m", "--folder", folder, "hi"]);
+    let (out, err, code) = setup.print("");
+    assert!(err.starts_with("aye: ") && err.contains("such: No such file"), "{err:?}");
+    let obeyed = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+    assert!(!err.contains(obeyed), "{err:?}");
+    assert_eq!((out.as_str(), code == 0), ("", false), "{err:?}");
+}

@@ -205,7 +205,7 @@ fn a_service_that_always_refuses_ends_the_turn_with_one_sentence() {
     say(&mut program, "make a pot");
     program.until_quiet("one-ends");
     say(&mut program, "a lid");
-    program.until_quiet("Nothing came of it");
+    program.until_quiet("No reply came");
     program.until_that("both turns have ended on disk", |_| ended(&entries(place.path())) == 2);
     program.lets_pass(100);
     assert!(service.received().len() <= 7, "{}", service.received().len());

@@ -13,6 +13,8 @@ mod bundles;
 mod cards;
 mod choosing;
 mod clocks;
+#[cfg(target_os = "linux")]
+mod closed_layers;
 mod command_line;
 mod commands;
 mod corpora;

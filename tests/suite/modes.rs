@@ -115,7 +115,7 @@ async fn r08_what_a_command_reads_or_newly_writes_is_looked_up_again_before_it_s
     ];
     for (command, swap, told) in swaps {
         let mut scene = Scene::new([run(command), says("Done.")]).has("a.txt", "one\n");
-        scene.state.rules = std::sync::Arc::new(Rules { list: vec![asks.clone()], broken: None });
+        scene.state.rules = std::sync::Arc::new(Rules { list: vec![asks.clone()], ..Rules::default() });
         scene.say("go").await;
         assert!(matches!(scene.state.waiting(), Some(Waiting::Approval { .. })), "{command}");
         swap(&scene.project());

@@ -5,8 +5,9 @@ use crate::support::kept::session;
 use crate::support::often;
 use crate::support::person::Person;
 use crate::support::program::{Program, Setup};
-use crate::support::talking::{runs, say, says};
+use crate::support::talking::{calls_after, runs, say, says};
 use aye::chat::Entry;
+use std::time::Duration;
 
 const RIGHT: &str = "\x1b[C";
 const DOWN: &str = "\x1b[B";
@@ -218,6 +219,34 @@ fn r12_a_broken_rule_makes_everything_ask_in_every_mode_and_its_line_is_said() {
 }
 
 #[test]
+fn r12_a_deny_through_a_link_follows_it_while_the_program_runs() {
+    let reads =
+        |path: &str| calls_after(Duration::ZERO, &[("read_file", serde_json::json!({ "path": path }))]);
+    let person =
+        Person::new(vec![reads("releases/3/a.txt"), reads("releases/4/a.txt"), says("As you like.")])
+            .with_rules("[[rule]]\nsays = \"deny\"\npath = \"current/**\"\n");
+    for release in ["3", "4"] {
+        let folder = person.project().join("releases").join(release);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("a.txt"), "secret").unwrap();
+    }
+    let link = person.project().join("current");
+    std::os::unix::fs::symlink("releases/3", &link).unwrap();
+    let (said, _, code) = person.told(&["rules", "check"]);
+    assert_eq!((said.trim(), code), ("1 rule, and nothing is wrong with it", 0));
+    let (listed, _, _) = person.told(&["rules", "list", "--json"]);
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+    let mut program = person.start(&["--mode", "ask"]);
+    program.until("You talk to");
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink("releases/4", &link).unwrap();
+    say(&mut program, "go");
+    program.until("As you like.");
+    let verdicts: Vec<String> = verdicts_in(&person).into_iter().map(|(verdict, _)| verdict).collect();
+    assert_eq!(verdicts, ["allow", "refuse"]);
+}
+
+#[test]
 fn r12_a_denied_command_is_refused_in_a_pipe_too_and_the_model_is_told_by_which_rule() {
     let person = Person::new(vec![runs("true && git -C . push"), says("As you like.")])
         .with_rules("[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n");
@@ -254,6 +283,31 @@ fn every_step_to_a_verdict_is_told_without_a_model() {
     assert_eq!(code, 0);
     let (_, why, code) = person.told(&["rules", "explain", "a", "b"]);
     assert!(code == 2 && why.contains("takes one command"), "{why}");
+}
+
+#[test]
+fn r14_what_is_explained_of_ayes_own_is_what_happens_to_it() {
+    let person = Person::new(Vec::new());
+    let own = person.project().join("own");
+    std::fs::create_dir_all(own.join("config")).unwrap();
+    std::fs::write(own.join("config/notes.txt"), "x").unwrap();
+    // The rules themselves may be a link into a project.
+    person.has("dotfiles/rules.toml", "");
+    std::os::unix::fs::symlink(person.project().join("dotfiles/rules.toml"), own.join("config/rules.toml"))
+        .unwrap();
+    for (command, verdict) in [
+        ("cat own/config/notes.txt", "ask"),
+        ("echo x >> dotfiles/rules.toml", "ask"),
+        ("echo x >> dotfiles/other", "allow"),
+        ("cat dotfiles/other", "allow"),
+    ] {
+        let words = ["rules", "explain", "--json", "--mode", "auto", command];
+        let setup = Setup::again(&person.place, &words).env("AYE_HOME", own.to_str().unwrap());
+        let (told, err, code) = setup.print("");
+        assert_eq!(code, 0, "{err}");
+        let last: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+        assert_eq!(last["verdict"], verdict, "{command}: {told}");
+    }
 }
 
 /// Deny holds at any length; what is too long to be followed asks in every mode, and is shown to its end before a yes.

@@ -91,6 +91,48 @@ async fn r30_where_there_is_no_stage_nothing_runs_and_the_same_call_says_the_sam
 }
 
 #[tokio::test]
+async fn r30_a_model_that_is_told_nothing_of_the_dry_run_reads_nothing_of_it_in_results() {
+    let outside = calls("read_file", json!({ "path": "../elsewhere.txt" }));
+    let mut scene = Scene::dry_run([run("ls src"), outside, run("touch made"), says("Would do.")]);
+    scene.runtime.rehearses(Commands::Told("the trial says so".into()));
+    scene.runtime.simulates(aye::runtime::Simulating { untold: true, ..Default::default() });
+    scene.say("go").await;
+    let outcomes = scene.outcomes();
+    assert_eq!(outcomes.len(), 3, "{outcomes:?}");
+    for outcome in &outcomes {
+        let told = outcome.text().to_lowercase();
+        assert!(!told.contains("dry run") && !told.contains("rehears"), "{told}");
+    }
+    assert!(outcomes[0].text().contains("No command can be run here"), "{outcomes:?}");
+    assert!(outcomes[1].text().contains("cannot be looked at here"), "{outcomes:?}");
+}
+
+/// Reading that a rule asks about has no made-up result, and its card promises none.
+#[tokio::test]
+async fn r30_the_card_of_a_command_that_reads_promises_no_result() {
+    let mut scene = Scene::dry_run([run("ls src"), says("Would do.")]);
+    scene.runtime.rehearses(Commands::Told("the trial says so".into()));
+    scene.state.unstaged = Some("the trial says so".into());
+    scene.state.policy.as_live = true;
+    let asks = aye::policy::Rule {
+        says: aye::policy::Says::Ask,
+        tool: None,
+        about: aye::policy::About::Words(vec!["ls".into()]),
+        holds: aye::policy::Holds::Everywhere,
+        created: String::new(),
+        expires: String::new(),
+        scripts: Vec::new(),
+        key: String::new(),
+        at: aye::policy::At::default(),
+    };
+    let rules = aye::policy::Rules { list: vec![asks], ..Default::default() };
+    scene.state.rules = std::sync::Arc::new(rules);
+    scene.say("go").await;
+    let Some(Waiting::Approval { reason, .. }) = scene.state.waiting() else { panic!("nothing asks") };
+    assert!(reason.ends_with("it is not run, and nothing stands in for its result"), "{reason}");
+}
+
+#[tokio::test]
 async fn r30_asked_as_in_life_what_is_allowed_is_rehearsed_and_what_is_refused_is_not() {
     let mut scene = Scene::dry_run([
         calls("write_file", json!({ "path": "a.txt", "content": "one\n" })),
@@ -177,7 +219,7 @@ async fn r57_the_home_itself_may_be_the_project_and_ayes_own_folders_are_empty_i
             "{folder}: {}",
             ran.output
         );
-        let names: Vec<PathBuf> = play.touched();
+        let names: Vec<PathBuf> = play.touched().unwrap();
         assert!(names.contains(&PathBuf::from("made")), "{names:?}");
         assert!(own.join("credentials.toml").exists() && !home.join("new").exists());
     }

@@ -358,7 +358,7 @@ fn what_a_second_reader_cost_is_counted() {
 fn a_hook_does_not_go_over_a_rule_that_asks() {
     for (list, expected) in [(Vec::new(), "allow"), (vec![rule(Says::Ask, "t")], "ask")] {
         let mut state = asking(1, false);
-        state.rules = std::sync::Arc::new(Rules { list, broken: None });
+        state.rules = std::sync::Arc::new(Rules { list, ..Rules::default() });
         judged(&mut state, covered(Access::Write("a".into())), &[Does::Says(Advice::Allow)]);
         assert_eq!(verdict(&state).0, expected);
     }

@@ -6,7 +6,8 @@ use super::*;
 #[test]
 fn r17_a_sub_agent_is_given_the_rules_of_the_person_and_nothing_wider() {
     let read = |list, broken: Option<&str>| {
-        let rules = std::sync::Arc::new(Rules { list, broken: broken.map(str::to_owned) });
+        let rules =
+            std::sync::Arc::new(Rules { list, broken: broken.map(str::to_owned), ..Rules::default() });
         Event::RulesRead { rules, notices: Vec::new() }
     };
     for (says_, broken, mode, expected) in [

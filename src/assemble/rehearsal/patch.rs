@@ -12,7 +12,7 @@ use std::path::Path;
 /// Writes the patch of everything, or of what is at or below a path. To a terminal nothing goes that it would obey.
 pub(super) fn write(rehearsal: &Rehearsal, below: Option<&str>, out: &mut dyn Write) -> Result<()> {
     let below = below.map(|below| Path::new(below.trim_start_matches("./").trim_end_matches('/')));
-    let mut touched = rehearsal.touched();
+    let mut touched = rehearsal.touched()?;
     if let Some(below) = below.filter(|below| *below != Path::new(".")) {
         touched.retain(|path| path.starts_with(below));
         if touched.is_empty() {
@@ -37,6 +37,9 @@ pub(super) fn write(rehearsal: &Rehearsal, below: Option<&str>, out: &mut dyn Wr
 
 /// The patch of one change, in the form that git writes.
 fn of(change: &Change) -> Vec<u8> {
+    if let Some(told) = unheld(change) {
+        return told;
+    }
     let (before, after) = (file(&change.before), file(&change.after));
     if before.is_none() && after.is_none() {
         // A folder, which such a patch has no word for.
@@ -78,6 +81,18 @@ fn of(change: &Change) -> Vec<u8> {
     patch
 }
 
+/// What is said instead of a patch where one side is not held whole: a large file, one that cannot be read, a pipe. Programs
+/// that read a patch pass over it.
+fn unheld(change: &Change) -> Option<Vec<u8>> {
+    let words = match (&change.before, &change.after) {
+        (_, Node::Other(words)) => format!("would be {words}"),
+        (Node::Other(words), _) => format!("is {words}"),
+        (_, _) => return None,
+    };
+    let words = format!(": {words}, which is not in this patch\n");
+    Some([b"# ".as_slice(), &named("", &change.path), words.as_bytes()].concat())
+}
+
 /// Its mode and bytes; `None` where it is no file. A link's bytes are where it leads.
 fn file(node: &Node) -> Option<(String, Vec<u8>)> {
     match node {
@@ -106,4 +121,23 @@ fn named(side: &str, path: &Path) -> Vec<u8> {
     }
     quoted.push(b'"');
     quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_held_whole_is_neither_deleted_nor_made_by_a_patch() {
+        let file = || Node::File { bytes: b"one\n".to_vec(), mode: 0o644 };
+        let shut = || Node::Other("a file that cannot be read (Permission denied)".to_owned());
+        let patch = |path: &str, before, after| {
+            String::from_utf8(of(&Change { path: path.into(), before, after })).unwrap()
+        };
+        let words = "a file that cannot be read (Permission denied), which is not in this patch\n";
+        assert_eq!(patch("a", file(), shut()), format!("# a: would be {words}"));
+        assert_eq!(patch("a\nb", shut(), file()), format!("# \"a\\012b\": is {words}"));
+        assert_eq!(patch("a", shut(), Node::Nothing), format!("# a: is {words}"));
+        assert!(patch("a", file(), Node::Nothing).contains("deleted file mode 100644"));
+    }
 }

@@ -19,13 +19,15 @@ impl Desk<'_> {
         let listed = listed.map_err(super::fault)?;
         let open: HashSet<_> = self.sessions.open_elsewhere().into_iter().collect();
         let mut out = io::stdout().lock();
+        let wide =
+            listed.iter().map(|session| width::width(&facts::when(session.modified))).max().unwrap_or(0);
         for session in &listed {
             let is_open = open.contains(&session.id);
             if self.cli.json {
                 writeln!(out, "{}", harmless(&object(session, is_open).to_string()))?;
             } else {
                 let columns = columns(out.is_terminal());
-                writeln!(out, "{}", row(session, is_open, self.cli.kept.all, columns))?;
+                writeln!(out, "{}", row(session, is_open, self.cli.kept.all, wide, columns))?;
             }
         }
         out.flush()?;
@@ -68,25 +70,38 @@ pub(super) fn title(session: &Listed) -> String {
     }
 }
 
-fn row(session: &Listed, is_open: bool, all: bool, columns: Option<usize>) -> String {
+/// A line: what it is called is cut where it has to be, and what is so of it never is. `wide` is the widest time there is.
+fn row(session: &Listed, is_open: bool, all: bool, wide: usize, columns: Option<usize>) -> String {
     let marks = [
         (is_open, "open elsewhere"),
         (session.from.is_some(), "a copy"),
         (session.dry_run, "dry run"),
         (session.waits, "waits for you"),
     ];
-    let mut parts = vec![title(session)];
-    parts.extend(marks.iter().filter(|(is, _)| *is).map(|(_, words)| (*words).to_owned()));
-    if all && !session.folder.as_os_str().is_empty() {
-        parts.push(facts::in_short(&session.folder));
+    let mut rest = String::new();
+    for (_, words) in marks.iter().filter(|(is, _)| *is) {
+        rest.push_str(&format!(" · {words}"));
     }
+    let folder = match all && !session.folder.as_os_str().is_empty() {
+        true => format!(" · {}", one_line(&facts::in_short(&session.folder))),
+        false => String::new(),
+    };
     let when = facts::when(session.modified);
-    let line = format!("{}  {when:15}  {}", one_line(&session.id.0), one_line(&parts.join(" · ")));
-    match columns {
-        Some(columns) => width::fit(&line, columns).into_owned(),
-        None => line,
-    }
+    let blank = " ".repeat(wide.saturating_sub(width::width(&when)));
+    let head = format!("{}  {when}{blank}  ", one_line(&session.id.0));
+    let title = title(session);
+    let title = one_line(&title);
+    let Some(columns) = columns else { return format!("{head}{title}{rest}{folder}") };
+    let room = columns.saturating_sub(width::width(&head) + width::width(&rest));
+    // The folder takes what a title of some length leaves.
+    let least = width::width(&title).min(TITLE);
+    let folder = width::fit(&folder, room.saturating_sub(least));
+    let title = width::fit(&title, room.saturating_sub(width::width(&folder)));
+    format!("{head}{title}{rest}{folder}")
 }
+
+/// So many cells of a title are worth more than the folder behind it.
+const TITLE: usize = 24;
 
 /// A session for programs.
 pub(super) fn object(session: &Listed, is_open: bool) -> Value {
@@ -97,4 +112,45 @@ pub(super) fn object(session: &Listed, is_open: bool) -> Value {
         "from": session.from, "bytes": session.bytes, "waits": session.waits, "open": is_open,
         "broken": session.broken,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::SessionId;
+
+    fn session(title: &str) -> Listed {
+        Listed {
+            id: SessionId("01M81F62QPHKEA5H30JB3CTTFR".into()),
+            title: Some(title.into()),
+            time: String::new(),
+            modified: UNIX_EPOCH,
+            folder: "/home/somebody/src/app".into(),
+            model: String::new(),
+            dry_run: true,
+            from: None,
+            bytes: 0,
+            waits: true,
+            broken: None,
+        }
+    }
+
+    #[test]
+    fn a_title_is_cut_and_the_state_never_is() {
+        let long = "why the retry test flakes on a machine that is busy with other things";
+        for all in [false, true] {
+            let line = row(&session(long), false, all, 5, Some(80));
+            assert!(line.contains("… · dry run · waits for you"), "{line}");
+            assert!(width::width(&line) <= 80 && line.contains("  why the"), "{line}");
+        }
+        let line = row(&session("漢字"), true, false, 5, None);
+        assert!(line.ends_with("漢字 · open elsewhere · dry run · waits for you"), "{line}");
+    }
+
+    #[test]
+    fn no_more_is_left_for_the_time_than_it_takes() {
+        let when = facts::when(session("x").modified);
+        let line = row(&session("short"), false, false, width::width(&when), Some(100));
+        assert!(line.contains(&format!("FR  {when}  short · dry run")), "{line}");
+    }
 }

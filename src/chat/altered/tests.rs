@@ -13,6 +13,13 @@ fn changed(path: &str, before: &str, after: &str) -> Altered {
 }
 
 #[test]
+fn the_projects_own_folder_has_a_row_of_its_own() {
+    let rows = tree(&[altered(".", Did::Changed, true), altered("a", Did::Made, false)]);
+    let row = |at: usize| (rows[at].name.display().to_string(), rows[at].depth, rows[at].of.clone());
+    assert_eq!((row(0), row(1)), ((".".to_owned(), 0, 0..1), ("a".to_owned(), 0, 1..2)));
+}
+
+#[test]
 fn the_tree_names_each_folder_once_and_knows_what_is_below_it() {
     let all = [
         altered("a.txt", Did::Deleted, false),

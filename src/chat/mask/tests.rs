@@ -86,6 +86,12 @@ fn r57_a_private_key_goes_whole_whatever_stands_before_its_lines() {
     check(&key("MIIEabc\ndef\n"), masked);
     check(&key("+MIIEabc\n+def\n+"), masked);
     check("key-----BEGIN PRIVATE KEY-----MII", "key-----BEGIN PRIVATE KEY-----[masked]");
+    let removed = "-x\n------BEGIN RSA PRIVATE KEY-----\n-MIIEabc\n-def\n------END RSA PRIVATE KEY-----\n";
+    check(removed, "-x\n------BEGIN RSA PRIVATE KEY-----[masked]-----END RSA PRIVATE KEY-----\n");
+    for dashes in ["--", "---", "--------------", " -", "+-", "x-", "\\n-"] {
+        let key = |inner: &str| format!("{dashes}-----BEGIN PRIVATE KEY-----{inner}");
+        check(&key("\nMII"), &key("[masked]"));
+    }
     check("\\n-----BEGIN PRIVATE KEY-----\\nMII", "\\n-----BEGIN PRIVATE KEY-----[masked]");
     check("-----BEGIN OPENSSH PRIVATE KEY-----\nMII", "-----BEGIN OPENSSH PRIVATE KEY-----[masked]");
     check(
@@ -144,6 +150,7 @@ fn r64_hostile_text_costs_no_more_than_its_length() {
         "-",
         "\\n-",
         "é-----BEGIN ",
+        "------BEGIN ",
     ];
     for part in parts {
         let text = part.repeat(60_000 / part.len());

@@ -234,13 +234,18 @@ fn words_are_bounded_together() {
 #[test]
 fn r68_a_rule_that_is_off_is_told_in_its_place_too() {
     let home = Home::new();
-    home.has(
-        OF_PROJECT,
-        &format!("{}[[rule]]\nsays = \"allow\"\nwords = \"python3\"\n", ALLOW.replace("make", "cargo test")),
-    );
-    let look = home.look();
-    let What::Rules { told, allows, .. } = &look.files[0].what else { panic!("{look:?}") };
-    assert_eq!(*allows, 1);
-    assert!(told.len() == 2 && told[1].starts_with("line 6, wrong: "), "{told:?}");
-    assert!(told[1].ends_with("the rule is off"), "{told:?}");
+    let (right, wrong) =
+        (ALLOW.replace("make", "cargo test"), "[[rule]]\nsays = \"allow\"\nwords = \"python3\"\n");
+    for (text, at, line) in [
+        (format!("{right}{wrong}"), 1, 6),
+        (format!("{wrong}{right}"), 0, 3),
+        (format!("{right}{wrong}{right}"), 1, 6),
+    ] {
+        home.has(OF_PROJECT, &text);
+        let look = home.look();
+        let What::Rules { told, allows, .. } = &look.files[0].what else { panic!("{look:?}") };
+        assert_eq!((*allows, told.len()), (text.matches("cargo").count(), *allows + 1), "{told:?}");
+        assert!(told[at].starts_with(&format!("line {line}, wrong: ")), "{told:?}");
+        assert!(told[at].ends_with("the rule is off"), "{told:?}");
+    }
 }

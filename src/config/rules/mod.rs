@@ -40,6 +40,9 @@ pub struct Book {
 pub struct Loaded {
     /// What holds.
     pub rules: Rules,
+    /// Projects of the person's rules that ask or deny in another folder than this, by the names that are written: such a
+    /// name may be a link that leads here one day.
+    pub elsewhere: Vec<PathBuf>,
     /// The person's rules whose time is over.
     pub expired: Vec<Rule>,
     /// What is wrong, in the order of the files.
@@ -105,8 +108,20 @@ impl Book {
             Holds::Trusted => 1,
             Holds::Everywhere => 2,
         });
+        loaded.rules.also = self.also(&list);
         loaded.rules.list = list;
         loaded
+    }
+
+    /// Whether the links that rules name still lead where they led when this was read. What the files say is not looked at.
+    pub fn leads_alike(&self, loaded: &Loaded) -> bool {
+        let here = |project: &PathBuf| project.canonicalize().is_ok_and(|real| real == self.folder);
+        !loaded.elsewhere.iter().any(here) && self.also(&loaded.rules.list) == loaded.rules.also
+    }
+
+    fn also(&self, list: &[Rule]) -> Vec<(usize, Rule)> {
+        let names = |(at, rule)| wide::also(rule, &self.folder).into_iter().map(move |also| (at, also));
+        list.iter().enumerate().flat_map(names).collect()
     }
 
     fn take(&self, loaded: &mut Loaded, list: &mut Vec<Rule>, sheet: Sheet, today: &str) {
@@ -117,13 +132,10 @@ impl Book {
         for rule in sheet.rules {
             let over = !rule.expires.is_empty() && rule.expires.as_str() < today;
             match (wide::holds_in(&rule, &self.folder), over) {
-                (false, _) => {}
+                (false, true) => {}
+                (false, false) => loaded.elsewhere.extend(wide::elsewhere(rule)),
                 (true, true) => loaded.expired.push(rule),
-                (true, false) => {
-                    let also = wide::also(&rule, &self.folder);
-                    list.push(rule);
-                    list.extend(also);
-                }
+                (true, false) => list.push(rule),
             }
         }
     }
@@ -169,5 +181,7 @@ pub fn text(path: &Path) -> Result<Option<String>, String> {
     file::text(path, LONGEST)
 }
 
+#[cfg(test)]
+mod links_tests;
 #[cfg(test)]
 mod tests;

@@ -14,6 +14,14 @@ pub(super) fn holds_in(rule: &Rule, folder: &Path) -> bool {
     }
 }
 
+/// The project of a rule that holds in another one, where it asks or denies.
+pub(super) fn elsewhere(rule: Rule) -> Option<PathBuf> {
+    match rule.holds {
+        Holds::Project(project) if rule.says != Says::Allow => Some(project),
+        Holds::Project(_) | Holds::Everywhere | Holds::Trusted => None,
+    }
+}
+
 /// The same rule by the other names of what it is about: a path written in full is one of the project's too, and one through
 /// a link is the one that it leads to. None for a rule that allows.
 pub(super) fn also(rule: &Rule, folder: &Path) -> Vec<Rule> {

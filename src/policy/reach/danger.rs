@@ -1,7 +1,7 @@
 //! Why a program is asked about, and whether what it does may be beyond taking back.
 
 use super::refused::CHANGERS;
-use super::{How, Touch};
+use super::{How, Touch, place};
 use crate::chat::Reach;
 use crate::policy::shell::{Simple, Word, is_launcher, is_shell};
 
@@ -49,10 +49,6 @@ const BUILDS: &[&str] = &[
     "prettier", "ruff", "mypy", "black", "pre-commit", "ctest", "rustc", "gcc", "cc", "clang", "g++",
 ];
 
-/// Options behind which stands where a program works.
-const PLACES: &[&str] =
-    &["-C", "--directory", "--git-dir", "--work-tree", "--prefix", "--manifest-path", "--cwd", "--chdir"];
-
 /// What a program that is asked about touches by its words: whoever knows the folder says whether that is in the project.
 pub(super) fn touched(simple: &Simple, folders: &[String]) -> Vec<Touch> {
     let touch = |word: Word, how: How| Touch { word, folders: folders.to_vec(), how };
@@ -60,21 +56,33 @@ pub(super) fn touched(simple: &Simple, folders: &[String]) -> Vec<Touch> {
     if folders.iter().any(|folder| !folder.is_empty()) {
         touches.push(touch(Word::Known(".".to_owned()), How::Works));
     }
-    let changes = simple.program().is_some_and(|program| CHANGERS.contains(&program));
+    let program = simple.program().unwrap_or_default();
+    let changes = CHANGERS.contains(&program);
     let (mut is_place, mut behind_places) = (false, false);
-    for word in simple.arguments().iter().filter(|word| !matches!(word, Word::Unknown(_))) {
-        let held =
-            word.known().and_then(|text| text.split_once('=')).filter(|(name, _)| PLACES.contains(name));
-        if let Some((_, place)) = held {
-            touches.push(touch(named(place), How::Works));
-        } else if is_place {
-            touches.push(touch(word.clone(), How::Works));
-        } else if changes && !word.shown().starts_with('-') && !behind_places {
-            touches.push(touch(word.clone(), How::Append));
+    for word in simple.arguments() {
+        // What is not known stands with its quotes.
+        let shown = match word {
+            Word::Unknown(raw) => raw.replace(['"', '\'', '\\'], ""),
+            Word::Known(_) | Word::Pattern(_) | Word::Home(_) => word.shown().to_owned(),
+        };
+        let held = place::of(program, &shown);
+        let does = if changes { How::Append } else { How::Works };
+        match (held, word) {
+            (Some(place), Word::Unknown(_)) if !place.is_empty() => touches.push(touch(word.clone(), does)),
+            (Some(place), _) if !place.is_empty() => touches.push(touch(named(place), does)),
+            // Here a word of which nothing is known counts too.
+            _ if is_place => touches.push(touch(word.clone(), does)),
+            (_, Word::Unknown(_)) => {}
+            _ if changes && !word.shown().starts_with('-') && !behind_places => {
+                touches.push(touch(word.clone(), How::Append));
+            }
+            _ => {}
         }
-        is_place = word.known().is_some_and(|text| PLACES.contains(&text));
-        // What it looks through stands before what it looks for.
-        behind_places |= simple.program() == Some("find") && word.shown().starts_with(['-', '(', '!']);
+        is_place = held == Some("");
+        // What it looks through stands before what it looks for, and behind how links are taken.
+        behind_places |= program == "find"
+            && word.shown().starts_with(['-', '(', '!'])
+            && !place::is_before_places(word.shown());
     }
     touches
 }
@@ -102,8 +110,12 @@ pub(super) fn of(simple: &Simple) -> Reach {
     let unknown = simple.arguments().iter().any(|word| matches!(word, Word::Unknown(_)));
     let changes =
         matches!(program, "rm" | "rmdir" | "mv" | "cp" | "chmod" | "ln" | "install" | "truncate" | "tee");
+    let goes_up = |text: &str| text.split('/').any(|part| part == "..");
     let far = |word: &Word| match word {
-        Word::Known(text) => text.starts_with('/') || text.split('/').any(|part| part == ".."),
+        Word::Known(text) => match place::of(program, text) {
+            Some(place) => place.starts_with(['/', '~']) || goes_up(place),
+            None => text.starts_with('/') || goes_up(text),
+        },
         Word::Home(_) => true,
         Word::Pattern(_) | Word::Unknown(_) => false,
     };
@@ -112,9 +124,21 @@ pub(super) fn of(simple: &Simple) -> Reach {
 
 /// Whether it is a shell that takes what it runs from elsewhere: a here-document, a pipe, a file that is fed to it.
 fn reads_its_lines(simple: &Simple) -> bool {
-    let known = |text: &str| simple.arguments().iter().any(|word| word.known() == Some(text));
-    let told = simple.inline.is_some() || (simple.script.is_some() && !known("-s"));
-    simple.program().is_some_and(is_shell) && !told && !known("--version")
+    let told = simple.inline.is_some() || (simple.script.is_some() && !takes_input(simple));
+    simple.program().is_some_and(is_shell) && !told && !asks_about_itself(simple)
+}
+
+/// Whether a shell takes its lines from what comes in, so that the first word behind its options is no script.
+pub(super) fn takes_input(shell: &Simple) -> bool {
+    let options = shell.arguments().iter().take_while(|word| Some(*word) != shell.script.as_ref());
+    options
+        .filter_map(Word::known)
+        .any(|option| option.starts_with('-') && !option.starts_with("--") && option.contains('s'))
+}
+
+/// Whether a program is asked for nothing but what it is. Any other word beside that may be the one it obeys.
+pub(super) fn asks_about_itself(simple: &Simple) -> bool {
+    matches!(simple.arguments(), [word] if matches!(word.known(), Some("--version" | "--help")))
 }
 
 /// Why a program that is on no list is asked about.

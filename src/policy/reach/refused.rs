@@ -1,7 +1,7 @@
 //! What is refused in every mode and whatever was allowed: what takes the decision out of the person's hands, and what
 //! cannot be taken back by anyone. It looks at what could be made out even of a line that is not followed.
 
-use super::{Folders, below};
+use super::{Folders, below, danger, place};
 use crate::policy::shell::{Place, Reading, Redirect, Simple, Within, Word, base, is_interpreter, is_shell};
 
 /// They give a command more rights than the person's own.
@@ -96,6 +96,7 @@ fn one(simple: &Simple, folder: &str) -> Option<String> {
             let everything = simple
                 .arguments()
                 .iter()
+                .skip_while(|word| place::is_before_places(word.shown()))
                 .take_while(|word| !word.shown().starts_with('-'))
                 .any(|word| everything(&seen_from(folder, word)));
             everything.then(|| "it deletes all of the system or of your home".to_owned())
@@ -265,8 +266,10 @@ fn runs_stdin(simple: &Simple) -> bool {
         (Some(word), _) => is_shell(program) && word.known().is_none(),
         (None, Some(word)) => {
             matches!(word.known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
-                || (is_shell(program) && known("-s"))
+                || (is_shell(program) && danger::takes_input(simple))
         }
+        // A shell asked for more than what it is runs what comes in all the same.
+        (None, None) if is_shell(program) => !danger::asks_about_itself(simple),
         (None, None) => !known("-m") && !known("--version") && !known("-V") && !known("--help"),
     }
 }

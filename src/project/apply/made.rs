@@ -1,15 +1,17 @@
 //! One change made in the real project. What takes the place of another, or takes it away, looks once more at what it has in
-//! its hands, and puts it back where that is not what was shown.
+//! its hands, and puts it back where that is not what was shown; where no two can be exchanged, a file is looked at right
+//! before.
 
 use crate::project::Error;
 use crate::project::rehearsal::{Change, Node, node_in};
-use crate::project::whole::{self, BESIDE, Way, Whole, way};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, RenameFlags, renameat_with, unlinkat};
+use crate::project::whole::{self, Way, Whole, held, way};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, unlinkat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Makes this change in the project at `root`, whose own folder is never made.
@@ -83,33 +85,36 @@ const PLACE: OFlags = OFlags::RDONLY;
 fn take_away(real: &Path, shown: &Path, before: &Node) -> Result<(), Error> {
     let failed = |errno| whole::error(errno, shown);
     let (way, name) = parent(real, shown, None)?;
+    held::sweep(&way.folder);
     let folder = &way.folder;
     if matches!(before, Node::Folder { .. }) {
         return unlinkat(folder, name, AtFlags::REMOVEDIR).map_err(failed);
     }
-    let beside = format!("{BESIDE}{}", ulid::Ulid::new());
-    rustix::fs::renameat(folder, name, folder, &*beside).map_err(failed)?;
-    if node_in(folder, Path::new(&beside)) != *before {
-        put_back(folder, &beside, name);
+    let held = held::held(marks(before).as_slice());
+    rustix::fs::renameat(folder, name, folder, &*held).map_err(failed)?;
+    if node_in(folder, Path::new(&held)) != *before {
+        held::put_back(folder, &held, name);
         return Err(Error::Changed(shown.to_owned()));
     }
-    unlinkat(folder, &*beside, AtFlags::empty()).map_err(|errno| {
-        put_back(folder, &beside, name);
+    unlinkat(folder, &*held, AtFlags::empty()).map_err(|errno| {
+        held::put_back(folder, &held, name);
         failed(errno)
     })
 }
 
-/// Gives something its name again, unless another has it by now.
-fn put_back(folder: &OwnedFd, beside: &str, name: &OsStr) {
-    let done = renameat_with(folder, beside, folder, name, RenameFlags::NOREPLACE);
-    if matches!(done, Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)) {
-        let _ = rustix::fs::renameat(folder, beside, folder, name);
+/// The bytes that tell it from another of its kind.
+fn marks(node: &Node) -> Option<&[u8]> {
+    match node {
+        Node::File { bytes, .. } => Some(bytes),
+        Node::Link(to) => Some(to.as_os_str().as_bytes()),
+        Node::Nothing | Node::Folder { .. } | Node::Other(_) => None,
     }
 }
 
 /// Makes a folder or a link where nothing is.
 fn put_new(root: &Path, real: &Path, shown: &Path, after: &Node) -> Result<(), Error> {
     let (way, name) = parent(real, shown, Some(root))?;
+    held::sweep(&way.folder);
     let built = build(&way.folder, name, after).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists => Error::Changed(shown.to_owned()),
         _ => Error::io(shown, source),
@@ -125,28 +130,23 @@ fn put_new(root: &Path, real: &Path, shown: &Path, after: &Node) -> Result<(), E
 fn put_in_place(real: &Path, shown: &Path, before: &Node, after: &Node) -> Result<(), Error> {
     let failed = |source| Error::io(shown, source);
     let (way, name) = parent(real, shown, None)?;
+    held::sweep(&way.folder);
     let folder = &way.folder;
-    let beside = format!("{BESIDE}{}", ulid::Ulid::new());
     let kind = |node: &Node| match node {
         Node::Folder { .. } => AtFlags::REMOVEDIR,
         Node::Nothing | Node::File { .. } | Node::Link(_) | Node::Other(_) => AtFlags::empty(),
     };
-    let swap = || renameat_with(folder, name, folder, &*beside, RenameFlags::EXCHANGE);
-    let built = build(folder, OsStr::new(&beside), after);
-    if let Err(error) = built.and_then(|()| Ok(swap()?)) {
+    let beside = held::writing();
+    let held = held::held(&marks(before).into_iter().chain(marks(after)).collect::<Vec<_>>());
+    let is_it = |held: &str| node_in(folder, Path::new(held)) == *before;
+    let exchange = || held::exchange(folder, (&beside, kind(after)), (name, kind(before)), &held, &is_it);
+    let built = build(folder, OsStr::new(&beside), after).and_then(|()| Ok(exchange()?));
+    built.map_err(|error| {
         let _ = unlinkat(folder, &*beside, kind(after));
-        return Err(failed(error));
-    }
-    let same = node_in(folder, Path::new(&beside)) == *before;
-    let gone = if same { unlinkat(folder, &*beside, kind(before)) } else { Err(Errno::STALE) };
-    // What is another by now, and a folder that is not empty, is put back.
-    gone.map_err(|errno| {
-        match swap() {
-            Ok(()) => drop(unlinkat(folder, &*beside, kind(after))),
-            // Somebody took away what was put there: what is held here is all there is.
-            Err(_) => put_back(folder, &beside, name),
+        match Errno::from_io_error(&error) {
+            Some(Errno::STALE) => Error::Changed(shown.to_owned()),
+            Some(_) | None => failed(error),
         }
-        if same { failed(errno.into()) } else { Error::Changed(shown.to_owned()) }
     })
 }
 
@@ -169,6 +169,7 @@ fn build(folder: &OwnedFd, name: &OsStr, after: &Node) -> io::Result<()> {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let file = rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o600))?;
             let mut file = fs::File::from(file);
+            let _ = file.try_lock();
             file.write_all(bytes)?;
             rustix::fs::fchmod(&file, Mode::from_raw_mode(*mode as RawMode))?;
             file.sync_all()?;

@@ -3,7 +3,6 @@
 use super::*;
 use crate::project::disk::Disk;
 use crate::project::rehearsal::node;
-use crate::project::whole::BESIDE;
 use crate::project::{Writer, altered, ordinary};
 use std::ffi::OsStr;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -105,9 +104,9 @@ fn every_kind_of_change_is_made_with_its_mode_whatever_its_name() {
     assert_eq!(root.join("new/binary").metadata().unwrap().mode() & 0o777, 0o640);
     assert_eq!(fs::read(root.join("new/binary")).unwrap(), b"a\0\xff");
     assert_eq!(fs::read(root.join(odd)).unwrap(), b"odd\n");
-    let left = fs::read_dir(&root).unwrap().filter(|entry| {
-        entry.as_ref().unwrap().file_name().as_encoded_bytes().starts_with(BESIDE.as_bytes())
-    });
+    let left = fs::read_dir(&root)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().as_encoded_bytes().starts_with(b".aye-"));
     assert_eq!(left.count(), 0);
 }
 
@@ -231,4 +230,30 @@ fn r30_a_file_that_was_read_only_becomes_what_a_command_made_of_it() {
         assert!(rehearsal.write(&at, Some(b"one\ntwo\n"), b"three\n").is_err());
         assert!(Disk::new(&root).unwrap().write(&at, Some(b"one\ntwo\n"), b"three\n").is_err());
     });
+}
+
+#[test]
+fn what_an_end_in_the_middle_left_beside_goes_with_the_next_change_in_its_folder() {
+    use crate::project::whole::held::{HELD, WRITING};
+    let old = ulid::Ulid::from_datetime(std::time::SystemTime::now() - std::time::Duration::from_secs(3600));
+    let mark = |text: &str| crate::chat::Digest::of(text.as_bytes()).short().to_owned();
+    for (after, before) in [(Some("two"), Some("one")), (None, Some("one")), (Some("one"), None)] {
+        let scene = Scene::new();
+        let root = scene.root();
+        if let Some(text) = before {
+            fs::write(root.join("a"), text).unwrap();
+        }
+        fs::write(root.join(format!("{WRITING}{old}")), "half").unwrap();
+        fs::write(root.join(format!("{HELD}{old}-{}", mark("a secret"))), "a secret").unwrap();
+        let theirs = root.join(format!("{HELD}{old}-{}", mark("another")));
+        fs::write(&theirs, "theirs").unwrap();
+        let file = |text: Option<&str>| {
+            text.map_or(Node::Nothing, |text| Node::File { bytes: text.into(), mode: 0o600 })
+        };
+        let before = if before.is_some() { node(&root.join("a")) } else { Node::Nothing };
+        made::make(&root, &Change { path: "a".into(), before, after: file(after) }).unwrap();
+        assert_eq!(fs::read_to_string(root.join("a")).ok().as_deref(), after);
+        assert!(theirs.exists());
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 1 + usize::from(after.is_some()));
+    }
 }

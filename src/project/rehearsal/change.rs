@@ -1,10 +1,11 @@
 //! What a rehearsal changed: every path that is another than the project's, with what it was and would be.
 
-use super::layer::{self, Above};
-use super::{Error, Fingerprint, Reader, Rehearsal};
+use super::layer::{self, Above, Spot};
+use super::{Error, Fingerprint, ROOT, Reader, Rehearsal};
 use crate::project::READ_LIMIT;
 use crate::project::whole::READING;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode, openat, readlinkat, statat};
+use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -54,18 +55,33 @@ impl Rehearsal {
         // A command that was stopped half-way may have left what was not noted yet.
         let _ = self.note_origins();
         let mut changes = Vec::new();
-        for path in self.touched() {
+        for path in self.touched()? {
             changes.extend(self.change(&path)?);
         }
         Ok(changes)
     }
 
-    /// Every path that the layer has something to say of, relative to the project and sorted. Some may be as they were.
-    pub fn touched(&self) -> Vec<PathBuf> {
+    /// Every path that the layer has something to say of, relative to the project and sorted; the project's own folder is
+    /// `.`. Some may be as they were. A folder that a command closed stands for what is in it.
+    ///
+    /// # Errors
+    /// Where the layer's disk fails.
+    pub fn touched(&self) -> Result<Vec<PathBuf>, Error> {
         let mut found = BTreeSet::new();
+        if self.origin(Path::new(ROOT)).is_some() {
+            found.insert(PathBuf::from(ROOT));
+        }
         let mut folders = vec![(PathBuf::new(), false)];
         while let Some((folder, hidden)) = folders.pop() {
-            let names = layer::names(&self.upper.join(&folder));
+            let names = match layer::names(&self.upper.join(&folder)) {
+                Ok(names) => names,
+                Err(error) if !is_closed(&error) => return Err(Error::in_layer(&folder, error)),
+                Err(_) => {
+                    let closed = if folder.as_os_str().is_empty() { Path::new(ROOT) } else { &folder };
+                    found.insert(closed.to_owned());
+                    continue;
+                }
+            };
             if hidden && self.has_folder(&folder) {
                 for name in listed(&self.root().join(&folder)) {
                     if !names.contains(&name) {
@@ -76,29 +92,31 @@ impl Rehearsal {
             for name in names {
                 let path = folder.join(name);
                 match layer::look(&self.upper.join(&path)) {
-                    // It is there, but no path leads to it.
-                    Above::Unsaid => drop(found.insert(path)),
-                    Above::Gone | Above::Other(_) => self.all_below(path, &mut found),
-                    Above::Folder { hides, .. } => {
+                    Ok(Above::Unsaid) => {}
+                    Err(error) if !is_closed(&error) => return Err(Error::in_layer(&path, error)),
+                    Err(_) => drop(found.insert(path)),
+                    Ok(Above::Gone | Above::Other(_)) => self.all_below(path, &mut found),
+                    Ok(Above::Folder { hides, .. }) => {
                         found.insert(path.clone());
-                        folders.push((path, hidden || hides));
+                        folders.push((path, hidden || matches!(hides, Ok(true))));
                     }
                 }
             }
         }
-        found.into_iter().collect()
+        Ok(found.into_iter().collect())
     }
 
     /// What changed at one path, where something did.
+    ///
+    /// # Errors
+    /// Where the layer's disk fails.
     pub fn change(&self, path: &Path) -> Result<Option<Change>, Error> {
-        let spot = self.spot(path);
-        let (stands, after) = match (&spot.above, spot.below) {
-            (Some((above, _)), _) => (Some(above.clone()), node(above)),
-            (None, below) => match self.unseen(path) {
-                Some(unseen) => (None, unseen),
-                None if below => return Ok(None),
-                None => (None, Node::Nothing),
-            },
+        let (stands, after) = match self.spot(path) {
+            Ok(Spot { above: Some((above, _)), .. }) => (Some(above.clone()), node(&above)),
+            Ok(Spot { above: None, below: true }) => return Ok(None),
+            Ok(Spot { above: None, below: false }) => (None, Node::Nothing),
+            Err(error) if !is_closed(&error) => return Err(Error::in_layer(path, error)),
+            Err(error) => (None, Node::Other(format!("something that cannot be looked at ({error})"))),
         };
         let before = self.real(path);
         let same = match (&before, &after, &stands) {
@@ -108,16 +126,6 @@ impl Rehearsal {
             (before, after, _) => before == after || self.is_as_it_was(path, after),
         };
         Ok((!same).then(|| Change { path: path.to_owned(), before, after }))
-    }
-
-    /// What a folder of the layer has there, where it cannot be looked at: a path that is too long for the system, for one.
-    fn unseen(&self, path: &Path) -> Option<Node> {
-        let error = self.upper.join(path).symlink_metadata().err()?;
-        let absent = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
-        // Below anything else there is nothing, wherever a link leads.
-        let folder = self.spot(path.parent()?).above;
-        let within = folder.is_some_and(|(_, meta)| meta.is_dir());
-        (within && !absent).then(|| Node::Other(format!("something that cannot be looked at ({error})")))
     }
 
     /// Whether the layer holds what the project held at first, and nothing was applied there since: whatever became of the
@@ -141,6 +149,11 @@ impl Rehearsal {
     }
 }
 
+/// Whether something is there that may not be looked at, or that no path leads to; any other error is the disk's.
+fn is_closed(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied || Errno::from_io_error(error) == Some(Errno::NAMETOOLONG)
+}
+
 fn listed(folder: &Path) -> Vec<std::ffi::OsString> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.file_name()).collect()
@@ -162,7 +175,8 @@ pub fn node_in(folder: impl AsFd, path: &Path) -> Node {
             match openat(folder, path, flags, Mode::empty()) {
                 Ok(_) => Node::Folder { mode },
                 Err(errno) => {
-                    Node::Other(format!("a folder that cannot be looked into ({})", io::Error::from(errno)))
+                    let error = io::Error::from(errno);
+                    Node::Other(format!("a folder that cannot be looked into ({error}), mode {mode:o}"))
                 }
             }
         }

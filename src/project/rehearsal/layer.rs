@@ -2,10 +2,11 @@
 //! on folders that hide what the project holds there.
 
 use super::clear;
+use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 /// Where a write is made before it comes into the layer.
@@ -24,8 +25,9 @@ pub enum Above {
     Unsaid,
     /// That there is nothing, whatever the project holds.
     Gone,
-    /// That there is a folder; `hides` where what the project holds below it is not seen.
-    Folder { hides: bool, meta: Metadata },
+    /// That there is a folder; `hides` where what the project holds below it is not seen. Of one that may not be read it
+    /// cannot be told.
+    Folder { hides: io::Result<bool>, meta: Metadata },
     /// That there is something else: a file, a link, a pipe.
     Other(Metadata),
 }
@@ -44,19 +46,38 @@ impl Spot {
 }
 
 /// What the layer says of `path`, which lies in it.
-pub fn look(path: &Path) -> Above {
-    let Ok(meta) = path.symlink_metadata() else { return Above::Unsaid };
+///
+/// # Errors
+/// Where that cannot be known: below a folder that may not be entered, for one. Whatever stands there, it is not what the
+/// project holds.
+pub fn look(path: &Path) -> io::Result<Above> {
+    let Some(meta) = there(path)? else { return Ok(Above::Unsaid) };
     if meta.is_dir() {
-        return Above::Folder { hides: marked(path, OPAQUE) == Some(b'y'), meta };
+        return Ok(Above::Folder { hides: marked(path, OPAQUE).map(|mark| mark == Some(b'y')), meta });
     }
     let stands_for_nothing =
         (meta.file_type().is_char_device() && meta.rdev() == 0) || empty_mark(path, &meta);
-    if stands_for_nothing { Above::Gone } else { Above::Other(meta) }
+    Ok(if stands_for_nothing { Above::Gone } else { Above::Other(meta) })
+}
+
+/// What stands at a path, where anything does; links are not followed.
+fn there(path: &Path) -> io::Result<Option<Metadata>> {
+    match path.symlink_metadata() {
+        Ok(meta) => Ok(Some(meta)),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the error says that nothing is there.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 #[cfg(target_os = "linux")]
 fn empty_mark(path: &Path, meta: &Metadata) -> bool {
-    meta.is_file() && meta.len() == 0 && marked(path, WHITEOUT).is_some()
+    // One that may not be read was made by a command: it is a file like any other.
+    meta.is_file() && meta.len() == 0 && matches!(marked(path, WHITEOUT), Ok(Some(_)))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -65,47 +86,71 @@ fn empty_mark(_: &Path, _: &Metadata) -> bool {
 }
 
 /// The first byte of a mark; some systems know none.
-fn marked(path: &Path, mark: &str) -> Option<u8> {
+fn marked(path: &Path, mark: &str) -> io::Result<Option<u8>> {
     let mut value = [0; 8];
-    let bytes = rustix::fs::lgetxattr(path, mark, &mut value[..]).ok()?;
-    Some(if bytes == 0 { 0 } else { value[0] })
+    match rustix::fs::lgetxattr(path, mark, &mut value[..]) {
+        Ok(bytes) => Ok(Some(if bytes == 0 { 0 } else { value[0] })),
+        Err(errno @ (Errno::ACCESS | Errno::IO)) => Err(errno.into()),
+        Err(_) => Ok(None),
+    }
 }
 
 /// Where what is seen at `below`, a path in the project without links, comes from.
-pub fn spot(upper: &Path, root: &Path, below: &Path) -> Spot {
+///
+/// # Errors
+/// Where the layer has something there or on the way that may not be looked at.
+pub fn spot(upper: &Path, root: &Path, below: &Path) -> io::Result<Spot> {
     let (mut path, mut real) = (upper.to_owned(), root.to_owned());
-    let mut spot =
-        Spot { above: upper.symlink_metadata().ok().map(|meta| (path.clone(), meta)), below: true };
-    for part in below.components() {
+    let mut spot = Spot { above: there(upper)?.map(|meta| (path.clone(), meta)), below: true };
+    // Why it cannot be known whether what the project holds in a folder is seen.
+    let mut unknown = None;
+    for part in below.components().filter(|part| matches!(part, Component::Normal(_))) {
         // Only a folder has something below it.
         if spot.above.as_ref().is_some_and(|(_, meta)| !meta.is_dir()) {
-            return Spot::NOTHING;
+            return Ok(Spot::NOTHING);
         }
         real.push(part);
         if spot.above.is_none() {
             continue;
         }
         path.push(part);
-        spot = match look(&path) {
-            Above::Unsaid => Spot { above: None, below: spot.below },
-            Above::Gone => return Spot::NOTHING,
+        let before = unknown.take();
+        spot = match look(&path)? {
+            Above::Unsaid => match before {
+                Some(error) => return Err(error),
+                None => Spot { above: None, below: spot.below },
+            },
+            Above::Gone => return Ok(Spot::NOTHING),
             Above::Folder { hides, meta } => {
-                let merged = spot.below && !hides && real.symlink_metadata().is_ok_and(|real| real.is_dir());
-                Spot { above: Some((path.clone(), meta)), below: merged }
+                let both = spot.below || before.is_some();
+                let both = both && real.symlink_metadata().is_ok_and(|real| real.is_dir());
+                let (hides, not_known) =
+                    hides.map_or_else(|error| (false, Some(error)), |hides| (hides, None));
+                unknown = before.or(not_known).filter(|_| both && !hides);
+                Spot { above: Some((path.clone(), meta)), below: both && !hides && unknown.is_none() }
             }
             Above::Other(meta) => Spot { above: Some((path.clone(), meta)), below: false },
         };
         if spot.above.is_none() && !spot.below {
-            return Spot::NOTHING;
+            return Ok(Spot::NOTHING);
         }
     }
-    spot
+    Ok(spot)
 }
 
-/// The names in a folder of the layer.
-pub fn names(folder: &Path) -> Vec<OsString> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    entries.flatten().map(|entry| entry.file_name()).collect()
+/// The names in a folder of the layer; none where it is not there.
+pub fn names(folder: &Path) -> io::Result<Vec<OsString>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.file_name())).collect(),
+        Err(error) if is_absent(&error) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes the folder of what changed, like the project's own.
+pub fn begin(upper: &Path, root: &Path) -> io::Result<()> {
+    fs::create_dir_all(upper)?;
+    like(upper, &root.metadata()?)
 }
 
 /// Puts a file into the layer, in the place of whatever the layer has there but a folder, with the folders on its way: each
@@ -113,15 +158,16 @@ pub fn names(folder: &Path) -> Vec<OsString> {
 /// beside `upper` and comes into it in one step, so that nobody ever sees a part of it. It takes mode and owner from `old`.
 pub fn put(layer: &Path, root: &Path, below: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
     let (upper, unfinished) = (layer.join(super::UPPER), layer.join(UNFINISHED));
-    fs::create_dir_all(&upper)?;
     // What an end in the middle of another left.
     clear::empty(&unfinished)?;
     fs::create_dir(&unfinished)?;
     let make = || {
         let (at, stands) = beginning(&upper, below)?;
         let names: Vec<Component<'_>> = below.components().skip(at).collect();
+        let top = unfinished.join("0");
         let mut beside = unfinished.clone();
         let mut seen: PathBuf = below.components().take(at).collect();
+        let mut made: Vec<(PathBuf, Metadata)> = Vec::new();
         for (depth, name) in names.iter().enumerate() {
             beside.push(if depth == 0 { OsStr::new("0") } else { name.as_os_str() });
             seen.push(name);
@@ -129,20 +175,38 @@ pub fn put(layer: &Path, root: &Path, below: &Path, bytes: &[u8], old: Option<&M
                 file(&beside, bytes, old)?;
                 continue;
             }
-            fs::create_dir(&beside)?;
             let real = root.join(&seen).symlink_metadata().ok().filter(Metadata::is_dir);
+            let real = real.filter(|_| !stands && spot(&upper, root, &seen).is_ok_and(|spot| spot.below));
+            // Its mode comes last: one may allow nothing to be made in it.
+            fs::DirBuilder::new().mode(if real.is_some() { 0o700 } else { 0o777 }).create(&beside)?;
             if depth == 0 && stands {
                 rustix::fs::lsetxattr(&beside, OPAQUE, b"y", rustix::fs::XattrFlags::empty())?;
-            } else if let Some(real) = real.filter(|_| !stands && spot(&upper, root, &seen).below) {
-                like(&beside, &real)?;
             }
+            made.extend(real.map(|real| (beside.clone(), real)));
         }
         let to: PathBuf = upper.join(below.components().take(at + 1).collect::<PathBuf>());
-        take_place(&unfinished.join("0"), &to, stands && names.len() > 1)
+        let mut within = made.iter().rev().filter(|(folder, _)| *folder != top);
+        within.try_for_each(|(folder, real)| like(folder, real))?;
+        opened(to.parent().unwrap_or(&upper), || take_place(&top, &to, stands && names.len() > 1))?;
+        // Of a folder that nobody may write in none could have been moved here.
+        made.first().filter(|(folder, _)| *folder == top).map_or(Ok(()), |(_, real)| like(&to, real))
     };
     let done = make();
     let _ = clear::empty(&unfinished);
     done
+}
+
+/// Does something in a folder that its mode may keep from being written in: who makes a change below it may have every right
+/// to, but the layer has no folder of this name yet.
+fn opened(folder: &Path, change: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let meta = folder.symlink_metadata()?;
+    let open = meta.mode() & 0o300 == 0o300;
+    let set = |mode: u32| fs::set_permissions(folder, fs::Permissions::from_mode(mode & 0o7777));
+    if !open {
+        set(meta.mode() | 0o300)?;
+    }
+    let done = change();
+    if open { done } else { done.and(set(meta.mode())) }
 }
 
 /// How many names of a path the layer has folders for, and whether it says of the next that there is something else, or
@@ -152,7 +216,7 @@ fn beginning(upper: &Path, below: &Path) -> io::Result<(usize, bool)> {
     let last = below.components().count().checked_sub(1).ok_or(io::ErrorKind::IsADirectory)?;
     for (at, name) in below.components().enumerate() {
         path.push(name);
-        match look(&path) {
+        match look(&path)? {
             Above::Folder { .. } if at == last => return Err(io::ErrorKind::IsADirectory.into()),
             Above::Folder { .. } => {}
             Above::Unsaid => return Ok((at, false)),

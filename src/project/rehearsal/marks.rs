@@ -32,16 +32,17 @@ impl Rehearsal {
         let mut marks = BTreeMap::new();
         let mut folders = vec![PathBuf::new()];
         while let Some(folder) = folders.pop() {
-            for name in layer::names(&self.upper.join(&folder)) {
+            for name in layer::names(&self.upper.join(&folder)).unwrap_or_default() {
                 let path = folder.join(name);
                 let mark = match layer::look(&self.upper.join(&path)) {
-                    Above::Unsaid => continue,
-                    Above::Gone => Mark::Gone,
-                    Above::Folder { hides, meta } => {
+                    // What cannot be looked at now is told by whoever reads the layer.
+                    Ok(Above::Unsaid) | Err(_) => continue,
+                    Ok(Above::Gone) => Mark::Gone,
+                    Ok(Above::Folder { hides, meta }) => {
                         folders.push(path.clone());
-                        Mark::Folder { hides, mode: meta.mode() }
+                        Mark::Folder { hides: hides.unwrap_or(true), mode: meta.mode() }
                     }
-                    Above::Other(meta) => other(&meta),
+                    Ok(Above::Other(meta)) => other(&meta),
                 };
                 marks.insert(path, mark);
             }

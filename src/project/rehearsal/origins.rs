@@ -1,8 +1,8 @@
 //! What the project held at each path when the layer first changed it, kept beside the layer: what tells a conflict.
 
-use super::Rehearsal;
 use super::change::{Node, node};
 use super::layer::{self, Above};
+use super::{ROOT, Rehearsal};
 use crate::chat::Digest;
 use crate::project::Reader;
 use serde::{Deserialize, Serialize};
@@ -69,11 +69,6 @@ impl Fingerprint {
         Self { held, ..Self::default() }
     }
 
-    /// Of what stands at a path of the disk.
-    pub(super) fn at(path: &Path) -> Self {
-        Self::on_disk(path, &node(path))
-    }
-
     /// Of what stands at a path of the disk, where this was found.
     fn on_disk(path: &Path, node: &Node) -> Self {
         let print = Self::of(node);
@@ -114,6 +109,9 @@ impl Rehearsal {
 
     /// What the project really holds at a path; no link on the way is followed.
     pub fn real(&self, path: &Path) -> Node {
+        if path == Path::new(ROOT) {
+            return node(self.root());
+        }
         let there = path.parent().is_some_and(|folder| self.has_folder(folder));
         if there { node(&self.root().join(path)) } else { Node::Nothing }
     }
@@ -135,28 +133,51 @@ impl Rehearsal {
     /// whenever something else than this program may have written in the layer. What became another in the project since
     /// the layer changed it cannot be known any more, and is a conflict.
     pub fn note_origins(&self) -> io::Result<()> {
-        let touched = self.touched();
-        self.note_as(touched.iter().map(PathBuf::as_path), |path| match self.is_late(path) {
+        let touched = self.touched().map_err(io::Error::other)?;
+        let print = |path: &Path| match self.is_late(path) {
             true => Fingerprint { kind: Some(Kind::Unknown), ..Fingerprint::default() },
             false => self.print(path),
-        })
+        };
+        self.note_where(touched.iter().map(PathBuf::as_path), |_| false, print)
     }
 
-    /// Notes what the project holds at these paths, where it was not noted yet.
-    pub(super) fn note<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> io::Result<()> {
-        self.note_as(paths, |path| self.print(path))
+    /// Notes what the project holds at these paths, which are about to be changed. What was noted before counts only where
+    /// the layer still has something to say: a write that failed, or was taken back, changed nothing.
+    pub(super) fn note_anew<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> io::Result<()> {
+        self.note_where(paths, |path| self.says_nothing(path), |path| self.print(path))
     }
 
-    fn note_as<'a>(
+    /// Forgets what was noted of paths of which the layer has nothing to say: the change that it was noted for was not made.
+    pub(super) fn forget<'a>(&self, paths: impl Iterator<Item = &'a Path>) {
+        let mut known = self.known();
+        let known = known.get_or_insert_with(|| read(&self.layer));
+        paths.filter(|path| self.says_nothing(path)).for_each(|path| drop(known.remove(path)));
+    }
+
+    /// Whether what the project holds there is what is seen.
+    fn says_nothing(&self, path: &Path) -> bool {
+        self.spot(path).is_ok_and(|spot| spot.above.is_none() && spot.below)
+    }
+
+    /// Notes each path that was not noted yet, and each that is noted anew.
+    fn note_where<'a>(
         &self,
         paths: impl Iterator<Item = &'a Path>,
+        anew: impl Fn(&Path) -> bool,
         print: impl Fn(&Path) -> Fingerprint,
     ) -> io::Result<()> {
         let mut known = self.known();
         let known = known.get_or_insert_with(|| read(&self.layer));
         let (mut lines, mut fresh) = (Vec::new(), Vec::new());
-        for path in paths.filter(|path| !known.contains_key(*path)) {
+        for path in paths {
+            let before = known.get(path);
+            if before.is_some() && !anew(path) {
+                continue;
+            }
             let held = print(path);
+            if before == Some(&held) {
+                continue;
+            }
             // One that was cut short by a full disk ends here.
             lines.push(b'\n');
             let line = Line { path: path.as_os_str().as_bytes().to_vec(), held: held.clone() };
@@ -179,7 +200,9 @@ impl Rehearsal {
     fn is_late(&self, path: &Path) -> bool {
         let Ok(real) = self.root().join(path).symlink_metadata() else { return false };
         let upper = |path: &Path| self.upper.join(path);
-        if real.is_dir() && matches!(layer::look(&upper(path)), Above::Folder { hides: false, .. }) {
+        if real.is_dir()
+            && matches!(layer::look(&upper(path)), Ok(Above::Folder { hides, .. }) if !matches!(hides, Ok(true)))
+        {
             return false;
         }
         let said = path.ancestors().find_map(|path| upper(path).symlink_metadata().ok());
@@ -188,14 +211,14 @@ impl Rehearsal {
     }
 }
 
-/// Reads the file; a line that was cut short is left out.
+/// Reads the file; a line that was cut short is left out, and of two for a path the last one counts.
 fn read(folder: &Path) -> HashMap<PathBuf, Fingerprint> {
     let bytes = fs::read(folder.join(FILE)).unwrap_or_default();
     let lines =
         bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
     let mut known = HashMap::new();
     for line in lines {
-        known.entry(PathBuf::from(std::ffi::OsString::from_vec(line.path))).or_insert(line.held);
+        known.insert(PathBuf::from(std::ffi::OsString::from_vec(line.path)), line.held);
     }
     known
 }

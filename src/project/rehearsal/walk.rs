@@ -2,12 +2,13 @@
 //! files count.
 
 use super::layer::{self, Above};
-use super::{Error, Found, Located, Reader, Rehearsal, path};
+use super::{Error, Found, Located, Reader, Rehearsal};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::Metadata;
+use std::fs::{self, Metadata};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -50,7 +51,7 @@ pub fn walk(
     visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
 ) -> Result<(), Error> {
     let below = play.below(under).unwrap_or_default();
-    let spot = play.spot(&below);
+    let spot = play.spot_of(under, &below)?;
     let real = play.root().join(&below);
     let meta = match (&spot.above, spot.below) {
         (Some((_, meta)), _) => meta.clone(),
@@ -77,7 +78,8 @@ impl Walk<'_> {
         if depth == DEPTH {
             return ControlFlow::Continue(());
         }
-        let entries = entries(folder.above.as_deref(), folder.real.as_deref());
+        // What may not be looked at is left out, as it is for real.
+        let (entries, _) = entries(folder.above.as_deref(), folder.real.as_deref());
         ignores.push(self.play.ignore_files(&folder.below, &entries));
         let mut ended = ControlFlow::Continue(());
         for (name, (entry, merged)) in entries {
@@ -132,7 +134,7 @@ impl Walk<'_> {
         if !meta.is_dir() && !meta.is_file() {
             return None;
         }
-        let at = path::at(self.play.root(), self.play.root().join(below));
+        let at = self.play.at(self.play.root().join(below));
         Some(Found { at, folder: meta.is_dir(), size: if meta.is_file() { meta.len() } else { 0 } })
     }
 }
@@ -141,39 +143,65 @@ impl Walk<'_> {
 type Sources = (Option<PathBuf>, Option<PathBuf>);
 
 /// What is seen in a folder, sorted by name.
-pub fn entries(above: Option<&Path>, real: Option<&Path>) -> BTreeMap<OsString, (Entry, Sources)> {
-    let mut seen = BTreeMap::new();
-    for entry in real.and_then(|real| std::fs::read_dir(real).ok()).into_iter().flatten().flatten() {
-        let Ok(meta) = entry.metadata() else { continue };
-        let stands = entry.path();
-        seen.insert(entry.file_name(), (Entry { stands: stands.clone(), meta }, (None, Some(stands))));
+type Entries = BTreeMap<OsString, (Entry, Sources)>;
+
+/// What is seen in a folder, and why it is not all, where it is not.
+pub fn entries(above: Option<&Path>, real: Option<&Path>) -> (Entries, Option<io::Error>) {
+    let (mut seen, mut unseen) = (BTreeMap::new(), None);
+    if let Some(real) = real {
+        unseen = listed(real, &mut seen).err();
     }
-    let Some(above) = above else { return seen };
-    for name in layer::names(above) {
+    let Some(above) = above else { return (seen, unseen) };
+    let names = match layer::names(above) {
+        Ok(names) => names,
+        // What the layer says of each is not known.
+        Err(error) => return (BTreeMap::new(), Some(error)),
+    };
+    for name in names {
         let stands = above.join(&name);
         match layer::look(&stands) {
-            Above::Unsaid => {}
-            Above::Gone => drop(seen.remove(&name)),
-            Above::Other(meta) => {
+            Ok(Above::Unsaid) => {}
+            Ok(Above::Gone) => drop(seen.remove(&name)),
+            Ok(Above::Other(meta)) => {
                 seen.insert(name, (Entry { stands: stands.clone(), meta }, (Some(stands), None)));
             }
-            Above::Folder { hides, meta } => {
-                let under = seen.remove(&name).filter(|(entry, _)| !hides && entry.meta.is_dir());
+            Ok(Above::Folder { hides, meta }) => {
+                // One of which it cannot be told may not be listed either.
+                let merges = matches!(hides, Ok(false));
+                let under = seen.remove(&name).filter(|(entry, _)| merges && entry.meta.is_dir());
                 let sources = (Some(stands.clone()), under.map(|(entry, _)| entry.stands));
                 seen.insert(name, (Entry { stands, meta }, sources));
             }
+            Err(error) => {
+                seen.remove(&name);
+                unseen = Some(error);
+            }
         }
     }
-    seen
+    (seen, unseen)
+}
+
+/// What a folder of the project holds; what went in the meantime is left out.
+fn listed(real: &Path, seen: &mut Entries) -> io::Result<()> {
+    let entries = match fs::read_dir(real) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let meta = match entry.metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            meta => meta?,
+        };
+        let stands = entry.path();
+        seen.insert(entry.file_name(), (Entry { stands: stands.clone(), meta }, (None, Some(stands))));
+    }
+    Ok(())
 }
 
 impl Rehearsal {
     /// The ignore files among a folder's entries.
-    fn ignore_files(
-        &self,
-        below: &Path,
-        entries: &BTreeMap<OsString, (Entry, Sources)>,
-    ) -> [Option<Gitignore>; 2] {
+    fn ignore_files(&self, below: &Path, entries: &Entries) -> [Option<Gitignore>; 2] {
         [".ignore", ".gitignore"].map(|name| {
             entries.get(std::ffi::OsStr::new(name))?;
             self.ignore_file(&self.root().join(below), name)

@@ -38,7 +38,7 @@ struct Step {
     /// Whether the old one is open to its owner for so long.
     opened: bool,
     /// Which folder it was found in.
-    above: (u64, u64),
+    above: Stat,
     /// Those in it that are still to be copied.
     folders: Vec<OsString>,
 }
@@ -100,7 +100,7 @@ impl Pair {
     }
 
     fn down(&mut self, name: &OsStr) -> Result<(), Errno> {
-        let above = id(&rustix::fs::fstat(&self.old)?);
+        let above = rustix::fs::fstat(&self.old)?;
         let (old, was, opened) = open_up(&self.old, name, FOLDER, LOOK)?;
         let made = rustix::fs::mkdirat(&self.new, name, Mode::RWXU);
         let made = made.and_then(|()| rustix::fs::openat(&self.new, name, FOLDER, Mode::empty()));
@@ -121,7 +121,7 @@ impl Pair {
         }
         (self.old, self.new) = (old?, new?);
         // A command that runs meanwhile may have moved it.
-        if id(&rustix::fs::fstat(&self.old)?) == step.above { Ok(()) } else { Err(Errno::STALE) }
+        if same(&rustix::fs::fstat(&self.old)?, &step.above) { Ok(()) } else { Err(Errno::STALE) }
     }
 
     /// Copies what is of this name, or says that it is a folder.
@@ -212,7 +212,7 @@ fn set_mode(folder: &OwnedFd, name: &OsStr, seen: &Stat, mode: Mode) -> Result<(
     use std::os::fd::AsRawFd;
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let place = rustix::fs::openat(folder, name, flags, Mode::empty())?;
-    if id(&rustix::fs::fstat(&place)?) != id(seen) {
+    if !same(&rustix::fs::fstat(&place)?, seen) {
         return Err(Errno::STALE);
     }
     rustix::fs::chmod(format!("/proc/self/fd/{}", place.as_raw_fd()), mode)
@@ -242,6 +242,7 @@ fn mode(of: &Stat) -> Mode {
     Mode::from_raw_mode(of.st_mode as RawMode)
 }
 
-fn id(of: &Stat) -> (u64, u64) {
-    (of.st_dev as u64, of.st_ino)
+/// Whether both tell of the same file.
+fn same(one: &Stat, other: &Stat) -> bool {
+    one.st_dev == other.st_dev && one.st_ino == other.st_ino
 }

@@ -183,3 +183,23 @@ fn r32_a_title_names_what_is_meant_unless_its_name_could_pass_for_words_of_the_c
         assert_eq!(scene.plan(json!({ "path": path })).unwrap().title, title);
     }
 }
+
+#[tokio::test]
+async fn r14_what_goes_along_with_a_folder_is_judged_with_it() {
+    let scene =
+        Scene::new(&[("plain/a", "a"), ("home/config/rules.toml", "x"), ("repository/.git/config", "x")]);
+    for folder in ["plain", "home", "repository"] {
+        scene.deletes(folder);
+    }
+    let own = scene.disk.root().join("home/config");
+    let disk = Arc::new(Disk::new(scene.disk.root()).unwrap().keeping(vec![own]));
+    let tool = ApplyChange::new(Arc::new(Rehearsal::new(disk.clone(), scene.place.path().join("layer"))));
+    let scene = Scene { tool, disk, ..scene };
+    let access = |folder: &str| scene.plan(json!({ "path": folder })).unwrap().access;
+    assert_eq!(access("plain"), Access::Write("plain".into()));
+    assert_eq!(access("home"), Access::WriteOutside("home".into()));
+    assert_eq!(access("repository"), Access::WriteOutside("repository".into()));
+    let plan = scene.plan(json!({ "path": "home" })).unwrap();
+    scene.act(&plan).await.unwrap();
+    assert_eq!(scene.file("home/config/rules.toml"), None);
+}

@@ -1,28 +1,46 @@
 //! What git throws away: work that was not committed, and history.
 
-use super::{Ground, There, flag, operands, told};
+use super::options::long;
+use super::{Ground, There, flags, operands, told};
 
 /// Options of git itself that take a word behind them.
 const TAKING: &[&str] = &["-C", "-c", "--git-dir", "--work-tree", "--exec-path", "--namespace"];
 
+/// Options of one of its commands that do.
+fn taking(command: &str) -> &'static [&'static str] {
+    match command {
+        "clean" => &["-e", "--exclude"],
+        "restore" => &["-s", "--source", "-U", "--conflict", "--pathspec-from-file"],
+        "checkout" => &["-b", "-B", "-U", "--orphan", "--conflict", "--pathspec-from-file"],
+        "switch" => &["-c", "-C", "--orphan", "--conflict"],
+        "branch" => &["-u", "--set-upstream-to"],
+        "push" => &["-o", "--push-option", "--repo"],
+        _ => &[],
+    }
+}
+
 /// What is lost by the words behind `git`.
 pub(super) fn by(words: &[&str], ground: &Ground<'_>) -> Option<String> {
     let mut words = words.iter();
-    let mut elsewhere = false;
+    let (mut elsewhere, mut unforced) = (false, false);
     let name = loop {
         let word = *words.next()?;
         if TAKING.contains(&word) {
             elsewhere |= word != "-c";
-            words.next();
+            let value = words.next().map(|value| value.to_lowercase()).unwrap_or_default();
+            unforced |= value.starts_with("clean.requireforce");
         } else if !word.starts_with('-') {
             break word;
         }
     };
     let rest = words.as_slice();
-    let flag = |long: &str, short: char| flag(rest, long, short);
-    let has = |wanted: &str| rest.iter().any(|word| word.split('=').next() == Some(wanted));
+    let taking = taking(name);
+    let flag = |long: &str, short: char| flags(rest, taking, long, short);
+    // What is said first may be taken back: `--dry-run --no-dry-run`.
+    let stays = |name: &str, short: char| flag(&format!("--{name}"), short) && !undone(rest, name);
+    let has = |wanted: &str| long(rest, &[wanted]);
     let first = rest.iter().find(|word| !word.starts_with('-')).copied();
-    let named = |words: &[&str]| told(&operands(words, &[]));
+    let named = |words: &[&str]| told(&operands(words, taking));
     match name {
         "push" => pushed(rest).map(str::to_owned),
         "checkout" => {
@@ -40,15 +58,14 @@ pub(super) fn by(words: &[&str], ground: &Ground<'_>) -> Option<String> {
             }
             flag("--force", 'f').then(|| "throws away what is not committed (git checkout -f)".to_owned())
         }
-        "restore" if !flag("--staged", 'S') || flag("--worktree", 'W') => {
-            let files = operands(rest, &["-s", "--source"]);
-            Some(format!("throws away what is not committed in {} (git restore)", told(&files)))
+        "restore" if !stays("staged", 'S') || flag("--worktree", 'W') => {
+            Some(format!("throws away what is not committed in {} (git restore)", named(rest)))
         }
         "switch" if flag("--force", 'f') || has("--discard-changes") => {
             Some("throws away what is not committed (git switch -f)".to_owned())
         }
         "reset" if has("--hard") => Some("throws away changes not committed (git reset --hard)".to_owned()),
-        "clean" if flag("--force", 'f') && !flag("--dry-run", 'n') => {
+        "clean" if (unforced || flag("--force", 'f')) && !stays("dry-run", 'n') => {
             Some("deletes files git does not know (git clean -f)".to_owned())
         }
         "stash" if matches!(first, Some("drop" | "clear")) => {
@@ -57,7 +74,7 @@ pub(super) fn by(words: &[&str], ground: &Ground<'_>) -> Option<String> {
         "branch" if flag("-D", 'D') || (flag("--delete", 'd') && flag("--force", 'f')) => {
             Some(format!("deletes the branch {}, merged or not (git branch -D)", named(rest)))
         }
-        "rm" if flag("--force", 'f') && !has("--cached") => {
+        "rm" if flag("--force", 'f') && (!has("--cached") || undone(rest, "cached")) => {
             Some(format!("deletes {} with what is not committed (git rm -f)", named(rest)))
         }
         "worktree" if first == Some("remove") && flag("--force", 'f') => {
@@ -70,16 +87,21 @@ pub(super) fn by(words: &[&str], ground: &Ground<'_>) -> Option<String> {
     }
 }
 
+/// Whether an option is taken back again, in full or shortened.
+fn undone(words: &[&str], name: &str) -> bool {
+    let no = format!("--no-{name}");
+    (6..=no.len()).any(|end| long(words, &[&no[..end]]))
+}
+
 /// What a push takes from the repository elsewhere.
 fn pushed(rest: &[&str]) -> Option<&'static str> {
-    let has = |wanted: &str| rest.iter().any(|word| word.split('=').next() == Some(wanted));
-    let starts = |sign: char| {
-        operands(rest, &["-o", "--push-option", "--repo"]).iter().any(|word| word.starts_with(sign))
-    };
-    if flag(rest, "--force", 'f') || has("--force-with-lease") {
+    let taking = taking("push");
+    let has = |wanted: &str| long(rest, &[wanted]);
+    let starts = |sign: char| operands(rest, taking).iter().any(|word| word.starts_with(sign));
+    if flags(rest, taking, "--force", 'f') || has("--force-with-lease") {
         return Some("replaces the history on the remote (git push --force)");
     }
-    let replaces = flag(rest, "--delete", 'd') || ["--mirror", "--prune"].into_iter().any(has);
+    let replaces = flags(rest, taking, "--delete", 'd') || ["--mirror", "--prune"].into_iter().any(has);
     (replaces || starts('+') || starts(':'))
         .then_some("replaces or deletes branches on the remote (git push)")
 }

@@ -72,6 +72,7 @@ fn said(command: &str) -> String {
         ("src/main.rs", "fn main() {}\n"),
         ("docs/a.md", "a\n"),
         ("docs/main.rs", "b\n"),
+        ("sn/main.rs", "c\n"),
     ]);
     by(command, &files).unwrap_or_default()
 }
@@ -115,6 +116,20 @@ fn what_is_there_is_not_written_over_without_a_word() {
         ("mv old.txt src/main.rs", "writes over src/main.rs (mv)"),
         ("cp src/main.rs docs/", "writes over docs/main.rs (cp)"),
         ("cp -t docs old.txt src/main.rs", "writes over docs/main.rs (cp)"),
+        ("mv -tdocs-n old.txt", ""),
+        ("mv -tsn src/main.rs", "writes over sn/main.rs (mv)"),
+        ("mv -ftsn src/main.rs", "writes over sn/main.rs (mv)"),
+        ("mv --targ=sn src/main.rs", "writes over sn/main.rs (mv)"),
+        ("mv -S -n old.txt src/main.rs", "writes over src/main.rs (mv)"),
+        ("mv -Sn old.txt src/main.rs", "writes over src/main.rs (mv)"),
+        ("mv -n -f old.txt src/main.rs", "writes over src/main.rs (mv)"),
+        ("cp --backup=none old.txt src/main.rs", "writes over src/main.rs (cp)"),
+        ("install -tsnd src/main.rs", ""),
+        ("install -tsn -gd src/main.rs", "writes over sn/main.rs (install)"),
+        ("ln -tsn -s src/main.rs", ""),
+        ("ln -sftsn src/main.rs", "writes over sn/main.rs (ln)"),
+        ("echo x | tee -- -a old.txt", "writes over old.txt (tee)"),
+        ("curl -Hx-o -sLoold.txt http://x", "writes over old.txt (curl)"),
         ("ln -sf a old.txt", "writes over old.txt (ln)"),
         ("echo x | tee new.txt old.txt", "writes over old.txt (tee)"),
         ("curl -so old.txt http://x", "writes over old.txt (curl)"),
@@ -173,6 +188,18 @@ fn work_that_git_throws_away_is_said() {
         ("git push origin +x", "replaces or deletes branches on the remote (git push)".to_owned()),
         ("git push --mirror origin", "replaces or deletes branches on the remote (git push)".to_owned()),
         ("git rm -f a", "deletes a with what is not committed (git rm -f)".to_owned()),
+        ("git rm -f -- --cached", "deletes --cached with what is not committed (git rm -f)".to_owned()),
+        ("git clean -fd -enode_modules", "deletes files git does not know (git clean -f)".to_owned()),
+        ("git clean -fdenode_modules", "deletes files git does not know (git clean -f)".to_owned()),
+        ("git clean -fd -e -n", "deletes files git does not know (git clean -f)".to_owned()),
+        ("git clean -fd -- -n", "deletes files git does not know (git clean -f)".to_owned()),
+        ("git clean -fdn --no-dry", "deletes files git does not know (git clean -f)".to_owned()),
+        (
+            "git -c clean.requireForce=no clean -d",
+            "deletes files git does not know (git clean -f)".to_owned(),
+        ),
+        ("git restore -sStable old.txt", format!("{work} in old.txt (git restore)")),
+        ("git restore -S --no-staged old.txt", format!("{work} in old.txt (git restore)")),
     ] {
         assert_eq!(said(command), expected, "{command}");
     }
@@ -183,6 +210,8 @@ fn work_that_git_throws_away_is_said() {
         "git switch main",
         "git reset HEAD~1",
         "git clean -nfd",
+        "git clean -fdn -enode_modules",
+        "git checkout -bfix",
         "git stash",
         "git stash pop",
         "git branch -d x",
@@ -194,4 +223,62 @@ fn work_that_git_throws_away_is_said() {
     ] {
         assert_eq!(said(command), "", "{command}");
     }
+}
+
+#[test]
+fn where_the_output_goes_does_not_hide_what_the_words_destroy() {
+    let over = "writes over old.txt";
+    for (command, expected) in [
+        ("ssh host 'rm -rf /srv' > old.txt", format!("{over}; deletes /srv, with all in it (rm -r)")),
+        ("ssh host 'rm -rf /srv' > new.txt", "deletes /srv, with all in it (rm -r)".to_owned()),
+        ("watch 'echo x > docs/a.md' > old.txt", format!("{over}; writes over docs/a.md")),
+        ("rm x > old.txt", format!("{over}; deletes x")),
+        ("echo x > old.txt; rm -rf 'y", format!("{over}; deletes what it is given, with all in it (rm -r)")),
+        ("ssh host 'ls > log' > old.txt", over.to_owned()),
+    ] {
+        assert_eq!(said(command), expected, "{command}");
+    }
+}
+
+/// Files that are never read, and are counted each time one is looked for.
+struct Counted(std::sync::Arc<Memory>, std::sync::atomic::AtomicUsize);
+
+impl Reader for Counted {
+    fn root(&self) -> &std::path::Path {
+        self.0.root()
+    }
+    fn locate(&self, path: &str) -> Result<crate::project::Located, crate::project::Error> {
+        self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.0.locate(path)
+    }
+    fn read(&self, at: &crate::project::Located) -> Result<Vec<u8>, crate::project::Error> {
+        panic!("{} is read", at.shown.display())
+    }
+    fn exists(&self, at: &crate::project::Located) -> bool {
+        self.0.exists(at)
+    }
+    fn kind(&self, at: &crate::project::Located) -> Option<Kind> {
+        self.0.kind(at)
+    }
+    fn names(&self, at: &crate::project::Located) -> Result<Vec<String>, crate::project::Error> {
+        panic!("{} is listed", at.shown.display())
+    }
+    fn walk(
+        &self,
+        _: &crate::project::Located,
+        _: bool,
+        _: &mut dyn FnMut(crate::project::Found) -> std::ops::ControlFlow<()>,
+    ) -> Result<(), crate::project::Error> {
+        panic!("all is walked through")
+    }
+}
+
+#[test]
+fn a_long_line_looks_up_so_many_names_and_opens_none() {
+    let files = Counted(Memory::with(&[("old.txt", "x")]), 0.into());
+    let many = vec!["cd a; cd b; tee new.txt new.md new.rs"; 1000].join("; ");
+    let said = by(&format!("tee old.txt; {many}"), &files).unwrap();
+    assert!(said.starts_with("writes over old.txt (tee)"), "{said}");
+    assert!(said.contains("new"), "what was not looked up is taken for what is there: {said}");
+    assert_eq!(files.1.into_inner(), LOOKS);
 }

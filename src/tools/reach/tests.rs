@@ -290,6 +290,18 @@ fn r13_a_folder_is_looked_through_before_all_of_it_is_read() {
     assert_eq!(reach("grep -r x docs", &files).0, Reach::Runs);
 }
 
+/// The places that a line may be in do not grow with every folder that it goes to.
+#[test]
+fn r12_a_line_that_goes_from_folder_to_folder_is_read_as_fast_as_any() {
+    let (_place, files) = plain_project();
+    for joint in ["; ", " && ", " || ", "\n"] {
+        let line = (0..40).map(|at| format!("cd d{at}")).collect::<Vec<_>>().join(joint);
+        let places = crate::policy::reach::places(&shell::read(&format!("{line}{joint}cat x")));
+        assert!(places.len() == 41 && places.iter().all(|at| at.len() <= 9), "{joint:?}");
+        assert!(reach(&format!("{line}{joint}cat x"), &files).0 > Reach::Reads || joint == " && ");
+    }
+}
+
 /// What would say which program runs, what an option would be, or where a link leads, is looked up before.
 #[test]
 fn r12_what_the_folder_holds_makes_reading_ask() {

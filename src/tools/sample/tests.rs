@@ -141,3 +141,41 @@ proptest! {
         }
     }
 }
+
+/// Schemas that something fits: no form rules out what another one asks for.
+fn satisfiable() -> impl Strategy<Value = Value> {
+    let number = -50_i64..50;
+    let leaf = prop_oneof![
+        (number.clone(), 0_i64..30)
+            .prop_map(|(a, more)| json!({ "type": "integer", "minimum": a, "maximum": a + more })),
+        (0_u64..30, 0_u64..30)
+            .prop_map(|(a, more)| json!({ "type": "string", "minLength": a, "maxLength": a + more })),
+        (1_i64..9, number)
+            .prop_map(|(step, a)| json!({ "type": "number", "multipleOf": step, "exclusiveMinimum": a })),
+        Just(json!({ "type": "boolean" })),
+        Just(json!({ "type": ["integer", "null"] })),
+        Just(json!({ "enum": ["a", 1, null] })),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            (inner.clone(), 0_u64..4)
+                .prop_map(|(items, least)| json!({ "type": "array", "items": items, "minItems": least })),
+            (proptest::collection::vec(inner.clone(), 1..4), any::<bool>()).prop_map(|(forms, closed)| {
+                let names = ["a", "b", "c"].map(str::to_owned);
+                let fields: Map<String, Value> = names.into_iter().zip(forms).collect();
+                let required: Vec<&String> = fields.keys().take(2).collect();
+                json!({ "type": "object", "properties": fields, "required": required, "additionalProperties": !closed })
+            }),
+            proptest::collection::vec(inner, 1..3).prop_map(|forms| json!({ "anyOf": forms })),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("AYE_TEST_THOROUGH").is_some() { 5_000 } else { 200 }))]
+    #[test]
+    fn what_something_fits_has_a_sample(schema in satisfiable(), seed in any::<u64>()) {
+        let made = sample(&schema, &Digest::of(&seed.to_le_bytes()));
+        prop_assert!(made.is_some(), "{schema}");
+    }
+}

@@ -182,7 +182,7 @@ fn r11_a_yes_for_a_line_that_runs_a_script_ends_when_the_script_changes() {
         assert_eq!(offers("bash_exec", &plan_before)[0], grant, "{command}");
         let mut rule = keep::rule(&grant, Path::new("/project"), "a");
         (rule.at.file, rule.at.line) = ("rules.toml".into(), 3);
-        let rules = Rules { list: vec![rule], broken: None };
+        let rules = Rules { list: vec![rule], ..Rules::default() };
         let granted = vec![Standing { grant, entry: 0, number: 1, call: "c".into(), by: By::Nobody }];
         let none = Rules::default();
         assert_eq!(judged(&granted, &none, &plan_before).0, "allow", "{command}");

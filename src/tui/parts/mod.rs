@@ -8,6 +8,7 @@ pub mod filter;
 pub mod frame;
 pub mod gist;
 pub mod help;
+pub mod hints;
 pub mod laid;
 pub mod line;
 pub mod listening;

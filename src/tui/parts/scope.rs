@@ -5,6 +5,7 @@ use crate::agent::Width;
 use crate::chat::{Grant, Scope, Span};
 use crate::config::rules::keep;
 use crate::tui::keys::{Action, Keymap, Scope as Keys};
+use crate::tui::parts::hints::{self, hint};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use std::path::{Path, PathBuf};
@@ -176,34 +177,39 @@ impl Choosing {
             false => span.words().to_owned(),
         });
         lines.push((spans.collect::<Vec<_>>().join(" · "), theme.text));
+        lines.push((String::new(), theme.text));
+        if self.span != Span::Session {
+            lines.push(("kept in your rules.toml for 90 days".to_owned(), theme.dim));
+        }
+        lines.push((covered(&width.covered), theme.dim));
+        lines.push((never(&grant), theme.dim));
         if self.span != Span::Session {
             lines.push((String::new(), theme.text));
             let rule = keep::shown(&keep::rule(&grant, &self.folder, &self.key));
             lines.extend(rule.lines().map(|line| (line.to_owned(), theme.accent)));
-            lines.push(("kept in your rules.toml for 90 days".to_owned(), theme.dim));
         }
-        lines.push((String::new(), theme.text));
-        lines.push((covered(&width.covered), theme.dim));
-        lines.push((never(&grant), theme.dim));
         if self.keeping {
             lines.push(("the rule is being written…".to_owned(), theme.prompt));
         }
         lines
     }
 
-    /// What the keys do, from the longest way to say it to the shortest.
-    pub fn hints(&self, keys: &Keymap) -> Vec<String> {
+    /// What the keys do, from the longest way to say it to the shortest. `ends` is whether the frame that shows them shows
+    /// the end too.
+    pub fn hints(&self, keys: &Keymap, ends: bool) -> Vec<String> {
         let key = |action| keys.hint(Keys::Keep, action);
-        let (enter, back) = (key(Action::Accept), key(Action::Close));
-        let (wide, width) = match self.widths.len() {
-            1 => ("", ""),
-            _ => ("←→ how wide · ", "←→ width · "),
-        };
-        vec![
-            format!("{enter} yes, and keep this · {wide}↑↓ where · {back} back · {} no", key(Action::Refuse)),
-            format!("{enter} keep · {width}↑↓ where · {back} back"),
-            format!("{enter} keep · {back} back"),
-        ]
+        let enter = key(Action::Accept);
+        let wide = if self.widths.len() > 1 { "←→" } else { "" };
+        let rest = [
+            hint(3, wide, &["how wide", "width"]),
+            hint(4, "↑↓", &["where"]),
+            hint(1, &key(Action::Close), &["back"]),
+            hint(2, &key(Action::Refuse), &["no"]),
+        ];
+        match self.seen || ends {
+            true => hints::rows([hint(0, &enter, &["yes, and keep this", "keep"])].into_iter().chain(rest)),
+            false => hints::end_first(&key(Action::Bottom), &enter, "keep", &rest),
+        }
     }
 }
 

@@ -165,7 +165,7 @@ fn what_a_sub_agent_did_is_one_row_until_it_is_opened() {
 
 ────────────────────────────────────────────────────────────────────────────────
  ❯ write a message; / for commands, @ for files
- ask mode · 3.7k tok · first after 0 ms · took 0 ms                      ? help
+ ask mode                        enter open · ↑↓ move · o read whole · esc back
 "#);
 }
 

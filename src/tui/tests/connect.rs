@@ -138,3 +138,23 @@ fn nothing_is_switched_while_a_turn_runs() {
     assert!(wishes(&screen).is_empty());
     assert!(screen.shows().contains("stop it first"), "{}", screen.shows());
 }
+
+#[test]
+fn r57_the_card_of_a_key_names_who_is_sent_it() {
+    let cases = [
+        ("", "tiny-7b at 127.0.0.1:9, from --base-url", "nowhere else: tiny-7b at 127.0.0.1:9"),
+        ("work", "m at example.com, from your settings", "nowhere else: m at example.com"),
+        // It is sent no key: what is entered is for what is configured.
+        ("", "qwen3 of Ollama, found on this machine", "Without a service in your settings"),
+    ];
+    for (profile, source, expected) in cases {
+        let mut screen = Screen::new();
+        screen.state.connection.profile = profile.into();
+        screen.state.connection.source = source.into();
+        screen.presses("alt-c");
+        screen.presses("enter");
+        let shows = screen.shows();
+        let words: Vec<&str> = shows.split(['│', ' ', '\n']).filter(|word| !word.is_empty()).collect();
+        assert!(words.join(" ").contains(expected), "{shows}");
+    }
+}

@@ -181,3 +181,47 @@ fn the_frame_that_shows_the_end_of_a_card_offers_yes() {
     let shows = screen.shows();
     assert!(shows.contains("╰─ y yes"), "{shows}");
 }
+
+#[test]
+fn a_selected_call_says_in_the_foot_what_its_keys_do() {
+    for (width, height) in [(80, 24), (60, 15), (40, 12)] {
+        let mut screen = Screen::new();
+        screen.resized(width, height);
+        screen.says("go");
+        screen.calls("a", "read_file", read("src/main.rs"));
+        screen.finished("a", Outcome::Done("fn main() {}".into()));
+        screen.replies("Done.");
+        let foot = |screen: &mut Screen| screen.shows().lines().next_back().unwrap_or_default().to_owned();
+        assert!(foot(&mut screen).contains("? help"));
+        screen.presses("alt-up");
+        let shows = foot(&mut screen);
+        assert!(shows.contains("enter open") && shows.contains("esc back"), "{width}: {shows}");
+        assert!(!shows.contains("help"), "{width}: {shows}");
+        screen.presses("esc");
+        assert!(foot(&mut screen).contains("? help"));
+    }
+}
+
+#[test]
+fn what_became_of_a_call_is_read_however_long_its_command_is() {
+    let long = "rm -rf src docs && git push --force origin feature && echo all of it is gone now, is it";
+    let cases: [(Mode, &[&str], &str); 3] = [
+        (Mode::Ask, &["n"], "you said no"),
+        (Mode::Ask, &["esc", "esc"], "stopped by you"),
+        (Mode::Plan, &[], "refused: plan mode"),
+    ];
+    for (width, height) in [(120, 36), (80, 24), (60, 15)] {
+        for (mode, keys, end) in cases {
+            let mut screen = Screen::new();
+            screen.resized(width, height);
+            screen.state.agent.policy.mode = mode;
+            screen.says("go");
+            screen.calls("a", "bash_exec", command(long));
+            screen.waits(2000);
+            keys.iter().for_each(|key| screen.presses(key));
+            let shows = screen.shows();
+            let row = shows.lines().find(|row| row.contains("bash_exec")).unwrap_or_default();
+            assert!(row.contains(end) && row.contains(&long[..10]), "{width}: {shows}");
+        }
+    }
+}

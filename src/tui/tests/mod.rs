@@ -24,6 +24,7 @@ mod speed;
 mod sure;
 mod trust;
 mod unheard;
+mod unseen;
 mod waiting;
 mod waits;
 mod writing;

@@ -174,7 +174,7 @@ fn a_failure_before_anything_came_promises_nothing_that_was_kept_of_it() {
     screen.happens(Event::Agent(agent::Event::Failed { turn, why, too_long: false }));
     screen.waits(10_000);
     let shows = screen.shows();
-    assert!(shows.contains("Nothing came of it; what you said is kept"), "{shows}");
+    assert!(shows.contains("No reply came; your message is kept"), "{shows}");
     assert!(!shows.contains("What came so far"), "{shows}");
 }
 

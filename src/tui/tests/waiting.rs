@@ -184,11 +184,11 @@ fn after_a_failure_the_next_step_is_offered_and_works() {
     ────────────────────────────────────────────────────────────
      ▌ why does it flake?
 
-     ✗ the service failed (503): overloaded. Nothing came of
-       it; what you said is kept.
+     ✗ the service failed (503): overloaded. No reply came;
+       your message is kept.
 
-       ↻ alt-r asks again · alt-c another service, or a key
-
+       ↻ alt-r asks again · alt-m another model · alt-c another
+         service, or a key
 
 
 

@@ -59,7 +59,7 @@ fn r18_one_of_three_is_looked_at_and_answered_alone() {
 │ echo 0                                                                       │
 │                                                                              │
 │                                                                              │
-╰─ enter its card · space tick · t all · n no to it · m because · esc back ────╯
+╰─ ↑↓ move · enter card · space tick · t all · n no · m because · esc back ────╯
  waits for you · 1 of 3 · ask mode                                      f1 help
 "#);
     screen.waits(600);
@@ -201,7 +201,7 @@ fn two_hundred_calls_are_listed_and_reached_in_a_small_terminal() {
 │ echo 199                                                 │
 │                                                          │
 │                                                          │
-╰─ enter card · n no to it · m because · esc back ─────────╯
+╰─ enter card · space tick · n no · m because · esc back ──╯
  waits for you · 1 of 200 · ask mode                f1 help
 "#);
     screen.presses("enter");
@@ -330,61 +330,6 @@ fn what_was_chosen_on_a_question_that_was_put_back_is_kept_outside() {
         _ => None,
     });
     assert!(kept.is_some_and(|text| text.contains(r#""picks":[1]"#)));
-}
-
-/// Calls whose turn has not come, of which no tool has looked at any.
-fn unseen(calls: &[(&str, &str)]) -> Screen {
-    let mut screen = Screen::new();
-    screen.says("go");
-    for (n, (name, arguments)) in calls.iter().enumerate() {
-        let call = ToolCall {
-            id: format!("c{n}").as_str().into(),
-            name: (*name).into(),
-            arguments: (*arguments).into(),
-        };
-        screen.chunk(Chunk::Call(call));
-    }
-    screen.chunk(Chunk::Done(Finish::Stop));
-    screen.planned("c0", command("echo 0"));
-    screen.waits(600);
-    screen
-}
-
-#[test]
-fn a_call_that_waits_says_its_path_and_its_content_and_never_its_json() {
-    let write = r##"{"path": "docs/part-2.md", "content": "# Part 2\n\ntext"}"##;
-    let long = format!(r#"{{"path": "docs/long.md", "content": "{}"}}"#, "many words ".repeat(9000));
-    let edit = r#"{"path": "src/main.rs", "old_text": "hi", "new_text": "ho"}"#;
-    let calls = [
-        ("bash_exec", r#"{"command": "echo 0"}"#),
-        ("write_file", write),
-        ("write_file", &*long),
-        ("edit_file", edit),
-        ("far_tool", r#"{"depth": 3, "mode": "fast"}"#),
-    ];
-    let mut screen = unseen(&calls);
-    let closed = screen.shows();
-    let rows = [
-        "waits its turn: docs/part-2.md",
-        "waits its turn: docs/long.md",
-        "waits its turn: src/main.rs",
-        "waits its turn: depth 3 · mode fast",
-    ];
-    assert!(rows.iter().all(|row| closed.contains(row)) && !closed.contains('{'), "{closed}");
-    screen.presses("l");
-    screen.presses("down");
-    let shows = screen.shows();
-    assert!(shows.contains("│ content # Part 2 ") && shows.contains("│ text "), "{shows}");
-    assert!(!shows.contains('{'), "{shows}");
-    screen.presses("down");
-    screen.presses("down");
-    let shows = screen.shows();
-    assert!(shows.contains("│ old_text hi ") && shows.contains("│ new_text ho "), "{shows}");
-    screen.waits(600);
-    screen.presses("esc");
-    screen.waits(600);
-    let again = screen.shows();
-    assert!(rows.iter().all(|row| again.contains(row)) && !again.contains('{'), "{again}");
 }
 
 #[test]

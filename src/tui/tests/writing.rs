@@ -50,6 +50,16 @@ fn r03_what_was_typed_before_the_first_picture_stands_in_the_composer_and_answer
     let mut screen = Screen::new();
     screen.happens(Event::Early("/he".into()));
     assert!(screen.state.complete.is_open() && screen.state.toasts.is_empty());
+    // A key in between cuts what was typed into pieces, of which one may be a blank alone.
+    let mut screen = Screen::new();
+    screen.happens(Event::Early("ab".into()));
+    screen.happens(Event::Key(crossterm::event::KeyCode::Left.into()));
+    screen.happens(Event::Early(" ".into()));
+    assert_eq!(screen.state.composer.text(), "a b");
+    assert!(screen.state.toasts.is_empty());
+    screen.happens(Event::Early("\n".into()));
+    assert_eq!(screen.state.composer.text(), "a \nb");
+    assert!(screen.shows().contains("enter sends it"), "{}", screen.shows());
 }
 
 #[test]

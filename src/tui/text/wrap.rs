@@ -48,7 +48,20 @@ impl Shape {
 /// Lines no wider than the shape's width. At least one line, also for no text. A glyph wider than a whole line
 /// is shown as `…`.
 pub fn wrap(pieces: &[Piece], shape: &Shape) -> Page {
-    let mut wrapping = Wrapping { pieces, shape, page: Page::default(), link: None };
+    wrap_with(pieces, shape, None)
+}
+
+/// The same for code, where a line that goes on must not be taken for a line of its own: `on` stands before what goes on, in
+/// place of the end of the indent, and a line breaks behind blanks or before what joins two commands, where it can.
+pub fn going_on(pieces: &[Piece], shape: &Shape, on: &Piece) -> Page {
+    wrap_with(pieces, shape, Some(on))
+}
+
+/// What stands before a line that goes on.
+pub const ON: &str = "↪ ";
+
+fn wrap_with(pieces: &[Piece], shape: &Shape, on: Option<&Piece>) -> Page {
+    let mut wrapping = Wrapping { pieces, shape, on, page: Page::default(), link: None };
     let mut line = Vec::new();
     for (piece, Piece { text, .. }) in pieces.iter().enumerate() {
         for (at, grapheme) in text.grapheme_indices(true) {
@@ -143,6 +156,8 @@ fn breaks(before: Option<&Atom>, left: &Atom, right: &Atom) -> bool {
 struct Wrapping<'a> {
     pieces: &'a [Piece],
     shape: &'a Shape,
+    /// What stands before a line that goes on; where there is any, lines break as code does.
+    on: Option<&'a Piece>,
     page: Page,
     /// The last link laid out: the next piece with the same target goes on with it.
     link: Option<(u32, Arc<Target>)>,
@@ -153,7 +168,7 @@ impl Wrapping<'_> {
     fn line(&mut self, atoms: &[Atom]) {
         let mut start = 0;
         loop {
-            let (indent, room) = self.indent();
+            let (indent, room) = self.indent(start > 0);
             let end = self.end(&atoms[start..], room).map_or(atoms.len(), |end| start + end);
             let shown = match self.shape.verbatim {
                 true => end,
@@ -173,12 +188,23 @@ impl Wrapping<'_> {
         }
     }
 
-    /// What stands before the next line, and the cells that are left.
-    fn indent(&self) -> (Vec<Piece>, usize) {
+    /// What stands before the next line, which may go on with the one before, and the cells that are left.
+    fn indent(&self, goes_on: bool) -> (Vec<Piece>, usize) {
         let indent = if self.page.lines.is_empty() { &self.shape.first } else { &self.shape.rest };
-        let cells: usize = indent.iter().map(|piece| width::width(&piece.text)).sum();
-        match self.shape.width.max(1).checked_sub(cells) {
-            Some(room) if room > 0 => (indent.clone(), room),
+        let mut indent = indent.clone();
+        let wide = |indent: &[Piece]| indent.iter().map(|piece| width::width(&piece.text)).sum::<usize>();
+        if let Some(on) = self.on.filter(|_| goes_on) {
+            // It takes the place of blanks at the end of the indent, or else a place of its own.
+            let blanks = " ".repeat(width::width(&on.text));
+            if let Some(last) = indent.last_mut()
+                && let Some(before) = last.text.strip_suffix(&blanks)
+            {
+                last.text.truncate(before.len());
+            }
+            indent.push(on.clone());
+        }
+        match self.shape.width.max(1).checked_sub(wide(&indent)) {
+            Some(room) if room > 0 => (indent, room),
             _ => (Vec::new(), self.shape.width.max(1)),
         }
     }
@@ -187,11 +213,14 @@ impl Wrapping<'_> {
     fn end(&self, atoms: &[Atom], room: usize) -> Option<usize> {
         let (mut used, mut last) = (0, None);
         for (at, atom) in atoms.iter().enumerate() {
-            if !self.shape.verbatim && at > 0 {
-                let before = at.checked_sub(2).map(|before| &atoms[before]);
-                if breaks(before, &atoms[at - 1], atom) {
-                    last = Some(at);
-                }
+            let before = at.checked_sub(2).map(|before| &atoms[before]);
+            let may = match (at, self.on) {
+                (0, _) => false,
+                (_, Some(_)) => self.joins(&atoms[at - 1], atom),
+                (_, None) => !self.shape.verbatim && breaks(before, &atoms[at - 1], atom),
+            };
+            if may {
+                last = Some(at);
             }
             used += atom.cells;
             if used > room {
@@ -203,6 +232,21 @@ impl Wrapping<'_> {
             }
         }
         None
+    }
+
+    /// Whether a line of code may end between these two: behind blanks, and before the first sign of what joins commands.
+    fn joins(&self, before: &Atom, after: &Atom) -> bool {
+        let sign = |atom: &Atom| {
+            let text = &self.pieces[atom.piece].text[atom.at..atom.at + atom.length];
+            matches!(text, "|" | "&" | ";")
+        };
+        let redirects =
+            |atom: &Atom| matches!(&self.pieces[atom.piece].text[atom.at..atom.at + atom.length], "<" | ">");
+        match (before.kind, after.kind) {
+            (_, Kind::Blank) => false,
+            (Kind::Blank, _) => true,
+            (_, _) => sign(after) && !sign(before) && !redirects(before),
+        }
     }
 
     fn put(&mut self, indent: Vec<Piece>, atoms: &[Atom], room: usize) {

@@ -72,11 +72,11 @@ pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
 /// Words that were typed before the first picture stood. An Enter among them sends nothing: nobody saw what it would send,
 /// nor to whom. One that has no words before it is nothing.
 pub fn early(state: &mut State, text: &str) -> Vec<Effect> {
-    if text.trim().is_empty() {
+    let text = if state.composer.is_empty() { text.trim_start_matches('\n') } else { text };
+    if text.is_empty() {
         return Vec::new();
     }
     state.presses.elsewhere(state.now);
-    let text = if state.composer.is_empty() { text.trim_start_matches('\n') } else { text };
     state.composer.insert(&clean(text));
     if text.contains('\n') {
         let enter = state.keys.hint(Scope::Composer, Action::Send);

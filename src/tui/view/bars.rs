@@ -2,6 +2,7 @@
 
 use crate::agent::{self, Mode, Phase, Step};
 use crate::chat::{Entry, staged};
+use crate::tui::focus::{Focus, focus};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::pace::{self, Wait};
 use crate::tui::parts::status::{Bar, dollars, tokens};
@@ -102,6 +103,25 @@ pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
         Mode::Auto => bar.left("AUTO MODE", theme.warning, 0),
         Mode::Full => bar.left("FULL MODE", theme.danger, 0),
     };
+    if focus(state) == Focus::Transcript {
+        // The keyboard is on a call, and no cursor says so.
+        let key = |action| state.keys.hint(Scope::Transcript, action);
+        let to = match (&*key(Action::SelectPrevious), &*key(Action::SelectNext)) {
+            ("up", "down") => "↑↓".to_owned(),
+            (up, down) => format!("{up} {down}").trim().to_owned(),
+        };
+        let words = [
+            (key(Action::Toggle), "open", 1),
+            (to, "move", 4),
+            (key(Action::ReadWhole), "read whole", 5),
+            (key(Action::Close), "back", 2),
+        ];
+        for (key, words, goes) in words.iter().filter(|(key, ..)| !key.is_empty()) {
+            bar.right(format!("{key} {words}"), theme.text, *goes);
+        }
+        bar.draw(area, buffer);
+        return;
+    }
     let gauge = state.agent.gauge();
     if let Some(share) = gauge.share() {
         let about = if gauge.estimated { "~" } else { "" };

@@ -9,7 +9,7 @@ use crate::tui::parts::listening::Listening;
 use crate::tui::parts::status::Bar;
 use crate::tui::state::State;
 use crate::tui::text::reveal::{Shown, reveal};
-use crate::tui::text::{width, wrap};
+use crate::tui::text::{clean, width, wrap};
 use crate::tui::update::sure;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -101,9 +101,19 @@ fn enter_key(state: &State, line: &line::Line, area: Rect, buffer: &mut Buffer) 
         format!("{} keep · {} back", key(Action::Accept), key(Action::Close)),
     ];
     let width = area.width.min(72);
-    let words = "It is kept in a file that only you can read, and sent to the service it is for and nowhere \
-        else. Without a service in your settings that is OpenAI.";
-    let words = wrap::plain(words, theme.dim, usize::from(width.saturating_sub(4)).max(1));
+    // A server that was found on this machine is sent no key: the one that is entered then is for what is configured.
+    let connection = &state.connection;
+    let named = !connection.profile.is_empty() || connection.source.ends_with("from --base-url");
+    let whose = match connection.tour || !named {
+        true => "the service it is for and nowhere else. Without a service in your settings that is OpenAI"
+            .to_owned(),
+        // The one that refused, say.
+        false => {
+            format!("the service in use and nowhere else: {}", clean::one_line(&connection.source))
+        }
+    };
+    let words = format!("It is kept in a file that only you can read, and sent to {whose}.");
+    let words = wrap::plain(&words, theme.dim, usize::from(width.saturating_sub(4)).max(1));
     let height = area.height.min(u16::try_from(words.len()).unwrap_or(u16::MAX).saturating_add(4));
     let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
     let area = Rect { x, y, width, height };

@@ -10,6 +10,8 @@ pub mod kept;
 pub mod lost;
 #[cfg(target_os = "linux")]
 pub mod mounts;
+#[cfg(target_os = "linux")]
+pub mod ordinary;
 pub mod person;
 pub mod program;
 pub mod promise;

@@ -37,7 +37,7 @@ fn ruled(says: Says) -> impl Fn(&mut State) {
             key: String::new(),
             at: At::default(),
         };
-        let rules = std::sync::Arc::new(Rules { list: vec![rule], broken: None });
+        let rules = std::sync::Arc::new(Rules { list: vec![rule], ..Rules::default() });
         update(state, Event::RulesRead { rules, notices: Vec::new() });
     }
 }

@@ -5,6 +5,7 @@ use crate::chat::{Access, Basis, CommandLine, Held, Preview};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::audit;
 use crate::tui::parts::frame::{Frame, READABLE, Sight};
+use crate::tui::parts::hints::{self, hint};
 use crate::tui::parts::transcript::sub_agent::asked_by;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, reveal, width};
@@ -14,6 +15,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use std::sync::Arc;
+
+/// What is shown in more rows may be seen for long before its end is.
+const LONG: usize = 6;
 
 impl Approval {
     /// The rows it would like at this width; it scrolls in fewer.
@@ -98,11 +102,23 @@ impl Approval {
             Step::Edit(form) => return vec![Line::default(); form.rows()],
             Step::Plan | Step::Because(_) => {
                 body.by(card);
+                let careful = card.plan.destroys.as_ref().map(|what| format!("careful: this {what}"));
+                let from = body.lines.len();
                 body.preview(&card.plan.preview);
+                // Why it is to be read with care does not wait until the end of what is long.
+                let early = match &card.plan.preview {
+                    Preview::Edit(_) => Some(1),
+                    Preview::Text(_) | Preview::Command(_) => (body.lines.len() - from > LONG).then_some(0),
+                };
+                if let (Some(words), Some(row)) = (&careful, early) {
+                    let rest = body.lines.split_off((from + row).min(body.lines.len()));
+                    body.say(words, theme.danger);
+                    body.lines.extend(rest);
+                }
                 body.blank();
                 body.place(card);
-                if let Some(destroyed) = &card.plan.destroys {
-                    body.say(&format!("careful: this {destroyed}"), theme.danger);
+                if let (Some(words), None) = (&careful, early) {
+                    body.say(words, theme.danger);
                 }
                 if !card.reason.is_empty() {
                     body.say(&format!("asked because {}", card.reason), theme.dim);
@@ -126,7 +142,7 @@ impl Approval {
             Step::Because(_) => {
                 vec![format!("enter no, with these words · {back} back"), "enter no".to_owned()]
             }
-            Step::Scope(choosing) => choosing.hints(keys),
+            Step::Scope(choosing) => choosing.hints(keys, ends),
             Step::Edit(form) => {
                 let editor = keys.hint(Scope::Composer, Action::OpenEditor);
                 let rest = if form.is_long() { format!("{editor} opens it · ") } else { String::new() };
@@ -137,37 +153,24 @@ impl Approval {
                 ]
             }
             Step::Details => vec![format!("{details} back to the card · {no} no"), format!("{details} back")],
-            Step::Plan if !self.end_seen && !ends => {
-                let down = key(Action::Bottom);
-                vec![
-                    format!(
-                        "{down} shows the end, then {yes} yes · {no} no · {because} no, because… · {details} details"
-                    ),
-                    format!("{down} shows the end, then {yes} yes · {no} no · {details} details"),
-                    format!("{down} the end, then {yes} · {no} no"),
-                ]
-            }
             Step::Plan => {
-                let a = key(Action::ApproveAlways);
-                let e = key(Action::EditCall);
-                let long = if always { format!(" · {a} always…") } else { String::new() };
-                let short = if always { format!(" · {a} always") } else { String::new() };
-                let l = key(Action::ListWaiting);
-                let (list, brief) = match card.place.1 > 1 && !l.is_empty() {
-                    true => (format!(" · {l} list"), format!(" · {l}")),
-                    false => (String::new(), String::new()),
-                };
-                vec![
-                    format!(
-                        "{yes} yes{long} · {e} edit · {no} no · {because} no, because… · {details} details{list}"
-                    ),
-                    format!(
-                        "{yes} yes{short} · {e} edit · {no} no · {because} because · {details} more{list}"
-                    ),
-                    format!("{yes} yes{short} · {e} edit · {no} no · {because} · {details}{list}"),
-                    format!("{yes} yes · {no} no · {because} · {details}{brief}"),
-                    format!("{yes} yes · {no} no · {because} · {details}"),
-                ]
+                let l = if card.place.1 > 1 { key(Action::ListWaiting) } else { String::new() };
+                let always = if always { key(Action::ApproveAlways) } else { String::new() };
+                let rest = [
+                    hint(1, &no, &["no"]),
+                    hint(4, &because, &["no, because…", "because"]),
+                    hint(6, &details, &["details", "more"]),
+                    hint(2, &l, &["list"]),
+                ];
+                if !self.end_seen && !ends {
+                    return hints::end_first(&key(Action::Bottom), &yes, "yes", &rest);
+                }
+                let first = [
+                    hint(0, &yes, &["yes"]),
+                    hint(3, &always, &["always…", "always"]),
+                    hint(5, &key(Action::EditCall), &["edit"]),
+                ];
+                hints::rows(first.into_iter().chain(rest))
             }
         }
     }
@@ -203,7 +206,8 @@ impl Body<'_> {
                     rest: vec![Piece::new("  ", self.theme.accent)],
                     verbatim: true,
                 };
-                self.lines.extend(wrap::wrap(&pieces, &shape).lines);
+                let on = Piece::new(wrap::ON, self.theme.dim);
+                self.lines.extend(wrap::going_on(&pieces, &shape, &on).lines);
             }
         }
     }

@@ -1,5 +1,7 @@
 //! The approval card, pressed and drawn.
 
+mod ends;
+
 use super::*;
 use crate::agent::Width;
 use crate::chat::{Access, Basis, CommandLine, Grant, Preview, Scope as Wide, Work};
@@ -124,7 +126,7 @@ fn the_card_shows_command_folder_reason_and_keys() {
 │                                                          │
 │ in ~/src/app · 30 s · network off                        │
 │ asked because cargo runs the project's own code          │
-╰─ y yes · a always · e edit · n no · m · d · l list ──────╯
+╰─ y yes · a always · e edit · n no · m because · l list ──╯
 "#);
     insta::assert_snapshot!(text(&draw(&mut card, &plan, (40, 8), Listening::Unsent, 0)), @r#"
 ╭─ run a command? ──────────── 1 of 3 ─╮

@@ -36,8 +36,18 @@ impl Picker {
         let top = self.top.get();
         let below = self.places().saturating_sub(top + usize::from(list.height));
         let count = format!("{} of {}", self.found.len(), self.rows.len());
-        let count: Vec<String> = [count].into_iter().chain(beyond(top, below)).collect();
-        let count = count.join(" · ");
+        // What is out of sight is said however long the title is.
+        let room = usize::from(place.width).saturating_sub(4);
+        let (count, title) = match beyond(top, below) {
+            None => (count, self.title.as_str().into()),
+            Some(beyond) => {
+                let both = format!("{count} · {beyond}");
+                let fits = width::width(&self.title) + width::width(&both) + 6 <= room;
+                let count = if fits { both } else { beyond };
+                let title = width::fit(&self.title, room.saturating_sub(width::width(&count) + 6));
+                (count, title)
+            }
+        };
         let keeps = self.keeps.as_ref().filter(|key| !key.is_empty());
         let keeps = keeps.map(|key| format!(" · {key} keep")).unwrap_or_default();
         let hints = [
@@ -45,8 +55,7 @@ impl Picker {
             format!("enter take{keeps} · esc back"),
             "enter take · esc back".to_owned(),
         ];
-        let frame =
-            Frame { title: &self.title, right: &count, hints: &hints, listens: true, ..Frame::default() };
+        let frame = Frame { title: &title, right: &count, hints: &hints, listens: true, ..Frame::default() };
         let inside = frame.view(place, buffer, theme);
         let (line, list) = self.split(inside);
         let cursor = self.draw_filter(line, buffer, theme);

@@ -276,3 +276,18 @@ fn a_row_of_a_tree_that_was_found_has_its_whole_name_and_what_was_typed_is_marke
     press(&mut picker, "backspace backspace backspace backspace backspace");
     assert!(shows(&picker, 60, 12).contains("    ~ retry.rs"), "the tree is there again");
 }
+
+#[test]
+fn a_list_says_how_many_rows_are_out_of_sight_however_long_its_title_is() {
+    for title in ["files", "what was rehearsed: 6 files changed, +47 −2, 3 folders, 2 commands"] {
+        let rows = (0..16).map(|n| Row::new(&format!("row {n}"))).collect();
+        let mut picker = Picker::new(title, "", rows);
+        let shown = shows(&picker, 60, 15);
+        assert!(shown.contains("↓ 4 more") && shown.contains(&title[..5]), "{shown}");
+        press(&mut picker, "end");
+        assert!(shows(&picker, 60, 15).contains("↑ 4 more"));
+        // Where there are rows for all of them all are shown, and nothing is said.
+        let shown = shows(&picker, 80, 19);
+        assert!((0..16).all(|n| shown.contains(&format!("row {n}"))) && !shown.contains("more"), "{shown}");
+    }
+}

@@ -3,6 +3,7 @@
 use super::{QuestionCard, Reply, Writing};
 use crate::chat::{Questions, Source};
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::hints::{self, hint};
 use crate::tui::parts::transcript::sub_agent::asked_by;
 use crate::tui::text::{reveal, width};
 
@@ -57,8 +58,8 @@ impl QuestionCard {
         (left, right)
     }
 
-    /// What the keys do now, from the longest way to say it to the shortest.
-    pub(super) fn hints(&self, asked: &Questions, keys: &Keymap, more: bool) -> Vec<String> {
+    /// What the keys do now, from the longest way to say it to the shortest. `more` is what the key that reads on leads to.
+    pub(super) fn hints(&self, asked: &Questions, keys: &Keymap, more: Option<&str>) -> Vec<String> {
         let key = |action| keys.hint(Scope::Question, action);
         let line = |action| keys.hint(Scope::Line, action);
         if let Some((what, _)) = &self.writing {
@@ -84,19 +85,19 @@ impl QuestionCard {
             ]);
             return hints;
         }
-        let (enter, later, next) = (key(Action::Accept), key(Action::Park), key(Action::NextQuestion));
-        let no = key(Action::Decline);
-        let read = if more { format!(" · {} read on", key(Action::ReadDown)) } else { String::new() };
+        let (enter, later) = (key(Action::Accept), hint(3, &key(Action::Park), &["later"]));
+        let no = hint(5, &key(Action::Decline), &["decline"]);
+        let read = more.and_then(|words| hint(1, &key(Action::ReadDown), &[words]));
+        let next = |words: &[&str]| match self.pages.len() {
+            0 | 1 => None,
+            _ => hint(4, &key(Action::NextQuestion), words),
+        };
+        let digits = |last: usize| if last > 1 { format!("1-{last}") } else { "1".to_owned() };
         let Some(question) = asked.list.get(self.at) else {
             let last = self.pages.len().min(9);
-            return vec![
-                format!(
-                    "{enter} send · 1-{last} change · {next} first question{read} · {later} later · {no} decline"
-                ),
-                format!("{enter} send · 1-{last} change{read} · {later} later · {no} decline"),
-                format!("{enter} send · 1-{last} change · {later} later"),
-                format!("{enter} send"),
-            ];
+            let change = hint(2, &digits(last), &["change"]);
+            let (send, first) = (hint(0, &enter, &["send"]), next(&["first question", "first"]));
+            return hints::rows([send, change, first, read, later, no]);
         };
         let most = self.choices(asked).min(9);
         let (pick, send) = match (question.multi, self.pages.len()) {
@@ -105,27 +106,15 @@ impl QuestionCard {
             (false, 1) => ("pick", "send"),
             (false, _) => ("pick", "take"),
         };
-        let digits = if most > 1 { format!("1-{most}") } else { "1".to_owned() };
-        let tab = if self.pages.len() > 1 { format!(" · {next} next question") } else { String::new() };
-        let note = key(Action::Note);
-        let mut hints = vec![
-            format!(
-                "↑↓ move · {digits} {pick} · {note} note{tab}{read} · {enter} {send} · {later} later · {no} decline"
-            ),
-            format!(
-                "{digits} {pick} · {note} note{tab}{read} · {enter} {send} · {later} later · {no} decline"
-            ),
-        ];
-        if more {
-            // Where something does not fit, how to read on is worth more than how to note or decline.
-            hints.push(format!("{digits} {pick}{read} · {enter} {send} · {later} later"));
-            hints.push(format!("{enter} {send}{read}"));
-        }
-        hints.extend([
-            format!("{digits} {pick} · {note} note · {enter} {send} · {later} later · {no} decline"),
-            format!("{digits} {pick} · {enter} {send} · {later} later"),
-            format!("{enter} {send} · {later} later"),
-        ]);
-        hints
+        hints::rows([
+            hint(8, "↑↓", &["move"]),
+            hint(2, &digits(most), &[pick]),
+            hint(6, &key(Action::Note), &["note"]),
+            next(&["next question", "next"]),
+            read,
+            hint(0, &enter, &[send]),
+            later,
+            no,
+        ])
     }
 }

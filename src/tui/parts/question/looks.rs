@@ -3,6 +3,7 @@
 use super::rows::{Rows, rows, rows_within};
 use super::{Draft, QuestionCard, Seen, Writing};
 use crate::chat::{Question, Questions, Source};
+use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::frame::{Frame, READABLE, Sight};
 use crate::tui::parts::line::Line;
 use crate::tui::text::wrap::{self, Piece, Shape};
@@ -19,6 +20,8 @@ const BESIDE: usize = 68;
 const WRITTEN: usize = 6;
 /// What stands above a preview below the rows.
 const PREVIEW_HEAD: &str = "preview";
+/// What the key does that shows what does not fit.
+const READ_ON: &str = "read on";
 /// Rows below which a preview is not worth its place.
 const LEAST: usize = 3;
 /// Lines a preview asks for; more of it scrolls.
@@ -71,22 +74,23 @@ impl QuestionCard {
             seen.cursor = self.line(line, buffer, theme);
             seen.cells = usize::from(line.width - label(self.writing.as_ref(), line.width).1);
         }
-        let more = self.body(asked, inside, buffer, theme, &mut seen);
+        let more = self.body(asked, inside, buffer, sight, &mut seen);
         let hints = self.hints(asked, sight.keys, more);
         Frame { hints: &hints, ..frame }.hint(area, buffer, theme);
         seen.readable = seen.rows > 0 && inside.width >= READABLE && area == area.intersection(buffer.area);
         seen
     }
 
-    /// What is inside the frame. Whether something did not fit.
+    /// What is inside the frame. What the key that reads on leads to, where something did not fit.
     fn body(
         &self,
         asked: &Questions,
         mut inside: Rect,
         buffer: &mut Buffer,
-        theme: &Theme,
+        sight: &Sight<'_>,
         seen: &mut Seen,
-    ) -> bool {
+    ) -> Option<&'static str> {
+        let theme = sight.theme;
         let mut footers = self.footers(asked, theme);
         footers.truncate(usize::from(inside.height / 4));
         inside.height -= footers.len() as u16;
@@ -100,9 +104,9 @@ impl QuestionCard {
             let over = lines.len().saturating_sub(usize::from(inside.height));
             (seen.rows, seen.read) = (usize::from(inside.height), self.read.min(over));
             draw(&lines, seen.read, inside, buffer, theme);
-            return over > 0;
+            return (over > 0).then_some(READ_ON);
         };
-        self.question(question, page, inside, buffer, theme, seen)
+        self.question(question, page, inside, buffer, sight, seen)
     }
 
     /// A question: its text above, its rows below, the preview of the open row beside or below those.
@@ -112,9 +116,10 @@ impl QuestionCard {
         page: &Draft,
         inside: Rect,
         buffer: &mut Buffer,
-        theme: &Theme,
+        sight: &Sight<'_>,
         seen: &mut Seen,
-    ) -> bool {
+    ) -> Option<&'static str> {
+        let theme = sight.theme;
         let cells = usize::from(inside.width);
         let height = usize::from(inside.height);
         let text = revealed(&question.text, theme.strong, cells, theme);
@@ -167,6 +172,14 @@ impl QuestionCard {
         let read = self.read.min(all);
         let (of_text, of_row) = (read.min(text_over), read.saturating_sub(text_over).min(row_over));
         draw(&text, of_text, head, buffer, theme);
+        let down = sight.keys.hint(Scope::Question, Action::ReadDown);
+        if of_text < text_over && text_rows > 1 && !down.is_empty() {
+            // The count of what is left takes a row itself.
+            let row = Rect { y: head.bottom() - 1, height: 1, ..head };
+            let words = format!("… {} more lines · {down}", text_over - of_text + 1);
+            let line = Text::styled(format!("{words:<cells$}"), theme.warning);
+            buffer.set_line(row.x, row.y, &line, row.width);
+        }
         let of_row = if turned { 0 } else { of_row };
         let from = open.end.saturating_sub(list_rows).min(open.start) + of_row;
         for (at, row) in (from..).zip(list.rows()) {
@@ -178,8 +191,14 @@ impl QuestionCard {
         if let Some((area, lines)) = &page_of {
             draw(lines, read.saturating_sub(text_over + row_over + turn), *area, buffer, theme);
         }
+        if turn > 0 && !turned && lines.len() < list_rows {
+            let words =
+                if down.is_empty() { PREVIEW_HEAD.to_owned() } else { format!("{PREVIEW_HEAD} ↓ {down}") };
+            head_of(&words, Rect { y: list.bottom() - 1, height: 1, ..list }, buffer, theme);
+        }
         (seen.rows, seen.read, seen.text) = (list_rows, read, text_over);
-        all > 0
+        let previews = turn > 0 && !turned && read >= text_over + row_over;
+        (all > 0).then_some(if previews { PREVIEW_HEAD } else { READ_ON })
     }
 
     /// What is said below the rows: the note, and what limits cut off.
@@ -316,11 +335,16 @@ fn below(area: Rect, wanted: usize, buffer: &mut Buffer, theme: &Theme) -> (Rect
         return (list, None);
     }
     let [rule, preview] = split(rest, 1);
-    let words = format!("── {PREVIEW_HEAD} {}", "─".repeat(usize::from(rule.width)));
+    head_of(PREVIEW_HEAD, rule, buffer, theme);
+    (list, Some(preview))
+}
+
+/// The line above a preview, or that leads to it.
+fn head_of(head: &str, rule: Rect, buffer: &mut Buffer, theme: &Theme) {
+    let words = format!("── {head} {}", "─".repeat(usize::from(rule.width)));
     let cells = usize::from(rule.width);
     buffer.set_stringn(rule.x, rule.y, words, cells, theme.border_dim);
-    buffer.set_stringn(rule.x + 3, rule.y, PREVIEW_HEAD, cells.saturating_sub(3), theme.dim);
-    (list, Some(preview))
+    buffer.set_stringn(rule.x + 3, rule.y, head, cells.saturating_sub(3), theme.dim);
 }
 
 /// The line between the rows and a preview beside them.

@@ -124,11 +124,14 @@ impl List<'_> {
         let says_so = |text: &str| text.to_lowercase().contains(BEST);
         // Many models say it themselves.
         if best && !says_so(&choice.label) && !says_so(width::cut(&choice.description, 400)) {
-            let aside = self.column.is_some() && !means.is_empty();
+            // At the end of what it means where that takes one line; else it would read as part of it.
+            let room = self.column.map_or(0, |column| self.beside(lead, column));
+            let cells: usize = means.iter().map(|piece| width::width(&piece.text)).sum();
+            let aside = !means.is_empty() && cells + 2 + BEST.len() <= room;
             let pieces = if aside { &mut means } else { &mut label };
             pieces.push(Piece::new(format!("  {BEST}"), accent));
         }
-        let indent = width::width(&lead.rest.first().map(|piece| piece.text.clone()).unwrap_or_default());
+        let indent = indent(lead);
         let Some(column) = self.column.filter(|_| !means.is_empty()) else {
             let mut lines = wrap::wrap(&label, lead).lines;
             if !means.is_empty() {
@@ -139,7 +142,7 @@ impl List<'_> {
         };
         let left = Shape { width: (indent + column).min(self.cells), ..lead.clone() };
         let left = wrap::wrap(&label, &left).lines;
-        let right = Shape::of_width(self.cells.saturating_sub(indent + column + 3));
+        let right = Shape::of_width(self.beside(lead, column));
         let right = wrap::wrap(&means, &right).lines;
         let blank = || Line::from(Span::styled(" ".repeat(indent), style));
         let beside = |at: usize| {
@@ -156,6 +159,11 @@ impl List<'_> {
 }
 
 impl List<'_> {
+    /// The cells beside the labels.
+    fn beside(&self, lead: &Shape, column: usize) -> usize {
+        self.cells.saturating_sub(indent(lead) + column + 3)
+    }
+
     /// What is noted to a row: all of it where the row is open, else its beginning.
     fn note(&self, row: usize) -> Vec<Line<'static>> {
         let theme = self.theme;
@@ -180,6 +188,11 @@ impl List<'_> {
     fn shown<'t>(&self, text: &'t str, open: bool) -> &'t str {
         if open { text } else { width::cut(text, self.cells * (CLOSED + 1)) }
     }
+}
+
+/// The cells of what stands before a row.
+fn indent(lead: &Shape) -> usize {
+    lead.rest.iter().map(|piece| width::width(&piece.text)).sum()
 }
 
 /// The same line, saying that more follows it.

@@ -102,7 +102,7 @@ fn the_card_shows_question_options_and_keys() {
 │   3   the real clock                                     │
 │       widen the window to 200 ms                         │
 │   4   in my own words…                                   │
-╰─ 1-4 pick · n note · enter take · esc later · x decline ─╯
+╰─ 1-4 pick · tab next question · enter take · esc later ──╯
 "#);
     press(&mut card, &asked, "2>");
     insta::assert_snapshot!(draw(&mut card, &asked, (40, 13)), @r#"
@@ -118,7 +118,7 @@ fn the_card_shows_question_options_and_keys() {
 │                                      │
 │                                      │
 │                                      │
-╰─ enter send ─────────────────────────╯
+╰─ enter send · 1-2 change ────────────╯
 "#);
 }
 

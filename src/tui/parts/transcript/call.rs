@@ -160,7 +160,7 @@ pub fn line(
     let took = match verdict(outcome, no) {
         Some(words) => {
             let words = clean::one_line(&words);
-            let most = (room / 2).max(room.saturating_sub(width::width(&summary)));
+            let most = (room / 2).max((room + 2).saturating_sub(width::width(&summary)));
             let dot = if took.is_empty() { "" } else { " · " };
             format!("{}{dot}{took}", width::fit(&words, most))
         }

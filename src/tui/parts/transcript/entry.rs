@@ -79,7 +79,7 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
             let why = why.trim_end_matches('.');
             let kept = match something_came(ground, index) {
                 true => "What came so far is kept; send a message to go on from here.",
-                false => "Nothing came of it; what you said is kept.",
+                false => "No reply came; your message is kept.",
             };
             plain(&format!("{why}. {kept}"), ground.theme.danger, ground.width, "✗ ")
         }

@@ -200,17 +200,19 @@ fn offer(ground: &Ground<'_>) -> Page {
         return Page::default();
     }
     let mut page = Page { lines: vec![Line::default()], ..Page::default() };
-    // After a failure the way to another service, or to a key, is as near.
-    let other = ground.keys.hint(Scope::Anywhere, Action::Connect);
+    // After a failure the way to another model or service, or to a key, is as near.
+    let hint = |action| ground.keys.hint(Scope::Anywhere, action);
+    let others =
+        [(hint(Action::Models), "another model"), (hint(Action::Connect), "another service, or a key")];
     let failed = |ending: &Ending| matches!(ending, Ending::Failed(_));
     let endings = ground.agent.session.entries().iter().rev().find_map(|entry| match entry {
         Entry::Ended { ending } => Some(ending),
         _ => None,
     });
-    let other = match endings.is_some_and(failed) && !other.is_empty() {
-        true => format!(" · {other} another service, or a key"),
-        false => String::new(),
-    };
+    let mut other = String::new();
+    for (key, words) in others.iter().filter(|(key, _)| endings.is_some_and(failed) && !key.is_empty()) {
+        other.push_str(&format!(" · {key} {words}"));
+    }
     page.append(entry::plain(&format!("{key} asks again{other}"), ground.theme.dim, ground.width, "  ↻ "));
     page
 }

@@ -4,6 +4,7 @@ use super::{Row, Seen, Waits};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::{Frame, READABLE, Sight, beyond};
 use crate::tui::parts::gist::{Gist, gist};
+use crate::tui::parts::hints::{self, hint};
 use crate::tui::parts::line::Line;
 use crate::tui::text::{Piece, reveal, width, wrap};
 use crate::tui::theme::Theme;
@@ -155,6 +156,8 @@ fn told(row: &Row, cells: usize, rows: usize, theme: &Theme) -> Vec<Text<'static
         pieces.extend(reveal::pieces(value, theme.text, theme.mark));
     }
     let mut lines = wrap::wrap(&pieces, &wrap::Shape::of_width(cells)).lines;
+    // There are few rows, and its card has all of it.
+    lines.retain(|line| line.width() > 0);
     let left = lines.len().saturating_sub(rows);
     if left > 0 {
         lines.truncate(rows);
@@ -197,19 +200,14 @@ impl Waits {
             1 => "no to the ticked one".to_owned(),
             count => format!("no to {count}"),
         };
-        let (open, tick, all) = (key(Action::Accept), key(Action::Tick), key(Action::TickAll));
-        let (refuse, back) = (key(Action::Refuse), key(Action::Close));
-        let because = key(Action::RefuseBecause);
-        let long = format!("{refuse} {no} · {because} no, because…");
-        let short = format!("{refuse} {no} · {because} because");
-        vec![
-            format!("↑↓ move · {open} its card · {tick} tick · {all} all · {long} · {back} back"),
-            format!("{open} its card · {tick} tick · {all} all · {long} · {back} back"),
-            format!("{open} its card · {tick} tick · {all} all · {short} · {back} back"),
-            format!("{open} card · {tick} tick · {short} · {back} back"),
-            format!("{open} card · {short} · {back} back"),
-            format!("{open} card · {refuse} {no} · {back} back"),
-            format!("{open} card · {back} back"),
-        ]
+        hints::rows([
+            hint(7, "↑↓", &["move"]),
+            hint(0, &key(Action::Accept), &["its card", "card"]),
+            hint(4, &key(Action::Tick), &["tick"]),
+            hint(5, &key(Action::TickAll), &["all"]),
+            hint(1, &key(Action::Refuse), &[&no, if ticked == 0 { "no" } else { &no }]),
+            hint(3, &key(Action::RefuseBecause), &["no, because…", "because"]),
+            hint(2, &key(Action::Close), &["back"]),
+        ])
     }
 }

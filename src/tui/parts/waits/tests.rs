@@ -73,7 +73,7 @@ fn the_list_shows_tool_summary_and_reach_of_each() {
 │ rm -rf target                                            │
 │                                                          │
 │                                                          │
-╰─ enter card · n no to the ticked one · esc back ─────────╯
+╰─ enter its card · n no to the ticked one · esc back ─────╯
 "#);
     insta::assert_snapshot!(list(100, 11, &mut waits, &rows), @r#"
 ╭─ what waits ───────────────────────────────────────────────────────────────── 1 ticked · 2 of 5 ─╮
@@ -86,7 +86,7 @@ fn the_list_shows_tool_summary_and_reach_of_each() {
 │ rm -rf target                                                                                    │
 │                                                                                                  │
 │                                                                                                  │
-╰─ enter its card · space tick · t all · n no to the ticked one · m no, because… · esc back ───────╯
+╰─ ↑↓ move · enter its card · space tick · t all · n no to the ticked one · m because · esc back ──╯
 "#);
 }
 

@@ -5,7 +5,7 @@ mod read;
 
 pub use read::colours;
 
-use super::wrap::{Shape, wrap};
+use super::wrap::{ON, Shape, going_on};
 use super::{Page, Piece, clean, width};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
@@ -84,10 +84,11 @@ pub fn block(code: &str, colours: Option<&Colours>, width: usize, theme: &Theme)
     let mut page = Page::default();
     let margin = vec![Piece::new(" ", theme.code_block)];
     let shape = Shape { width, first: margin.clone(), rest: margin, verbatim: true };
+    let on = Piece::new(ON, theme.code_block.patch(theme.dim));
     let code = code.strip_suffix('\n').unwrap_or(code);
     for (at, line) in code.split('\n').enumerate() {
         let roles = colours.and_then(|colours| colours.lines.get(at)).map_or(&[][..], Vec::as_slice);
-        page.append(wrap(&pieces(line, roles, theme.code_block, theme), &shape));
+        page.append(going_on(&pieces(line, roles, theme.code_block, theme), &shape, &on));
     }
     for line in &mut page.lines {
         let cells: usize = line.spans.iter().map(|span| width::width(&span.content)).sum();

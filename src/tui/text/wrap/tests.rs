@@ -103,3 +103,39 @@ proptest! {
         }
     }
 }
+
+/// A command in so many cells, each line as it is drawn.
+fn goes_on(command: &str, width: usize) -> Vec<String> {
+    let first = vec![Piece::new("$ ", Style::new())];
+    let rest = vec![Piece::new("  ", Style::new())];
+    let shape = Shape { width, first, rest, verbatim: true };
+    let page = going_on(&[Piece::new(command, Style::new())], &shape, &Piece::new(ON, Style::new()));
+    let words = |line: &Line<'_>| line.spans.iter().map(|span| span.content.as_ref()).collect();
+    page.lines.iter().map(words).collect()
+}
+
+#[test]
+fn a_command_breaks_behind_blanks_and_before_what_joins_and_says_that_it_goes_on() {
+    assert_eq!(goes_on("echo one && echo two", 14), ["$ echo one && ", "↪ echo two"]);
+    assert_eq!(goes_on("echo one && echo two", 13), ["$ echo one ", "↪ && echo two"]);
+    assert_eq!(goes_on("make;rm old.txt", 9), ["$ make", "↪ ;rm ", "↪ old.txt"]);
+    assert_eq!(goes_on("make 2>&1|tee log", 10), ["$ make ", "↪ 2>&1", "↪ |tee log"]);
+    assert_eq!(goes_on("a\nbb cc\n  dd", 6), ["$ a", "  bb ", "↪ cc", "    dd"]);
+}
+
+#[test]
+fn a_word_longer_than_a_line_breaks_where_it_must_and_nothing_is_lost() {
+    assert_eq!(goes_on("curl abcdefghij", 8), ["$ curl ", "↪ abcdef", "↪ ghij"]);
+    for command in
+        ["a && b || c; d | e & f", "漢字漢字 &&& 漢字", "    x  y  ", "", "&&&&&&&&", "a b  c   d    e"]
+    {
+        for width in 1..30 {
+            let lines = goes_on(command, width);
+            assert!(lines.iter().all(|line| width::width(line) <= width), "{width}: {lines:?}");
+            if width > 3 {
+                let all: String = lines.iter().map(|line| line.chars().skip(2).collect::<String>()).collect();
+                assert_eq!(all, command, "{width}: {lines:?}");
+            }
+        }
+    }
+}

@@ -115,7 +115,7 @@ fn a_preview_stands_beside_the_rows_or_below_them() {
 │                                                      │
 │                                                      │
 │                                                      │
-╰─ 1-4 pick · enter send · esc later ──────────────────╯
+╰─ 1-4 pick · enter send · esc later · x decline ──────╯
 "#);
     press(&mut card, &asked, "v]]]]]");
     insta::assert_snapshot!(draw(&mut card, &asked, (100, 12)), @r#"
@@ -232,7 +232,7 @@ fn every_option_is_readable_at_60_by_15_and_the_preview_behind_them() {
 │   4   none                                               │
 │       count the attempts, and look at no clock at all    │
 │   5   in my own words…                                   │
-╰─ 1-5 pick · shift-down read on · enter send · esc later ─╯
+╰─ 1-5 pick · shift-down preview · enter send · esc later ─╯
 "#);
     for (at, option) in one.options.iter().enumerate() {
         let shown = draw(&mut card, &asked, size);
@@ -263,5 +263,66 @@ fn recommended_is_said_once_an_option() {
             let shown = draw(&mut QuestionCard::new("1".into(), &asked), &asked, size).to_lowercase();
             assert_eq!(shown.matches("recommended").count(), 1, "{shown}");
         }
+    }
+}
+
+#[test]
+fn a_question_that_is_cut_says_how_much_is_left_and_by_which_key() {
+    let mut one = question("licence", false);
+    one.text = "Which licence should the new crate carry? ".repeat(6) + "It ends here.";
+    let asked = asked(vec![one]);
+    let mut card = QuestionCard::new("1".into(), &asked);
+    let shown = draw(&mut card, &asked, (60, 11));
+    assert!(shown.contains("more lines · shift-down"), "{shown}");
+    for _ in 0..9 {
+        card.key(
+            &KeyEvent::new(KeyCode::Down, KeyModifiers::SHIFT),
+            &Keymap::default(),
+            &asked,
+            Listening::Yes,
+        );
+        draw(&mut card, &asked, (60, 11));
+    }
+    let shown = draw(&mut card, &asked, (60, 11));
+    assert!(shown.contains("It ends here.") && !shown.contains("more lines"), "{shown}");
+}
+
+#[test]
+fn a_preview_out_of_sight_says_so_and_by_which_key() {
+    let mut one = question("layout", false);
+    one.options[0].preview = "line\n\n".repeat(20);
+    let asked = asked(vec![one]);
+    for size in [(60, 10), (60, 12)] {
+        let mut card = QuestionCard::new("1".into(), &asked);
+        let shown = draw(&mut card, &asked, size);
+        assert!(shown.contains("shift-down preview"), "{shown}");
+        assert_eq!(shown.contains("── preview ↓ shift-down ──"), size.1 == 12, "{shown}");
+        card.key(
+            &KeyEvent::new(KeyCode::Down, KeyModifiers::SHIFT),
+            &Keymap::default(),
+            &asked,
+            Listening::Yes,
+        );
+        let shown = draw(&mut card, &asked, size);
+        assert!(shown.contains("── preview ──") && shown.contains("│ line "), "{shown}");
+    }
+}
+
+#[test]
+fn what_is_recommended_never_reads_as_part_of_a_description() {
+    let asked = asked(vec![question("clock", false)]);
+    for width in 40..130 {
+        let mut card = QuestionCard::new("1".into(), &asked);
+        let shown = draw(&mut card, &asked, (width, 20));
+        let row = shown.lines().find(|row| row.contains("recommended")).unwrap_or_default();
+        let label = row.contains("pause  recommended") || row.contains("all  recommended");
+        // In a narrow column it stands below its label, and never below the description.
+        let from = |words: &str| {
+            let mut at = shown.lines().filter_map(|row| row.find(words).map(|at| row[..at].chars().count()));
+            at.next()
+        };
+        let below =
+            row.trim_matches(['│', ' ']).starts_with("recommended") && from("recommended") == from("tokio");
+        assert!(label || below, "{width}: {shown}");
     }
 }

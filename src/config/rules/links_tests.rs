@@ -1,0 +1,73 @@
+//! Rules by the other names of what they are about: they follow the links, and are told as they were written.
+
+use super::*;
+use crate::chat::{Access, Basis, Preview};
+use crate::policy::{Says, Subject};
+use std::fs;
+use std::os::unix::fs::symlink;
+
+const TODAY: &str = "2026-11-22";
+
+fn book(place: &Path) -> Book {
+    let at = |name: &str| place.canonicalize().unwrap().join(name);
+    fs::create_dir_all(at("app")).unwrap();
+    let tools = vec!["read_file".to_owned()];
+    Book { file: at("rules.toml"), trusted: at("trusted.toml"), folder: at("app"), tools, home: None }
+}
+
+#[test]
+fn r12_what_is_denied_through_a_link_is_denied_where_that_leads_now() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().canonicalize().unwrap().join("app");
+    let book = book(place.path());
+    for release in ["releases/3", "releases/4"] {
+        fs::create_dir_all(folder.join(release)).unwrap();
+    }
+    let rule = |rest: &str| format!("[[rule]]\nsays = \"deny\"\n{rest}\n");
+    let there = place.path().canonicalize().unwrap().join("link");
+    let text = format!(
+        "{}{}",
+        rule("path = \"current/**\""),
+        rule(&format!("path = \"x\"\nproject = {:?}", there.to_str().unwrap()))
+    );
+    fs::write(&book.file, &text).unwrap();
+    let denies = |loaded: &Loaded, path: &str| {
+        let access = Access::Read(vec![path.into()]);
+        let (preview, basis) = (Preview::Text(String::new()), Basis::default());
+        let of = Subject::new("read_file", &access, &preview, false, &basis);
+        loaded.rules.first(Says::Deny, &of).is_some()
+    };
+    // Before there is a link at all, behind the first one, and behind another one.
+    let mut loaded = book.load(TODAY);
+    for release in ["releases/3", "releases/4"] {
+        assert!(!denies(&loaded, &format!("{release}/secret")));
+        assert!(book.leads_alike(&loaded));
+        let _ = fs::remove_file(folder.join("current"));
+        symlink(release, folder.join("current")).unwrap();
+        assert!(!book.leads_alike(&loaded), "{release}");
+        loaded = book.load(TODAY);
+        assert!(denies(&loaded, &format!("{release}/secret")) && denies(&loaded, "current/secret"));
+        assert!(book.leads_alike(&loaded));
+    }
+    assert!(!denies(&loaded, "x"));
+    symlink(&folder, &there).unwrap();
+    assert!(!book.leads_alike(&loaded), "a project by a link that leads here now");
+    loaded = book.load(TODAY);
+    assert!(denies(&loaded, "x") && book.leads_alike(&loaded));
+}
+
+#[test]
+fn only_rules_that_were_written_are_listed() {
+    let place = tempfile::tempdir().unwrap();
+    let above = place.path().to_str().unwrap().to_owned();
+    let book = book(place.path());
+    fs::write(&book.file, format!("[[rule]]\nsays = \"deny\"\npath = \"{above}/**\"\n")).unwrap();
+    let loaded = book.load(TODAY);
+    assert_eq!(loaded.rules.list.len(), 1);
+    assert!(!loaded.rules.also.is_empty());
+    let access = Access::Read(vec!["src/main.rs".into()]);
+    let (preview, basis) = (Preview::Text(String::new()), Basis::default());
+    let of = Subject::new("read_file", &access, &preview, false, &basis);
+    let found = loaded.rules.first(Says::Deny, &of).map(Rule::words);
+    assert_eq!(found, Some(format!("deny of {above}/**")), "it is told as it was written");
+}

@@ -1,0 +1,119 @@
+//! The project's own folder in a rehearsal, and what a write leaves that fails: neither is told where nothing changed.
+
+use super::*;
+use crate::project::altered;
+use crate::project::disk::Disk;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+struct Play {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    play: Rehearsal,
+}
+
+impl Play {
+    /// Over a project whose folder has this mode.
+    fn new(mode: u32) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("project");
+        fs::create_dir(&root).unwrap();
+        set(&root, mode);
+        let play = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), folder.path().join("data/session"));
+        Self { _folder: folder, root, play }
+    }
+
+    fn again(&self) -> Rehearsal {
+        Rehearsal::new(self.play.real.clone(), self.play.layer.clone())
+    }
+
+    fn write(&self, path: &str, text: &str) -> Result<(), Error> {
+        let at = self.play.locate(path).unwrap();
+        let before = self.play.read(&at).ok();
+        self.play.write(&at, before.as_deref(), text.as_bytes())
+    }
+}
+
+fn set(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn mode(path: &Path) -> u32 {
+    path.metadata().unwrap().mode() & 0o7777
+}
+
+/// Every change: its path and what is said of it.
+fn told(play: &Rehearsal) -> Vec<(String, String)> {
+    let all = altered::all(play).unwrap();
+    all.iter().map(|one| (one.path.display().to_string(), one.notes.join("; "))).collect()
+}
+
+#[test]
+fn r30_the_mode_of_the_projects_own_folder_is_told_and_applied_like_any_other() {
+    let place = Play::new(0o770);
+    place.write("a", "a").unwrap();
+    assert_eq!(mode(&place.play.upper), 0o770, "a command finds it as it is");
+    assert_eq!(told(&place.play), [("a".to_owned(), String::new())]);
+    let before = place.play.state();
+    set(&place.play.upper, 0o711);
+    assert_ne!(place.play.state(), before);
+    let changed = (".".to_owned(), "mode 770 → 711".to_owned());
+    assert_eq!(told(&place.again())[0], changed);
+    assert_eq!(told(&place.again()).len(), 2);
+    // Set by the person meanwhile it is a conflict.
+    set(&place.root, 0o750);
+    assert!(place.play.is_conflict(Path::new(ROOT)));
+    set(&place.root, 0o770);
+    let change = place.play.change(Path::new(ROOT)).unwrap().unwrap();
+    place.play.apply(&change).unwrap();
+    assert_eq!(mode(&place.root), 0o711);
+    assert_eq!(told(&place.play), [("a".to_owned(), String::new())]);
+    assert_eq!(place.play.place(Path::new(ROOT)).unwrap().real, place.root);
+}
+
+#[test]
+fn what_a_person_makes_of_the_projects_own_folder_is_no_change_of_the_rehearsal() {
+    let place = Play::new(0o755);
+    place.play.begin().unwrap();
+    place.play.begin().unwrap();
+    assert_eq!(place.play.touched().unwrap(), [Path::new(ROOT)]);
+    set(&place.root, 0o700);
+    place.play.note_origins().unwrap();
+    assert_eq!(told(&place.again()), []);
+    // A layer of an older version has a folder of any mode.
+    let older = Play::new(0o700);
+    fs::create_dir_all(&older.play.upper).unwrap();
+    set(&older.play.upper, 0o755);
+    older.write("a", "a").unwrap();
+    older.play.note_origins().unwrap();
+    assert_eq!(told(&older.again()), [("a".to_owned(), String::new())]);
+}
+
+#[test]
+fn a_write_that_failed_makes_no_later_one_a_conflict() {
+    let place = Play::new(0o755);
+    for path in ["by a tool", "by a command", "again"] {
+        fs::write(place.root.join(path), "one").unwrap();
+        place.write("other", path).unwrap();
+        // Nothing can be made beside the layer.
+        fs::write(place.play.layer.join("unfinished"), "").unwrap();
+        assert!(place.write(path, "two").is_err());
+        fs::remove_file(place.play.layer.join("unfinished")).unwrap();
+        // The person goes on for real.
+        fs::write(place.root.join(path), "mine").unwrap();
+    }
+    place.write("by a tool", "mine and two").unwrap();
+    fs::write(place.play.upper.join("by a command"), "mine and two").unwrap();
+    place.play.note_origins().unwrap();
+    // After a restart too, where the note is there that was made in vain.
+    let again = place.again();
+    let at = again.locate("again").unwrap();
+    again.write(&at, Some(b"mine"), b"mine and two").unwrap();
+    for path in ["by a tool", "by a command", "again"] {
+        assert!(!again.is_conflict(Path::new(path)) && !place.again().is_conflict(Path::new(path)), "{path}");
+    }
+    // What was noted of a change that was made stays.
+    fs::write(place.root.join("again"), "other").unwrap();
+    again.write(&at, Some(b"mine and two"), b"three").unwrap();
+    assert!(again.is_conflict(Path::new("again")) && place.again().is_conflict(Path::new("again")));
+}

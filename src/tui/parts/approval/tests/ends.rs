@@ -1,0 +1,87 @@
+//! What is said first on a card that is longer than the screen.
+
+use super::*;
+use crate::chat::Edit;
+use crate::tui::tests::text as picture;
+
+/// The card at how wide a yes is kept, one step further than this session.
+fn choosing(widths: Vec<Width>) -> Approval {
+    let keys = Keymap::default();
+    let mut card = Approval::new("1".into());
+    let mut choosing = Choosing::open(widths, Path::new("/home/ada/src/app"), &keys, ms(0)).unwrap();
+    choosing.act(Action::Down, &keys, true, ms(5000));
+    card.choose(choosing);
+    card
+}
+
+fn widths() -> Vec<Width> {
+    let scope =
+        Wide::Command { command: "sh check.sh".into(), folder: "/home/ada/src/app".into(), network: false };
+    let script = crate::chat::Script { path: "check.sh".into(), sha256: None };
+    vec![Width {
+        grant: Grant::new("bash_exec", scope).bound_to(vec![script]),
+        lasts: true,
+        covered: Vec::new(),
+    }]
+}
+
+#[test]
+fn what_a_kept_yes_means_stands_before_its_rule_and_enter_is_offered_with_the_end() {
+    let plan = plan("sh check.sh");
+    for size in [(80, 16), (60, 12)] {
+        let mut card = choosing(widths());
+        let shown = picture(&draw(&mut card, &plan, size, Listening::Yes, 6000));
+        let at = |words: &str| shown.find(words);
+        assert!(at("90 days") < at("[[rule]]") || at("[[rule]]").is_none(), "{shown}");
+        assert!(at("90 days").is_some() && at("would have covered").is_some(), "{shown}");
+        assert!(shown.contains("end shows the end, then enter"), "{shown}");
+        assert!(!shown.contains("╰─ enter"), "{shown}");
+        card.key(
+            &KeyEvent::new(KeyCode::End, KeyModifiers::NONE),
+            &Keymap::default(),
+            &plan,
+            Listening::Yes,
+            ms(7000),
+        );
+        let shown = picture(&draw(&mut card, &plan, size, Listening::Yes, 8000));
+        assert!(shown.contains("╰─ enter yes, and keep this") || shown.contains("╰─ enter keep"), "{shown}");
+    }
+}
+
+#[test]
+fn why_a_long_card_is_to_be_read_with_care_stands_at_its_beginning() {
+    let long = vec!["echo one of many"; 40].join("\n");
+    let mut plan = plan(&long);
+    plan.destroys = Some("deletes old.txt".into());
+    let row = |plan: &Plan, size| {
+        let mut card = Approval::new("1".into());
+        let shown = picture(&draw(&mut card, plan, size, Listening::Yes, 0));
+        let row = shown.lines().position(|line| line.contains("careful: this"));
+        (row, shown)
+    };
+    let (at, shown) = row(&plan, (60, 12));
+    assert_eq!(at, Some(1), "{shown}");
+    let old: String = (0..60).map(|n| format!("line {n}\n")).collect();
+    let edit = Edit { path: "src/retry.rs".into(), before: Some(old), after: "all of it is new\n".into() };
+    plan.preview = Preview::Edit(edit.diff());
+    plan.destroys = Some("replaces all 60 lines".into());
+    let (at, shown) = row(&plan, (60, 12));
+    assert_eq!(at, Some(2), "{shown}");
+    // On a short one it stands with what else is said of the command.
+    let mut short = super::plan("rm old.txt");
+    short.destroys = Some("deletes old.txt".into());
+    let (at, shown) = row(&short, (60, 12));
+    assert!(at > shown.lines().position(|line| line.contains("in ~/src/app")), "{shown}");
+}
+
+#[test]
+fn no_hint_is_a_letter_without_its_word() {
+    let plan = plan("cargo test");
+    for width in 30..130 {
+        let mut card = Approval::new("1".into());
+        let shown = picture(&draw(&mut card, &plan, (width, 10), Listening::Yes, 0));
+        let hints = shown.lines().next_back().unwrap_or_default();
+        let hints = hints.trim_matches(['╰', '╯', '─', ' ']);
+        assert!(hints.split(" · ").all(|hint| hint.contains(' ')), "{width}: {shown}");
+    }
+}

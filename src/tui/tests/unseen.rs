@@ -1,0 +1,58 @@
+//! Calls that wait and that no tool has looked at: what is said of them before.
+
+use super::*;
+
+/// Calls whose turn has not come, of which no tool has looked at any.
+fn unseen(calls: &[(&str, &str)]) -> Screen {
+    let mut screen = Screen::new();
+    screen.says("go");
+    for (n, (name, arguments)) in calls.iter().enumerate() {
+        let call = ToolCall {
+            id: format!("c{n}").as_str().into(),
+            name: (*name).into(),
+            arguments: (*arguments).into(),
+        };
+        screen.chunk(Chunk::Call(call));
+    }
+    screen.chunk(Chunk::Done(Finish::Stop));
+    screen.planned("c0", command("echo 0"));
+    screen.waits(600);
+    screen
+}
+
+#[test]
+fn a_call_that_waits_says_its_path_and_its_content_and_never_its_json() {
+    let write = r##"{"path": "docs/part-2.md", "content": "# Part 2\n\ntext"}"##;
+    let long = format!(r#"{{"path": "docs/long.md", "content": "{}"}}"#, "many words ".repeat(9000));
+    let edit = r#"{"path": "src/main.rs", "old_text": "hi", "new_text": "ho"}"#;
+    let calls = [
+        ("bash_exec", r#"{"command": "echo 0"}"#),
+        ("write_file", write),
+        ("write_file", &*long),
+        ("edit_file", edit),
+        ("far_tool", r#"{"depth": 3, "mode": "fast"}"#),
+    ];
+    let mut screen = unseen(&calls);
+    let closed = screen.shows();
+    let rows = [
+        "waits its turn: docs/part-2.md",
+        "waits its turn: docs/long.md",
+        "waits its turn: src/main.rs",
+        "waits its turn: depth 3 · mode fast",
+    ];
+    assert!(rows.iter().all(|row| closed.contains(row)) && !closed.contains('{'), "{closed}");
+    screen.presses("l");
+    screen.presses("down");
+    let shows = screen.shows();
+    assert!(shows.contains("│ content # Part 2 ") && shows.contains("│ text "), "{shows}");
+    assert!(!shows.contains('{'), "{shows}");
+    screen.presses("down");
+    screen.presses("down");
+    let shows = screen.shows();
+    assert!(shows.contains("│ old_text hi ") && shows.contains("│ new_text ho "), "{shows}");
+    screen.waits(600);
+    screen.presses("esc");
+    screen.waits(600);
+    let again = screen.shows();
+    assert!(rows.iter().all(|row| again.contains(row)) && !again.contains('{'), "{again}");
+}
