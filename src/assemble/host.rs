@@ -106,8 +106,20 @@ impl Around {
 
     /// Never waits: the screen is the one that asks, and may be behind.
     pub(super) fn tell(&self, reply: Reply) {
+        self.tell_in_turn(vec![reply]);
+    }
+
+    /// The same of several, in this order: what is told apart may come in any.
+    fn tell_in_turn(&self, all: Vec<Reply>) {
         let replies = self.replies.clone();
-        tokio::spawn(async move { replies.send(reply).await });
+        tokio::spawn(async move {
+            for reply in all {
+                if replies.send(reply).await.is_err() {
+                    // The screen is gone.
+                    return;
+                }
+            }
+        });
     }
 
     /// Takes a session in hand and gives it to the screen.
@@ -143,13 +155,12 @@ impl Around {
                     history: self.history(),
                     place: facts::place(&self.wiring.folder),
                 };
-                self.tell(Reply::Opened(Box::new(opened)));
-                if let Some(words) = words.flatten() {
-                    self.tell(Reply::Done(words));
-                }
-                for notice in notices.into_iter().chain(trouble) {
-                    self.tell(Reply::Notice(notice));
-                }
+                // What is said of the session comes behind it, as it takes the place of what was said of the one before.
+                let said = notices.into_iter().chain(trouble).map(Reply::Notice);
+                let opened = [Reply::Opened(Box::new(opened))];
+                self.tell_in_turn(
+                    opened.into_iter().chain(words.flatten().map(Reply::Done)).chain(said).collect(),
+                );
             }
         }
     }
