@@ -2,7 +2,7 @@
 
 use super::audit::{Record, records};
 use super::tool::bad_end;
-use super::{CommandLine, Diff, Entry, Outcome, Preview, Staged};
+use super::{CommandLine, Diff, Entry, Outcome, PATHS_KEPT, Preview, Staged};
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -140,10 +140,13 @@ impl Staging {
         Self { altered, steps }
     }
 
-    /// Takes in what a copy of the session did for real: a command that was run there is done.
+    /// Takes in what a copy of the session did for real: a command that was run there is done. What was run before it was
+    /// made stands in it too, and says nothing.
     pub fn done_in(&mut self, copy: &[Entry]) {
+        let is_made = |entry: &Entry| matches!(entry, Entry::Became { dry_run: false, .. });
+        let since = copy.iter().rposition(is_made).map_or(copy.len(), |at| at + 1);
         let value = |arguments: &str| serde_json::from_str::<Value>(arguments).ok();
-        for record in records(copy) {
+        for record in records(&copy[since..]) {
             let is_command = matches!(record.planned(), Some(Entry::Planned { preview, .. })
                 if matches!(**preview, Preview::Command(_)));
             if !is_command || !matches!(record.outcome(), Some(Outcome::Done(_))) {
@@ -159,10 +162,11 @@ impl Staging {
         }
     }
 
-    /// Whether all that a command changed is applied: it stands in no row of its own any more.
+    /// Whether all that a command changed is applied: neither it nor what is in it stands in a row of its own any more. Of
+    /// more paths than are kept nobody knows.
     pub fn is_applied(&self, step: &Played) -> bool {
-        let open = |path: &String| self.altered.iter().any(|altered| altered.path.to_string_lossy() == *path);
-        !step.changed.is_empty() && !step.changed.iter().any(open)
+        let open = |path: &String| self.altered.iter().any(|altered| altered.path.starts_with(path));
+        (1..PATHS_KEPT).contains(&step.changed.len()) && !step.changed.iter().any(open)
     }
 
     /// Whether nothing came of it.

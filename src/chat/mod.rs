@@ -54,7 +54,7 @@ pub use question::{Answer, Choice, Dropped, Given, Giver, Note, Question, Questi
 pub use script::{Script, Scripts};
 pub use session::{Counted, Session};
 pub use simulated::{How, Simulated};
-pub use staged::{Becomes, Staged, Tally};
+pub use staged::{Becomes, PATHS_KEPT, Staged, Tally};
 pub use tool::{Outcome, ToolCall, ToolSpec};
 pub use usage::Usage;
 pub use walls::{Openings, Walls};

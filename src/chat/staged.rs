@@ -6,13 +6,16 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+/// Paths that are kept of one command; what is beyond them is in the layer like the rest.
+pub const PATHS_KEPT: usize = 64;
+
 /// How the result of a rehearsed call came about. In the log it is a word, `staged`, with the rest of what is known beside it,
 /// `simulated`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub enum Staged {
     /// It was done on the stage, as it would have been done for real. Of a command, the paths of the project that it
-    /// changed there, as they can be written; an older version kept none.
+    /// changed there, as they can be written, [`PATHS_KEPT`] at most; an older version kept none.
     Ran(Vec<String>),
     /// It was not done: something else stands in for its result.
     Simulated(Box<Simulated>),

@@ -167,6 +167,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// Said of the names in a folder: whether a command finds none there either, as it is no folder, or one that is closed to
+    /// this person. Whatever else went wrong, there may be names that a command finds.
+    pub fn is_of_no_folder(&self) -> bool {
+        use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+        match self {
+            Self::Io { source, .. } => matches!(source.kind(), NotFound | NotADirectory | PermissionDenied),
+            other => matches!(other, Self::Missing(_) | Self::NotAFile { .. }),
+        }
+    }
+
     /// The system's error at a path.
     fn io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();

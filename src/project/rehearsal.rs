@@ -197,6 +197,7 @@ impl Reader for Rehearsal {
         }
         let (seen, unseen) = walk::entries(Some(&above), spot.below.then_some(at.real.as_path()));
         if let Some(source) = unseen {
+            let source = std::io::Error::other(format!("not all that it holds can be told: {source}"));
             return Err(Error::io(&at.shown, source));
         }
         let odd = |name: std::ffi::OsString| {

@@ -214,9 +214,7 @@ fn take_place(
     let is_it = |held: &str| unchanged(folder, OsStr::new(held), shown, Some(before)).is_ok();
     let done = match held::exchange(folder, (beside, file), (name, file), &held, &is_it) {
         // No exchange here: the check just made has to do.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-            rustix::fs::renameat(folder, beside, folder, name)
-        }
+        Err(errno) if held::is_not_offered(errno) => rustix::fs::renameat(folder, beside, folder, name),
         done => done,
     };
     done.map_err(|errno| match errno {

@@ -188,7 +188,11 @@ impl Found<'_> {
 
     /// Looks whether anything below may hold secrets. What is a link is not followed, here or there.
     fn below(&self, at: &Located, how: Below<'_>, deep: usize, left: &mut usize) -> Result<(), String> {
-        let Ok(names) = self.files.names(at) else { return Ok(()) };
+        let names = match self.files.names(at) {
+            Ok(names) => names,
+            Err(error) if error.is_of_no_folder() => return Ok(()),
+            Err(error) => return Err(format!("its files cannot all be named: {error}")),
+        };
         let Below { hidden, without, links } = how;
         if !hidden && IGNORE.iter().any(|name| self.brings_in(&at.real.join(name).to_string_lossy())) {
             return Err("an ignore file in it may bring hidden files in".to_owned());
@@ -256,8 +260,11 @@ impl Found<'_> {
                     Ok(Ok(held)) => {
                         next.extend(held.iter().filter(|name| fits(name, part)).map(|name| join(name)))
                     }
-                    // No folder: nothing in it fits.
-                    Ok(Err(_)) => {}
+                    Ok(Err(error)) if error.is_of_no_folder() => {}
+                    Ok(Err(error)) => {
+                        self.sensitive = true;
+                        return self.lost(how, format!("what fits cannot all be named: {error}"));
+                    }
                     Err(why) => {
                         self.sensitive = true;
                         return self.lost(how, why);

@@ -1,7 +1,7 @@
 //! What is told of a dry run, and in which order it is offered for real.
 
 use super::*;
-use crate::chat::Edit;
+use crate::chat::{Edit, SessionId};
 
 fn altered(path: &str, did: Did, folder: bool) -> Altered {
     Altered { path: path.into(), did, folder, diff: None, notes: vec![], conflict: false }
@@ -181,7 +181,15 @@ fn r30_a_command_that_was_run_for_real_is_not_offered_once_more_and_one_that_was
     staging.altered = vec![altered("made", Did::Made, false)];
     assert!(!staging.is_applied(&staging.steps[0]));
     staging.altered.clear();
+    staging.altered = vec![altered("made/deep", Did::Made, false)];
+    assert!(!staging.is_applied(&staging.steps[0]), "nor is a folder in which something is open");
+    staging.altered.clear();
     let mut copy = entries;
+    // What was run for real before the copy was made is not done by that.
+    copy.extend(ran("d", "make", Outcome::Done("exit 0".into()), None));
+    copy.push(Entry::Became { dry_run: false, of: SessionId("01DRY".into()) });
+    staging.done_in(&copy);
+    assert_eq!(staging.offers(false).len(), 3);
     copy.extend(ran("offered_1", "touch made", Outcome::Refused("no".into()), None));
     copy.extend(ran("offered_2", "make", Outcome::Done("exit 0".into()), None));
     staging.done_in(&copy);

@@ -130,8 +130,11 @@ fn reads_its_lines(simple: &Simple) -> bool {
 
 /// Whether a shell takes its lines from what comes in, so that the first word behind its options is no script.
 pub(super) fn takes_input(shell: &Simple) -> bool {
-    let options = shell.arguments().iter().take_while(|word| Some(*word) != shell.script.as_ref());
-    options
+    let arguments = shell.arguments();
+    // The same word may stand before it as what an option takes.
+    let options = arguments.iter().rposition(|word| Some(word) == shell.script.as_ref());
+    arguments[..options.unwrap_or(arguments.len())]
+        .iter()
         .filter_map(Word::known)
         .any(|option| option.starts_with('-') && !option.starts_with("--") && option.contains('s'))
 }

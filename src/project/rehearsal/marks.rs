@@ -2,6 +2,7 @@
 
 use super::Rehearsal;
 use super::layer::{self, Above};
+use crate::chat::PATHS_KEPT;
 use crate::project::Reader;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
@@ -22,9 +23,6 @@ enum Mark {
     /// Anything else: its inode, mode, size, and the times of its bytes and of all else.
     Other(u64, u32, u64, (i64, i64), (i64, i64)),
 }
-
-/// Paths that are told of one command; what is beyond them is in the layer like the rest.
-const MOST: usize = 64;
 
 impl Rehearsal {
     /// How the layer looks now.
@@ -75,7 +73,7 @@ impl Rehearsal {
                 (_, _) => {}
             }
             changed.push(path.clone());
-            if changed.len() == MOST {
+            if changed.len() == PATHS_KEPT {
                 break;
             }
         }
@@ -137,6 +135,6 @@ mod tests {
         };
         assert_eq!(since(&goes), ["new", "src/a"]);
         let many = || (0..200).for_each(|n| fs::write(upper.join(format!("m{n:03}")), "").unwrap());
-        assert_eq!(since(&many).len(), MOST);
+        assert_eq!(since(&many).len(), PATHS_KEPT);
     }
 }

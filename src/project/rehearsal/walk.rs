@@ -187,16 +187,22 @@ fn listed(real: &Path, seen: &mut Entries) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries?,
     };
+    let mut unseen = Ok(());
     for entry in entries {
-        let entry = entry?;
-        let meta = match entry.metadata() {
+        let looked = entry.and_then(|entry| entry.metadata().map(|meta| (entry, meta)));
+        let (entry, meta) = match looked {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            meta => meta?,
+            // The others are seen all the same.
+            Err(error) => {
+                unseen = Err(error);
+                continue;
+            }
+            Ok(looked) => looked,
         };
         let stands = entry.path();
         seen.insert(entry.file_name(), (Entry { stands: stands.clone(), meta }, (None, Some(stands))));
     }
-    Ok(())
+    unseen
 }
 
 impl Rehearsal {

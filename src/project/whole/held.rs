@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use ulid::Ulid;
 
 /// What the name of something new begins with, until it is whole.
-pub const WRITING: &str = ".aye-writing-";
+pub const WRITING: &str = ".aye-new-";
 /// What the name begins with of what is in hand: something new that is whole, or what it took the place of.
 pub const HELD: &str = ".aye-held-";
 /// What is this old, and locked by nobody, was left by a program that is gone. Nobody is at it for nearly so long.
@@ -58,10 +58,15 @@ pub fn exchange(
     })
 }
 
+/// Whether a file system says that it has no such way to rename: each system in a word of its own.
+pub fn is_not_offered(errno: Errno) -> bool {
+    [Errno::INVAL, Errno::NOSYS, Errno::OPNOTSUPP, Errno::NOTSUP].contains(&errno)
+}
+
 /// Gives something its name again, unless another has it by now.
 pub fn put_back(folder: &OwnedFd, held: &str, name: &OsStr) {
     let done = renameat_with(folder, held, folder, name, RenameFlags::NOREPLACE);
-    if matches!(done, Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)) {
+    if done.is_err_and(is_not_offered) {
         let _ = rustix::fs::renameat(folder, held, folder, name);
     }
 }

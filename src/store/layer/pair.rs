@@ -115,7 +115,10 @@ impl Pair {
         let up = |folder: &OwnedFd| rustix::fs::openat(folder, "..", FOLDER, Mode::empty());
         let Some(step) = self.way.pop() else { return Ok(()) };
         let (old, new) = (up(&self.old), up(&self.new));
-        shut(step.opened, &self.old, &step.was);
+        // Where something moved this may be another than the one that was opened.
+        if rustix::fs::fstat(&self.old).is_ok_and(|here| same(&here, &step.was)) {
+            shut(step.opened, &self.old, &step.was);
+        }
         if whole {
             finish(&self.new, &step.was)?;
         }

@@ -7,6 +7,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+mod names;
+
 /// A project with secrets, links and a repository in it.
 fn project() -> (tempfile::TempDir, Disk) {
     let place = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! A card of the program's own, for what cannot be undone: it says what is asked, and takes a yes or a no and nothing else.
 
-use super::frame::{Frame, READABLE, Sight};
+use super::frame::{self, Frame, READABLE, Sight};
 use super::listening::Listening;
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crate::tui::text::wrap;
@@ -167,7 +167,7 @@ impl Sure {
             format!("{yes} {} · {no} {}", self.ways.0, self.ways.1),
             format!("{yes} yes · {no} no"),
         ];
-        let rows = usize::from(height.saturating_sub(2));
+        let rows = usize::from(height.saturating_sub(frame::rows(height)));
         let top = self.top.get().min(lines.len().saturating_sub(rows));
         let below = lines.len().saturating_sub(top + rows);
         let right = if below > 0 { format!("{below} more lines") } else { String::new() };

@@ -110,6 +110,20 @@ fn r34_a_yes_counts_when_all_was_seen() {
 }
 
 #[test]
+fn r34_a_notice_takes_no_row_of_a_card_that_has_few() {
+    for height in 1..12 {
+        let mut screen = drops();
+        screen.state.notice("the disk is full", crate::tui::parts::toast::Kind::Danger);
+        screen.resized(60, height);
+        screen.presses("end");
+        screen.waits(2000);
+        let shows = screen.shows();
+        screen.presses("Y");
+        assert!(!dropped(&screen) || shows.contains("stay."), "{height}: {shows}");
+    }
+}
+
+#[test]
 fn where_nothing_stands_that_is_no_row() {
     let mut screen = Screen::new();
     screen.says("go");

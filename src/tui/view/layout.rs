@@ -115,7 +115,9 @@ pub fn told(state: &State) -> Rect {
         Some(_) => state.size.1 - areas.foot.height,
         None => areas.told.bottom(),
     };
-    let rows = state.toasts.height(areas.told.width).min((bottom / OVER).max(1)).min(bottom);
+    // Where it is very low the list or page needs every row.
+    let most = if bottom < OVER { 0 } else { bottom / OVER };
+    let rows = state.toasts.height(areas.told.width).min(most);
     Rect { y: bottom - rows, height: rows, ..areas.told }
 }
 

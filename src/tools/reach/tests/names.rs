@@ -1,0 +1,23 @@
+//! Names of files that are no text, beside those that are looked for.
+
+use super::*;
+
+/// A disk may hold such a name, where it is not one of macOS.
+#[cfg(target_os = "linux")]
+#[test]
+fn r13_a_name_that_is_no_text_hides_no_secret_beside_it() {
+    use std::os::unix::ffi::OsStrExt;
+    let (place, files) = project();
+    let keys = place.path().join("project/src/keys");
+    fs::create_dir(&keys).unwrap();
+    fs::write(keys.join("server.pem"), "x").unwrap();
+    for odd in [false, true] {
+        if odd {
+            fs::write(keys.join(std::ffi::OsStr::from_bytes(b"caf\xe9.txt")), "x").unwrap();
+        }
+        for command in ["cat src/keys/*", "grep -r x src", "grep x src/keys/*.pem"] {
+            assert_ne!(reach(command, &files).0, Reach::Reads, "{command}, {odd}");
+        }
+    }
+    assert_eq!(reach("cat src/gone/*.rs src/main.rs/*", &files).0, Reach::Reads);
+}
