@@ -3,6 +3,7 @@
 mod cover;
 mod explain;
 pub mod glob;
+mod letters;
 mod mode;
 mod offers;
 pub mod reach;

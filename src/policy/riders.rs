@@ -1,6 +1,8 @@
 //! What may not ride along behind the words of a rule: a word that makes the program run another one or what stands in it,
 //! obey another file, or work elsewhere.
 
+use super::letters;
+
 /// Options that do so whichever the program is. They are compared without their dashes: some programs take one for two.
 #[rustfmt::skip]
 const OPTIONS: &[&str] = &[
@@ -95,12 +97,7 @@ fn is_such_option(program: &str, word: &str) -> bool {
     let least = if name.starts_with("--") { 1 } else { 4 };
     let short = bare.len() >= least && !WHOLE.contains(&bare);
     let named = |option: &str| bare == option || (short && option.starts_with(bare));
-    let lettered = |own: &Own| {
-        let mut cluster =
-            word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default().chars();
-        let first = cluster.find(|letter| own.letters.contains(*letter) || own.taking.contains(*letter));
-        first.is_some_and(|letter| own.letters.contains(letter))
-    };
+    let lettered = |own: &Own| letters::behind(word, own.letters, own.taking).is_some();
     // A number behind it is one of lines or columns.
     let elsewhere =
         word.strip_prefix("-C").is_some_and(|rest| !rest.bytes().all(|byte| byte.is_ascii_digit()));

@@ -1,6 +1,7 @@
 //! Where a program works or writes by one of its options: `-C x`, `-Cx`, `--directory=x`, `cp -rtx`.
 
 use super::refused::CHANGERS;
+use crate::policy::letters;
 
 /// Options behind which stands where a program works or writes. An option may be shortened.
 #[rustfmt::skip]
@@ -49,10 +50,7 @@ pub(super) fn of<'a>(program: &str, word: &'a str) -> Option<&'a str> {
     }
     let own = LETTERS.iter().find(|(programs, ..)| programs.contains(&program));
     let Some((_, places, others)) = own else { return word.strip_prefix("-C") };
-    let at =
-        word.char_indices().skip(1).find(|(_, letter)| places.contains(*letter) || others.contains(*letter));
-    let (at, letter) = at?;
-    places.contains(letter).then(|| &word[at + letter.len_utf8()..])
+    letters::behind(word, places, others)
 }
 
 /// Whether this is an option of `find` that stands before what it looks through.
