@@ -118,16 +118,20 @@ fn black_hole(runtime: &Runtime) -> Wait {
         .holding((listener, waiting))
 }
 
-/// A service that takes the call, and then neither reads nor closes.
+/// A service that takes the call, says its words when something comes, and then neither reads nor closes.
 fn deaf(what: &'static str, scheme: &str, says: &'static str, shows: &'static str) -> Wait {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
-        let mut held = Vec::new();
-        for stream in listener.incoming().flatten() {
-            let mut stream: TcpStream = stream;
-            let _ = std::io::Write::write_all(&mut stream, says.as_bytes());
-            held.push(stream);
+        for mut stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                // An answer to what was not asked yet is none.
+                let _ = stream.peek(&mut [0]);
+                let _ = std::io::Write::write_all(&mut stream, says.as_bytes());
+                loop {
+                    std::thread::park();
+                }
+            });
         }
     });
     Wait::new(what, format!("{scheme}://{address}/v1"), shows)
