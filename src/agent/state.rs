@@ -202,10 +202,15 @@ impl State {
         self.phase == Phase::Idle
     }
 
-    /// Whether something runs that needs nobody: the spinner turns. A sub-agent may work while another one waits.
+    /// Whether something runs that needs nobody: the spinner turns. While one thing waits for a person another may go on: a
+    /// look at a call, a read, a sub-agent.
     pub fn is_busy(&self) -> bool {
-        let below = |pending: &Pending| pending.sub_agent().is_some_and(|it| it.state.is_busy());
-        !self.is_idle() && (self.waiting().is_none() || self.pending().iter().any(below))
+        let goes_on = |pending: &Pending| match &pending.step {
+            Step::Planning | Step::Consulting(_) | Step::Running(_) => true,
+            Step::Delegated(sub_agent) => sub_agent.state.is_busy(),
+            Step::Waiting | Step::ForApproval(..) | Step::ForAnswer(_) | Step::Settled => false,
+        };
+        !self.is_idle() && (self.waiting().is_none() || self.pending().iter().any(goes_on))
     }
 
     /// Whether the last turn went wrong, or was stopped before anything came of it, so that the same can be asked

@@ -3,6 +3,7 @@
 mod again;
 mod ahead;
 mod beneath;
+mod busy;
 mod compacting;
 mod consulting;
 mod editing;

@@ -28,6 +28,13 @@ pub fn copied(program: &Path, to: &Path) {
     assert!(status.success());
 }
 
+/// Puts a program there that nobody is to write: another name of the same file where that can be.
+pub fn shared(program: &Path, to: &Path) {
+    if std::fs::hard_link(program, to).is_err() {
+        copied(program, to);
+    }
+}
+
 /// Settings with which nothing is asked of a service beside the talk, where `--base-url` says which it is.
 pub const ALONE: &str = "[model]\ntitles = false\n[profiles.openai]\ncontext_window = 100000000\n";
 

@@ -1,6 +1,6 @@
 //! Trials in a process of an ordinary person, whom modes stop: root is stopped by none.
 
-use super::kept::copied;
+use super::kept::shared;
 use super::program::program;
 use crate::stage_escapes::aloud;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -28,9 +28,7 @@ pub fn is_ordinary(test: &str) -> bool {
     let [aye, suite] =
         [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, from)| {
             let to = root.path().join(name);
-            if std::fs::hard_link(&from, &to).is_err() {
-                copied(&from, &to);
-            }
+            shared(&from, &to);
             to
         });
     let mut command = Command::new(suite);
