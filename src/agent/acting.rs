@@ -6,7 +6,7 @@ use crate::chat::{
     Access, Answer, By, CallId, Decision, Digest, Ending, Entry, Intent, Outcome, Plan, Questions, Staged,
     ToolCall, TurnId, Work,
 };
-use crate::policy::{Subject, Verdict, covers, judge};
+use crate::policy::{LeftOut, Subject, Verdict, covers, judge};
 use std::time::Duration;
 
 /// After this many failures in a row, the same call with the same arguments is refused unseen.
@@ -203,10 +203,10 @@ pub(super) fn start(desk: &mut Desk<'_>, call: ToolCall, plan: Box<Plan>) {
     if let Some(pending) = desk.state.pending_mut(&call.id) {
         pending.step = Step::Running(plan.clone());
     }
-    desk.effects.push(if desk.state.is_dry_run() {
-        Effect::Rehearse { turn, call, plan }
-    } else {
-        Effect::Act { turn, call, plan }
+    let left_out = LeftOut::of(&desk.state.rules, &call.name);
+    desk.effects.push(match desk.state.is_dry_run() {
+        true => Effect::Rehearse { turn, call, plan, left_out },
+        false => Effect::Act { turn, call, plan, left_out },
     });
 }
 

@@ -2,6 +2,7 @@
 
 use super::Brief;
 use crate::chat::{Entry, Grown, Plan, Request, ToolCall, TurnId};
+use crate::policy::LeftOut;
 
 /// Something wanted done outside. Effects of one update are done in their order, and an `Append` is on its way to the
 /// disk before anything after it starts.
@@ -46,6 +47,8 @@ pub enum Effect {
         call: ToolCall,
         /// Its plan, as it was shown.
         plan: Box<Plan>,
+        /// What it leaves out of what it comes upon.
+        left_out: LeftOut,
     },
     /// Do it on the rehearsal's stage, or say what would have been done.
     Rehearse {
@@ -55,6 +58,8 @@ pub enum Effect {
         call: ToolCall,
         /// Its plan.
         plan: Box<Plan>,
+        /// What it leaves out of what it comes upon.
+        left_out: LeftOut,
     },
     /// Let the model name the session, beside whatever else goes on; what comes of it is [`super::Event::Named`], or
     /// nothing.

@@ -171,20 +171,29 @@ fn follow(wanted: &[String], texts: &[&str]) -> bool {
 
 /// Whether the call reads, changes or names a file that fits the pattern.
 pub(super) fn holds_path(pattern: &str, of: &Subject<'_>) -> bool {
-    let fits = |path: &Path| path.to_str().is_some_and(|path| fits_path(pattern, path));
-    let reached = match of.access {
-        Access::Nothing => false,
-        Access::Read(paths) => paths.iter().any(|path| fits(path)),
-        Access::ReadSensitive(path) | Access::Write(path) | Access::WriteOutside(path) => fits(path),
-        Access::Run(_) => false,
-    };
-    reached
+    let fits = |path: &Path| fits_name(pattern, path);
+    reaches(pattern, of.access)
         || of.line.is_some_and(|line| {
             let named = of.reading().map(|reading| reading.named.as_slice()).unwrap_or_default();
             let seen = of.basis.files.iter().any(|seen| fits(&seen.path));
             let beyond = of.basis.beyond.as_ref().is_some_and(|beyond| fits(&beyond.path));
             seen || beyond || named.iter().any(|named| names(named, pattern, &line.folder))
         })
+}
+
+/// Whether what is reached so by its name fits the pattern.
+pub(super) fn reaches(pattern: &str, access: &Access) -> bool {
+    match access {
+        Access::Nothing | Access::Run(_) => false,
+        Access::Read(paths) => paths.iter().any(|path| fits_name(pattern, path)),
+        Access::ReadSensitive(path) | Access::Write(path) | Access::WriteOutside(path) => {
+            fits_name(pattern, path)
+        }
+    }
+}
+
+fn fits_name(pattern: &str, path: &Path) -> bool {
+    path.to_str().is_some_and(|path| fits_path(pattern, path))
 }
 
 fn fits_path(pattern: &str, path: &str) -> bool {

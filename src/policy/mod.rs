@@ -3,6 +3,7 @@
 mod cover;
 mod explain;
 pub mod glob;
+mod left_out;
 mod letters;
 mod mode;
 mod offers;
@@ -14,6 +15,7 @@ mod subject;
 
 pub use cover::covers;
 pub use explain::{Step, explain};
+pub use left_out::LeftOut;
 pub use mode::Mode;
 pub use offers::{may_be_rule, offers, runs_what_it_is_given, too_wide, why_none};
 pub use rule::{About, At, Holds, Rule, Rules, Says};

@@ -5,7 +5,7 @@ use super::{Means, basis, noting, simulator};
 use crate::agent::Event;
 use crate::chat::{How, Outcome, Plan, Staged, ToolCall, TurnId};
 use crate::tools::crash::{contain, contain_async};
-use crate::tools::{Error, Hands, Rehearsed, Stage};
+use crate::tools::{Error, Hands, LeftOut, Rehearsed, Stage};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// Does what was planned.
-pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Plan>) {
+pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Plan>, left_out: LeftOut) {
     let done = async {
         let tool = means.tools.find(&call.name)?;
         let Some(shell) = means.shell.clone() else {
@@ -25,19 +25,20 @@ pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Pl
             let broken = || Err(Error::Broken("it could not be compared with its card".to_owned()));
             holds.await.ok().flatten().unwrap_or_else(broken)?;
         }
-        let hands = Hands { project: means.project.clone(), shell, progress: progress(&means, turn, &call) };
+        let (project, progress) = (means.project.clone(), progress(&means, turn, &call));
+        let hands = Hands { project, shell, left_out, progress };
         tool.act(&plan, &hands).await.map(|text| (Outcome::Done(text), None))
     };
     finish(&means, turn, &call, done).await;
 }
 
 /// Does it on the stage.
-pub(super) async fn rehearse(means: Means, turn: TurnId, call: ToolCall, plan: Box<Plan>) {
+pub(super) async fn rehearse(means: Means, turn: TurnId, call: ToolCall, plan: Box<Plan>, left_out: LeftOut) {
     let done = async {
         let (project, commands) = (means.project.clone(), means.commands.clone());
         let progress = progress(&means, turn, &call);
         let untold = means.simulator.untold;
-        let stage = Stage { project, commands, untold, progress: progress.clone() };
+        let stage = Stage { project, commands, untold, left_out, progress: progress.clone() };
         let tool = means.tools.find(&call.name)?;
         let (text, staged) = match tool.rehearse(&plan, &stage).await? {
             Rehearsed::Ran(text) => (text, Staged::ran()),

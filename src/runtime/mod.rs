@@ -165,11 +165,11 @@ impl Runtime {
                     let asks = consult::consult(self.means.clone(), turn, call, plan, round, brief);
                     self.running.start(turn, asks);
                 }
-                Effect::Act { turn, call, plan } => {
-                    self.running.start(turn, act::act(self.means.clone(), turn, call, plan));
+                Effect::Act { turn, call, plan, left_out } => {
+                    self.running.start(turn, act::act(self.means.clone(), turn, call, plan, left_out));
                 }
-                Effect::Rehearse { turn, call, plan } => {
-                    self.running.start(turn, act::rehearse(self.means.clone(), turn, call, plan));
+                Effect::Rehearse { turn, call, plan, left_out } => {
+                    self.running.start(turn, act::rehearse(self.means.clone(), turn, call, plan, left_out));
                 }
                 Effect::Name { request } => {
                     self.naming.abort_all();

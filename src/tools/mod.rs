@@ -30,6 +30,7 @@ pub mod toolbox;
 mod walled;
 pub mod write_file;
 
+pub use crate::policy::LeftOut;
 pub use results::Results;
 pub use scripts::named;
 pub use toolbox::{Settings, Toolbox};
@@ -127,6 +128,8 @@ pub struct Hands {
     pub project: Arc<dyn Writer>,
     /// Runs commands.
     pub shell: Arc<crate::project::shell::Shell>,
+    /// What is not read though it lies in a folder that is.
+    pub left_out: LeftOut,
     /// Takes what a running call has to show so far.
     pub progress: Progress,
 }
@@ -139,6 +142,8 @@ pub struct Stage {
     pub commands: Commands,
     /// Whether the model is told nothing of the dry run.
     pub untold: bool,
+    /// What is not read though it lies in a folder that is.
+    pub left_out: LeftOut,
     /// Takes what a running call has to show so far.
     pub progress: Progress,
 }

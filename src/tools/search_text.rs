@@ -3,8 +3,10 @@
 use super::arguments::checked;
 use super::far::{Far, count};
 use super::place::{self, Place};
-use super::{Error, Hands, Progress, Rehearsed, Stage, Tool, blocking, brief, reading_on_stage, work};
-use crate::chat::{Basis, Intent, Plan, Preview, ToolSpec, Work};
+use super::{
+    Error, Hands, LeftOut, Progress, Rehearsed, Stage, Tool, blocking, brief, reading_on_stage, work,
+};
+use crate::chat::{Access, Basis, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, Located, Reader, Writer};
 use async_trait::async_trait;
 use globset::{GlobBuilder, GlobMatcher};
@@ -91,18 +93,24 @@ impl Tool for SearchText {
     }
 
     async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
-        look(plan, hands.project.clone(), &hands.progress).await
+        look(plan, hands.project.clone(), &hands.left_out, &hands.progress).await
     }
 
     async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
-        reading_on_stage("search_text", plan, stage, look(plan, stage.project.clone(), &stage.progress)).await
+        let looks = look(plan, stage.project.clone(), &stage.left_out, &stage.progress);
+        reading_on_stage("search_text", plan, stage, looks).await
     }
 }
 
-async fn look(plan: &Plan, files: Arc<dyn Writer>, progress: &Progress) -> Result<String, Error> {
+async fn look(
+    plan: &Plan,
+    files: Arc<dyn Writer>,
+    left_out: &LeftOut,
+    progress: &Progress,
+) -> Result<String, Error> {
     let mut far = Far::new(progress.clone());
-    let looking: Looking = work(plan)?;
-    blocking(files, move |files| looking.search(files, &mut far)).await
+    let (looking, left_out): (Looking, LeftOut) = (work(plan)?, left_out.clone());
+    blocking(files, move |files| looking.search(files, &left_out, &mut far)).await
 }
 
 impl Looking {
@@ -130,13 +138,13 @@ impl Looking {
         Ok(Some(built.compile_matcher()))
     }
 
-    fn search(&self, files: &dyn Reader, far: &mut Far) -> Result<String, Error> {
+    fn search(&self, files: &dyn Reader, left_out: &LeftOut, far: &mut Far) -> Result<String, Error> {
         let under = self.place.again(files)?;
         let mut found = Found::new(self.matcher()?);
         match files.read(&under) {
             Ok(bytes) => found.look_into(&under, &bytes),
             Err(project::Error::NotAFile { kind: "a folder", .. }) => {
-                let (filter, started) = (self.filter()?, Instant::now());
+                let (filter, started, below) = (self.filter()?, Instant::now(), place::reading(&under));
                 files.walk(&under, true, &mut |file| {
                     found.met += 1;
                     far.is(|| found.far());
@@ -152,6 +160,10 @@ impl Looking {
                         found.sensitive += 1;
                         return ControlFlow::Continue(());
                     }
+                    if names(files, &file.at).iter().any(|name| left_out.holds(name, &below)) {
+                        found.left_out += 1;
+                        return ControlFlow::Continue(());
+                    }
                     match files.read(&file.at) {
                         Ok(bytes) => found.look_into(&file.at, &bytes),
                         Err(_) => found.unread += 1,
@@ -163,6 +175,16 @@ impl Looking {
         }
         Ok(found.told())
     }
+}
+
+/// How a file that a walk met is reached: by its own name, and by that of the file that it leads to where it is a link.
+fn names(files: &dyn Reader, at: &Located) -> Vec<Access> {
+    let own = place::reading(at);
+    if at.real.ends_with(&at.shown) {
+        return vec![own];
+    }
+    let led = files.locate(&format!("./{}", at.shown.display()));
+    led.iter().map(place::reading).chain([own]).collect()
 }
 
 /// What a search has found so far, and what it left out.
@@ -177,6 +199,7 @@ struct Found {
     searched: usize,
     binary: usize,
     sensitive: usize,
+    left_out: usize,
     unread: usize,
     given_up: bool,
 }
@@ -184,9 +207,22 @@ struct Found {
 impl Found {
     fn new(matcher: RegexMatcher) -> Self {
         let searcher = SearcherBuilder::new().line_number(true).build();
-        let (hits, more, met, searched, binary, sensitive, unread) = (0, 0, 0, 0, 0, 0, 0);
-        let (out, given_up) = (String::new(), false);
-        Self { matcher, searcher, out, hits, more, met, searched, binary, sensitive, unread, given_up }
+        let (out, hits, more, met, given_up) = (String::new(), 0, 0, 0, false);
+        let (searched, binary, sensitive, left_out, unread) = (0, 0, 0, 0, 0);
+        Self {
+            matcher,
+            searcher,
+            out,
+            hits,
+            more,
+            met,
+            searched,
+            binary,
+            sensitive,
+            left_out,
+            unread,
+            given_up,
+        }
     }
 
     fn look_into(&mut self, at: &Located, bytes: &[u8]) {
@@ -235,6 +271,7 @@ impl Found {
                 self.sensitive,
                 "; search one by its path, and the person is asked",
             ),
+            ("skipped, a rule of the person denies or asks about them", self.left_out, ""),
             ("not searched, an error came", self.unread, ""),
         ] {
             if count > 0 {
@@ -274,7 +311,7 @@ mod tests {
         let told = Arc::new(std::sync::Mutex::new(Vec::new()));
         let kept = told.clone();
         let mut far = Far::long(Arc::new(move |words: &str| kept.lock().unwrap().push(words.to_owned())));
-        looking.search(&files, &mut far).unwrap();
+        looking.search(&files, &LeftOut::default(), &mut far).unwrap();
         let told = told.lock().unwrap();
         assert!(told[0].ends_with(" looked at · 0 lines found"), "{told:?}");
     }

@@ -1,7 +1,7 @@
 //! What the tests of tools share.
 
 use super::memory::Memory;
-use super::{Error, Hands, Tool};
+use super::{Error, Hands, LeftOut, Tool};
 use crate::chat::{Intent, Plan};
 use crate::project::shell::Shell;
 use serde_json::Value;
@@ -16,6 +16,11 @@ pub(crate) fn planned(tool: &dyn Tool, arguments: Value, files: &Arc<Memory>) ->
 
 pub(crate) async fn acted(tool: &dyn Tool, plan: &Plan, files: &Arc<Memory>) -> Result<String, Error> {
     let shell = Arc::new(Shell::new("/nowhere".into()));
-    let hands = Hands { project: Arc::new(files.clone()), shell, progress: Arc::new(|_| {}) };
+    let hands = Hands {
+        project: Arc::new(files.clone()),
+        shell,
+        left_out: LeftOut::default(),
+        progress: Arc::new(|_| {}),
+    };
     tool.act(plan, &hands).await
 }

@@ -99,6 +99,17 @@ async fn r24_a_command_that_fills_the_layer_is_told_why_and_the_next_one_runs() 
     {
         return;
     }
+    // On a machine that is held up the command is stopped before it is told that the disk is full.
+    for _ in 0..10 {
+        if fills().await {
+            return;
+        }
+    }
+    panic!("a command was always stopped before it could fill the disk");
+}
+
+/// The trial; whether the first command ran to its end.
+async fn fills() -> bool {
     let (mut scene, play, _) = on_small_disk(
         [
             run("echo ok > kept; dd if=/dev/zero of=large bs=8M count=1"),
@@ -115,6 +126,9 @@ async fn r24_a_command_that_fills_the_layer_is_told_why_and_the_next_one_runs() 
     scene.say("go").await;
     let outcomes = scene.outcomes();
     let told = |at: usize| outcomes[at].text();
+    if told(0).contains("[stopped by the limits of the dry run") {
+        return false;
+    }
     assert!(
         told(0).contains("The dry run may be why: the disk that holds its layer is full."),
         "{outcomes:?}"
@@ -134,6 +148,7 @@ async fn r24_a_command_that_fills_the_layer_is_told_why_and_the_next_one_runs() 
     assert_eq!(changed(&play), ["b.txt", "kept", "more"]);
     assert_eq!(scene.file("a.txt").as_deref(), Some("real\n"));
     assert_eq!(mounted(), before);
+    true
 }
 
 #[tokio::test]

@@ -247,6 +247,41 @@ fn r12_a_deny_through_a_link_follows_it_while_the_program_runs() {
 }
 
 #[test]
+fn r12_a_search_leaves_out_what_a_rule_denies_or_asks_about_for_real_and_in_a_dry_run() {
+    let search = |arguments| calls_after(Duration::ZERO, &[("search_text", arguments)]);
+    for mode in [&["--mode", "full"][..], &["--dry-run"]] {
+        let person = Person::new(vec![
+            search(serde_json::json!({ "pattern": "hunter" })),
+            search(serde_json::json!({ "pattern": "hunter", "path": "keys" })),
+            says("As you like."),
+        ])
+        .with_rules(
+            "[[rule]]\nsays = \"deny\"\npath = \"keys/**\"\n[[rule]]\nsays = \"ask\"\npath = \"**/*.cert\"\n",
+        );
+        person.has("keys/a", "hunter2");
+        person.has("deep/er/b.cert", "hunter3");
+        person.has("plain", "hunter4");
+        std::os::unix::fs::symlink("../keys/a", person.path("project/deep/link")).unwrap();
+        let address = ["--base-url", &person.service.base_url, "--model", "scripted-7b", "-p", "go"];
+        let arguments: Vec<&str> = address.iter().chain(mode).copied().collect();
+        let (said, err, _) = person.told(&arguments);
+        assert!(said.starts_with("As you like."), "{said}{err}");
+        let settled = session(&person.setup(&[])).into_iter().filter_map(|entry| match entry {
+            Entry::Settled { outcome, .. } => Some(outcome.text().to_owned()),
+            _ => None,
+        });
+        let [first, second] = &settled.collect::<Vec<_>>()[..] else { panic!("two calls") };
+        assert!(
+            first.starts_with("plain:1: hunter4\n")
+                && first.contains("[skipped, a rule of the person denies or asks about them: 3"),
+            "{first}"
+        );
+        assert!(!first.contains("hunter2") && !first.contains("hunter3"), "{first}");
+        assert!(second.contains("Refused by a rule of the person: deny of keys/**"), "{second}");
+    }
+}
+
+#[test]
 fn r12_a_denied_command_is_refused_in_a_pipe_too_and_the_model_is_told_by_which_rule() {
     let person = Person::new(vec![runs("true && git -C . push"), says("As you like.")])
         .with_rules("[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n");

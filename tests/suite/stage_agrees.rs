@@ -14,7 +14,7 @@ use aye::project::shell::Shell;
 use aye::project::stage::{Commands, StageShell};
 use aye::project::{Reader, Writer, altered};
 use aye::tools::apply_change::ApplyChange;
-use aye::tools::{Hands, Tool};
+use aye::tools::{Hands, LeftOut, Tool};
 use serde_json::json;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,12 @@ async fn agrees(seed: u64) {
             Ok(Intent::Ask(_)) => panic!("it asks nothing"),
             Err(error) => panic!("{told}{arguments}: {error}"),
         };
-        let hands = Hands { project: disk.clone(), shell: shell.clone(), progress: Arc::new(|_| {}) };
+        let hands = Hands {
+            project: disk.clone(),
+            shell: shell.clone(),
+            left_out: LeftOut::default(),
+            progress: Arc::new(|_| {}),
+        };
         tool.act(&plan, &hands).await.unwrap_or_else(|error| panic!("{told}{arguments}: {error}"));
     }
     assert_eq!(look(&project), staged, "{told}");

@@ -46,7 +46,7 @@ impl World {
                     self.streams.push(turn);
                 }
                 Effect::Plan { turn, call } => self.looks.push((turn, call)),
-                Effect::Act { turn, call, plan } => {
+                Effect::Act { turn, call, plan, .. } => {
                     self.allowed(&call, &plan);
                     self.runs.push((turn, call.id));
                 }

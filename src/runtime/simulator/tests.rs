@@ -242,6 +242,7 @@ async fn a_tool_that_declares_nothing_is_not_done_in_a_dry_run() {
         project: Arc::new(Memory::with(&[])),
         commands: crate::project::stage::Commands::Told("x".into()),
         untold: false,
+        left_out: crate::tools::LeftOut::default(),
         progress: Arc::new(|_| {}),
     };
     let done = Mail { results: Results::default() }.rehearse(&plan(), &stage).await.unwrap();

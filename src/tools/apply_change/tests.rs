@@ -4,6 +4,7 @@ use super::*;
 use crate::project::Writer;
 use crate::project::disk::Disk;
 use crate::project::shell::Shell;
+use crate::tools::LeftOut;
 use std::fs;
 
 struct Scene {
@@ -53,7 +54,12 @@ impl Scene {
 
     async fn act(&self, plan: &Plan) -> Result<String, String> {
         let shell = Arc::new(Shell::new("/nowhere".into()));
-        let hands = Hands { project: self.disk.clone(), shell, progress: Arc::new(|_| {}) };
+        let hands = Hands {
+            project: self.disk.clone(),
+            shell,
+            left_out: LeftOut::default(),
+            progress: Arc::new(|_| {}),
+        };
         self.tool.act(plan, &hands).await.map_err(|error| error.to_string())
     }
 
