@@ -1,5 +1,5 @@
-//! What a stage costs: a command on it beside a plain one, over a project of two files and one of 100,000; and the trial
-//! of a stage, which is what opening one takes.
+//! What a stage costs: a command on it beside a plain one, over a project of two files and one of 100,000, and over a layer
+//! of 20,000; and the trial of a stage, which is what opening one takes.
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -61,6 +61,18 @@ mod linux {
                 b.iter(|| runtime.block_on(shell.run(&line, &|_| {})).expect("it runs"));
             });
         }
+        // What a command did before, as one that installs something does.
+        let disk = Arc::new(Disk::new(&small.path().join("project")).expect("a project"));
+        let layer = large.path().join("full layer");
+        let shell = StageShell::new(plain.clone(), Arc::new(Rehearsal::new(disk, layer)));
+        let fills =
+            "for d in $(seq 100); do mkdir d$d; (cd d$d; for f in $(seq 200); do : > f$f; done); done";
+        let fills = CommandLine { command: fills.into(), ..line(small.path()) };
+        runtime.block_on(shell.run(&fills, &|_| {})).expect("it runs");
+        group.bench_function("on the stage, 20,000 files in its layer", |b| {
+            let line = line(small.path());
+            b.iter(|| runtime.block_on(shell.run(&line, &|_| {})).expect("it runs"));
+        });
         group.finish();
         let mut group = c.benchmark_group("opening a stage");
         for (name, place) in [("2 files", &small), ("100,000 files", &large)] {

@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 pub const PATIENCE: Duration = Duration::from_secs(120);
 /// No hand presses the next key sooner, and what comes sooner is taken for a paste.
 const NEXT_KEY: Duration = Duration::from_millis(15);
+/// Between an Enter and its neighbours: in a paste it would break the line, and a busy machine may be late by some
+/// milliseconds in reading what came before.
+const AROUND_ENTER: Duration = Duration::from_millis(40);
 /// What comes sooner behind an Esc is taken for the rest of another key.
 const AFTER_ESC: Duration = Duration::from_millis(70);
 
@@ -16,9 +19,18 @@ impl Program {
     /// Presses a key, or sends what a terminal sends at once, as a hand does: when what was pressed before has been
     /// read, and not on its heels.
     pub fn keys(&mut self, keys: &str) {
+        if let Some((_, gap)) = &mut self.typed
+            && keys.starts_with('\r')
+        {
+            *gap = AROUND_ENTER.max(*gap);
+        }
         self.is_heard();
         self.sends(keys);
-        let gap = if keys.ends_with('\x1b') { AFTER_ESC } else { NEXT_KEY };
+        let gap = match keys.chars().last() {
+            Some('\x1b') => AFTER_ESC,
+            Some('\r') => AROUND_ENTER,
+            _ => NEXT_KEY,
+        };
         self.typed = Some((Instant::now(), gap));
     }
 
