@@ -6,7 +6,8 @@ use crate::project::READ_LIMIT;
 use crate::project::whole::READING;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode, openat, readlinkat, statat};
 use rustix::io::Errno;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -67,14 +68,21 @@ impl Rehearsal {
     /// # Errors
     /// Where the layer's disk fails.
     pub fn touched(&self) -> Result<Vec<PathBuf>, Error> {
-        let mut found = BTreeSet::new();
+        let mut all: Vec<PathBuf> = self.said_of()?.into_iter().collect();
+        all.sort_unstable();
+        Ok(all)
+    }
+
+    /// The same in no order.
+    pub(super) fn said_of(&self) -> Result<HashSet<PathBuf>, Error> {
+        let mut found = HashSet::new();
         if self.origin(Path::new(ROOT)).is_some() {
             found.insert(PathBuf::from(ROOT));
         }
         let mut folders = vec![(PathBuf::new(), false)];
         while let Some((folder, hidden)) = folders.pop() {
-            let names = match layer::names(&self.upper.join(&folder)) {
-                Ok(names) => names,
+            let said = match layer::all_said(&self.upper.join(&folder)) {
+                Ok(said) => said,
                 Err(error) if !is_closed(&error) => return Err(Error::in_layer(&folder, error)),
                 Err(_) => {
                     let closed = if folder.as_os_str().is_empty() { Path::new(ROOT) } else { &folder };
@@ -82,20 +90,20 @@ impl Rehearsal {
                     continue;
                 }
             };
-            if hidden && self.has_folder(&folder) {
-                for name in listed(&self.root().join(&folder)) {
-                    if !names.contains(&name) {
-                        self.all_below(folder.join(name), &mut found);
-                    }
+            let within = self.has_folder(&folder);
+            if hidden && within {
+                let names: HashSet<&OsString> = said.iter().map(|(name, _)| name).collect();
+                for name in listed(&self.root().join(&folder)).iter().filter(|name| !names.contains(name)) {
+                    self.all_below(folder.join(name), within, &mut found);
                 }
             }
-            for name in names {
+            for (name, said) in said {
                 let path = folder.join(name);
-                match layer::look(&self.upper.join(&path)) {
+                match said {
                     Ok(Above::Unsaid) => {}
                     Err(error) if !is_closed(&error) => return Err(Error::in_layer(&path, error)),
                     Err(_) => drop(found.insert(path)),
-                    Ok(Above::Gone | Above::Other(_)) => self.all_below(path, &mut found),
+                    Ok(Above::Gone | Above::Other(_)) => self.all_below(path, within, &mut found),
                     Ok(Above::Folder { hides, .. }) => {
                         found.insert(path.clone());
                         folders.push((path, hidden || matches!(hides, Ok(true))));
@@ -103,7 +111,7 @@ impl Rehearsal {
                 }
             }
         }
-        Ok(found.into_iter().collect())
+        Ok(found)
     }
 
     /// What changed at one path, where something did.
@@ -136,9 +144,8 @@ impl Rehearsal {
     }
 
     /// A path and whatever the project holds below it.
-    fn all_below(&self, path: PathBuf, found: &mut BTreeSet<PathBuf>) {
+    fn all_below(&self, path: PathBuf, within: bool, found: &mut HashSet<PathBuf>) {
         let mut waiting = vec![path];
-        let within = waiting[0].parent().is_some_and(|folder| self.has_folder(folder));
         while let Some(path) = waiting.pop() {
             let real = self.root().join(&path);
             if within && real.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
@@ -154,7 +161,7 @@ fn is_closed(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied || Errno::from_io_error(error) == Some(Errno::NAMETOOLONG)
 }
 
-fn listed(folder: &Path) -> Vec<std::ffi::OsString> {
+fn listed(folder: &Path) -> Vec<OsString> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.file_name()).collect()
 }

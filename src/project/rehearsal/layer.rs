@@ -51,13 +51,37 @@ impl Spot {
 /// Where that cannot be known: below a folder that may not be entered, for one. Whatever stands there, it is not what the
 /// project holds.
 pub fn look(path: &Path) -> io::Result<Above> {
-    let Some(meta) = there(path)? else { return Ok(Above::Unsaid) };
+    Ok(there(path)?.map_or(Above::Unsaid, |meta| said_by(meta, || path.to_owned())))
+}
+
+/// What that which stands at a path of the layer says.
+fn said_by(meta: Metadata, path: impl Fn() -> PathBuf) -> Above {
     if meta.is_dir() {
-        return Ok(Above::Folder { hides: marked(path, OPAQUE).map(|mark| mark == Some(b'y')), meta });
+        return Above::Folder { hides: marked(&path(), OPAQUE).map(|mark| mark == Some(b'y')), meta };
     }
     let stands_for_nothing =
         (meta.file_type().is_char_device() && meta.rdev() == 0) || empty_mark(path, &meta);
-    Ok(if stands_for_nothing { Above::Gone } else { Above::Other(meta) })
+    if stands_for_nothing { Above::Gone } else { Above::Other(meta) }
+}
+
+/// What the layer says of each name in a folder of it, in no order; nothing where the folder is not there. One by one they
+/// would each be looked up from the root of the disk.
+pub fn all_said(folder: &Path) -> io::Result<Vec<(OsString, io::Result<Above>)>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if is_absent(&error) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let said = |entry: io::Result<fs::DirEntry>| {
+        let entry = entry?;
+        let said = match entry.metadata() {
+            Ok(meta) => Ok(said_by(meta, || entry.path())),
+            Err(error) if is_absent(&error) => Ok(Above::Unsaid),
+            Err(error) => Err(error),
+        };
+        Ok((entry.file_name(), said))
+    };
+    entries.map(said).collect()
 }
 
 /// What stands at a path, where anything does; links are not followed.
@@ -75,13 +99,13 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 #[cfg(target_os = "linux")]
-fn empty_mark(path: &Path, meta: &Metadata) -> bool {
+fn empty_mark(path: impl Fn() -> PathBuf, meta: &Metadata) -> bool {
     // One that may not be read was made by a command: it is a file like any other.
-    meta.is_file() && meta.len() == 0 && matches!(marked(path, WHITEOUT), Ok(Some(_)))
+    meta.is_file() && meta.len() == 0 && matches!(marked(&path(), WHITEOUT), Ok(Some(_)))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn empty_mark(_: &Path, _: &Metadata) -> bool {
+fn empty_mark(_: impl Fn() -> PathBuf, _: &Metadata) -> bool {
     false
 }
 

@@ -4,14 +4,14 @@ use super::Rehearsal;
 use super::layer::{self, Above};
 use crate::chat::PATHS_KEPT;
 use crate::project::Reader;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// How the paths of a layer look, without a byte of them read.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Marks(BTreeMap<PathBuf, Mark>);
+pub struct Marks(HashMap<PathBuf, Mark>);
 
 /// How one path looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,12 +27,12 @@ enum Mark {
 impl Rehearsal {
     /// How the layer looks now.
     pub fn marks(&self) -> Marks {
-        let mut marks = BTreeMap::new();
+        let mut marks = HashMap::new();
         let mut folders = vec![PathBuf::new()];
         while let Some(folder) = folders.pop() {
-            for name in layer::names(&self.upper.join(&folder)).unwrap_or_default() {
+            for (name, said) in layer::all_said(&self.upper.join(&folder)).unwrap_or_default() {
                 let path = folder.join(name);
-                let mark = match layer::look(&self.upper.join(&path)) {
+                let mark = match said {
                     // What cannot be looked at now is told by whoever reads the layer.
                     Ok(Above::Unsaid) | Err(_) => continue,
                     Ok(Above::Gone) => Mark::Gone,
@@ -52,13 +52,14 @@ impl Rehearsal {
     /// and of very many the first. A folder that the layer has only for what is in it did not change.
     pub fn changed_since(&self, before: &Marks) -> Vec<PathBuf> {
         let now = self.marks();
-        let paths: BTreeSet<&PathBuf> = before.0.keys().chain(now.0.keys()).collect();
+        let differs = |path: &&PathBuf| before.0.get(*path) != now.0.get(*path);
+        let paths: BTreeSet<&PathBuf> = before.0.keys().chain(now.0.keys()).filter(differs).collect();
         let mut changed: Vec<PathBuf> = Vec::new();
         // The last folder of which all that is in it came or went along.
         let mut whole: Option<&Path> = None;
         for path in paths {
             let (was, is) = (before.0.get(path), now.0.get(path));
-            if was == is || whole.is_some_and(|whole| path.starts_with(whole)) {
+            if whole.is_some_and(|whole| path.starts_with(whole)) {
                 continue;
             }
             match (was, is) {

@@ -133,7 +133,7 @@ impl Rehearsal {
     /// whenever something else than this program may have written in the layer. What became another in the project since
     /// the layer changed it cannot be known any more, and is a conflict.
     pub fn note_origins(&self) -> io::Result<()> {
-        let touched = self.touched().map_err(io::Error::other)?;
+        let touched = self.said_of().map_err(io::Error::other)?;
         let print = |path: &Path| match self.is_late(path) {
             true => Fingerprint { kind: Some(Kind::Unknown), ..Fingerprint::default() },
             false => self.print(path),
