@@ -2,7 +2,7 @@
 //! there when all of it was applied are the same. And what cannot be done on a stage is said.
 
 use crate::stage_escapes::{aloud, is_there};
-use crate::support::kept::copied;
+use crate::support::kept::shared;
 use crate::support::program::program;
 use crate::support::scene::Scene;
 use crate::support::{Dice, often};
@@ -229,9 +229,7 @@ fn r30_what_a_stage_cannot_change_for_its_group_is_said_and_a_file_tool_can() {
     // Where this suite was built another user may not be let in.
     let programs: [PathBuf; 2] = [program(), std::env::current_exe().unwrap()];
     for (program, name) in programs.iter().zip(["aye", "suite"]) {
-        if std::fs::hard_link(program, at(name)).is_err() {
-            copied(program, &at(name));
-        }
+        shared(program, &at(name));
     }
     let suite = at("suite");
     let mut command = setpriv(&[

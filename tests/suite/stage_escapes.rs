@@ -333,8 +333,9 @@ fn trial(user: Option<u32>) {
     let root = root.path().canonicalize().unwrap();
     std::fs::set_permissions(&root, std::fs::Permissions::from_mode(0o755)).unwrap();
     let at = |path: &str| root.join(path);
-    for folder in ["programs", "trial/home", "trial/tmp"] {
-        std::fs::create_dir_all(at(folder)).unwrap();
+    for folder in ["programs", "trial", "trial/home", "trial/tmp"] {
+        std::fs::create_dir(at(folder)).unwrap();
+        std::fs::set_permissions(at(folder), std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     // Where this suite was built another user may not be let in, and nobody may be on the stage.
     let [aye, suite] =

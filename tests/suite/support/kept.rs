@@ -3,6 +3,7 @@
 use super::program::{Program, Setup};
 use aye::chat::Entry;
 use aye::store::read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -22,15 +23,17 @@ pub fn script(file: &Path, text: &str) {
     assert!(status.success());
 }
 
-/// Copies a program there, by another process for the same reason.
+/// Copies a program there for everybody, by another process for the same reason.
 pub fn copied(program: &Path, to: &Path) {
     let status = Command::new("cp").arg("--").args([program, to]).status().unwrap();
     assert!(status.success());
+    std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Puts a program there that nobody is to write: another name of the same file where that can be.
+/// Puts a program there for everybody, which nobody is to write: another name of the same file where that can be.
 pub fn shared(program: &Path, to: &Path) {
-    if std::fs::hard_link(program, to).is_err() {
+    let for_all = program.metadata().unwrap().permissions().mode() & 0o005 == 0o005;
+    if !for_all || std::fs::hard_link(program, to).is_err() {
         copied(program, to);
     }
 }
