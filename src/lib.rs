@@ -120,6 +120,8 @@
 //!   for a project is read back from that file before every call that is looked at, so another program's rule counts, and
 //!   one that was taken out no longer does. What rules and grants cover is one question, asked of `policy::Subject`: an
 //!   allow is read as narrowly as it can be (`policy::cover`), a deny as widely.
+//! - A rule about a path speaks of what a call names. What a search comes upon below a folder is judged where it is met: its
+//!   effect carries the patterns that deny or ask ([`policy::LeftOut`]).
 //! - What a project brings along ([`config::brought`]) is data until the person has trusted it by path and content
 //!   ([`config::trust`]). Its words are kept beside the standing words in the agent's state, not in the session: whoever goes on
 //!   with a session is told what is trusted then. Its card is of no call and comes before every other.

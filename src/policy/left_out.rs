@@ -39,27 +39,15 @@ impl LeftOut {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rule::{At, Holds, Rule};
+    use super::super::rule::Rule;
+    use super::super::rules_tests::rule;
     use super::*;
-
-    fn rule(says: Says, tool: Option<&str>, about: About) -> Rule {
-        Rule {
-            says,
-            tool: tool.map(str::to_owned),
-            about,
-            holds: Holds::Everywhere,
-            created: String::new(),
-            expires: String::new(),
-            scripts: Vec::new(),
-            key: String::new(),
-            at: At::default(),
-        }
-    }
 
     fn check(says: Says, tool: Option<&str>, pattern: &str, file: &str, under: &str, held: bool) {
         let rules = |list, also| Rules { list, also, ..Rules::default() };
-        let one = rule(says, tool, About::Path(pattern.to_owned()));
-        let other = rule(Says::Deny, None, About::Words(vec![file.to_owned()]));
+        let path = About::Path(pattern.to_owned());
+        let one = Rule { tool: tool.map(str::to_owned), ..rule(says, path) };
+        let other = rule(Says::Deny, About::Words(vec![file.to_owned()]));
         let of = |path: &str| match path.starts_with('/') {
             true => Access::ReadSensitive(path.into()),
             false => Access::Read(vec![path.into()]),

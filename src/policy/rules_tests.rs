@@ -19,7 +19,7 @@ fn words(text: &str) -> About {
     About::Words(text.split(' ').map(str::to_owned).collect())
 }
 
-fn rule(says: Says, about: About) -> Rule {
+pub(super) fn rule(says: Says, about: About) -> Rule {
     Rule {
         says,
         tool: None,

@@ -32,6 +32,16 @@ pub fn reading(at: &Located) -> Access {
     }
 }
 
+/// The same of a file that a walk met: by its own name and, where that is a link, by the name of what it leads to.
+pub fn reaching(files: &dyn Reader, at: &Located) -> Vec<Access> {
+    let mut all = vec![reading(at)];
+    if files.root().join(&at.shown) != at.real {
+        let led = at.real.strip_prefix(files.root()).unwrap_or(&at.real);
+        all.push(reading(&Located { shown: led.to_owned(), ..at.clone() }));
+    }
+    all
+}
+
 /// Shown to people and models: never empty.
 pub fn shown(at: &Located) -> String {
     let shown = at.shown.to_string_lossy();

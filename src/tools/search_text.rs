@@ -6,7 +6,7 @@ use super::place::{self, Place};
 use super::{
     Error, Hands, LeftOut, Progress, Rehearsed, Stage, Tool, blocking, brief, reading_on_stage, work,
 };
-use crate::chat::{Access, Basis, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Basis, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, Located, Reader, Writer};
 use async_trait::async_trait;
 use globset::{GlobBuilder, GlobMatcher};
@@ -160,7 +160,7 @@ impl Looking {
                         found.sensitive += 1;
                         return ControlFlow::Continue(());
                     }
-                    if names(files, &file.at).iter().any(|name| left_out.holds(name, &below)) {
+                    if place::reaching(files, &file.at).iter().any(|name| left_out.holds(name, &below)) {
                         found.left_out += 1;
                         return ControlFlow::Continue(());
                     }
@@ -175,16 +175,6 @@ impl Looking {
         }
         Ok(found.told())
     }
-}
-
-/// How a file that a walk met is reached: by its own name, and by that of the file that it leads to where it is a link.
-fn names(files: &dyn Reader, at: &Located) -> Vec<Access> {
-    let own = place::reading(at);
-    if at.real.ends_with(&at.shown) {
-        return vec![own];
-    }
-    let led = files.locate(&format!("./{}", at.shown.display()));
-    led.iter().map(place::reading).chain([own]).collect()
 }
 
 /// What a search has found so far, and what it left out.
@@ -271,7 +261,7 @@ impl Found {
                 self.sensitive,
                 "; search one by its path, and the person is asked",
             ),
-            ("skipped, a rule of the person denies or asks about them", self.left_out, ""),
+            ("skipped, kept back by rules of the person", self.left_out, ""),
             ("not searched, an error came", self.unread, ""),
         ] {
             if count > 0 {

@@ -162,15 +162,6 @@ pub fn spot(upper: &Path, root: &Path, below: &Path) -> io::Result<Spot> {
     Ok(spot)
 }
 
-/// The names in a folder of the layer; none where it is not there.
-pub fn names(folder: &Path) -> io::Result<Vec<OsString>> {
-    match fs::read_dir(folder) {
-        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.file_name())).collect(),
-        Err(error) if is_absent(&error) => Ok(Vec::new()),
-        Err(error) => Err(error),
-    }
-}
-
 /// Makes the folder of what changed, like the project's own.
 pub fn begin(upper: &Path, root: &Path) -> io::Result<()> {
     fs::create_dir_all(upper)?;

@@ -29,17 +29,17 @@ pub fn of(layer: &Path) -> Digest {
     places.sort();
     waiting.extend(places.into_iter().map(|place| place.join(UPPER)));
     while let Some(folder) = waiting.pop() {
-        let Ok(mut names) = layer::names(&folder) else {
+        let Ok(mut all) = layer::all_said(&folder) else {
             let closed = folder.symlink_metadata().map(|meta| unread(&meta)).unwrap_or_default();
             let _ = writeln!(state, "closed {closed}");
             continue;
         };
-        names.sort();
-        for name in names {
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for (name, said) in all {
             let path = folder.join(&name);
             let of = path.strip_prefix(layer).unwrap_or(&path);
             let _ = write!(state, "{} ", Digest::of(of.as_os_str().as_bytes()));
-            let _ = match layer::look(&path) {
+            let _ = match said {
                 Ok(Above::Unsaid) => Ok(()),
                 Ok(Above::Gone) => write!(state, "gone"),
                 Ok(Above::Folder { hides, meta }) => {

@@ -152,14 +152,14 @@ pub fn entries(above: Option<&Path>, real: Option<&Path>) -> (Entries, Option<io
         unseen = listed(real, &mut seen).err();
     }
     let Some(above) = above else { return (seen, unseen) };
-    let names = match layer::names(above) {
-        Ok(names) => names,
+    let all = match layer::all_said(above) {
+        Ok(all) => all,
         // What the layer says of each is not known.
         Err(error) => return (BTreeMap::new(), Some(error)),
     };
-    for name in names {
+    for (name, said) in all {
         let stands = above.join(&name);
-        match layer::look(&stands) {
+        match said {
             Ok(Above::Unsaid) => {}
             Ok(Above::Gone) => drop(seen.remove(&name)),
             Ok(Above::Other(meta)) => {

@@ -169,7 +169,7 @@ fn the_first_screen_of_a_mode_says_what_it_asks_and_full_says_it_as_danger() {
         (Mode::Plan, "nothing is changed or run"),
         (Mode::Ask, "nothing is changed or run without your yes"),
         (Mode::Auto, "files are changed without asking"),
-        (Mode::Full, "what comes of it runs at once"),
+        (Mode::Full, "nearly all that comes of it runs at once"),
     ] {
         let mut screen = Screen::new();
         screen.state.theme = Themes::bundled().all[0].clone();

@@ -223,7 +223,7 @@ fn sends(mode: Mode) -> &'static str {
         Mode::Plan => "sends what you write; nothing is changed or run",
         Mode::Ask => "sends what you write; nothing is changed or run without your yes",
         Mode::Auto => "sends what you write; files are changed without asking, the rest asks",
-        Mode::Full => "sends what you write; what comes of it runs at once",
+        Mode::Full => "sends what you write; nearly all that comes of it runs at once",
     }
 }
 
