@@ -157,3 +157,7 @@ pub mod runtime;
 pub mod store;
 pub mod tools;
 pub mod tui;
+
+#[cfg(test)]
+#[path = "../tests/suite/support/folder.rs"]
+mod test_folder;

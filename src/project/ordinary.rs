@@ -1,11 +1,12 @@
 //! For tests: a person whom the modes of files stop, though the tests may run as root, whom none stops.
 
+use crate::test_folder::Folder;
 use std::path::Path;
 
 /// Does this in a folder that is the person's own and gone afterwards. Where the tests run as root it is done in a thread
 /// that is nobody's any more; else whoever runs them is such a person.
 pub fn does(what: impl FnOnce(&Path) + Send) {
-    let place = tempfile::tempdir().unwrap();
+    let place = Folder::new();
     let folder = place.path().canonicalize().unwrap();
     if !rustix::process::geteuid().is_root() {
         return what(&folder);

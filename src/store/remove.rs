@@ -55,12 +55,13 @@ mod tests {
     use crate::chat::Entry;
     use crate::project::rehearsal::empty;
     use crate::store::{Header, Lines, Log, Sessions};
+    use crate::test_folder::Folder;
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
 
-    fn places() -> (tempfile::TempDir, Places) {
-        let home = tempfile::tempdir().unwrap();
+    fn places() -> (Folder, Places) {
+        let home = Folder::new();
         let places = Places::under(home.path());
         places.prepare().unwrap();
         (home, places)

@@ -1,5 +1,6 @@
 //! What was rehearsed is applied on cards: nothing without a key, nothing over what changed, nothing half.
 
+use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
 use crate::support::talking::{calls_after, say, says};
@@ -7,13 +8,12 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// A home in which these calls were rehearsed, and the service that a screen talks to afterwards.
 fn rehearsed(
     calls: &[(&str, Value)],
     files: &[(&str, &str)],
-) -> (tokio::runtime::Runtime, Service, Arc<TempDir>) {
+) -> (tokio::runtime::Runtime, Service, Arc<Folder>) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let answers: Vec<Answer> = vec![calls_after(Duration::ZERO, calls), says("Would do."), says("I see.")];
     let service = runtime.block_on(Service::start(answers));
@@ -37,14 +37,14 @@ fn write(path: &str, content: &str) -> (&'static str, Value) {
 }
 
 /// The screen that `aye rehearsal apply` opens.
-fn applies(service: &Service, place: &Arc<TempDir>, more: &[&str], (columns, rows): (u16, u16)) -> Program {
+fn applies(service: &Service, place: &Arc<Folder>, more: &[&str], (columns, rows): (u16, u16)) -> Program {
     let mut arguments = vec!["rehearsal", "apply", "--base-url", &service.base_url, "--model", "scripted-7b"];
     arguments.extend(more);
     Setup::again(place, &arguments).size(columns, rows).start()
 }
 
 /// What `aye audit --json` tells of the last session.
-fn audited(place: &Arc<TempDir>) -> Vec<Value> {
+fn audited(place: &Arc<Folder>) -> Vec<Value> {
     let (out, _, _) = Setup::again(place, &["audit", "--json"]).print("");
     out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

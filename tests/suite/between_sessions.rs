@@ -1,5 +1,6 @@
 //! Going between sessions, themes and models on the screen, also while something runs.
 
+use crate::support::folder::Folder;
 use crate::support::hand::PATIENCE;
 use crate::support::kept::{ALONE, settings};
 use crate::support::program::Setup;
@@ -14,7 +15,7 @@ fn serves(answers: Vec<Answer>) -> (Runtime, Service) {
     (runtime, service)
 }
 
-fn sessions(place: &Arc<tempfile::TempDir>) -> Vec<std::path::PathBuf> {
+fn sessions(place: &Arc<Folder>) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![place.path().join("home/aye")];
     while let Some(folder) = folders.pop() {

@@ -5,7 +5,9 @@
 //! to the clock what a file says; it leaves the clock alone by which times are measured, as a system does.
 
 use crate::support::kept::{ALONE, ended, session, settings, until_ended};
+use crate::support::leave_out;
 use crate::support::often;
+use crate::support::preload;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{calls_after, runs, say, says};
@@ -13,7 +15,6 @@ use aye::chat::{Entry, Outcome};
 use aye::store::{Read, read};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 use tokio::runtime::Runtime;
@@ -60,17 +61,10 @@ time_t time(time_t *to) {
 }
 "#;
 
-/// The library, where a C compiler is there to make it; it is made once.
+/// The library, if a C compiler is there to make it.
 fn library() -> Option<&'static Path> {
-    static MADE: LazyLock<Option<(tempfile::TempDir, PathBuf)>> = LazyLock::new(|| {
-        let place = tempfile::tempdir().unwrap();
-        let (source, made) = (place.path().join("clock.c"), place.path().join("clock.so"));
-        std::fs::write(&source, SOURCE).unwrap();
-        let done =
-            Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&made).arg(&source).status();
-        done.is_ok_and(|status| status.success()).then_some((place, made))
-    });
-    MADE.as_ref().map(|(_, made)| made.as_path())
+    static MADE: LazyLock<Option<PathBuf>> = LazyLock::new(|| preload::build("clock", SOURCE));
+    MADE.as_deref()
 }
 
 /// A clock that a test sets.
@@ -136,7 +130,7 @@ fn none_is_strange(setup: &Setup, entries: &[Entry]) {
 
 #[test]
 fn r55_the_clock_set_back_and_far_ahead_changes_no_order_and_ends_nothing_early() {
-    let Some(library) = library() else { return };
+    let Some(library) = library() else { return leave_out("no C compiler makes a library here") };
     let runtime = Runtime::new().unwrap();
     let slow =
         Answer::stream().says("Half and ").then(Step::Pause(Duration::from_millis(500))).says("whole.");
@@ -215,7 +209,7 @@ fn r55_the_clock_set_back_and_far_ahead_changes_no_order_and_ends_nothing_early(
 
 #[test]
 fn r55_an_hour_that_comes_twice_and_a_year_before_all_are_as_good_as_any() {
-    let Some(library) = library() else { return };
+    let Some(library) = library() else { return leave_out("no C compiler makes a library here") };
     let runtime = Runtime::new().unwrap();
     // The last second of summer time in 2026, in a place that has it; the middle of the night before there was time.
     let (autumn, before) = (1_792_889_999 - now(), -now() - 86_400);

@@ -2,6 +2,7 @@
 //! read past it, and what may be written for real may be written in the rehearsal, by an ordinary person too.
 
 use crate::stage_escapes::is_there;
+use crate::support::folder::Folder;
 use crate::support::ordinary::is_ordinary;
 use crate::support::person::Person;
 use crate::support::staged::{Empty, changed, line, staged};
@@ -26,7 +27,7 @@ fn mode_of(path: &Path) -> u32 {
 
 /// A project of an ordinary person with a stage over it.
 struct Play {
-    _root: tempfile::TempDir,
+    _root: Folder,
     project: PathBuf,
     play: Arc<Rehearsal>,
     shell: Arc<StageShell>,
@@ -167,7 +168,7 @@ fn r30_below_a_read_only_folder_a_write_is_rehearsed_where_it_would_be_done() {
     if !is_ordinary(name) {
         return;
     }
-    let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (one, other) = (Folder::new(), Folder::new());
     let disk = Disk::new(&read_only(one.path())).unwrap();
     let project = read_only(other.path());
     let under = Arc::new(Disk::new(&project).unwrap());
@@ -233,7 +234,7 @@ async fn a_command_finds_the_projects_own_folder_as_it_is_also_after_a_file_tool
     if !is_there() {
         return;
     }
-    let root = tempfile::tempdir().unwrap();
+    let root = Folder::new();
     let project = root.path().join("project");
     fs::create_dir(&project).unwrap();
     mode(&project, 0o750);

@@ -1,5 +1,6 @@
 //! Commands as they really run, by the real program: what they give back, and that nothing of them stays.
 
+use crate::support::folder::Folder;
 use crate::support::hand::PATIENCE;
 use crate::support::promise::kept;
 use aye::chat::CommandLine;
@@ -103,7 +104,7 @@ async fn both_outputs_come_in_the_order_they_were_written() {
 
 #[tokio::test]
 async fn it_runs_in_its_folder_and_gets_the_command_as_it_is() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let command = "pwd -P; printf '%s|' \"a  b\" '$HOME' -- \"quo'te\"";
     let line = CommandLine {
         command: command.into(),
@@ -164,7 +165,7 @@ async fn r22_a_command_has_a_session_and_a_group_of_its_own_and_no_terminal() {
 
 #[tokio::test]
 async fn r22_a_command_whose_time_is_up_is_ended_with_all_it_started() {
-    let (mark, folder) = (mark("time"), tempfile::tempdir().unwrap());
+    let (mark, folder) = (mark("time"), Folder::new());
     let command = stragglers(&mark, &folder.path().join("ready"), "echo before; sleep 305");
     // A busy machine may need longer to come to the point.
     for seconds in [1, 5, 25] {
@@ -197,7 +198,7 @@ async fn r22_what_listens_to_term_may_still_say_goodbye() {
 
 #[tokio::test]
 async fn r22_what_a_command_leaves_in_the_background_ends_with_it() {
-    let (mark, folder) = (mark("background"), tempfile::tempdir().unwrap());
+    let (mark, folder) = (mark("background"), Folder::new());
     let ran = ran(&stragglers(&mark, &folder.path().join("ready"), "echo done; exit 4")).await;
     assert_eq!((ran.exit, ran.timed_out), (Some(4), false));
     assert!(ran.output.contains("done"));
@@ -207,7 +208,7 @@ async fn r22_what_a_command_leaves_in_the_background_ends_with_it() {
 
 #[tokio::test]
 async fn r22_dropping_the_command_leaves_nothing() {
-    let (mark, folder) = (mark("drop"), tempfile::tempdir().unwrap());
+    let (mark, folder) = (mark("drop"), Folder::new());
     let ready = folder.path().join("ready");
     let command = stragglers(&mark, &ready, "wait");
     let task = tokio::spawn(async move { Shell::new(AYE.into()).run(&line(&command, 100), &|_| {}).await });
@@ -219,7 +220,7 @@ async fn r22_dropping_the_command_leaves_nothing() {
 
 #[tokio::test]
 async fn r22_killing_the_parent_leaves_nothing() {
-    let (mark, folder) = (mark("parent"), tempfile::tempdir().unwrap());
+    let (mark, folder) = (mark("parent"), Folder::new());
     let ready = folder.path().join("ready");
     // A parent that holds the lifeline and does nothing else, so that only its death can cut it.
     let mut parent = Command::new("bash")
@@ -246,7 +247,7 @@ async fn r22_a_command_that_kills_its_guard_is_ended_all_the_same() {
 
 #[tokio::test]
 async fn r22_a_command_that_puts_its_guard_to_sleep_is_ended_all_the_same() {
-    let (mark, folder) = (mark("sleepy"), tempfile::tempdir().unwrap());
+    let (mark, folder) = (mark("sleepy"), Folder::new());
     let ready = folder.path().join("ready");
     let command = stragglers(&mark, &ready, "kill -STOP $PPID; sleep 300");
     let run = line(&command, 1);
@@ -299,7 +300,7 @@ async fn r23_one_endless_line_of_no_text_is_bounded_too() {
 
 #[tokio::test]
 async fn progress_is_the_latest_and_never_too_often() {
-    let (seen, folder) = (std::sync::Mutex::new(Vec::new()), tempfile::tempdir().unwrap());
+    let (seen, folder) = (std::sync::Mutex::new(Vec::new()), Folder::new());
     let last = folder.path().join("last");
     let note = |text: &str| {
         seen.lock().unwrap().push(text.to_owned());

@@ -1,6 +1,7 @@
 //! One session's file damaged in every way there is a name for: it comes back as far as it can be read, what is wrong is
 //! said, what stood there stays, and it goes on.
 
+use crate::support::folder::Folder;
 use crate::support::often;
 use aye::chat::{Entry, Session};
 use aye::store::{Header, Lines, Log, Read, Sessions, new_id};
@@ -132,7 +133,7 @@ fn kept(read: &Read, all: &[Entry]) -> usize {
 
 #[test]
 fn r52_damaged_in_any_way_a_session_comes_back_and_goes_on() {
-    let home = tempfile::tempdir().unwrap();
+    let home = Folder::new();
     let sessions = Sessions::new(home.path().to_owned());
     let all = entries();
     let (mut ids, mut names) = (Vec::new(), HashSet::new());
@@ -171,7 +172,7 @@ fn r52_damaged_in_any_way_a_session_comes_back_and_goes_on() {
 
 #[test]
 fn r52_a_byte_changed_anywhere_costs_its_line_at_most() {
-    let home = tempfile::tempdir().unwrap();
+    let home = Folder::new();
     let sessions = Sessions::new(home.path().to_owned());
     let all = entries();
     let id = new_id();

@@ -1,5 +1,6 @@
 //! A dry run touches nothing real, and its later reads see its earlier writes.
 
+use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::Service;
@@ -54,7 +55,7 @@ async fn r30_a_command_is_not_run_and_the_model_is_told() {
 
 #[tokio::test]
 async fn r30_outside_and_secret_files_are_not_touched_either() {
-    let outside = tempfile::tempdir().unwrap();
+    let outside = Folder::new();
     let file = outside.path().join("x");
     let mut scene = Scene::dry_run([
         calls("write_file", json!({ "path": file, "content": "x" })),

@@ -1,6 +1,7 @@
 //! Every way in which the program ends, in the middle of everything: the terminal is as it was, what was said is on
 //! disk, nothing goes on running, and the exit code says how it came.
 
+use crate::support::folder::Folder;
 use crate::support::hand::PATIENCE;
 use crate::support::kept::session;
 use crate::support::often;
@@ -186,7 +187,7 @@ fn r60_it_is_the_same_screen_when_it_goes_on() {
 
 /// The program with its three standard files as a shell's words say.
 fn with_files(words: &str) -> (i32, String) {
-    let place = tempfile::tempdir().unwrap();
+    let place = Folder::new();
     let line = format!("exec \"$0\" {words} 2> {}/err", place.path().display());
     let status = Command::new("sh")
         .args(["-c", &line])

@@ -1,13 +1,14 @@
 //! Commands that try to get out of the sandbox, by the real program: nothing outside changes, nobody is reached.
 
+use crate::support::folder::Folder;
 use crate::support::kept::copied;
+use crate::support::leave_out;
 use crate::support::part_of;
 use crate::support::program::{nobody_elses_sleep, none_sleeps, program};
 use aye::chat::{CommandLine, Openings, Walls};
 use aye::project::sandbox::{Kernel, kernel, probe};
 use aye::project::shell::{Ran, Shell};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ pub fn is_there() -> bool {
     match kernel() {
         Kernel::Able { .. } => true,
         Kernel::Unable(why) => {
-            let _ = writeln!(std::io::stdout(), "no sandbox to try on this machine: {why}");
+            leave_out(&format!("no sandbox to try on this machine: {why}"));
             false
         }
     }
@@ -34,13 +35,13 @@ fn holds_signals() -> bool {
 
 /// A project, a folder for temporary files with aye's own in it, and everything else.
 struct Place {
-    root: tempfile::TempDir,
+    root: Folder,
     shell: Shell,
 }
 
 impl Place {
     fn new() -> Self {
-        let root = tempfile::tempdir().unwrap();
+        let root = Folder::new();
         let at = |path: &str| root.path().canonicalize().unwrap().join(path);
         for folder in ["project", "tmp/own/config", "outside/empty", "outside/deep/er"] {
             std::fs::create_dir_all(at(folder)).unwrap();
@@ -318,7 +319,7 @@ fn r25_an_ordinary_user_gets_no_further_than_root() {
     if !is_there() || !rustix::process::geteuid().is_root() {
         return;
     }
-    let place = tempfile::tempdir().unwrap();
+    let place = Folder::new();
     let [suite, aye] = ["suite", "aye"].map(|name| place.path().join(name));
     copied(&std::env::current_exe().unwrap(), &suite);
     copied(&program(), &aye);
@@ -337,7 +338,7 @@ fn r25_an_ordinary_user_gets_no_further_than_root() {
         .envs([("HOME", &home), ("TMPDIR", &home)])
         .output();
     let Ok(ran) = ran else {
-        let _ = writeln!(std::io::stdout(), "no setpriv on this machine, so this was tried as root alone");
+        leave_out("no setpriv on this machine: tried as root alone");
         return;
     };
     let told = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);

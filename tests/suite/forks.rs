@@ -1,5 +1,6 @@
 //! A session is gone on with in a copy, and stays as it was.
 
+use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
 use crate::support::talking::{calls_after, say, says, talks};
@@ -74,11 +75,7 @@ fn r51_a_fork_brings_the_half_answered_card_and_answers_nothing_in_the_old_sessi
 }
 
 /// Runs `aye -p` with these arguments in this home, against this service.
-fn prints(
-    place: &std::sync::Arc<tempfile::TempDir>,
-    service: &Service,
-    arguments: &[&str],
-) -> (String, String, i32) {
+fn prints(place: &std::sync::Arc<Folder>, service: &Service, arguments: &[&str]) -> (String, String, i32) {
     let base = ["-p", "--base-url", &service.base_url, "--model", "m"];
     let arguments: Vec<&str> = base.iter().chain(arguments).copied().collect();
     Setup::again(place, &arguments).print("")

@@ -1,6 +1,7 @@
 //! Dry runs on disks that are full: what does not fit is said, nothing half is counted, and it goes on.
 
 use crate::stage_escapes::is_there;
+use crate::support::folder::Folder;
 use crate::support::kept::settings;
 use crate::support::mounts::{may_mount, mounted, small_disk};
 use crate::support::program::{Program, Setup, program};
@@ -46,7 +47,7 @@ fn changed(play: &Rehearsal) -> Vec<String> {
 }
 
 /// The paths that `aye rehearsal show` tells as changed.
-fn told_as_changed(place: &Arc<tempfile::TempDir>) -> Vec<String> {
+fn told_as_changed(place: &Arc<Folder>) -> Vec<String> {
     let (out, err, code) = Setup::again(place, &["rehearsal", "show", "--json"]).print("");
     assert_eq!(code, 0, "{out}{err}");
     let told: Value = serde_json::from_str(&out).unwrap();

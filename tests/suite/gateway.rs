@@ -4,6 +4,7 @@
 use crate::support::between::between;
 use crate::support::hand::PATIENCE;
 use crate::support::kept::{session, settings, until_ended};
+use crate::support::leave_out;
 use crate::support::program::{Program, Setup};
 use crate::support::promise::{self, thrice};
 use crate::support::service::{Answer, Service, Step};
@@ -21,11 +22,10 @@ const CLOSED: Duration = Duration::from_secs(1);
 const SAYS: &str = "The gateway says: good day.";
 
 /// Address and key.
-#[allow(clippy::print_stdout, reason = "a test that did nothing says so")]
 fn gateway() -> Option<(String, String)> {
     let gateway = std::env::var("AYE_TEST_GATEWAY").ok();
     if gateway.is_none() {
-        println!("skipped: AYE_TEST_GATEWAY is not set");
+        leave_out("AYE_TEST_GATEWAY is not set");
     }
     Some((gateway?, std::env::var("AYE_TEST_GATEWAY_KEY").expect("a gateway has a key")))
 }

@@ -1,5 +1,6 @@
 //! What stands in README.md and config.example.toml is so.
 
+use crate::support::folder::Folder;
 use aye::cli::Cli;
 use aye::config::{Config, Overrides, Settings};
 use aye::print::Exit;
@@ -46,7 +47,7 @@ fn blocks(text: &str, kind: &str) -> Vec<String> {
 
 /// What a settings file with this text has wrong, the keys in it among it.
 fn wrong(text: &str) -> Vec<String> {
-    let place = tempfile::tempdir().unwrap();
+    let place = Folder::new();
     let file = place.path().join("config.toml");
     std::fs::write(&file, text).unwrap();
     let settings = Settings::load(&file, &|_| None, &Overrides::default());

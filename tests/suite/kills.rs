@@ -1,6 +1,7 @@
 //! The real program killed again and again in the middle of streams, tool calls and approvals: it always comes back,
 //! nothing before the record in flight is lost, and nothing runs twice.
 
+use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::{measured, often};
@@ -102,7 +103,7 @@ fn check_commands(place: &Path, entries: &[Entry]) {
 }
 
 /// Kills one session again and again; where it lived.
-fn siege(base: &str) -> Arc<tempfile::TempDir> {
+fn siege(base: &str) -> Arc<Folder> {
     let flags = ["--base-url", base, "--model", "m"];
     let place = Setup::new(&flags).has("a.txt", "one\n").place;
     let mut before: Vec<Entry> = Vec::new();

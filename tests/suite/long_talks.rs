@@ -1,5 +1,6 @@
 //! Talks that outgrow the model's window, in the real program over a real socket.
 
+use crate::support::folder::Folder;
 use crate::support::kept::ended;
 use crate::support::program::{Program, Setup};
 use crate::support::promise::kept;
@@ -277,7 +278,7 @@ fn a_summary_that_fails_is_told_and_nothing_is_lost() {
 fn without_a_screen_a_long_talk_is_summarised_as_well() {
     let answers = three().into_iter().chain([summary(), says("Four.")]).collect();
     let (_runtime, service, setup) = begins(answers, Some(WINDOW));
-    let place: Arc<tempfile::TempDir> = setup.place.clone();
+    let place: Arc<Folder> = setup.place.clone();
     for (number, said) in ["make a pot", "paint it", "never sell it", "and a lid"].into_iter().enumerate() {
         let mut arguments = vec!["--profile", "small", "-p"];
         arguments.extend((number > 0).then_some("--continue"));

@@ -1,7 +1,9 @@
 //! Dry runs in odd places: file systems that take no layer, stages that are refused half-way, homes in projects and
 //! projects in homes, names that are no text, folders that are gone.
 
-use crate::stage_escapes::{aloud, is_there};
+use crate::stage_escapes::is_there;
+use crate::support::aloud;
+use crate::support::folder::Folder;
 use crate::support::mounts::{may_mount, mounted, overlay, small_disk};
 use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
@@ -57,7 +59,7 @@ async fn r30_where_no_layer_can_be_laid_over_the_project_nothing_runs_and_nothin
     }
     let mut scene = without_a_stage();
     // Two layers over each other are all that the kernel allows.
-    let beside = tempfile::tempdir().unwrap();
+    let beside = Folder::new();
     small_disk(&beside.path().join("disk"), "size=4m");
     overlay(&scene.project(), &beside.path().join("disk/one"));
     overlay(&scene.project(), &beside.path().join("disk/two"));
@@ -74,7 +76,7 @@ async fn r30_a_stage_that_is_refused_when_half_of_it_is_set_leaves_nothing_mount
         return;
     }
     let mut scene = without_a_stage();
-    let beside = tempfile::tempdir().unwrap();
+    let beside = Folder::new();
     // All layers are in their places when it is found that a device is missing.
     small_disk(&beside.path().join("dev"), "size=1m");
     let null = beside.path().join("dev/null");
@@ -92,7 +94,7 @@ async fn a_project_in_memory_and_one_with_a_disk_in_it_have_a_stage_or_say_why_n
     if !is_there() || !may_mount(name) {
         return;
     }
-    let place = tempfile::tempdir().unwrap();
+    let place = Folder::new();
     let at = |path: &str| place.path().join(path);
     small_disk(&at("memory"), "size=1m");
     std::fs::write(at("memory/a"), "a").unwrap();
@@ -168,7 +170,7 @@ fn r30_a_project_whose_name_is_no_text_is_rehearsed_in_told_and_thrown_away() {
             runs("cat 'a b.txt'; printf y > \"$(printf 'odd\\n\\377')\""),
             answers("Done."),
         ]));
-        let place = tempfile::tempdir().unwrap();
+        let place = Folder::new();
         let (folder, home) = (place.path().join(OsStr::from_bytes(name)), place.path().join("home"));
         std::fs::create_dir(&folder).unwrap();
         let base = ["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"];

@@ -1,6 +1,7 @@
 //! Sessions in odd places: folders that cannot be written, names that are no text, files that are no sessions, and
 //! two programs at one session.
 
+use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use aye::chat::{Entry, SessionId};
 use aye::store::lines::path;
@@ -18,7 +19,7 @@ fn tour(arguments: &[&str]) -> Setup {
     Setup::new(&[&TOUR[..], arguments].concat())
 }
 
-fn again(place: &Arc<tempfile::TempDir>, arguments: &[&str]) -> Setup {
+fn again(place: &Arc<Folder>, arguments: &[&str]) -> Setup {
     Setup::again(place, &[&TOUR[..], arguments].concat())
 }
 
@@ -148,7 +149,7 @@ async fn a_project_whose_name_is_not_unicode_is_worked_in_like_any_other() {
         says(),
     ])
     .await;
-    let place = tempfile::tempdir().unwrap();
+    let place = Folder::new();
     let folder = place.path().join(OsStr::from_bytes(b"na\xffme"));
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("a.txt"), "inside\n").unwrap();

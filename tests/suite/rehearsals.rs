@@ -1,5 +1,6 @@
 //! A dry run is kept apart from life: its flag holds, its marks are everywhere, and a copy for real brings nothing of it.
 
+use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
 use crate::support::talking::{calls_after, says};
@@ -21,7 +22,7 @@ fn service(answers: Vec<Answer>) -> (tokio::runtime::Runtime, Service) {
 }
 
 /// Runs `aye -p` with these arguments in this home, against this service.
-fn prints(place: &Arc<tempfile::TempDir>, service: &Service, arguments: &[&str]) -> (String, String, i32) {
+fn prints(place: &Arc<Folder>, service: &Service, arguments: &[&str]) -> (String, String, i32) {
     let base = ["-p", "--base-url", &service.base_url, "--model", "m"];
     let arguments: Vec<&str> = base.iter().chain(arguments).copied().collect();
     Setup::again(place, &arguments).print("")
@@ -157,7 +158,7 @@ fn r30_how_often_the_model_is_told_is_a_setting() {
 }
 
 /// Several writes and a command, rehearsed with `-p` in this home; what was printed.
-fn rehearsed(place: &Arc<tempfile::TempDir>, more: &[&str]) -> (String, String, i32) {
+fn rehearsed(place: &Arc<Folder>, more: &[&str]) -> (String, String, i32) {
     // What a command does is the same whether or not the system has a stage.
     let config = place.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
@@ -180,7 +181,7 @@ fn rehearsed(place: &Arc<tempfile::TempDir>, more: &[&str]) -> (String, String, 
     prints(place, &service, &arguments)
 }
 
-fn tells(place: &Arc<tempfile::TempDir>, arguments: &[&str]) -> (String, String, i32) {
+fn tells(place: &Arc<Folder>, arguments: &[&str]) -> (String, String, i32) {
     Setup::again(place, arguments).print("")
 }
 

@@ -1,5 +1,6 @@
 //! Session files under two processes, any umask, and a kill at any moment.
 
+use crate::support::folder::Folder;
 use aye::chat::{Entry, SessionId};
 use aye::store::lines::path;
 use aye::store::private::replace;
@@ -121,7 +122,7 @@ fn every_path(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
 #[test]
 fn r56_files_and_folders_are_for_their_owner_alone_whatever_the_umask() {
     for umask in ["000", "022", "077"] {
-        let home = tempfile::tempdir().unwrap();
+        let home = Folder::new();
         let status =
             child("child_that_makes_every_kind_of_file", umask, home.path()).unwrap().wait().unwrap();
         assert!(status.success(), "umask {umask}");
@@ -138,7 +139,7 @@ fn r56_files_and_folders_are_for_their_owner_alone_whatever_the_umask() {
 
 #[test]
 fn r51_a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
-    let home = tempfile::tempdir().unwrap();
+    let home = Folder::new();
     let places = Places::under(home.path());
     places.prepare().unwrap();
     let sessions = Sessions::new(places.sessions());
@@ -178,7 +179,7 @@ fn r51_a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
 
 #[test]
 fn r51_a_kill_at_any_moment_loses_at_most_the_line_in_flight() {
-    let home = tempfile::tempdir().unwrap();
+    let home = Folder::new();
     let file = path(home.path(), &id());
     let mut entries = 0;
     for round in 0..12 {
@@ -202,7 +203,7 @@ fn r51_a_kill_at_any_moment_loses_at_most_the_line_in_flight() {
 
 #[test]
 fn r54_two_processes_never_write_into_one_session_at_once_and_lose_nothing() {
-    let home = tempfile::tempdir().unwrap();
+    let home = Folder::new();
     Lines::new(home.path(), &header()).append(&said("first")).unwrap();
     let mut process = child("child_that_appends_when_it_can", "077", home.path()).unwrap();
     let refused = appends_when_it_can("parent", home.path());
@@ -229,7 +230,7 @@ fn r54_two_processes_never_write_into_one_session_at_once_and_lose_nothing() {
 
 #[test]
 fn r50_r52_reading_and_going_on_leave_every_old_byte_where_it_was() {
-    let home = tempfile::tempdir().unwrap();
+    let home = Folder::new();
     let file = path(home.path(), &id());
     let mut lines = Lines::new(home.path(), &header());
     for text in ["one", "two", "three"] {

@@ -1,5 +1,6 @@
 //! Settings from the disk to the first screen, as one run after another sees them.
 
+use crate::support::folder::Folder;
 use aye::config::{Credentials, Key, Overrides, Settings, connect, set};
 use aye::store::Places;
 use std::fs;
@@ -11,7 +12,7 @@ fn nothing(_: &str) -> Option<String> {
 
 #[test]
 fn what_the_person_set_up_in_one_run_is_there_in_the_next() {
-    let home = tempfile::tempdir().unwrap();
+    let home = Folder::new();
     let places = Places::find(Some(home.path().into())).unwrap();
     places.prepare().unwrap();
     let flags = Overrides::default();
@@ -38,7 +39,7 @@ fn what_the_person_set_up_in_one_run_is_there_in_the_next() {
 
 #[test]
 fn r57_a_key_is_in_no_file_but_the_one_for_keys() {
-    let home = tempfile::tempdir().unwrap();
+    let home = Folder::new();
     let places = Places::under(home.path());
     places.prepare().unwrap();
     let environment = |name: &str| (name == "OPENAI_API_KEY").then(|| "sk-from-environment".to_owned());
@@ -54,7 +55,7 @@ fn r57_a_key_is_in_no_file_but_the_one_for_keys() {
 
 #[test]
 fn r69_a_broken_file_is_said_and_never_changed() {
-    let home = tempfile::tempdir().unwrap();
+    let home = Folder::new();
     let path = home.path().join("config.toml");
     for broken in ["[screen\n", "screen = [\n", "\u{0}", "[a]\n[a]\n", "theme = 'x\n"] {
         fs::write(&path, broken).unwrap();

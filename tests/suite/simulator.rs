@@ -1,5 +1,6 @@
 //! What stands in for the result of a command that a dry run does not run, in the real program over a real socket.
 
+use crate::support::folder::Folder;
 use crate::support::kept::{session, settings};
 use crate::support::often;
 use crate::support::program::{Program, Setup};
@@ -16,7 +17,7 @@ use tokio::runtime::Runtime;
 struct Play {
     runtime: Runtime,
     simulator: Service,
-    place: Arc<tempfile::TempDir>,
+    place: Arc<Folder>,
 }
 
 impl Play {

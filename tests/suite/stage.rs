@@ -2,6 +2,7 @@
 //! said what would have run.
 
 use crate::stage_escapes::is_there;
+use crate::support::folder::Folder;
 use crate::support::kept::settings;
 use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
@@ -163,7 +164,7 @@ async fn a_project_of_any_name_and_in_any_place_has_a_stage() {
     if !is_there() {
         return;
     }
-    let root = tempfile::tempdir().unwrap();
+    let root = Folder::new();
     let odd = |bytes: &[u8]| PathBuf::from(OsString::from_vec(bytes.to_vec()));
     for name in [
         odd(b"plain"),
@@ -193,7 +194,7 @@ async fn r57_the_home_itself_may_be_the_project_and_ayes_own_folders_are_empty_i
     if !is_there() {
         return;
     }
-    let root = tempfile::tempdir().unwrap();
+    let root = Folder::new();
     let home = root.path().canonicalize().unwrap().join("home");
     let own = home.join(".local/share/aye");
     std::fs::create_dir_all(own.join("rehearsal")).unwrap();
@@ -227,7 +228,7 @@ async fn r57_the_home_itself_may_be_the_project_and_ayes_own_folders_are_empty_i
 
 #[tokio::test]
 async fn what_a_person_set_up_oddly_has_a_stage_or_says_why_not() {
-    let root = tempfile::tempdir().unwrap();
+    let root = Folder::new();
     let at = |path: &str| root.path().join(path);
     std::fs::create_dir_all(at("project")).unwrap();
     let before = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
@@ -313,7 +314,7 @@ async fn a_layer_that_commands_made_odd_can_be_taken_away() {
     if !is_there() {
         return;
     }
-    let root = tempfile::tempdir().unwrap();
+    let root = Folder::new();
     let project = root.path().join("project");
     std::fs::create_dir_all(project.join("old/deep")).unwrap();
     let (play, shell) = staged(&project, root.path().join("layer"));

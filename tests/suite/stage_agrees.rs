@@ -1,11 +1,13 @@
 //! Whatever commands and file tools did in a dry run: what the next command finds, what the file tools find, and what is
 //! there when all of it was applied are the same. And what cannot be done on a stage is said.
 
-use crate::stage_escapes::{aloud, is_there};
+use crate::stage_escapes::is_there;
+use crate::support::folder::Folder;
 use crate::support::kept::shared;
 use crate::support::program::program;
 use crate::support::scene::Scene;
 use crate::support::{Dice, often};
+use crate::support::{aloud, leave_out};
 use aye::chat::{CommandLine, ForReal, Intent, Outcome, Staging};
 use aye::llm::scripted::{calls, says};
 use aye::project::disk::Disk;
@@ -65,7 +67,7 @@ async fn r30_the_stage_the_file_tools_and_what_is_applied_are_the_same_whatever_
 
 async fn agrees(seed: u64) {
     let mut dice = Dice(seed.wrapping_mul(7919));
-    let place = tempfile::tempdir().unwrap();
+    let place = Folder::new();
     let project = place.path().join("project");
     for folder in ["a/b/c", "b/a", "c"] {
         std::fs::create_dir_all(project.join(folder)).unwrap();
@@ -215,9 +217,9 @@ fn r30_what_a_stage_cannot_change_for_its_group_is_said_and_a_file_tool_can() {
     if !rustix::process::geteuid().is_root()
         || !setpriv(&["unshare", "-Ur", "true"]).output().is_ok_and(|tried| tried.status.success())
     {
-        return aloud("LEFT OUT: nobody can be made here who is in two groups and may make namespaces");
+        return leave_out("no process can be made here that is in two groups and may make namespaces");
     }
-    let root = tempfile::tempdir().unwrap();
+    let root = Folder::new();
     let at = |path: &str| root.path().join(path);
     let open = |folder: &Path| {
         use std::os::unix::fs::PermissionsExt;

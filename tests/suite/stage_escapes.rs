@@ -2,9 +2,10 @@
 //! project, the home, the folders for temporary files, aye's own, everybody's sockets and the list of processes are the
 //! same before and after.
 
+use crate::support::folder::Folder;
 use crate::support::kept::shared;
-use crate::support::part_of;
 use crate::support::program::program;
+use crate::support::{aloud, leave_out, part_of};
 use aye::chat::{CommandLine, Openings, Walls};
 use aye::project::disk::Disk;
 use aye::project::rehearsal::Rehearsal;
@@ -14,7 +15,6 @@ use aye::project::{Error, Reader};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -24,19 +24,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Says aloud what a reader of the tests' output should know.
-pub fn aloud(words: &str) {
-    let _ = writeln!(std::io::stdout(), "{words}");
-}
-
 /// Whether there is a stage to try here; a machine without one says so aloud.
 pub fn is_there() -> bool {
-    let place = tempfile::tempdir().unwrap();
+    let place = Folder::new();
     std::fs::create_dir(place.path().join("project")).unwrap();
     match try_stage(&program(), &place.path().join("project"), &place.path().join("beside")) {
         Ok(()) => true,
         Err(why) => {
-            aloud(&format!("LEFT OUT: no stage here: {why}"));
+            leave_out(&format!("no overlay sandbox here: {why}"));
             false
         }
     }
@@ -329,7 +324,7 @@ fn reach() {
 
 /// Starts the trial in a process of its own, as this user where one is given.
 fn trial(user: Option<u32>) {
-    let root = tempfile::tempdir().unwrap();
+    let root = Folder::new();
     let root = root.path().canonicalize().unwrap();
     std::fs::set_permissions(&root, std::fs::Permissions::from_mode(0o755)).unwrap();
     let at = |path: &str| root.join(path);
@@ -374,11 +369,11 @@ fn r30_no_command_of_a_dry_run_touches_anything_real() {
 #[test]
 fn r30_nor_does_one_of_an_ordinary_person() {
     if !rustix::process::geteuid().is_root() {
-        return aloud("LEFT OUT: these tests are an ordinary person's already");
+        return leave_out("these tests are an ordinary user's already");
     }
     let unshared = std::process::Command::new("unshare").args(["-Ur", "true"]).uid(65534).gid(65534).output();
     if !unshared.is_ok_and(|done| done.status.success()) {
-        return aloud("LEFT OUT: an ordinary person may make no namespaces here");
+        return leave_out("an ordinary user may make no namespaces here");
     }
     trial(Some(65534));
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::project::{ordinary, rehearsal::empty};
+use crate::test_folder::Folder;
 use rustix::fs::{CWD, FileType, Mode, OFlags, XattrFlags, lgetxattr, lsetxattr, makedev, mkfifoat, mknodat};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 
@@ -86,7 +87,7 @@ fn r30_a_layer_is_copied_whatever_commands_left_in_it() {
 
 #[test]
 fn r30_a_copy_of_a_layer_says_the_same_as_the_layer() {
-    let root = tempfile::tempdir().unwrap();
+    let root = Folder::new();
     let (old, new) = (root.path().join("old"), root.path().join("new"));
     for folder in ["upper/hides/deep", "upper/shut", "work/work", "places/1/upper", "places/1/work"] {
         fs::create_dir_all(old.join(folder)).unwrap();

@@ -1,9 +1,12 @@
 //! What tests are built with.
 
+use std::io::Write;
+
 pub mod between;
 pub mod closed;
 pub mod encrypted;
 pub mod fixture;
+pub mod folder;
 pub mod given_back;
 pub mod hand;
 pub mod kept;
@@ -13,12 +16,25 @@ pub mod mounts;
 #[cfg(target_os = "linux")]
 pub mod ordinary;
 pub mod person;
+#[cfg(target_os = "linux")]
+pub mod preload;
 pub mod program;
 pub mod promise;
 pub mod scene;
 pub mod service;
 pub mod staged;
 pub mod talking;
+
+/// Prints a line that the test harness does not capture.
+pub fn aloud(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// Prints that this test, or a part of it, is left out on this machine, and why.
+pub fn leave_out(why: &str) {
+    let thread = std::thread::current();
+    aloud(&format!("LEFT OUT: {}: {why}", thread.name().unwrap_or("a test")));
+}
 
 /// How often something is tried: the small number while a person waits for the tests, the great one where
 /// `AYE_TEST_THOROUGH` is set, as the check of a change does.

@@ -1,8 +1,9 @@
 //! Trials in a process of an ordinary person, whom modes stop: root is stopped by none.
 
+use super::aloud;
+use super::folder::Folder;
 use super::kept::shared;
 use super::program::program;
-use crate::stage_escapes::aloud;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -19,7 +20,7 @@ pub fn is_ordinary(test: &str) -> bool {
         return true;
     }
     assert!(std::env::var_os(ORDINARY).is_none(), "root cannot become nobody here");
-    let root = tempfile::tempdir().unwrap();
+    let root = Folder::new();
     std::fs::set_permissions(root.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let own = root.path().join("tmp");
     std::fs::create_dir(&own).unwrap();

@@ -1,5 +1,6 @@
 //! A person who has one project, and a service that answers: the program begins again in them as often as a test wants.
 
+use super::folder::Folder;
 use super::kept::{ALONE, settings};
 use super::program::{Program, Setup};
 use super::service::{Answer, Service};
@@ -12,7 +13,7 @@ use tokio::runtime::Runtime;
 pub struct Person {
     _runtime: Runtime,
     pub service: Service,
-    pub place: Arc<tempfile::TempDir>,
+    pub place: Arc<Folder>,
 }
 
 impl Person {

@@ -1,5 +1,6 @@
 //! The real program in a pty, its screen read through a terminal parser.
 
+use super::folder::Folder;
 use super::hand::PATIENCE;
 use super::promise::kept;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
@@ -36,13 +37,13 @@ pub struct Setup {
     columns: u16,
     environment: Vec<(String, String)>,
     umask: Option<&'static str>,
-    pub place: Arc<tempfile::TempDir>,
+    pub place: Arc<Folder>,
 }
 
 impl Setup {
     /// The program with these arguments, in an empty project and a home of its own.
     pub fn new(arguments: &[&str]) -> Self {
-        let place = tempfile::tempdir().unwrap();
+        let place = Folder::new();
         std::fs::create_dir(place.path().join("project")).unwrap();
         std::fs::create_dir(place.path().join("home")).unwrap();
         std::fs::create_dir(place.path().join("tmp")).unwrap();
@@ -58,7 +59,7 @@ impl Setup {
     }
 
     /// In the same home and project as before.
-    pub fn again(place: &Arc<tempfile::TempDir>, arguments: &[&str]) -> Self {
+    pub fn again(place: &Arc<Folder>, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
         Self { arguments, rows: 24, columns: 80, environment: Vec::new(), umask: None, place: place.clone() }
     }
@@ -190,7 +191,7 @@ pub struct Program {
     pub(super) read: usize,
     /// When the last key was pressed, and what must pass before the next.
     pub(super) typed: Option<(Instant, Duration)>,
-    pub place: Arc<tempfile::TempDir>,
+    pub place: Arc<Folder>,
 }
 
 impl Program {

@@ -1,5 +1,6 @@
 //! A project, a scripted model, and nobody or a person: everything real but the model and the screen.
 
+use super::folder::Folder;
 use aye::agent::{self, Effect, Event, Offer, State, Waiting};
 use aye::chat::*;
 use aye::llm::Llm;
@@ -49,7 +50,7 @@ pub struct Scene {
     pub log: Memory,
     pub model: Scripted,
     pub trouble: Vec<String>,
-    place: tempfile::TempDir,
+    place: Folder,
 }
 
 impl Scene {
@@ -83,7 +84,7 @@ impl Scene {
     }
 
     fn at(model: Scripted, llm: Arc<dyn Llm>, dry_run: bool) -> Self {
-        let place = tempfile::tempdir().unwrap();
+        let place = Folder::new();
         let project = place.path().join("project");
         std::fs::create_dir(&project).unwrap();
         let tools = Arc::new(Toolbox::builtin(aye::tools::Settings::default()));

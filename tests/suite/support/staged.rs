@@ -1,5 +1,6 @@
 //! A stage over a project, without a screen and without a model: commands run on it, and what they changed is looked at.
 
+use super::folder::Folder;
 use super::program::program;
 use aye::chat::CommandLine;
 use aye::project::disk::Disk;
@@ -29,7 +30,7 @@ pub fn changed(play: &Rehearsal) -> Vec<String> {
 
 /// An empty project with a stage over it; the layer is the only thing in the folder `layers`.
 pub struct Empty {
-    pub root: tempfile::TempDir,
+    pub root: Folder,
     pub project: PathBuf,
     pub play: Arc<Rehearsal>,
     pub shell: Arc<StageShell>,
@@ -37,7 +38,7 @@ pub struct Empty {
 
 impl Empty {
     pub fn new() -> Self {
-        let root = tempfile::tempdir().unwrap();
+        let root = Folder::new();
         let project = root.path().join("project");
         std::fs::create_dir(&project).unwrap();
         let (play, shell) = staged(&project, root.path().join("layers/one"));

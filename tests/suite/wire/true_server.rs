@@ -1,17 +1,17 @@
 //! Against a model server that somebody else wrote, where `AYE_TEST_SERVER` names one by its base address.
 
 use super::{asks, told};
+use crate::support::leave_out;
 use aye::chat::{Chunk, Request};
 use aye::llm::{Error, Llm, OpenAi, Settings};
 use futures::StreamExt;
 use serde_json::json;
 use std::time::Duration;
 
-#[allow(clippy::print_stdout, reason = "a test that did nothing says so")]
 /// A model that writes at most this many tokens, or nothing where there is no server.
 fn server(path: &str, tokens: u32) -> Option<OpenAi> {
     let Ok(base) = std::env::var("AYE_TEST_SERVER") else {
-        println!("skipped: AYE_TEST_SERVER is not set");
+        leave_out("AYE_TEST_SERVER is not set");
         return None;
     };
     let extra = json!({"max_tokens": tokens}).as_object().cloned()?;

@@ -1,0 +1,110 @@
+//! Temporary folders of tests that are gone when the test is over, whatever it left in them.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::thread::{panicking, sleep};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long a process that a test started may go on writing after the test is over.
+const LAST_WRITES: Duration = Duration::from_secs(10);
+
+/// A temporary folder that is removed on drop.
+///
+/// Unlike [`TempDir`] it also removes folders without permissions, such as those that overlayfs keeps for itself, and
+/// what the test mounted in it, and waits for a process that still writes in it. A folder that cannot be removed fails the test.
+#[derive(Debug)]
+pub struct Folder(Option<TempDir>);
+
+impl Folder {
+    /// Makes one in the system's temporary folder, readable by its owner alone.
+    pub fn new() -> Self {
+        Self(Some(tempfile::tempdir().unwrap()))
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        self.0.as_ref().expect("it is taken on drop alone").path()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let Some(folder) = self.0.take() else { return };
+        let path = folder.keep();
+        let until = Instant::now() + LAST_WRITES;
+        while let Err(error) = remove(&path) {
+            if Instant::now() > until {
+                assert!(panicking(), "this test leaves {} behind: {error}", path.display());
+                return;
+            }
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Removes a folder with everything in it. A folder that is not there is removed already.
+fn remove(folder: &Path) -> io::Result<()> {
+    if fs::remove_dir_all(folder).is_ok() {
+        return Ok(());
+    }
+    #[cfg(target_os = "linux")]
+    unmount(folder)?;
+    unlock(folder)?;
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Takes away what this process mounted in a folder, the newest mount first.
+#[cfg(target_os = "linux")]
+fn unmount(folder: &Path) -> io::Result<()> {
+    use rustix::mount::UnmountFlags;
+    let mounts = fs::read_to_string("/proc/self/mountinfo")?;
+    let places = mounts.lines().filter_map(|mount| mount.split(' ').nth(4));
+    for place in
+        places.collect::<Vec<_>>().into_iter().rev().filter(|place| Path::new(place).starts_with(folder))
+    {
+        // One that is not this process's own fails the removal of its folder.
+        let _ = rustix::mount::unmount(place, UnmountFlags::DETACH);
+    }
+    Ok(())
+}
+
+/// Gives the owner every permission on a folder and all folders in it.
+fn unlock(folder: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(folder)?.is_dir() {
+        return Ok(());
+    }
+    fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(folder)?.flatten() {
+        // One that is gone by now needs no permission.
+        let _ = unlock(&entry.path());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_folder_is_removed_whatever_was_left_in_it() {
+    let folder = Folder::new();
+    let path = folder.path().to_owned();
+    fs::create_dir_all(path.join("locked/deep")).unwrap();
+    fs::write(path.join("locked/deep/file"), "").unwrap();
+    for locked in ["locked/deep", "locked"] {
+        fs::set_permissions(path.join(locked), Permissions::from_mode(0)).unwrap();
+    }
+    let busy = path.join("busy");
+    let until = Instant::now() + Duration::from_millis(200);
+    let writer = std::thread::spawn(move || {
+        while Instant::now() < until {
+            let _ = fs::create_dir(&busy);
+            let _ = fs::write(busy.join("file"), "");
+        }
+    });
+    drop(folder);
+    writer.join().unwrap();
+    assert!(!path.exists());
+}
