@@ -26,6 +26,8 @@ mod dry_run;
 mod editor;
 mod ends;
 mod escapes;
+#[cfg(target_os = "linux")]
+mod failing_disks;
 mod floods;
 mod floors;
 mod forks;
