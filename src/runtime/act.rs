@@ -62,15 +62,23 @@ async fn finish(
 ) {
     let started = Instant::now();
     noting::planned(means, turn, call, "begins");
-    let (outcome, staged) = match tokio::time::timeout(LIMIT, contain_async(work)).await {
-        Ok(Some(Ok(done))) => done,
-        Ok(Some(Err(error))) => (Outcome::Failed(bounded(error.to_string())), None),
-        Ok(None) => (Outcome::Failed(broken(&call.name)), None),
-        Err(_) => (Outcome::Failed(format!("{} was stopped after {} s", call.name, LIMIT.as_secs())), None),
-    };
+    let (outcome, staged) = settle(&call.name, work).await;
     noting::finished(means, turn, call, &outcome, started.elapsed());
     let event = Event::Finished { turn, call: call.id.clone(), outcome, staged, took: started.elapsed() };
     means.tell(event).await;
+}
+
+/// Waits for a call, [`LIMIT`] at most; a failure, a crash and a call that is stopped are outcomes too.
+async fn settle(
+    name: &str,
+    work: impl Future<Output = Result<(Outcome, Option<Staged>), Error>>,
+) -> (Outcome, Option<Staged>) {
+    match tokio::time::timeout(LIMIT, contain_async(work)).await {
+        Ok(Some(Ok(done))) => done,
+        Ok(Some(Err(error))) => (Outcome::Failed(bounded(error.to_string())), None),
+        Ok(None) => (Outcome::Failed(broken(name)), None),
+        Err(_) => (Outcome::Failed(format!("{name} was stopped after {} s", LIMIT.as_secs())), None),
+    }
 }
 
 /// Takes interim output to the frontend where there is room; it is for the screen alone.
@@ -80,4 +88,18 @@ fn progress(means: &Means, turn: TurnId, call: &ToolCall) -> Arc<dyn Fn(&str) + 
         let event = Event::Progressed { turn, call: id.clone(), output: output.to_owned() };
         let _ = events.try_send(event);
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn r27_a_call_that_never_ends_is_stopped_within_three_minutes() {
+        let began = tokio::time::Instant::now();
+        let (outcome, staged) = settle("x", std::future::pending()).await;
+        assert_eq!((outcome, staged), (Outcome::Failed("x was stopped after 180 s".to_owned()), None));
+        let took = began.elapsed().as_secs();
+        assert!((179..=181).contains(&took), "{took} s");
+    }
 }

@@ -110,7 +110,11 @@ async fn look(
 ) -> Result<String, Error> {
     let mut far = Far::new(progress.clone());
     let (looking, left_out): (Looking, LeftOut) = (work(plan)?, left_out.clone());
-    blocking(files, move |files| looking.search(files, &left_out, &mut far)).await
+    blocking(files, move |files| {
+        let started = Instant::now();
+        looking.search(files, &left_out, &mut far, &|| started.elapsed())
+    })
+    .await
 }
 
 impl Looking {
@@ -138,17 +142,24 @@ impl Looking {
         Ok(Some(built.compile_matcher()))
     }
 
-    fn search(&self, files: &dyn Reader, left_out: &LeftOut, far: &mut Far) -> Result<String, Error> {
+    /// Searches what the call names. `elapsed` is the time since the search began.
+    fn search(
+        &self,
+        files: &dyn Reader,
+        left_out: &LeftOut,
+        far: &mut Far,
+        elapsed: &dyn Fn() -> Duration,
+    ) -> Result<String, Error> {
         let under = self.place.again(files)?;
         let mut found = Found::new(self.matcher()?);
         match files.read(&under) {
             Ok(bytes) => found.look_into(&under, &bytes),
             Err(project::Error::NotAFile { kind: "a folder", .. }) => {
-                let (filter, started, below) = (self.filter()?, Instant::now(), place::reading(&under));
+                let (filter, below) = (self.filter()?, place::reading(&under));
                 files.walk(&under, true, &mut |file| {
                     found.met += 1;
                     far.is(|| found.far());
-                    if started.elapsed() > PATIENCE {
+                    if elapsed() > PATIENCE {
                         found.given_up = true;
                         return ControlFlow::Break(());
                     }
@@ -269,7 +280,8 @@ impl Found {
             }
         }
         if self.given_up {
-            self.out.push_str("[stopped after 10 s; not every file was searched]\n");
+            let seconds = PATIENCE.as_secs();
+            self.out.push_str(&format!("[stopped after {seconds} s; not every file was searched]\n"));
         }
         self.out
     }
@@ -294,6 +306,21 @@ mod tests {
     }
 
     #[test]
+    fn r27_a_search_stops_after_ten_seconds_and_says_so() {
+        let names: Vec<String> = (0..100).map(|file| format!("file-{file}")).collect();
+        let files = Memory::bytes(names.iter().map(|name| (name.as_str(), b"fn a\n".to_vec())));
+        let plan = planned(&SearchText, json!({"pattern": "fn"}), &files).unwrap();
+        let looking: Looking = work(&plan).unwrap();
+        // Each file takes a second.
+        let seconds = std::cell::Cell::new(0);
+        let elapsed = || Duration::from_secs(seconds.replace(seconds.get() + 1));
+        let mut far = Far::new(Arc::new(|_: &str| ()));
+        let found = looking.search(&files, &LeftOut::default(), &mut far, &elapsed).unwrap();
+        assert!(found.ends_with("[stopped after 10 s; not every file was searched]\n"), "{found}");
+        assert_eq!(found.lines().count(), 12, "{found}");
+    }
+
+    #[test]
     fn a_long_search_says_how_far_it_is() {
         let files = Memory::with(&[("a", "fn a\n"), ("b", "fn b\n")]);
         let plan = planned(&SearchText, json!({"pattern": "fn"}), &files).unwrap();
@@ -301,7 +328,7 @@ mod tests {
         let told = Arc::new(std::sync::Mutex::new(Vec::new()));
         let kept = told.clone();
         let mut far = Far::long(Arc::new(move |words: &str| kept.lock().unwrap().push(words.to_owned())));
-        looking.search(&files, &LeftOut::default(), &mut far).unwrap();
+        looking.search(&files, &LeftOut::default(), &mut far, &|| Duration::ZERO).unwrap();
         let told = told.lock().unwrap();
         assert!(told[0].ends_with(" looked at · 0 lines found"), "{told:?}");
     }

@@ -128,12 +128,15 @@ pub fn edit(editor: &[String], text: &str, folder: &Path) -> io::Result<String> 
 
 /// Opens a web address with the system's opener, which goes on by itself.
 pub fn open_web(address: &str) -> io::Result<()> {
-    if !(address.starts_with("http://") || address.starts_with("https://"))
-        || address.contains(char::is_control)
-    {
+    if !is_web_address(address) {
         return Err(io::Error::other("only http and https addresses are opened"));
     }
     open(OsStr::new(address))
+}
+
+/// Whether this is an address that the opener may be given: it would take a file, a program or an option as well.
+fn is_web_address(address: &str) -> bool {
+    (address.starts_with("http://") || address.starts_with("https://")) && !address.contains(char::is_control)
 }
 
 /// Opens a picture with the system's opener: an editor would show its bytes.
@@ -190,8 +193,19 @@ mod tests {
 
     #[test]
     fn r36_only_web_addresses_are_opened() {
-        for address in ["file:///etc/passwd", "javascript:x", "-a", "https://a\nb"] {
-            assert!(open_web(address).is_err(), "{address}");
+        for address in [
+            "file:///etc/passwd",
+            "file:/etc/passwd",
+            "FILE:///x",
+            "javascript:x",
+            "/etc/passwd",
+            "-a",
+            "https://a\nb",
+        ] {
+            // An opener that is missing on this machine would be another error.
+            assert!(!is_web_address(address), "{address}");
+            let error = open_web(address).unwrap_err().to_string();
+            assert_eq!(error, "only http and https addresses are opened", "{address}");
         }
     }
 

@@ -93,6 +93,39 @@ fn r03_type_ahead_never_answers_with_a_blank() {
     r03_trials(" ", 4);
 }
 
+/// The first half second of a prompt, with nothing typed before it: a waiting time of zero fails this at once.
+#[test]
+fn r03_a_key_in_the_first_half_second_of_a_prompt_answers_nothing() {
+    let wanted = trials(3);
+    // On a busy machine the key may be read too late to count.
+    let most = wanted * 10;
+    let call = || calls_after(Duration::ZERO, &[("bash_exec", json!({ "command": "touch made" }))]);
+    let (_runtime, service, mut program) = talks((0..most).map(|_| call()).collect(), (100, 24), &[]);
+    let mut counted = 0;
+    for trial in 1..=most {
+        program.types("go");
+        let sent = Instant::now();
+        program.keys("\r");
+        program.until("$ touch made");
+        program.keys("y");
+        // The next key is sent when this one was read.
+        program.keys("x");
+        let is_early = sent.elapsed() < Duration::from_millis(490);
+        if is_early {
+            program.until("❯ yx");
+            assert_eq!((program.file("made"), decisions(&program)), (None, 0), "trial {trial}");
+            counted += 1;
+        }
+        if counted == wanted {
+            return;
+        }
+        starts_over(&mut program);
+        let _ = std::fs::remove_file(program.project().join("made"));
+        assert_eq!(service.received().len(), trial);
+    }
+    assert!(counted > 0, "no key was read within half a second in {most} trials");
+}
+
 /// Two calls of one reply, and the program at the first of their cards.
 fn two_wait(program: &mut Program) {
     say(program, "go");
