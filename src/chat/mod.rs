@@ -12,6 +12,7 @@ pub mod entry;
 pub mod escape;
 pub mod grant;
 pub mod grown;
+pub mod hidden;
 pub mod id;
 pub mod instructions;
 pub mod ledger;

@@ -1,6 +1,7 @@
 //! Plain text, or one JSON entry per line.
 
 use crate::chat::Entry;
+use crate::chat::hidden::find_hidden;
 use serde_json::Value;
 use std::io::{self, Write};
 
@@ -70,18 +71,19 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// The same JSON, with what a terminal would obey or turn around written as escapes.
+/// The same JSON, with every character that does not show, or that a terminal would obey, written as an escape.
 pub fn harmless(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        match c {
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                out.push_str(&format!("\\u{:04x}", u32::from(c)));
-            }
-            c => out.push(c),
+    let mut rest = json;
+    while let Some((at, c)) = find_hidden(rest) {
+        out.push_str(&rest[..at]);
+        let mut units = [0; 2];
+        for unit in c.encode_utf16(&mut units) {
+            out.push_str(&format!("\\u{unit:04x}"));
         }
+        rest = &rest[at + c.len_utf8()..];
     }
+    out.push_str(rest);
     out
 }
 
@@ -91,11 +93,17 @@ mod tests {
 
     #[test]
     fn r32_json_holds_nothing_that_a_terminal_obeys() {
-        let text = "a\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}é\u{1f980}";
+        let text = "a\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}é\u{1f980}\u{e0041}\u{e007f}\u{200b}\u{feff}\u{2060} 👩\u{200d}👧";
         let value = serde_json::json!({ "text": text });
         let written = harmless(&value.to_string());
         assert!(
-            !written.chars().any(|c| c.is_control() || matches!(c, '\u{202e}' | '\u{2066}')),
+            written.contains("👩\u{200d}👧")
+                && !written.chars().any(|c| c.is_control()
+                    || matches!(
+                        c,
+                        '\u{202e}' | '\u{2066}' | '\u{200b}' | '\u{feff}' | '\u{2060}' | '\u{e0000}'
+                            ..='\u{e007f}'
+                    )),
             "{written}"
         );
         assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), value);

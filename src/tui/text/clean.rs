@@ -1,7 +1,7 @@
 //! The one cleaner: nothing from outside reaches a cell of the screen without it.
 
-use super::hidden::{self, Kind, MARKS};
 use crate::chat::escape;
+use crate::chat::hidden::{self, Kind, MARKS};
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 

@@ -7,7 +7,6 @@ pub mod bidi;
 pub mod clean;
 pub mod code;
 pub mod diff;
-mod hidden;
 pub mod links;
 pub mod markdown;
 pub mod output;

@@ -2,7 +2,7 @@
 
 use super::Piece;
 use super::clean::TAB;
-use super::hidden::{self, Kind, MARKS};
+use crate::chat::hidden::{self, Kind, MARKS};
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthChar;
 

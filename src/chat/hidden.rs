@@ -1,0 +1,149 @@
+//! Characters that do not show, or show as something they are not, and text in which they are marked.
+
+use std::borrow::Cow;
+
+/// What a character does on a screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It shows as itself.
+    Plain,
+    /// A control character, C0, DEL or C1.
+    Control,
+    /// It ends a line without being `\n`.
+    Separator,
+    /// It takes no cell, turns the reading direction, or is a blank that is not U+0020. `true` where a card has to
+    /// mark it but ordinary text may keep it: the blanks of typography, private glyphs.
+    Hidden(bool),
+    /// Joins emoji, or asks for their coloured form; hidden anywhere else.
+    Joiner,
+    /// It is drawn onto the character before it.
+    Combining,
+}
+
+/// What a character does on a screen.
+pub fn kind(c: char) -> Kind {
+    match c {
+        ' '..='~' => Kind::Plain,
+        '\u{0B}' | '\u{0C}' | '\u{85}' | '\u{2028}' | '\u{2029}' => Kind::Separator,
+        '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}' => Kind::Control,
+        '\u{200D}' | '\u{FE0F}' => Kind::Joiner,
+        '\u{AD}' | '\u{34F}' | '\u{61C}' => Kind::Hidden(false),
+        '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}' => Kind::Hidden(false),
+        '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' => Kind::Hidden(false),
+        '\u{200B}' | '\u{200C}' | '\u{200E}' | '\u{200F}' => Kind::Hidden(false),
+        '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' => Kind::Hidden(false),
+        '\u{FE00}'..='\u{FE0E}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' => Kind::Hidden(false),
+        '\u{FDD0}'..='\u{FDEF}' | '\u{1D173}'..='\u{1D17A}' | '\u{1BCA0}'..='\u{1BCA3}' => {
+            Kind::Hidden(false)
+        }
+        '\u{E0000}'..='\u{E0FFF}' => Kind::Hidden(false),
+        c if u32::from(c) & 0xFFFE == 0xFFFE => Kind::Hidden(false),
+        '\u{A0}' | '\u{1680}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{205F}' => Kind::Hidden(true),
+        '\u{2800}' | '\u{3000}' | '\u{E000}'..='\u{F8FF}' | '\u{F0000}'.. => Kind::Hidden(true),
+        c if unicode_width::UnicodeWidthChar::width(c) == Some(0) => Kind::Combining,
+        _ => Kind::Plain,
+    }
+}
+
+/// Marks on one character that still show as such; more are only there to draw over other lines.
+pub const MARKS: usize = 4;
+
+/// Whether a joiner between these two belongs to an emoji and changes how it looks.
+pub fn joins(before: Option<char>, joiner: char, after: Option<char>) -> bool {
+    let Some(before) = before else { return false };
+    match joiner {
+        '\u{FE0F}' => is_emoji(before) || matches!(before, '0'..='9' | '#' | '*'),
+        _ => (is_emoji(before) || before == '\u{FE0F}') && after.is_some_and(is_emoji),
+    }
+}
+
+/// Whether a character can be part of an emoji sequence. Wider than the standard's table, which does no harm.
+fn is_emoji(c: char) -> bool {
+    matches!(
+        c,
+        '\u{A9}' | '\u{AE}' | '\u{203C}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{3030}' | '\u{303D}'
+    ) || matches!(c, '\u{2190}'..='\u{21FF}' | '\u{2300}'..='\u{23FF}' | '\u{25A0}'..='\u{27BF}')
+        || matches!(c, '\u{2900}'..='\u{297F}' | '\u{2B00}'..='\u{2BFF}' | '\u{3297}' | '\u{3299}')
+        || matches!(c, '\u{1F000}'..='\u{1FAFF}')
+}
+
+/// Whether a character can hide something within a word: it takes no cell, turns the reading direction or controls.
+pub fn is_hidden(c: char) -> bool {
+    match kind(c) {
+        Kind::Control | Kind::Separator | Kind::Hidden(false) | Kind::Joiner => true,
+        Kind::Plain | Kind::Hidden(true) | Kind::Combining => false,
+    }
+}
+
+/// Marks every hidden character as `<U+202E>`: controls other than line feeds and tabs, bidirectional, zero-width and tag
+/// characters, joiners outside of emoji, and combining characters beyond [`MARKS`].
+pub fn mark_hidden(text: &str) -> Cow<'_, str> {
+    let Some(first) = find_hidden(text) else { return Cow::Borrowed(text) };
+    let mut marked = String::with_capacity(text.len() + 8);
+    let mut rest = text;
+    let mut next = Some(first);
+    while let Some((at, c)) = next {
+        marked.push_str(&rest[..at]);
+        marked.push_str(&format!("<U+{:04X}>", u32::from(c)));
+        rest = &rest[at + c.len_utf8()..];
+        next = find_hidden(rest);
+    }
+    marked.push_str(rest);
+    Cow::Owned(marked)
+}
+
+/// The first hidden character of a text, and its byte index.
+pub fn find_hidden(text: &str) -> Option<(usize, char)> {
+    let (mut last, mut marks) = (None, 0);
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let shows = match kind(c) {
+            Kind::Plain | Kind::Hidden(true) => true,
+            Kind::Control => matches!(c, '\n' | '\t'),
+            Kind::Separator | Kind::Hidden(false) => false,
+            Kind::Joiner => joins(last, c, chars.peek().map(|(_, c)| *c)),
+            Kind::Combining => {
+                marks += 1;
+                last.is_some() && marks <= MARKS
+            }
+        };
+        if !shows {
+            return Some((at, c));
+        }
+        if kind(c) != Kind::Combining {
+            marks = 0;
+        }
+        last = (c != '\n').then_some(c);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r32_marks_what_does_not_show_and_nothing_else() {
+        for (text, marked) in [
+            ("a\u{202e}b", "a<U+202E>b"),
+            ("a\u{e0041}\u{e007f}b", "a<U+E0041><U+E007F>b"),
+            ("\u{200b}\u{feff}\u{1b}[31m", "<U+200B><U+FEFF><U+001B>[31m"),
+            ("a\u{200d}b\u{2028}\r", "a<U+200D>b<U+2028><U+000D>"),
+            ("\u{301}", "<U+0301>"),
+        ] {
+            assert_eq!(mark_hidden(text), marked, "{text:?}");
+        }
+        for text in ["größer 漢字 e\u{301} 👩\u{200d}👧 ❤\u{fe0f}\n\tb", "a\u{a0}b", ""] {
+            assert!(matches!(mark_hidden(text), Cow::Borrowed(_)), "{text:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn r32_marked_text_hides_nothing(text in "(\\PC|[\0-\u{ff}]|\u{202e}|\u{200d}|\u{e0041}|👩){0,40}") {
+            let marked = mark_hidden(&text);
+            proptest::prop_assert_eq!(find_hidden(&marked), None);
+            proptest::prop_assert_eq!(mark_hidden(&marked), marked.as_ref());
+        }
+    }
+}
