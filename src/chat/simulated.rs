@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 pub enum How {
     /// It is an example of the tool's own.
     Example,
-    /// It is a sample of the form that the tool declares, or nothing stands in for it.
+    /// It is a sample of the form that the tool declares. Older versions wrote this also if there was no result.
     #[default]
     Sampled,
+    /// There is no result: the tool declares no form of one.
+    NotRun,
     /// A model wrote what might have come of it.
     Imagined,
 }
@@ -46,6 +48,7 @@ impl How {
         match self {
             Self::Example => "example",
             Self::Sampled => "sampled",
+            Self::NotRun => "not_run",
             Self::Imagined => "imagined",
         }
     }
@@ -62,6 +65,7 @@ impl Simulated {
         let words = match (self.how, self.by.as_str()) {
             (How::Example, _) => "an example, not run".to_owned(),
             (How::Sampled, _) => "sampled, not run".to_owned(),
+            (How::NotRun, _) => "not run, without a result".to_owned(),
             (How::Imagined, "") => "imagined by a model".to_owned(),
             (How::Imagined, by) => format!("imagined by {by}"),
         };

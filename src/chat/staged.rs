@@ -111,7 +111,7 @@ impl Staged {
         match self {
             Self::Ran(_) => "◆",
             Self::Simulated(simulated) => match simulated.how {
-                How::Example | How::Sampled => "◇",
+                How::Example | How::Sampled | How::NotRun => "◇",
                 How::Imagined => "◌",
             },
         }
@@ -124,6 +124,7 @@ impl Staged {
             Self::Simulated(simulated) => match simulated.how {
                 How::Example => "[dry run: not done; this is an example]",
                 How::Sampled => "[dry run: not done; this is a sample]",
+                How::NotRun => "[dry run: not done; there is no result]",
                 How::Imagined => "[dry run: not done; a model wrote this]",
             },
         }
@@ -216,7 +217,25 @@ pub enum Becomes {
     DryRun,
 }
 
-/// A session's name with the mark of a dry run.
+/// For each entry whether it is of a dry run. `now` is what the session is at its end, if known: a copy of a dry run may
+/// continue live, and the other way around.
+pub fn dry_run_entries(now: Option<bool>, entries: &[Entry]) -> Vec<bool> {
+    let became = |entry: &Entry| match entry {
+        Entry::Became { dry_run, .. } => Some(*dry_run),
+        _ => None,
+    };
+    let rehearsed =
+        |entry: &Entry| matches!(entry.bare(), Entry::Settled { outcome: Outcome::Rehearsed(_), .. });
+    let first = entries.iter().find_map(became).map(|dry_run| !dry_run);
+    let mut dry_run = first.or(now).unwrap_or_else(|| entries.iter().any(rehearsed));
+    let state = |entry: &Entry| {
+        dry_run = became(entry).unwrap_or(dry_run);
+        dry_run
+    };
+    entries.iter().map(state).collect()
+}
+
+/// A session's name, or whose reply it is, with the mark of a dry run.
 pub fn titled(title: &str, dry_run: bool) -> Cow<'_, str> {
     if dry_run { Cow::Owned(format!("[dry run] {title}")) } else { Cow::Borrowed(title) }
 }
@@ -291,6 +310,19 @@ mod tests {
     }
 
     #[test]
+    fn r30_entries_are_of_a_dry_run_until_the_copy_became_live() {
+        let became = |dry_run| Entry::Became { dry_run, of: crate::chat::SessionId("01J".into()) };
+        let done = || settled("a", Outcome::Done("x".into()), None);
+        let of = |now, entries: &[Entry]| dry_run_entries(now, entries);
+        assert_eq!(of(Some(true), &[done()]), [true]);
+        assert_eq!(of(Some(false), &[done(), became(false), done()]), [true, false, false]);
+        assert_eq!(of(Some(true), &[done(), became(true), done()]), [false, true, true]);
+        // Without a header the entries tell.
+        assert_eq!(of(None, &[done(), settled("b", Outcome::Rehearsed("x".into()), None)]), [true, true]);
+        assert_eq!(of(None, &[done()]), [false]);
+    }
+
+    #[test]
     fn r30_what_a_command_changed_stands_beside_the_word_that_it_ran() {
         let entry = settled("a", Outcome::Rehearsed("x".into()), Some(Staged::Ran(vec!["a b".into()])));
         let text = serde_json::to_string(&entry).unwrap();
@@ -318,6 +350,7 @@ mod tests {
             (Staged::ran(), "ran"),
             (Staged::simulated(How::Example), "example"),
             (Staged::simulated(How::Sampled), "sampled"),
+            (Staged::simulated(How::NotRun), "not_run"),
             (Staged::simulated(How::Imagined), "imagined"),
         ] {
             assert_eq!(staged.word(), word);

@@ -43,7 +43,7 @@ pub(super) async fn rehearse(means: Means, turn: TurnId, call: ToolCall, plan: B
         let (text, staged) = match tool.rehearse(&plan, &stage).await? {
             Rehearsed::Ran(text) => (text, Staged::ran()),
             Rehearsed::Changed(text, paths) => (text, Staged::Ran(paths)),
-            Rehearsed::Told(text) => (text, Staged::simulated(How::Sampled)),
+            Rehearsed::Told(text) => (text, Staged::simulated(How::NotRun)),
             Rehearsed::Undone(why) => {
                 let (text, how) = simulator::simulate(&means, &call, &tool, &plan, &why, &progress).await?;
                 (text, Staged::Simulated(Box::new(how)))

@@ -170,7 +170,7 @@ pub(super) fn finished(means: &Means, turn: TurnId, call: &ToolCall, outcome: &O
 
 /// What came of asking a model what might have come of a call.
 pub(super) fn imagined(means: &Means, answered: bool) {
-    let what = if answered { "was imagined by a model" } else { "could not be imagined, and is a sample" };
+    let what = if answered { "was imagined by a model" } else { "could not be imagined by a model" };
     means.journal.note(format_args!("the result of a rehearsed call {what}"));
 }
 
