@@ -48,7 +48,8 @@ pub fn widths(state: &State) -> Vec<Width> {
         .map(|grant| {
             let mine = |look: &&Look<'_>| *look.call != call.id && covers(&grant, &look.subject);
             let covered = seen.iter().filter(mine).map(|look| look.summary.to_owned()).collect();
-            Width { lasts: may_be_rule(&grant), grant, covered }
+            // A rule would also hold live, so a dry run keeps none.
+            Width { lasts: may_be_rule(&grant) && !state.is_dry_run(), grant, covered }
         })
         .collect()
 }

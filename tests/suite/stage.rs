@@ -133,6 +133,25 @@ async fn r30_the_card_of_a_command_that_reads_promises_no_result() {
     assert!(reason.ends_with("it is not run, and nothing stands in for its result"), "{reason}");
 }
 
+/// A prompt of a dry run offers what holds for the session, and that is kept; no rule.
+#[tokio::test]
+async fn r30_asked_as_live_no_rule_is_offered_and_a_grant_is_kept() {
+    let write = |path: &str| calls("write_file", json!({ "path": path, "content": "one\n" }));
+    let mut scene = Scene::dry_run([write("a.txt"), write("b.txt"), says("Would do.")]);
+    scene.state.policy.as_live = true;
+    scene.say("go").await;
+    let widths = aye::agent::widths(&scene.state);
+    assert!(widths.len() > 1 && widths.iter().all(|width| !width.lasts), "{widths:?}");
+    let Some(Waiting::Approval { call, .. }) = scene.state.waiting() else { panic!("nothing asks") };
+    let call = call.id.clone();
+    let decision = aye::chat::Decision::Always(widths.last().unwrap().grant.clone());
+    let by = aye::chat::By::Nobody;
+    scene.happens(aye::agent::Event::Decided { call, decision, by }).await;
+    let outcomes = scene.outcomes();
+    assert_eq!(outcomes.len(), 2, "b.txt is not asked about: {outcomes:?}");
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Rehearsed(_))), "{outcomes:?}");
+}
+
 #[tokio::test]
 async fn r30_asked_as_in_life_what_is_allowed_is_rehearsed_and_what_is_refused_is_not() {
     let mut scene = Scene::dry_run([

@@ -107,9 +107,7 @@ impl Choosing {
             Action::Up | Action::Down => {
                 let spans = self.spans();
                 if spans.len() == 1 {
-                    return Reply::Says(
-                        "this cannot be written as a rule: it holds for this session".to_owned(),
-                    );
+                    return Reply::Says("no rule can be kept for this: it holds for this session".to_owned());
                 }
                 let at = spans.iter().position(|span| *span == self.span).unwrap_or(0);
                 let to = if action == Action::Down { at + 1 } else { at + spans.len() - 1 };
