@@ -92,7 +92,7 @@ pub struct Cli {
     #[arg(short = 'C', long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
 
-    /// Keep what was said in the journal too, with keys masked, to look for a fault
+    /// Keep what was said in the journal too, with secrets redacted, to look for a fault
     #[arg(long)]
     pub debug_content: bool,
 

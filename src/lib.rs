@@ -93,7 +93,7 @@
 //!   of the summary is taken for it.
 //! - A reply that grows is written about once a second, as lines that are no entries ([`chat::Grown`]): whoever reads a session
 //!   makes one entry of those whose reply never came to its end, and going on writes it down.
-//! - What is handed on ([`assemble`]'s document of a session) is cleaned first, then masked ([`chat::mask`]), then escaped: in
+//! - What is handed on ([`assemble`]'s document of a session) is cleaned first, then redacted ([`chat::redact`]), then escaped: in
 //!   another order a colour code would hide a key, and a mark a tag.
 //! - Every entry is counted once, when it is applied ([`chat::tokens`]); how full the window is costs a subtraction.
 //! - The terminal's bytes are read and parsed here (`tui::input`), not by crossterm: a terminal that is gone must end

@@ -48,7 +48,7 @@ pub const COMMANDS: &[Command] = &[
     command(&["sessions", "rename"], "ID NAME...", "Names one", &[]),
     command(&["sessions", "rm"], "ID...", "Removes sessions, with all that was kept of them", &[YES]),
     command(&["sessions", "fork"], "ID", "Copies one, which stays as it is", &[]),
-    command(&["sessions", "export"], "[ID]", "Writes one as markdown, HTML or JSON, with what looks like a key masked", &[
+    command(&["sessions", "export"], "[ID]", "Writes one as markdown, HTML or JSON, with what looks like a secret redacted", &[
         ("format", "markdown, html or json"), ("output", "To this file, which must not be there yet"),
         ("force", "With --output: write over a file that is there"), FOLDER,
     ]),

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::{Error, address, asked, trust};
-use crate::chat::mask::mask;
+use crate::chat::redact::redact;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 use serde_json::{Map, Value};
@@ -91,10 +91,10 @@ impl Fault {
     }
 }
 
-/// A service's words, as they are told: some repeat the key that they were sent, or a piece of the request. Masked before
+/// A service's words, as they are told: some repeat the key that they were sent, or a piece of the request. Redacted before
 /// they are cut, so that no half of a key is left.
 fn told(words: &str) -> String {
-    clip(&mask(words).0, WORDS)
+    clip(&redact(words).0, WORDS)
 }
 
 /// Whether a message is no words but what holds them.

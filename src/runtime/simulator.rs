@@ -4,7 +4,8 @@
 use super::beside::{self, OtherModel};
 use super::{Means, noting};
 use crate::chat::adviser::one_line;
-use crate::chat::mask::{self, MASK};
+use crate::chat::hidden::mark_hidden;
+use crate::chat::redact::{REDACTED, Redactor, redact};
 use crate::chat::{
     Digest, How, Kept, Ledger, Message, Plan, Request, Simulated, ToolCall, ToolSpec, Usage, escape, once,
     shorten,
@@ -26,19 +27,6 @@ const SHOWN: usize = 16 * 1024;
 const EARLIER: usize = 3 * 1024;
 /// … and how many of those.
 const CALLS: usize = 10;
-/// Names of what is never sent, as a part of theirs in small letters.
-const SECRET: [&str; 10] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "token",
-    "api_key",
-    "apikey",
-    "api-key",
-    "credential",
-    "authorization",
-];
 
 /// What makes up results in a dry run.
 #[derive(Clone, Default)]
@@ -114,6 +102,9 @@ pub(super) async fn simulate(
         noting::imagined(means, how.how == How::Imagined);
     }
     let result = result.or_else(|| results.sample(&seed)).map(|result| tool.tells(plan, &result));
+    if result.is_none() {
+        how.how = How::NotRun;
+    }
     let text = told(simulator.untold, &would_have(&call.name, plan), why, result);
     let (tool, arguments) = (call.name.clone(), call.arguments.clone());
     simulator.ledger().keep(Kept { tool, arguments, text: text.clone(), how: how.clone() });
@@ -166,12 +157,17 @@ fn read(answer: &str) -> Result<Value, String> {
     }
 }
 
-/// Takes out of every text what a terminal would obey.
+/// Removes escape sequences from every string, and marks what else does not show.
 fn make_plain(value: &mut Value) {
+    let plain = |text: &str| mark_hidden(&escape::plain(text)).into_owned();
     match value {
-        Value::String(text) => *text = escape::plain(text).into_owned(),
+        Value::String(text) => *text = plain(text),
         Value::Array(items) => items.iter_mut().for_each(make_plain),
-        Value::Object(fields) => fields.values_mut().for_each(make_plain),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(make_plain);
+            let names = std::mem::take(fields).into_iter();
+            *fields = names.map(|(name, value)| (plain(&name), value)).collect();
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -188,7 +184,7 @@ fn request(
     let tool = json!({ "name": spec.name, "does": spec.description, "takes": spec.parameters });
     let mut blocks = vec![("TOOL".to_owned(), short(&tool.to_string()))];
     blocks.extend(before.into_iter().map(|earlier| ("BEFORE".to_owned(), earlier)));
-    blocks.push(("CALL".to_owned(), short(&masked(arguments, Some(&spec.parameters)))));
+    blocks.push(("CALL".to_owned(), short(&redacted(arguments, Some(&spec.parameters)))));
     blocks.push(("FORM".to_owned(), short(&form.to_string())));
     let mut text = beside::blocks(&Digest::of_call(&spec.name, arguments, &Digest::default()), &blocks);
     text.push_str("\nWhat does the tool return? Answer with the one JSON value.");
@@ -206,41 +202,18 @@ fn earlier(means: &Means, kept: &[Kept]) -> Vec<String> {
     let one = |Kept { tool, arguments, text, .. }: &Kept| {
         let form = means.tools.find(tool).ok().map(|tool| tool.spec().parameters);
         let read = arguments::parse(arguments);
-        let arguments = read.map_or(MASK.to_owned(), |arguments| masked(&arguments, form.as_ref()));
-        let earlier = format!("{tool} {arguments}\n{}", mask::mask(text).0);
+        let arguments = read.map_or(REDACTED.to_owned(), |arguments| redacted(&arguments, form.as_ref()));
+        let earlier = format!("{tool} {arguments}\n{}", redact(text).0);
         shorten::middle(&earlier, EARLIER).into_owned()
     };
     kept[kept.len().saturating_sub(CALLS)..].iter().map(one).collect()
 }
 
-/// The arguments without what is secret by its name, by its form, or by what the tool's schema says of it.
-fn masked(arguments: &Value, form: Option<&Value>) -> String {
+/// The arguments without secrets: by name, by form, and by what the schema of the tool says.
+fn redacted(arguments: &Value, schema: Option<&Value>) -> String {
     let mut arguments = arguments.clone();
-    hide(&mut arguments, form);
-    mask::mask(&arguments.to_string()).0.into_owned()
-}
-
-fn hide(value: &mut Value, form: Option<&Value>) {
-    match value {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                let form = form.and_then(|form| form["properties"].get(name));
-                let says = |name: &str, word: &Value| form.is_some_and(|form| form[name] == *word);
-                let small = name.to_lowercase();
-                let named = SECRET.iter().any(|part| small.contains(part)) && !value.is_number();
-                if named || says("writeOnly", &json!(true)) || says("format", &json!("password")) {
-                    *value = json!(MASK);
-                } else {
-                    hide(value, form);
-                }
-            }
-        }
-        Value::Array(items) => {
-            let form = form.and_then(|form| form.get("items"));
-            items.iter_mut().for_each(|item| hide(item, form));
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
+    Redactor::default().redact_json(&mut arguments, schema);
+    redact(&arguments.to_string()).0.into_owned()
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The journal: what the program did and when, for whoever looks for a fault. It holds nothing of what was said, read or
-//! written, and no key; where the person wants that too, keys and what looks like one are masked.
+//! written, and no key; where the person wants that too, keys and what looks like one are redacted.
 
 pub mod tail;
 
 use super::{new_id, private};
-use crate::chat::{mask, shorten};
+use crate::chat::{redact, shorten};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::Write;
@@ -33,7 +33,7 @@ struct Inner {
     name: String,
     /// Whether content is kept too.
     content: bool,
-    /// What is masked in it.
+    /// What is redacted in it.
     keys: Vec<String>,
     file: Mutex<Option<(File, u64)>>,
 }
@@ -62,7 +62,7 @@ impl Journal {
             for key in &inner.keys {
                 body = body.replace(key, "[key]");
             }
-            let (body, _) = mask::mask(&body);
+            let (body, _) = redact::redact(&body);
             inner.write(&format!("{what}: {:?}", shorten::middle(&body, BODY)));
         }
     }
@@ -145,10 +145,13 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let token = format!("ghp_{}", "a1".repeat(18));
         let journal = Journal::new(home.path().into(), true, vec!["odd-name-123".into(), "x".into()]);
-        journal.content("said", || format!("my key is odd-name-123\nand {token}, xx"));
+        journal.content("said", || format!("my key is odd-name-123\nand {token}, curl -u ada:hunter2 xx"));
         let text = fs::read_to_string(&files(home.path())[0]).unwrap();
-        assert!(!text.contains("odd-name-123") && !text.contains(&token), "{text}");
-        assert!(text.contains("said: \"my key is [key]\\nand ") && text.contains(", xx\""), "{text}");
+        assert!(
+            !text.contains("odd-name-123") && !text.contains(&token) && !text.contains("hunter2"),
+            "{text}"
+        );
+        assert!(text.contains("said: \"my key is [key]\\nand ") && text.contains(" xx\""), "{text}");
     }
 
     #[test]

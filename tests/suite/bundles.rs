@@ -93,7 +93,7 @@ fn a_bundle_is_made_where_nothing_else_works() {
     assert!(text.contains("config.toml:1: ") && !text.contains(&token()), "{text}");
     settings(&setup, &format!("[model]\nprofile = \"{}\"\n[approval]\nmode = \"{}\"\n", token(), token()));
     let text = bundle();
-    assert!(text.contains("model.profile = \"ghp_[masked]\"") && !text.contains(&token()), "{text}");
+    assert!(text.contains("model.profile = \"ghp_[redacted]\"") && !text.contains(&token()), "{text}");
     // A session of which little can be read, and a journal that is another's.
     let sessions = home.join("data/sessions");
     std::fs::create_dir_all(&sessions).unwrap();

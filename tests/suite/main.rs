@@ -56,6 +56,7 @@ mod pictures;
 mod project_trust;
 mod questions;
 mod record;
+mod redaction;
 mod rehearsals;
 mod rough_life;
 mod rules;

@@ -285,13 +285,13 @@ fn r57_an_export_says_how_many_secrets_it_masked() {
     for format in ["markdown", "html", "json"] {
         let (out, err, code) = home.does(&["export", "--format", format]);
         assert_eq!(code, 0, "{err}");
-        assert!(!out.contains(&key) && out.contains("masked"), "{out}");
+        assert!(!out.contains(&key) && out.contains("redacted"), "{out}");
         // The title is made of the first words.
-        assert_eq!(err, "aye: 3 secrets of known shapes were masked; there may be others\n", "{format}");
+        assert_eq!(err, "aye: 3 secrets of known forms were redacted; there may be others\n", "{format}");
     }
     let (json, _, _) = home.does(&["export", "--format", "json"]);
     let value: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!((&value["masked"], value["entries"].as_array().unwrap().len()), (&json!(3), 2));
+    assert_eq!((&value["redacted"], value["entries"].as_array().unwrap().len()), (&json!(3), 2));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

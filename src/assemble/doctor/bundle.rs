@@ -31,7 +31,7 @@ const IN_IT: &str = "what aye doctor finds, the build, the variables that bear o
     last notes of the journal, and of the last session what kinds of entries it has, when and how long. Names of folders, \
     hosts, profiles, models and variables are among that.";
 const NOT_IN_IT: &str = "what was said, read, written, run or answered in any session, keys, and the values of headers, queries, \
-    parameters, commands and proxies. ~ is your home; … and [masked] stand where something was taken out.";
+    parameters, commands and proxies. ~ is your home; … and [redacted] stand where something was taken out.";
 
 /// The file that is meant: this one, or a new one in this folder.
 pub(super) fn place(named: &Path) -> Result<PathBuf> {
@@ -71,7 +71,7 @@ pub(super) async fn write(cli: &Cli, file: &Path, seen: Seen) -> Result<ExitCode
     for (words, of) in [("In it: ", IN_IT), ("Not in it: ", NOT_IN_IT)] {
         writeln!(out, "{}", wrapped(&format!("{words}{of}")))?;
     }
-    writeln!(out, "To show what was said too: aye sessions export, which masks what looks like a key.")?;
+    writeln!(out, "To show what was said too: aye sessions export, which redacts what looks like a secret.")?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,6 @@
 //! One thing that was found, and how all of them are told without telling a secret.
 
-use crate::chat::mask;
+use crate::chat::redact;
 use crate::config::{Config, Credentials};
 use crate::print;
 use crate::tui::text::clean::{clean, one_line};
@@ -107,7 +107,7 @@ impl Redacted {
         if let Some(home) = &self.home {
             text = text.replace(home.trim_end_matches('/'), "~");
         }
-        mask::mask(&text).0.into_owned()
+        redact::redact(&text).0.into_owned()
     }
 }
 
@@ -197,6 +197,6 @@ mod tests {
         let unknown = format!("github_pat_{}", "a1".repeat(60));
         let found = [Finding::well("settings", format!("model.profile = {unknown:?}"))];
         let lines = lines(&found, &redacted, 40).join("\n");
-        assert!(lines.contains("[masked]") && !lines.contains("a1a1"), "{lines}");
+        assert!(lines.contains("[redacted]") && !lines.contains("a1a1"), "{lines}");
     }
 }

@@ -19,8 +19,8 @@ pub(in crate::assemble) fn write(document: &Document) -> String {
          <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
          <body>\n<h1>{title}</h1>\n"
     );
-    if document.facts.iter().any(|(label, _)| *label == "dry run") {
-        out.push_str("<p class=\"dry\">Dry run: nothing real was touched.</p>\n");
+    if let Some((_, words)) = document.facts.iter().find(|(label, _)| *label == "dry run") {
+        let _ = writeln!(out, "<p class=\"dry\">Dry run: {}.</p>", escape(words));
     }
     out.push_str("<dl>\n");
     for (label, value) in &document.facts {

@@ -1,4 +1,4 @@
-//! A session as a document: everything in it cleaned, secrets of known shapes masked, in the order it happened.
+//! A session as a document: everything in it cleaned, secrets of known forms redacted, in the order it happened.
 
 pub(super) mod html;
 pub(super) mod json;
@@ -10,7 +10,9 @@ mod reply;
 mod tests;
 
 use super::facts;
-use crate::chat::{Diff, Line, Session, SessionId, mask};
+use crate::chat::redact::redact;
+use crate::chat::staged::{Tally, dry_run_entries, titled};
+use crate::chat::{Diff, Line, Session, SessionId};
 use crate::store::Read;
 use crate::tui::text::clean::{clean, one_line};
 use parts::Gathering;
@@ -24,8 +26,8 @@ pub(super) struct Document {
     pub(super) parts: Vec<Part>,
     /// What was left out of its file.
     pub(super) notices: Vec<String>,
-    /// How many secrets were masked.
-    pub(super) masked: usize,
+    /// How many secrets were redacted.
+    pub(super) redacted: usize,
 }
 
 /// One thing that happened.
@@ -160,7 +162,11 @@ impl Document {
     pub(super) fn of(id: &SessionId, read: &Read) -> Self {
         let session = Session::replay(read.entries.iter().cloned());
         let mut tidy = Tidy::default();
+        let now = read.header.as_ref().map(|header| header.dry_run);
+        let dry_run = dry_run_entries(now, &read.entries);
         let title = tidy.line(session.title().unwrap_or("nothing was said"));
+        let is_dry_run = now.or(dry_run.last().copied()).unwrap_or(false);
+        let title = titled(&title, is_dry_run).into_owned();
         let mut facts = vec![("session", id.0.clone())];
         if let Some(header) = &read.header {
             facts.push(("folder", tidy.line(&facts::in_short(&header.folder))));
@@ -169,52 +175,65 @@ impl Document {
             if !model.is_empty() {
                 facts.push(("model", tidy.line(model)));
             }
-            if header.dry_run {
-                facts.push(("dry run", "nothing real was touched".to_owned()));
-            }
             if let Some(from) = &header.from {
                 facts.push(("copy of", tidy.line(&from.0)));
             }
         }
-        let parts = Gathering::new(&session, read, &mut tidy).talk();
+        if let Some(words) = extent(is_dry_run, &dry_run, Tally::of(&read.entries)) {
+            facts.push(("dry run", words));
+        }
+        let parts = Gathering::new(&session, read, dry_run, &mut tidy).talk();
         let notices = read.notices.iter().map(|notice| tidy.line(&notice.to_string())).collect();
-        Self { title, facts, parts, notices, masked: tidy.masked }
+        Self { title, facts, parts, notices, redacted: tidy.redacted }
     }
 
-    /// How many secrets were masked, in words; nothing where none was.
+    /// The number of secrets redacted, in words; `None` if there were none.
     pub(super) fn told(&self) -> Option<String> {
-        told(self.masked)
+        told(self.redacted)
     }
 }
 
-/// How many secrets were masked, in words; nothing where none was.
-pub(super) fn told(masked: usize) -> Option<String> {
-    match masked {
+/// How much of a session was a dry run; `None` if nothing was.
+fn extent(is_dry_run: bool, entries: &[bool], tally: Tally) -> Option<String> {
+    let any = is_dry_run || entries.contains(&true);
+    let all = is_dry_run && !entries.contains(&false);
+    match (any, all, tally.outside) {
+        (false, ..) => None,
+        (true, false, _) => Some("in part; the replies of that part are marked".to_owned()),
+        (true, true, 0) => Some("nothing real was touched".to_owned()),
+        (true, true, 1) => Some("1 call had an effect outside of it".to_owned()),
+        (true, true, many) => Some(format!("{many} calls had effects outside of it")),
+    }
+}
+
+/// The number of secrets redacted, in words; `None` if there were none.
+pub(super) fn told(redacted: usize) -> Option<String> {
+    match redacted {
         0 => None,
-        1 => Some("1 secret of a known shape was masked; there may be others".to_owned()),
-        many => Some(format!("{many} secrets of known shapes were masked; there may be others")),
+        1 => Some("1 secret of a known form was redacted; there may be others".to_owned()),
+        many => Some(format!("{many} secrets of known forms were redacted; there may be others")),
     }
 }
 
 /// Makes texts harmless.
 #[derive(Default)]
 pub(super) struct Tidy {
-    masked: usize,
+    redacted: usize,
 }
 
 impl Tidy {
     fn text(&mut self, text: &str) -> String {
         let clean = clean(text);
-        let (masked, count) = mask::mask(&clean);
-        self.masked += count;
-        masked.into_owned()
+        let (redacted, count) = redact(&clean);
+        self.redacted += count;
+        redacted.into_owned()
     }
 
     fn line(&mut self, text: &str) -> String {
         one_line(&self.text(text)).into_owned()
     }
 
-    /// The lines of a change. They are masked as one text: a key may stand on several.
+    /// The lines of a change. They are redacted as one text: a key may stand on several.
     fn change(&mut self, diff: &Diff) -> Vec<(Sign, String)> {
         let mut lines = String::new();
         for hunk in &diff.hunks {
@@ -231,8 +250,8 @@ impl Tidy {
                 lines.push('\n');
             }
         }
-        let (masked, count) = mask::mask(&lines);
-        self.masked += count;
+        let (redacted, count) = redact(&lines);
+        self.redacted += count;
         let line = |line: &str| {
             let sign = match line.as_bytes().first() {
                 Some(b'+') => Sign::Added,
@@ -242,6 +261,6 @@ impl Tidy {
             };
             (sign, line.get(1..).unwrap_or_default().to_owned())
         };
-        masked.lines().map(line).collect()
+        redacted.lines().map(line).collect()
     }
 }

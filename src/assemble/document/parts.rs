@@ -2,6 +2,7 @@
 
 use super::{Asked, Body, Called, End, Part, Tidy, Words, facts};
 use crate::chat::audit::{Holds, Record, records};
+use crate::chat::staged::titled;
 use crate::chat::{
     Answer, CallId, Ending, Entry, Outcome, Preview, Questions, Session, Source, Status, escape,
 };
@@ -14,14 +15,16 @@ pub(super) struct Gathering<'a> {
     session: &'a Session,
     read: &'a Read,
     records: HashMap<&'a CallId, Record<'a>>,
+    /// For each entry whether it is of a dry run.
+    dry_run: Vec<bool>,
     tidy: &'a mut Tidy,
 }
 
 impl<'a> Gathering<'a> {
-    pub(super) fn new(session: &'a Session, read: &'a Read, tidy: &'a mut Tidy) -> Self {
+    pub(super) fn new(session: &'a Session, read: &'a Read, dry_run: Vec<bool>, tidy: &'a mut Tidy) -> Self {
         let records =
             records(session.entries()).into_iter().map(|record| (&record.call.id, record)).collect();
-        Self { session, read, records, tidy }
+        Self { session, read, records, dry_run, tidy }
     }
 
     /// The talk of the session itself, and beneath each call that of its sub-agent.
@@ -44,6 +47,10 @@ impl<'a> Gathering<'a> {
         self.read.times.get(at).copied().map(facts::clock).unwrap_or_default()
     }
 
+    fn is_dry_run(&self, at: usize) -> bool {
+        self.dry_run.get(at).copied().unwrap_or(false)
+    }
+
     fn part(&mut self, at: usize, entry: &'a Entry, parts: &mut Vec<Part>) {
         let aside = match entry {
             Entry::Said { text } => {
@@ -62,7 +69,7 @@ impl<'a> Gathering<'a> {
                 if !text.trim().is_empty() || !reasoning.trim().is_empty() || incomplete.is_some() {
                     let who = if model.is_empty() { "The model" } else { model };
                     parts.push(Part::Words(Words {
-                        who: self.tidy.line(who),
+                        who: titled(&self.tidy.line(who), self.is_dry_run(at)).into_owned(),
                         model: true,
                         when: self.when(at),
                         text: self.tidy.text(text),
@@ -83,7 +90,8 @@ impl<'a> Gathering<'a> {
             Entry::Ended { ending: Ending::Failed(why) } => format!("The turn went wrong: {why}"),
             Entry::Titled { title, .. } => format!("The session is called “{title}”."),
             Entry::Compacted { summary, tokens: (before, after), .. } => format!(
-                "What was said before is told to the model by a summary from here on ({before} → {after} tokens):\n{summary}"
+                "{}What was said before is told to the model by a summary from here on ({before} → {after} tokens):\n{summary}",
+                titled("", self.is_dry_run(at))
             ),
             Entry::FellBack { model, why } => format!("{why}; {model} answers this time"),
             Entry::Switched { model, .. } => format!("{model} answers from here on."),

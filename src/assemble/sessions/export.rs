@@ -17,12 +17,12 @@ impl Desk<'_> {
         }
         let read = self.read(&id)?;
         let format = self.cli.kept.format.unwrap_or_default();
-        let (text, masked) = match format {
+        let (text, redacted) = match format {
             Format::Json => json::write(&id, &read),
             Format::Markdown | Format::Html => {
                 let document = Document::of(&id, &read);
                 let write = if format == Format::Html { html::write } else { markdown::write };
-                (write(&document), document.masked)
+                (write(&document), document.redacted)
             }
         };
         match file {
@@ -36,7 +36,7 @@ impl Desk<'_> {
                 say(&format!("session {id} is written to {}", file.display()))?;
             }
         }
-        if let Some(told) = document::told(masked) {
+        if let Some(told) = document::told(redacted) {
             say(&told)?;
         }
         Ok(ExitCode::SUCCESS)

@@ -60,7 +60,7 @@ fn r57_a_key_that_a_service_repeats_is_masked_whatever_shape_the_error_has() {
     ];
     for body in shapes {
         let words = Fault::read_text(&body).words;
-        assert!(words.contains("Incorrect API key provided: sk-[mask"), "{body}: {words}");
+        assert!(words.contains("Incorrect API key provided: sk-[redac"), "{body}: {words}");
         assert!(!words.contains("abcd1234"), "{words}");
     }
 }

@@ -123,10 +123,16 @@ async fn r30_the_tools_own_example_comes_first_then_the_model_and_then_a_sample(
 
     let play = Play::new(
         form(),
-        vec![says("```json\n{\"id\":8,\"note\":\"a\\u001b[31mb\\u0007\"}\n```").costs(9, 4)],
+        vec![
+            says("```json\n{\"id\":8,\"note\":\"a\\u001b[31mb\\u0007\\u202ec\\udb40\\udc41\"}\n```")
+                .costs(9, 4),
+        ],
     );
     let (text, how) = play.call("{}").await;
-    assert_eq!(text, format!("{UNDONE} Take this for its result:\n{{\"id\":8,\"note\":\"ab\"}}"));
+    assert_eq!(
+        text,
+        format!("{UNDONE} Take this for its result:\n{{\"id\":8,\"note\":\"ab<U+202E>c<U+E0041>\"}}")
+    );
     assert_eq!(
         (how.how, how.by.as_str(), how.usage.map(|it| it.total())),
         (How::Imagined, "sim-7b", Some(13))
@@ -143,7 +149,7 @@ async fn r30_the_tools_own_example_comes_first_then_the_model_and_then_a_sample(
     let (text, how) = Play::new(Results::default(), vec![says("\"sent\"")]).call("{}").await;
     assert_eq!((text, how.how), (format!("{UNDONE} Take this for its result:\nsent"), How::Imagined));
     let (text, how) = Play::with(Results::default(), None, Scripted::new([])).call("{}").await;
-    assert_eq!((text.as_str(), how.how), (UNDONE, How::Sampled));
+    assert_eq!((text.as_str(), how.how), (UNDONE, How::NotRun));
 }
 
 #[tokio::test]
@@ -195,7 +201,7 @@ async fn r30_the_same_call_is_imagined_once_and_another_is_told_of_it() {
     for secret in ["1234", "abc\"", "sk-proj4"] {
         assert!(!first.contains(secret) && !second.contains(secret), "{secret}: {first} {second}");
     }
-    assert!(first.contains("\"max_tokens\":5") && first.contains(MASK), "{first}");
+    assert!(first.contains("\"max_tokens\":5") && first.contains(REDACTED), "{first}");
     assert!(!first.contains("<<<BEFORE") && second.contains("<<<BEFORE"), "{second}");
     assert!(second.contains("{\"id\":8}") && second.contains("{\"to\":2}"), "{second}");
     let mark = second.lines().next().unwrap().strip_prefix("The mark is ").unwrap();

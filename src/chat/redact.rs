@@ -1,0 +1,176 @@
+//! Secrets of known forms, redacted from text that leaves the session: exports, bundles, the journal, the simulator.
+//!
+//! A secret is found by its own form or by the name before it. One that looks like any other word is not found.
+
+mod assignment;
+mod command;
+mod header;
+mod names;
+mod private_key;
+mod scan;
+mod token;
+mod url;
+mod visible;
+
+use serde_json::Value;
+use std::borrow::Cow;
+use std::ops::Range;
+
+pub use names::is_secret_name;
+
+/// What replaces a secret.
+pub const REDACTED: &str = "[redacted]";
+/// A replacement may join what was apart. Each further pass looks at the text again, until it finds nothing.
+const PASSES: usize = 6;
+
+/// Redacts a text; also returns the number of secrets in it.
+///
+/// Escape sequences and invisible characters within a secret do not hide it. Without a secret the text is unchanged.
+pub fn redact(text: &str) -> (Cow<'_, str>, usize) {
+    Redactor::default().redact(text)
+}
+
+/// Redacts texts that follow each other, such as the lines of a file: a secret may begin in one and end in another.
+#[derive(Debug, Default)]
+pub struct Redactor {
+    state: State,
+}
+
+/// What is open at the end of a text.
+#[derive(Debug, Clone, Copy, Default)]
+struct State {
+    /// A private key whose end is still to come.
+    in_private_key: bool,
+    /// The program whose command line continues on the next line.
+    program: Option<command::Open>,
+}
+
+impl Redactor {
+    /// Redacts the next text; also returns the number of secrets in it.
+    pub fn redact<'a>(&mut self, text: &'a str) -> (Cow<'a, str>, usize) {
+        let before = self.state;
+        let (found, after) = find(text, before);
+        self.state = after;
+        let mut count = found.len();
+        if found.is_empty() {
+            return (Cow::Borrowed(text), 0);
+        }
+        let mut redacted = replace(text, &found);
+        for _ in 0..PASSES {
+            let (found, _) = find(&redacted, before);
+            if found.is_empty() {
+                break;
+            }
+            count += found.len();
+            redacted = replace(&redacted, &found);
+        }
+        (Cow::Owned(redacted), count)
+    }
+
+    /// Redacts every string of a JSON value, and whatever has the name of a secret. `schema` is the JSON schema of the
+    /// value, if known: what it calls `writeOnly` or a `password` is a secret too.
+    pub fn redact_json(&mut self, value: &mut Value, schema: Option<&Value>) -> usize {
+        match value {
+            Value::String(text) => {
+                let (redacted, count) = self.redact(text);
+                if count > 0 {
+                    *text = redacted.into_owned();
+                }
+                count
+            }
+            Value::Array(items) => {
+                let schema = schema.and_then(|schema| schema.get("items"));
+                let mut count = 0;
+                for at in 0..items.len() {
+                    // The arguments of a program: an option, then its value.
+                    let option = at.checked_sub(1).and_then(|before| items[before].as_str());
+                    let is_secret = option.is_some_and(command::is_secret_option);
+                    count += match is_secret && items[at].as_str().is_some_and(|text| text != REDACTED) {
+                        true => hide(&mut items[at]),
+                        false => self.redact_json(&mut items[at], schema),
+                    };
+                }
+                count
+            }
+            Value::Object(fields) => {
+                let mut count = 0;
+                for (name, value) in fields {
+                    let schema = schema.and_then(|schema| schema["properties"].get(name));
+                    let says =
+                        |key: &str, word: &Value| schema.is_some_and(|schema| schema.get(key) == Some(word));
+                    let declared =
+                        says("writeOnly", &Value::Bool(true)) || says("format", &"password".into());
+                    count += match (declared, is_secret_name(name)) {
+                        (true, _) if *value != REDACTED => hide(value),
+                        (_, true) => hide_strings(value),
+                        (true, false) => 0,
+                        (false, false) => self.redact_json(value, schema),
+                    };
+                }
+                count
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
+    }
+}
+
+/// Replaces every string of a value that is a secret by its name.
+fn hide_strings(value: &mut Value) -> usize {
+    match value {
+        Value::String(text) if text.is_empty() || names::is_placeholder(text) => 0,
+        Value::String(_) => hide(value),
+        Value::Array(items) => items.iter_mut().map(hide_strings).sum(),
+        Value::Object(fields) => fields.values_mut().map(hide_strings).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+fn hide(value: &mut Value) -> usize {
+    *value = Value::String(REDACTED.to_owned());
+    1
+}
+
+/// The secrets of a text as it is, and those that show only without its escape sequences and invisible characters. In
+/// order, none in another.
+fn find(text: &str, state: State) -> (Vec<Range<usize>>, State) {
+    let (mut found, mut after) = scan::scan(text, state);
+    if let Some(shown) = visible::Visible::new(text) {
+        let (hidden, end) = scan::scan(&shown.text, state);
+        after.in_private_key |= end.in_private_key;
+        after.program = after.program.or(end.program);
+        found.extend(hidden.into_iter().map(|range| shown.origin(&range)));
+        found.sort_by_key(|range| (range.start, range.end));
+        found = merge(found);
+    }
+    found.retain(|range| !range.is_empty() && &text[range.clone()] != REDACTED);
+    (found, after)
+}
+
+/// Ranges in order, those that overlap as one.
+fn merge(sorted: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut merged: Vec<Range<usize>> = Vec::with_capacity(sorted.len());
+    for range in sorted {
+        match merged.last_mut() {
+            Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+fn replace(text: &str, found: &[Range<usize>]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for range in found {
+        out.push_str(&text[from..range.start]);
+        out.push_str(REDACTED);
+        from = range.end;
+    }
+    out.push_str(&text[from..]);
+    out
+}
+
+#[cfg(test)]
+mod forms;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,279 @@
+//! Values that follow a secret's name: in settings, variables, JSON, code and markup.
+
+use super::REDACTED;
+use super::names::{
+    self, Name, classify, is_capital, is_name, is_placeholder, is_random, is_reference, is_word_of_sentence,
+};
+use super::scan::{is_word, run};
+use std::ops::Range;
+
+/// Bytes of a value by which it is told from what only stands for one: no more is read of one that is none.
+const LONGEST: usize = 256;
+/// Bytes before a name that are looked at.
+const BEFORE: usize = 64;
+
+/// Where a value begins, and the quote around it with the backslashes before that.
+#[derive(Clone, Copy)]
+pub(super) struct Value {
+    pub(super) begin: usize,
+    quote: Option<(u8, usize)>,
+}
+
+impl Value {
+    /// The value at this place.
+    pub(super) fn at(text: &str, at: usize) -> Self {
+        let slashes = run(&text[at..], |byte| byte == b'\\');
+        match text.as_bytes().get(at + slashes) {
+            Some(&quote @ (b'"' | b'\'' | b'`')) => {
+                Self { begin: at + slashes + 1, quote: Some((quote, slashes)) }
+            }
+            Some(_) | None => Self { begin: at, quote: None },
+        }
+    }
+
+    pub(super) fn is_quoted(self) -> bool {
+        self.quote.is_some()
+    }
+
+    /// The beginning of the value, by which it is judged.
+    pub(super) fn preview(self, text: &str) -> &str {
+        &text[self.range(text, LONGEST)]
+    }
+
+    /// All of the value.
+    pub(super) fn whole(self, text: &str) -> Range<usize> {
+        self.range(text, usize::MAX)
+    }
+
+    fn range(self, text: &str, most: usize) -> Range<usize> {
+        let end = text.floor_char_boundary(self.begin.saturating_add(most));
+        let within = &text[self.begin..end];
+        match self.quote {
+            Some((quote, slashes)) => self.begin..self.begin + quoted(within, quote, slashes),
+            None => {
+                let bare = &within[..unquoted(within)];
+                let ends = [',', ';', ')', ']', '}', '.', ':', '|'];
+                let kept = bare.trim_end_matches(ends).len();
+                // A mark that is there already ends with such a sign.
+                let mark = bare.rfind(REDACTED).map(|at| at + REDACTED.len()).filter(|end| *end > kept);
+                self.begin..self.begin + mark.unwrap_or(kept)
+            }
+        }
+    }
+}
+
+/// The bytes up to the closing quote, or to the end of the line without one. Within, a quote has more backslashes.
+fn quoted(text: &str, quote: u8, slashes: usize) -> usize {
+    let mut before = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'\\' => before += 1,
+            b'\n' => return at,
+            byte if byte == quote && before <= slashes => return at - before,
+            _ => before = 0,
+        }
+    }
+    text.len()
+}
+
+/// The bytes of a word: up to a blank, a quote, an escape, or what separates it from the next name.
+fn unquoted(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' => return at,
+            b'\\'
+                if matches!(
+                    bytes.get(at + 1),
+                    Some(b'n' | b'r' | b't' | b'u' | b'"' | b'\'' | b'\\' | b'\n')
+                ) =>
+            {
+                return at;
+            }
+            b',' | b';' | b'&' => {
+                let name = bytes[at + 1..].iter().take(BEFORE);
+                let name = name.take_while(|byte| is_word(**byte) || matches!(byte, b'.' | b' ')).count();
+                if name > 0 && bytes.get(at + 1 + name) == Some(&b'=') {
+                    return at;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    at
+}
+
+/// What is between a name and its value.
+#[derive(Clone, Copy, PartialEq)]
+enum Sign {
+    /// `=`, also with blanks around it.
+    Equals {
+        spaced: bool,
+    },
+    /// `=>`, `:=`, `==`: the value is a secret only in quotes.
+    Code,
+    Colon,
+    /// `(`: the value is a secret only in quotes.
+    Call,
+}
+
+/// The secret that follows the name at this place.
+pub(super) fn named(text: &str, at: usize, length: usize) -> Option<Range<usize>> {
+    let (name, after) = (&text[at..at + length], at + length);
+    let class = classify(name);
+    if name.eq_ignore_ascii_case("identified") || class == Some(Name::Password) {
+        let found = by_blank(text, at, name, after);
+        if found.is_some() {
+            return found;
+        }
+    }
+    let class = class?;
+    let bytes = text.as_bytes();
+    let mut at_sign = after;
+    // The quote of a name in quotes, and the end of a subscript.
+    let slashes = run(&text[at_sign..], |byte| byte == b'\\');
+    if matches!(bytes.get(at_sign + slashes), Some(b'"' | b'\'' | b'`')) {
+        at_sign += slashes + 1;
+    }
+    let in_quotes = at_sign > after;
+    at_sign += usize::from(bytes.get(at_sign) == Some(&b']'));
+    let blanks = run(&text[at_sign..], |byte| matches!(byte, b' ' | b'\t'));
+    at_sign += blanks;
+    let rest = &text[at_sign..];
+    let (sign, width) = match rest.as_bytes() {
+        [b'=', b'>', ..] | [b':', b'=', ..] => (Sign::Code, 2),
+        [b'=', b'=', ..] => (Sign::Code, 2 + usize::from(rest.starts_with("==="))),
+        [b'=', next, ..] => (Sign::Equals { spaced: blanks > 0 || *next == b' ' }, 1),
+        [b':', b':', ..] => return None,
+        [b':', ..] => (Sign::Colon, 1),
+        [b'(', ..] => (Sign::Call, 1),
+        _ => return None,
+    };
+    let from = at_sign + width;
+    let blanks = |from: usize| from + run(&text[from..], |byte| matches!(byte, b' ' | b'\t'));
+    let mut from = blanks(from);
+    if bytes.get(from) == Some(&b'[') && Value::at(text, blanks(from + 1)).is_quoted() {
+        from = blanks(from + 1);
+    }
+    let value = Value::at(text, from);
+    let seen = value.preview(text);
+    if seen.is_empty() || is_placeholder(seen) {
+        return None;
+    }
+    let about = About { text, at, name, class, in_quotes };
+    let is_secret = if value.is_quoted() { about.quoted(sign, seen) } else { about.bare(sign, seen, value) };
+    is_secret.then(|| value.whole(text))
+}
+
+/// A name, and what is known of it.
+struct About<'a> {
+    text: &'a str,
+    at: usize,
+    name: &'a str,
+    class: Name,
+    in_quotes: bool,
+}
+
+impl About<'_> {
+    fn quoted(&self, sign: Sign, value: &str) -> bool {
+        match (self.class, sign) {
+            (_, Sign::Call) => is_random(value) && !value.contains(' '),
+            (Name::Password, _) => true,
+            (Name::Token, _) => value.len() >= 4 && !value.contains(' '),
+            (Name::Key, _) if matches!(self.name, "key" | "KEY" | "auth" | "Key") => {
+                value.len() >= 12 && is_random(value) && !value.contains([' ', '/'])
+            }
+            (Name::Key, _) => value.len() >= 6 && !value.contains(' '),
+        }
+    }
+
+    fn bare(&self, sign: Sign, value: &str, place: Value) -> bool {
+        let after = &self.text[(place.begin + value.len()).min(self.text.len())..];
+        let (spaced, colon) = match sign {
+            Sign::Equals { spaced } => (spaced, false),
+            Sign::Colon => (true, true),
+            Sign::Code | Sign::Call => return false,
+        };
+        // Code, rather than a value of settings.
+        let is_call = value.contains(['(', '[']) && !value.starts_with(['(', '[']);
+        if is_call || is_reference(value) || value.contains("::") {
+            return false;
+        }
+        let digits = value.bytes().all(|byte| byte.is_ascii_digit());
+        let capital = is_capital(self.name);
+        match self.class {
+            Name::Password if digits => value.len() >= 4,
+            _ if digits => false,
+            Name::Password if is_random(value) => true,
+            Name::Password if !spaced && capital => true,
+            Name::Password => {
+                let ends = after.starts_with([',', ';', ')', ']', '}', '.']);
+                let more = spaced && has_more(after);
+                !ends && !more && (!colon || self.begins_line() || self.in_quotes)
+            }
+            Name::Token if capital && !spaced => true,
+            Name::Key if capital && !spaced => value.len() >= 8 || is_random(value),
+            // A header.
+            Name::Token | Name::Key if colon && self.name.contains('-') => {
+                is_random(value) || !has_more(after) && !is_word_of_sentence(value)
+            }
+            Name::Key if matches!(self.name, "key" | "auth" | "Key" | "pass") => false,
+            Name::Token | Name::Key => {
+                let shown = value.len() >= 8 && (names::has_digit(value) || names::is_mixed(value));
+                shown
+                    && !(is_name(value) && (value.contains(['.', ':']) || after.starts_with([';', ',', ')'])))
+            }
+        }
+    }
+
+    /// Whether nothing is before the name on its line but the signs of a list, a quotation or a diff.
+    fn begins_line(&self) -> bool {
+        let from = self.text.floor_char_boundary(self.at.saturating_sub(BEFORE));
+        let before =
+            self.text[from..self.at].trim_end_matches([' ', '\t', '+', '-', '>', '#', '*', '|', '"', '\'']);
+        from + before.len() == 0 || before.ends_with('\n') || before.ends_with("\\n")
+    }
+}
+
+/// Whether other words follow on the line.
+fn has_more(after: &str) -> bool {
+    let next = after.trim_start_matches([' ', '\t']);
+    !(next.is_empty() || next.starts_with(['\n', '\r', '#', '\\', '"', '\'', '`']) || next.starts_with("//"))
+}
+
+/// A secret that a blank separates from its name: in a netrc, or in SQL.
+fn by_blank(text: &str, at: usize, name: &str, after: usize) -> Option<Range<usize>> {
+    let mut from = after + run(&text[after..], |byte| matches!(byte, b' ' | b'\t'));
+    if from == after {
+        return None;
+    }
+    let before = &text[text.floor_char_boundary(at.saturating_sub(BEFORE))..at];
+    if name.eq_ignore_ascii_case("identified") {
+        let by = text.get(from..from + 3).filter(|by| by.eq_ignore_ascii_case("by "))?;
+        from += by.len();
+    }
+    let value = Value::at(text, from);
+    let seen = value.preview(text);
+    let is_sql = name != "password" || before.to_ascii_lowercase().ends_with("with ");
+    let is_netrc = name == "password" && before.contains("login ") && !value.is_quoted();
+    let is_secret = !seen.is_empty() && !is_placeholder(seen);
+    let is_sql = is_sql
+        && value.is_quoted()
+        && (name == "PASSWORD" || name != name.to_ascii_uppercase() || seen.len() > 3);
+    (is_secret && (is_netrc && !is_word_of_sentence(seen) || is_sql)).then(|| value.whole(text))
+}
+
+/// What an element of markup with a secret's name holds.
+pub(super) fn element(text: &str, at: usize) -> Option<Range<usize>> {
+    let length = run(&text[at + 1..], |byte| is_word(byte) || byte == b'.');
+    let name = &text[at + 1..at + 1 + length];
+    let class = classify(name).filter(|_| text.as_bytes().get(at + 1 + length) == Some(&b'>'))?;
+    let from = at + 2 + length;
+    let end = run(&text[from..], |byte| !matches!(byte, b'<' | b'\n'));
+    let value = &text[from..from + end.min(text.floor_char_boundary(from + LONGEST) - from)];
+    let closed = text[from + end..].starts_with("</");
+    (closed && !value.is_empty() && !is_placeholder(value) && (class == Name::Password || value.len() >= 6))
+        .then_some(from..from + end)
+}

@@ -1,0 +1,171 @@
+//! Names that a secret goes by, and values that only stand for one.
+
+/// How certain a name makes it that its value is a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Name {
+    /// It is one, whatever it looks like.
+    Password,
+    /// In code such a name has other values too.
+    Token,
+    /// As `Token`, and a short value is the name of a key.
+    Key,
+}
+
+/// Ends of names in lower case with `_` for `-`.
+const PASSWORDS: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "_pass",
+    "sshpass",
+    "_pwd",
+    "secret",
+    "secret_key",
+    "secretkey",
+    "secret_access_key",
+    "secretaccesskey",
+    "credentials",
+    "credential",
+    "userpwd",
+];
+const TOKENS: &[&str] = &["token", "_auth", "_jwt"];
+const KEYS: &[&str] = &[
+    "api_key",
+    "apikey",
+    "access_key",
+    "accesskey",
+    "private_key",
+    "privatekey",
+    "encryption_key",
+    "signing_key",
+    "account_key",
+    "accountkey",
+    "shared_key",
+    "auth_key",
+    "authkey",
+    "master_key",
+    "service_key",
+];
+/// Whole names.
+const WHOLE: &[(&str, Name)] = &[
+    ("pass", Name::Password),
+    ("pwd", Name::Password),
+    ("auth", Name::Key),
+    ("key", Name::Key),
+    ("jwt", Name::Token),
+];
+/// A longer name is looked at by its end.
+const LONGEST: usize = 64;
+
+/// Whether the value of a field with this name is a secret, such as `client_secret`, `apiKey` or `DB_PASSWORD`.
+pub fn is_secret_name(name: &str) -> bool {
+    let low = name.to_ascii_lowercase().replace('-', "_");
+    let parts = ["password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "credential"];
+    // `key` and `auth` alone name a field of many things.
+    classify(name).is_some() && !matches!(low.as_str(), "key" | "auth")
+        || parts.iter().any(|part| low.contains(part))
+        || ["authorization", "proxy_authorization", "cookie", "set_cookie"].contains(&low.as_str())
+}
+
+/// What a name says of its value; `None` for an ordinary one.
+pub(super) fn classify(name: &str) -> Option<Name> {
+    let from = name.floor_char_boundary(name.len().saturating_sub(LONGEST));
+    let end = &name[from..];
+    let end = end.trim_end_matches(|c: char| c.is_ascii_digit());
+    let low = end.to_ascii_lowercase().replace('-', "_");
+    let is = |ends: &[&str]| ends.iter().any(|known| low.ends_with(known));
+    let capitals = is_capital(name);
+    if matches!(name, "PWD" | "OLDPWD") || low.starts_with("no_") {
+        return None;
+    }
+    if is(PASSWORDS) {
+        return Some(Name::Password);
+    }
+    if is(TOKENS) {
+        return Some(Name::Token);
+    }
+    if is(KEYS) || capitals && low.ends_with("_key") {
+        return Some(Name::Key);
+    }
+    let whole = low.trim_start_matches('_');
+    WHOLE.iter().find(|(known, _)| whole == *known).map(|(_, name)| *name)
+}
+
+/// Whether a name is in capitals, as variables are.
+pub(super) fn is_capital(name: &str) -> bool {
+    name.bytes().any(|byte| byte.is_ascii_uppercase()) && !name.bytes().any(|byte| byte.is_ascii_lowercase())
+}
+
+/// Whether a value only stands for a secret: a variable, a name in brackets, signs that hide one.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    let closed = |open: char, close: char| value.starts_with(open) && value[1..].contains(close);
+    let variable = |sigil: char| {
+        let name = value.strip_prefix(sigil).map(|name| name.strip_suffix('%').unwrap_or(name));
+        name.is_some_and(|name| {
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        })
+    };
+    value == super::REDACTED
+        || variable('$')
+        || value.starts_with('%') && value.ends_with('%') && variable('%')
+        || ["${", "$(", "{{"].iter().any(|begin| value.starts_with(begin))
+        || closed('<', '>')
+        || closed('{', '}')
+        || closed('[', ']')
+        || value.chars().all(|c| "*.xX•…_-".contains(c))
+}
+
+/// Words that say what kind of value belongs there, in code and in documentation.
+#[rustfmt::skip]
+const KINDS: &[&str] = &[
+    "string", "str", "bool", "boolean", "int", "integer", "number", "float", "any", "null", "none", "nil", "true", "false",
+    "undefined", "optional", "required", "text", "bytes", "object", "value", "self", "input", "char", "varchar", "unknown",
+    "yes", "no", "secret", "token", "key", "password", "env", "file", "stdin", "prompt", "default", "type", "unset",
+];
+
+/// Words that follow the name of an option in a sentence.
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "a", "an", "the", "to", "for", "and", "or", "is", "in", "on", "with", "without", "if", "as", "from", "of", "when",
+    "which", "that", "by", "was", "are", "be", "must", "should", "can", "cannot", "will", "not", "your", "you", "via",
+    "instead", "option", "options", "flag", "flags", "argument", "parameter", "but", "it", "this", "has", "does", "may",
+    "then", "than", "also", "only", "at", "because", "here", "mention", "mentions", "value", "takes", "sets", "so",
+];
+
+/// Whether a value is a word of a sentence.
+pub(super) fn is_word_of_sentence(value: &str) -> bool {
+    let value = value.trim_end_matches(['.', ',', ':', ';', ')', '?', '!']);
+    WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
+/// Whether a value names a kind of value, or a secret elsewhere: `string`, `None`, `args.password`, `TOKEN`.
+pub(super) fn is_reference(value: &str) -> bool {
+    let low = value.to_ascii_lowercase();
+    let last = value.rsplit(['.', ':']).next().unwrap_or(value);
+    KINDS.contains(&low.as_str())
+        || value.starts_with('&')
+        || is_name(value) && !has_digit(value) && (value.contains(['.', ':']) || classify(last).is_some())
+}
+
+/// Whether a value is a name as code has them, also one of a field.
+pub(super) fn is_name(value: &str) -> bool {
+    value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-'))
+}
+
+/// Whether a value is hardly a word: it has letters and digits, signs, or capitals within.
+pub(super) fn is_random(value: &str) -> bool {
+    let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    value.len() >= 4
+        && (letters && has_digit(value) || value.contains(['!', '@', '#', '%', '^', '*', '+', '=', '$']))
+        || value.len() >= 10 && is_mixed(value)
+}
+
+pub(super) fn has_digit(value: &str) -> bool {
+    value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a value has letters of both cases.
+pub(super) fn is_mixed(value: &str) -> bool {
+    value.bytes().any(|byte| byte.is_ascii_uppercase()) && value.bytes().any(|byte| byte.is_ascii_lowercase())
+}

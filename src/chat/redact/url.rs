@@ -1,0 +1,69 @@
+//! Secrets in addresses: a password before the host, and parameters.
+
+use super::names::{Name, classify, is_placeholder};
+use super::scan::{is_word, run};
+use std::ops::Range;
+
+/// Parameters that sign an address.
+const SIGNATURES: &[&str] =
+    &["sig", "signature", "x-amz-signature", "x-amz-credential", "x-amz-security-token", "x-goog-signature"];
+/// Bytes of a value under a name that may mean something else.
+const LEAST: usize = 8;
+/// A user's name of so many bytes without a password is a token.
+const TOKEN: usize = 20;
+
+/// The password before the host of an address, or the name that is there alone and is a token.
+pub(super) fn user(text: &str, at: usize) -> Option<Range<usize>> {
+    let rest = &text[at..];
+    let mut from = 1;
+    for _ in 0..2 {
+        // In a text within a text a slash may be written as an escape.
+        from += run(&rest[from..], |byte| byte == b'\\');
+        rest[from..].starts_with('/').then_some(())?;
+        from += 1;
+    }
+    let after = &rest[from..];
+    let length = run(after, |byte| !byte.is_ascii_whitespace() && !b"/\"'`<>\\?#".contains(&byte));
+    let (who, _) = after[..length].rsplit_once('@')?;
+    let (start, secret) = match who.split_once(':') {
+        Some((name, password)) => (from + name.len() + 1, password),
+        None => (from, who),
+    };
+    let least = if start > from { 1 } else { TOKEN };
+    (secret.len() >= least && !is_placeholder(secret)).then(|| at + start..at + start + secret.len())
+}
+
+/// The value of the parameter whose sign is at this place.
+pub(super) fn parameter(text: &str, at: usize) -> Option<Range<usize>> {
+    let mut from = at + 1;
+    if text[from..].starts_with("amp;") {
+        from += "amp;".len();
+    }
+    let length = run(&text[from..], |byte| is_word(byte) || byte == b'.');
+    let name = &text[from..from + length];
+    from += length;
+    text[from..].starts_with('=').then_some(())?;
+    from += 1;
+    let signs = SIGNATURES.iter().any(|known| name.eq_ignore_ascii_case(known));
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let least = match classify(last) {
+        _ if signs => LEAST,
+        Some(Name::Password | Name::Token) => 1,
+        Some(Name::Key) if last.len() > 4 => 1,
+        Some(Name::Key) => LEAST,
+        None => return None,
+    };
+    let ends = |byte: u8| byte.is_ascii_whitespace() || b"&#\"'`<>\\|".contains(&byte);
+    let value = &text[from..from + run(&text[from..], |byte| !ends(byte))];
+    if value.starts_with(super::REDACTED) && value.len() < super::REDACTED.len() + 3 {
+        return None;
+    }
+    let value = value.trim_end_matches([')', ']', '}', ',', '.', ';']);
+    (value.len() >= least && !is_placeholder(value)).then(|| from..from + value.len())
+}
+
+/// The same where the sign is written as an escape: `\u0026`.
+pub(super) fn written_parameter(text: &str, at: usize) -> Option<Range<usize>> {
+    let digits = at + run(&text[at..], |byte| byte == b'\\');
+    text[digits..].starts_with("u0026").then(|| parameter(text, digits + 4)).flatten()
+}

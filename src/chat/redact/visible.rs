@@ -1,0 +1,84 @@
+//! A text without its escape sequences and invisible characters, and where each part of it was.
+
+use crate::chat::{escape, hidden};
+use std::ops::Range;
+
+/// How an escape sequence begins where the escape character itself is written as an escape, as in JSON.
+const WRITTEN: [&str; 6] = ["u001b[", "u001B[", "u{1b}[", "x1b[", "033[", "e["];
+/// Bytes of parameters in a written escape sequence.
+const PARAMETERS: usize = 32;
+
+/// What is left of a text when nothing in it is hidden.
+pub(super) struct Visible {
+    pub(super) text: String,
+    /// Where stretches begin: in the text above, and in the original.
+    stretches: Vec<(usize, usize)>,
+}
+
+impl Visible {
+    /// `None` if nothing in the text is hidden.
+    pub(super) fn new(original: &str) -> Option<Self> {
+        let mut visible = Self { text: String::new(), stretches: Vec::new() };
+        let (mut from, mut at) = (0, 0);
+        while let Some(length) = next_hidden(original, &mut at) {
+            visible.keep(original, from..at);
+            at += length;
+            from = at;
+        }
+        if from == 0 {
+            return None;
+        }
+        visible.keep(original, from..original.len());
+        Some(visible)
+    }
+
+    fn keep(&mut self, original: &str, range: Range<usize>) {
+        if !range.is_empty() {
+            self.stretches.push((self.text.len(), range.start));
+            self.text.push_str(&original[range]);
+        }
+    }
+
+    /// Where a range of this text is in the original.
+    pub(super) fn origin(&self, range: &Range<usize>) -> Range<usize> {
+        let of = |at: usize| {
+            let before = self.stretches.partition_point(|(begin, _)| *begin <= at).saturating_sub(1);
+            self.stretches.get(before).map_or(at, |(begin, origin)| origin + (at - begin))
+        };
+        // The last byte belongs to the range; what follows it may be hidden.
+        of(range.start)..of(range.end.saturating_sub(1)) + 1
+    }
+}
+
+/// Moves to the next hidden thing, and returns its bytes.
+fn next_hidden(text: &str, at: &mut usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    while *at < bytes.len() {
+        match bytes[*at] {
+            b'\n' | b'\t' | b'\r' => {}
+            0..=0x1f | 0x7f => return Some(escape::length(&text[*at..]).max(1)),
+            b'\\' => {
+                if let Some(length) = written(&bytes[*at..]) {
+                    return Some(length);
+                }
+            }
+            0x80.. if text.is_char_boundary(*at) => {
+                let c = text[*at..].chars().next()?;
+                if hidden::is_hidden(c) {
+                    return Some(escape::length(&text[*at..]).max(c.len_utf8()));
+                }
+            }
+            _ => {}
+        }
+        *at += 1;
+    }
+    None
+}
+
+/// The length of a written escape sequence.
+fn written(bytes: &[u8]) -> Option<usize> {
+    let begin = WRITTEN.iter().find(|begin| bytes[1..].starts_with(begin.as_bytes()))?;
+    let from = 1 + begin.len();
+    let inner = bytes[from..].iter().take(PARAMETERS).take_while(|byte| matches!(byte, b' '..=b'?')).count();
+    bytes.get(from + inner).filter(|byte| matches!(byte, b'@'..=b'~')).map(|_| from + inner + 1)
+}
