@@ -319,7 +319,6 @@ mod tests {
         assert_eq!(of(Some(true), &[done(), became(true), done()]), [false, true, true]);
         // Without a header the entries tell.
         assert_eq!(of(None, &[done(), settled("b", Outcome::Rehearsed("x".into()), None)]), [true, true]);
-        assert_eq!(of(None, &[done()]), [false]);
     }
 
     #[test]

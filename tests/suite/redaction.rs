@@ -105,11 +105,8 @@ fn r30_every_reply_of_a_dry_run_is_marked_in_every_export() {
     ] {
         let file = home.holds(ONE, true, &entries);
         let text = std::fs::read_to_string(&file).unwrap();
-        std::fs::write(
-            &file,
-            text.replace("\"dry_run\":false,\"folder\"", &format!("\"dry_run\":{header},\"folder\"")),
-        )
-        .unwrap();
+        let head = text.replacen("\"dry_run\":false", &format!("\"dry_run\":{header}"), 1);
+        std::fs::write(&file, head).unwrap();
         let export = |format: &str| home.does(&["export", "--format", format]).0;
         let title = if header { 1 } else { 0 };
         assert_eq!(

@@ -44,7 +44,7 @@ const TOKENS: &[(&str, usize, Of)] = &[
 ];
 
 /// Bytes by which a token is told from a word.
-const LONGEST: usize = 256;
+const LONGEST: usize = 96;
 
 /// A token at the beginning of the text. Within a word only those count that no word begins with.
 pub(super) fn token(rest: &str, within: bool) -> Option<Range<usize>> {
