@@ -37,6 +37,8 @@ pub(in crate::assemble) fn write(id: &SessionId, read: &Read) -> (String, usize)
     about["left_out"] = read.notices.iter().map(|notice| json!(notice.to_string())).collect();
     about["entries"] = Value::Array(entries);
     about["redacted"] = json!(redacted);
+    // The name of this field before 0.2, kept for one release.
+    about["masked"] = json!(redacted);
     if let Some(told) = told(redacted) {
         about["careful"] = json!(told);
     }
