@@ -3,6 +3,7 @@
 mod cover;
 mod explain;
 pub mod glob;
+pub mod grammar;
 mod left_out;
 mod letters;
 mod mode;

@@ -1,0 +1,99 @@
+//! Programs that build, run and publish: only those of their options that run other programs, obey other files or work
+//! elsewhere. What else they accept is not here, so a rule for them covers it.
+
+use super::{Attached, GNU, Holds, NO_OPERANDS, Opt, Program, Role, Syntax, flag, holds, takes};
+
+/// Most of them take a long option with one dash too.
+const LOOSE: Syntax = Syntax { is_single_dash: true, attached: Attached::Any, ..GNU };
+
+const fn partial(names: &'static [&'static str], options: &'static [Opt]) -> Program {
+    Program {
+        names,
+        states: "every version: only what runs others or works elsewhere",
+        syntax: LOOSE,
+        options,
+        operands: NO_OPERANDS,
+        subcommands: &[],
+        is_complete: false,
+    }
+}
+
+const fn runs(names: &'static str) -> Opt {
+    holds(names, Holds::Program)
+}
+
+const fn place(names: &'static str) -> Opt {
+    holds(names, Holds::Place)
+}
+
+const fn asks(names: &'static str) -> Opt {
+    flag(names).with(Role::Asks)
+}
+
+/// Options with such names run a program, obey a file or work elsewhere, whatever the program is.
+#[rustfmt::skip]
+pub(super) static ANY: Program = partial(&[""], &[
+    runs("--exec"), runs("--execute"), runs("--exec-path"), runs("--exec-batch"), runs("--upload-pack"),
+    runs("--receive-pack"), runs("--ext-diff"), runs("--textconv"), runs("--open-files-in-pager"),
+    runs("--to-command"), runs("--checkpoint-action"), runs("--use-compress-program"), runs("--compress-program"),
+    runs("--rsh"), runs("--rsync-path"), runs("--pre"), runs("--hostname-bin"), runs("--pager"), runs("--config"),
+    runs("--config-env"), runs("--toolexec"), runs("--execdir"), runs("--ok"), runs("--okdir"),
+    runs("--script-shell"), runs("--shell"), runs("--runner"), runs("--rcfile"), runs("--init-file"),
+    runs("--load-path"), runs("--require"), runs("--eval"), runs("--plugin"), runs("--gpg-program"),
+    runs("--ssh-command"), runs("--proxy-command"), runs("--hooks-path"), runs("--template"), runs("--makefile"),
+    runs("--justfile"), runs("--info-script"), runs("--new-volume-script"), runs("--rmt-command"),
+    runs("--rsh-command"), runs("--vettool"), runs("--post-renderer"), holds("--output", Holds::Write),
+    place("--git-dir"), place("--work-tree"), place("--manifest-path"), place("--prefix"), place("--directory"),
+    place("--chdir"), place("--cwd"), place("--target-directory"), place("--project-dir"), place("--working-directory"),
+    place("-C"),
+]);
+
+#[rustfmt::skip]
+pub(super) static PROGRAMS: &[Program] = &[
+    partial(&["make", "gmake"], &[
+        runs("-f --file"), runs("-E"), runs("-I --include-dir"), place("-C"), takes("-o"), takes("-W"),
+    ]),
+    partial(&["just"], &[
+        runs("-f"), place("-d"), runs("-E"), runs("-c --command"), runs("--set"), asks("--choose"), runs("--chooser"),
+        runs("--shell-arg"), runs("--dotenv-path"), runs("--dotenv-filename"), place("--working-directory"),
+    ]),
+    partial(&["task"], &[runs("-t --taskfile"), place("-d --dir"), asks("-g --global"), takes("-o"), takes("-C")]),
+    partial(&["rake"], &[
+        runs("-e"), runs("-E"), runs("-p"), runs("-f --rakefile"), runs("-r"), runs("-R --rakelib --rakelibdir"),
+        runs("-I --libdir"), place("-C"), runs("--execute-print"), runs("--execute-continue"), takes("-D"), takes("-W"),
+        takes("-T"), takes("-j"),
+    ]),
+    partial(&["ninja"], &[runs("-f"), place("-C"), runs("-t"), takes("-d"), takes("-j"), takes("-k"), takes("-l"), takes("-w")]),
+    partial(&["cmake"], &[
+        runs("-P"), runs("-C"), runs("-E"), takes("-D"), takes("-U"), takes("-G"), takes("-A"), place("-B"), takes("-S"),
+        takes("-T"),
+    ]),
+    partial(&["tar"], &[
+        runs("-I"), runs("-F"), place("-C"), holds("-T --files-from", Holds::List), place("-f"), place("-g"),
+        takes("-b"), takes("-H"), takes("-K"), takes("-L"), takes("-N"), takes("-V"), takes("-X"),
+    ]),
+    partial(&["apt", "apt-get"], &[runs("-o --option"), runs("-c"), takes("-t")]),
+    partial(&["ansible"], &[
+        runs("-m --module-name"), runs("-a --args"), runs("-i"), runs("-M --module-path"), takes("-u"), takes("-f"),
+        takes("-e"), takes("-t"), takes("-T"), takes("-l"), asks("-K"),
+    ]),
+    partial(&["gradle", "gradlew"], &[
+        runs("-I --init-script"), runs("-b --build-file"), runs("-c --settings-file"), place("-p --project-dir"),
+        runs("--include-build"), takes("-D"), takes("-P"), takes("-x"),
+    ]),
+    partial(&["npm", "pnpm", "yarn"], &[runs("--node-options"), runs("--userconfig"), runs("--globalconfig")]),
+    partial(&["kubectl", "helm", "oc"], &[runs("--kubeconfig")]),
+    partial(&["svn"], &[
+        runs("--diff-cmd"), runs("--diff3-cmd"), runs("--editor-cmd"), runs("--merge-cmd"), runs("--config-option"),
+        runs("--config-dir"),
+    ]),
+    partial(&["bazel"], &[runs("--run_under"), runs("--workspace_status_command")]),
+    partial(&["mix"], &[runs("-e"), runs("-r")]),
+    partial(&["mvn"], &[
+        runs("-f --f --file"), runs("-s --s --settings"), runs("-gs --gs"), runs("-t --t"),
+    ]),
+    partial(&["go"], &[runs("--ldflags"), runs("--overlay"), runs("--modfile")]),
+    partial(&["openssl"], &[runs("--engine"), runs("--provider"), runs("--provider-path")]),
+    partial(&["pip", "pip3", "uv"], &[runs("--python")]),
+    partial(&["jj"], &[runs("--tool")]),
+];

@@ -1,0 +1,59 @@
+//! Programs that print the bytes of files, or tell what they are.
+
+use super::{
+    Attached, GNU, Holds, Operands, Program, Role, Syntax, all, first, flag, holds, may, program, takes,
+};
+
+const READS: Operands = all(Holds::Read);
+
+/// Whole words, of which many begin alike and only their first letters are compared: `-ps5` is `-p`, and what follows it are
+/// operands. The first operand ends the options; the second one is written.
+const XXD: Syntax = Syntax {
+    bundles: false,
+    attached: Attached::Numbers,
+    is_single_dash: true,
+    abbreviates: false,
+    permutes: false,
+    has_end: false,
+    has_numbers: false,
+    has_separate_long: false,
+};
+
+#[rustfmt::skip]
+pub(super) static PROGRAMS: &[Program] = &[
+    Program { syntax: XXD, ..program(&["xxd"], "xxd 2022 and 2024 of vim; busybox 1.36", &[
+        flag("-a"), flag("-b"), flag("-e"), flag("-i"), flag("-p -ps -plain"), flag("-u"), flag("-r").with(Role::Asks),
+        takes("-c"), takes("-g"), takes("-l"), takes("-s"), takes("-o"),
+    ], first(&[Holds::Read, Holds::Write], None)) },
+    program(&["od"], "GNU coreutils 9, busybox", &[
+        flag("-a"), flag("-b"), flag("-c"), flag("-d"), flag("-f"), flag("-i"), flag("-l"), flag("-o"), flag("-s"),
+        flag("-x"), flag("-v --output-duplicates"), takes("-A --address-radix"), takes("-j --skip-bytes"),
+        takes("-N --read-bytes"), takes("-S"), may("--strings"), takes("-t --format"), may("-w --width"),
+        takes("--endian"),
+    ], READS),
+    program(&["hexdump"], "util-linux 2.38, BSD, busybox", &[
+        flag("-b"), flag("-c"), flag("-C"), flag("-d"), flag("-o"), flag("-v"), flag("-x"), takes("-n"), takes("-s"),
+        holds("-f", Holds::List), takes("-e").with(Role::Asks),
+    ], READS),
+    // It takes options from a file that is named after `@`.
+    program(&["strings"], "GNU binutils 2.40", &[
+        flag("-a --all"), flag("-f --print-file-name"), takes("-n --bytes"), takes("-t --radix"),
+    ], READS),
+    // With `-z` and `-Z` it runs programs, with `-p` it sets times, with `-s` it reads devices.
+    program(&["file"], "file 5", &[
+        flag("-b --brief"), flag("-h --no-dereference"), flag("-i --mime"), flag("-L --dereference"),
+        flag("-n --no-buffer"), flag("-N --no-pad"), flag("-r --raw"), flag("-v --version"), flag("-0 --print0"),
+        flag("--mime-type"), flag("--mime-encoding"), flag("--extension"), takes("-F --separator"),
+        flag("-p --preserve-date").with(Role::Asks), flag("-z -Z --uncompress").with(Role::Asks),
+        flag("-s --special-files").with(Role::Asks), flag("-C --compile").with(Role::Asks),
+        holds("-f --files-from", Holds::List), holds("-m --magic-file", Holds::Program),
+    ], READS),
+    Program { syntax: Syntax { permutes: false, has_end: false, ..GNU }, ..program(&["zipinfo"], "Info-ZIP 6.00", &[
+        flag("-1"), flag("-s"), flag("-l"), flag("-m"),
+    ], first(&[Holds::Read], None)) },
+    Program { syntax: Syntax { permutes: false, has_end: false, ..GNU }, ..program(&["unzip"], "Info-ZIP 6.00", &[
+        flag("-l").with(Role::Lists), flag("-o").with(Role::Forces), flag("-n").with(Role::Keeps),
+        flag("-q").with(Role::Asks), flag("-j").with(Role::Asks), holds("-d", Holds::Place), holds("-x", Holds::List),
+        takes("-P").with(Role::Asks),
+    ], first(&[Holds::Read], None)) },
+];

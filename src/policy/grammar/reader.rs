@@ -1,0 +1,237 @@
+//! Reads the words behind a program by its grammar. It guesses nothing: what is not certain is a [`Problem`].
+
+use super::{Attached, Holds, Opt, Program, Role, Value, flag};
+use crate::policy::shell::Word;
+
+/// What a program is given.
+#[derive(Debug, Default)]
+pub struct Given {
+    /// Options in their order.
+    pub options: Vec<GivenOption>,
+    /// Words that are neither options nor values of options, without the first `--`.
+    pub operands: Vec<Word>,
+    /// How many of the operands stand before `--`; `None` if there is no `--`.
+    pub before_end: Option<usize>,
+    /// Words like `--include=*.rs`: the shell replaces them if files are named so.
+    pub unmatched: Vec<Word>,
+    /// Separate values of options that stand after an operand: files to an implementation that does not permute.
+    pub late: Vec<Word>,
+    /// All that is not certain.
+    pub problems: Vec<Problem>,
+}
+
+/// One option that is given.
+#[derive(Debug)]
+pub struct GivenOption {
+    /// Which one.
+    pub option: &'static Opt,
+    /// The name it is given by, with its dashes.
+    pub name: String,
+    /// Its value, if it is given one.
+    pub value: Option<Word>,
+}
+
+/// Why it is not certain what a word means.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// The grammar does not hold this option, or not written like this.
+    Unknown(String),
+    /// A long option is not spelled whole.
+    Abbreviated(String),
+    /// The value of this option is missing.
+    Missing(String),
+    /// What the shell makes of this word is not known before it runs.
+    Unexpanded(Word),
+}
+
+/// `-5`, for programs that have it.
+static NUMBER: Opt = flag("-NUM");
+
+impl Given {
+    /// Whether an option with one of these names is given, however it is written.
+    pub fn has(&self, any: &[&str]) -> bool {
+        self.values(any).next().is_some()
+    }
+
+    /// The values of the options with one of these names.
+    pub fn values<'a>(&'a self, any: &'a [&str]) -> impl Iterator<Item = Option<&'a Word>> {
+        let named = |option: &&GivenOption| option.option.all_names().any(|name| any.contains(&name));
+        self.options.iter().filter(named).map(|option| option.value.as_ref())
+    }
+
+    /// The texts of those values.
+    pub fn texts<'a>(&'a self, any: &'a [&str]) -> impl Iterator<Item = &'a str> {
+        self.values(any).flatten().map(Word::shown)
+    }
+
+    /// Whether an option of this role is given.
+    pub fn has_role(&self, role: Role) -> bool {
+        self.options.iter().any(|option| option.option.role == role)
+    }
+
+    fn add(&mut self, option: &'static Opt, name: &str, value: Option<Word>) {
+        self.options.push(GivenOption { option, name: name.to_owned(), value });
+    }
+}
+
+/// Reads the words behind a program. A subcommand and what follows it are operands.
+pub fn read(program: &'static Program, words: &[Word]) -> Given {
+    let mut reader = Reader { program, words: words.iter(), given: Given::default(), is_over: false };
+    while let Some(word) = reader.words.next() {
+        reader.read_word(word);
+    }
+    reader.given
+}
+
+struct Reader<'a> {
+    program: &'static Program,
+    words: std::slice::Iter<'a, Word>,
+    given: Given,
+    /// Whether all that follows are operands.
+    is_over: bool,
+}
+
+impl Reader<'_> {
+    fn read_word(&mut self, word: &Word) {
+        let syntax = &self.program.syntax;
+        let text = match word {
+            Word::Known(text) => text,
+            Word::Pattern(text) if text.starts_with('-') && !self.is_over => {
+                return self.read_pattern(word, text);
+            }
+            Word::Pattern(_) | Word::Home(_) => return self.add_operand(word),
+            Word::Unknown(_) => {
+                self.given.problems.push(Problem::Unexpanded(word.clone()));
+                return self.add_operand(word);
+            }
+        };
+        let Some(rest) = text.strip_prefix('-').filter(|rest| !self.is_over && !rest.is_empty()) else {
+            return self.add_operand(word);
+        };
+        if rest == "-" {
+            if syntax.has_end {
+                self.is_over = true;
+                self.given.before_end = Some(self.given.operands.len());
+            } else {
+                self.given.problems.push(Problem::Unknown(text.clone()));
+            }
+        } else if rest.starts_with('-') || (syntax.is_single_dash && self.program.option(text).is_some()) {
+            self.read_long(text);
+        } else if syntax.has_numbers && rest.bytes().all(|byte| byte.is_ascii_digit()) {
+            self.given.add(&NUMBER, "-NUM", Some(Word::Known(rest.to_owned())));
+        } else {
+            self.read_short(text, rest);
+        }
+    }
+
+    fn add_operand(&mut self, word: &Word) {
+        self.given.operands.push(word.clone());
+        self.is_over |= !self.program.syntax.permutes;
+    }
+
+    /// `--include=*.rs` is what it seems if no file is named so; any other pattern that begins with a dash is not.
+    fn read_pattern(&mut self, word: &Word, text: &str) {
+        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        match self.program.option(name).map(|option| (option, option.value)) {
+            Some((option, Value::Required(Holds::Pattern))) if name.starts_with("--") => {
+                self.given.unmatched.push(word.clone());
+                self.given.add(option, name, Some(Word::Known(value.to_owned())));
+            }
+            _ => self.given.problems.push(Problem::Unexpanded(word.clone())),
+        }
+    }
+
+    fn read_long(&mut self, text: &str) {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(Word::Known(value.to_owned()))),
+            None => (text, None),
+        };
+        let problem = |problem: fn(String) -> Problem| problem(text.to_owned());
+        let option = match self.program.option(name) {
+            Some(option) => option,
+            None => {
+                let beginning = |option: &&Opt| {
+                    name.len() > 2
+                        && option.all_names().any(|known| known.len() > 2 && known.starts_with(name))
+                };
+                let mut fitting = self.program.options.iter().filter(beginning);
+                match (fitting.next(), fitting.next()) {
+                    (Some(option), None) if self.program.syntax.abbreviates => {
+                        self.given.problems.push(problem(Problem::Abbreviated));
+                        option
+                    }
+                    _ => return self.given.problems.push(problem(Problem::Unknown)),
+                }
+            }
+        };
+        let value = match option.value {
+            Value::None if value.is_some() => return self.given.problems.push(problem(Problem::Unknown)),
+            Value::Required(holds) if value.is_none() && self.program.syntax.has_separate_long => {
+                self.next_value(text, holds)
+            }
+            Value::Required(_) if value.is_none() => {
+                self.given.problems.push(problem(Problem::Missing));
+                None
+            }
+            Value::None | Value::Required(_) | Value::Optional(_) => value,
+        };
+        self.given.add(option, name, value);
+    }
+
+    /// One short option, or several in one word.
+    fn read_short(&mut self, text: &str, letters: &str) {
+        let syntax = &self.program.syntax;
+        for (at, letter) in letters.char_indices() {
+            let name = format!("-{letter}");
+            let rest = &letters[at + letter.len_utf8()..];
+            let Some(option) = self.program.option(&name) else {
+                self.given.problems.push(Problem::Unknown(text.to_owned()));
+                continue;
+            };
+            if option.value == Value::None {
+                self.given.add(option, &name, None);
+                if !syntax.bundles && !rest.is_empty() {
+                    return self.given.problems.push(Problem::Unknown(text.to_owned()));
+                }
+                continue;
+            }
+            let may_follow = match syntax.attached {
+                Attached::Never => rest.is_empty() && letters.len() == letter.len_utf8(),
+                Attached::Numbers => {
+                    rest.is_empty() || rest.starts_with(|first: char| first.is_ascii_digit())
+                }
+                Attached::Any => true,
+            };
+            if !may_follow {
+                self.given.problems.push(Problem::Unknown(text.to_owned()));
+            }
+            let value = match option.value {
+                _ if !rest.is_empty() => Some(Word::Known(rest.to_owned())),
+                Value::Required(holds) => self.next_value(text, holds),
+                Value::None | Value::Optional(_) => None,
+            };
+            return self.given.add(option, &name, value);
+        }
+    }
+
+    /// The next word, as the value of the option in this one.
+    fn next_value(&mut self, text: &str, holds: Holds) -> Option<Word> {
+        let Some(word) = self.words.next() else {
+            self.given.problems.push(Problem::Missing(text.to_owned()));
+            return None;
+        };
+        let names_file =
+            matches!(holds, Holds::Names | Holds::Read | Holds::Below | Holds::Write | Holds::Place);
+        match word {
+            Word::Known(_) => {}
+            Word::Home(_) if names_file => {}
+            Word::Home(_) | Word::Pattern(_) | Word::Unknown(_) => {
+                self.given.problems.push(Problem::Unexpanded(word.clone()));
+            }
+        }
+        if !self.given.operands.is_empty() {
+            self.given.late.push(word.clone());
+        }
+        Some(word.clone())
+    }
+}
