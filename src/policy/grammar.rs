@@ -14,7 +14,7 @@ mod scripts;
 mod search;
 mod text;
 
-pub use reader::{Given, GivenOption, Problem, read};
+pub use reader::{Given, GivenOption, Problem, options_in, read};
 
 /// One program, or one subcommand of a program.
 #[derive(Debug, PartialEq, Eq)]
@@ -161,6 +161,8 @@ pub enum Role {
     Forces,
     /// Keeps what it would overwrite.
     Keeps,
+    /// Changes what the program keeps, such as the name of a branch.
+    Changes,
 }
 
 /// What a program's operands are.
@@ -270,7 +272,15 @@ pub fn program_named(name: &str) -> Option<&'static Program> {
     programs().find(|program| program.names.contains(&name))
 }
 
-/// The options that mean the same to programs of which no grammar is known.
-pub fn any_program() -> &'static Program {
-    &builds::ANY
+/// The options that run something or obey a file, whatever the program is.
+pub fn any_runner() -> &'static Program {
+    &builds::ANY_RUNNER
 }
+
+/// The long options that say where a program works, whatever the program is.
+pub fn any_place() -> &'static Program {
+    &builds::ANY_PLACE
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,17 +2,16 @@
 //! programs: what it finds is said, what it does not find is not thereby safe.
 
 mod git;
-mod options;
 mod over;
 #[cfg(test)]
 mod tests;
 
 use crate::chat::shorten::listed;
+use crate::policy::grammar::{self, Given, Program, program_named};
 use crate::policy::reach::{below, places};
 use crate::policy::runs_what_it_is_given;
 use crate::policy::shell::{self, Place, Reading, Redirect, Simple, Word, base};
 use crate::project::{Kind, Reader};
-use options::{behind, flag, flags, operands};
 use std::cell::Cell;
 
 /// Programs that only tell of their words, or have an `rm` of their own.
@@ -162,24 +161,27 @@ fn part(words: &[&str], anywhere: bool, ground: &Ground<'_>) -> Option<String> {
     starts.into_iter().find_map(|(at, word)| {
         let rest = &words[at + 1..];
         let before = at.checked_sub(1).map(|at| words[at]);
-        let flag = |long: &str, short: char| flag(rest, long, short);
         // A word like any other where nothing hands it on.
         let runs = at == 0 || runs_what_it_is_given(base(words[0])) || words[..at].contains(&"exec");
-        match base(word) {
+        let name = base(word);
+        let deletes = matches!(name, "rm" | "unlink" | "rmdir" | "shred" | "truncate");
+        let grammar = program_named(name).filter(|_| deletes);
+        let given = grammar.map(|program| given(program, rest)).unwrap_or_default();
+        let has = |option: &str| given.has(&[option]);
+        let operands = || given.operands.iter().map(Word::shown).collect::<Vec<&str>>();
+        match name {
             "rm" if matches!(before, Some("docker" | "podman")) => None,
-            "rm" if flag("--recursive", 'r') || flag("--recursive", 'R') => {
-                let folders = operands(rest, &[]);
+            "rm" if has("--recursive") => {
+                let folders = operands();
                 let them = if folders.len() > 1 { "them" } else { "it" };
                 Some(format!("deletes {}, with all in {them} (rm -r)", told(&folders)))
             }
-            "rm" if flag("--force", 'f') => {
-                Some(format!("deletes {} without asking (rm -f)", told(&operands(rest, &[]))))
-            }
+            "rm" if has("--force") => Some(format!("deletes {} without asking (rm -f)", told(&operands()))),
             "rm" | "unlink" if runs && !asks_about_itself(rest) => {
-                Some(format!("deletes {}", told(&operands(rest, &[]))))
+                Some(format!("deletes {}", told(&operands())))
             }
             "rmdir" if runs && !asks_about_itself(rest) => {
-                Some(format!("deletes {}, where nothing is in it (rmdir)", told(&operands(rest, &[]))))
+                Some(format!("deletes {}, where nothing is in it (rmdir)", told(&operands())))
             }
             "find" if rest.contains(&"-delete") => Some("deletes what it finds (find -delete)".to_owned()),
             "git" => git::by(rest, ground),
@@ -188,9 +190,9 @@ fn part(words: &[&str], anywhere: bool, ground: &Ground<'_>) -> Option<String> {
                 let kept = !to.starts_with("/dev/") && ground.there(to) == There::Nothing;
                 (!kept && to != "/dev/null").then(|| format!("overwrites {} (dd of=)", told(&[to])))
             }
-            "shred" => Some(format!("overwrites {} for good (shred)", told(&operands(rest, &["-n", "-s"])))),
+            "shred" => Some(format!("overwrites {} for good (shred)", told(&operands()))),
             "truncate" => {
-                let names = operands(rest, &["-s", "-r", "--size", "--reference"]);
+                let names = operands();
                 let lost: Vec<&str> =
                     names.into_iter().filter(|name| ground.there(name) != There::Nothing).collect();
                 (!lost.is_empty()).then(|| format!("cuts {} short (truncate)", told(&lost)))
@@ -199,6 +201,12 @@ fn part(words: &[&str], anywhere: bool, ground: &Ground<'_>) -> Option<String> {
             _ => None,
         }
     })
+}
+
+/// What a program is given by these words, as far as its grammar says; what is not certain is passed over.
+fn given(program: &'static Program, words: &[&str]) -> Given {
+    let words: Vec<Word> = words.iter().map(|word| Word::Known((*word).to_owned())).collect();
+    grammar::read(program, &words)
 }
 
 fn asks_about_itself(words: &[&str]) -> bool {

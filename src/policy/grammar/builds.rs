@@ -30,9 +30,9 @@ const fn asks(names: &'static str) -> Opt {
     flag(names).with(Role::Asks)
 }
 
-/// Options with such names run a program, obey a file or work elsewhere, whatever the program is.
+/// Options with such names run a program, obey a file or write elsewhere, whatever the program is.
 #[rustfmt::skip]
-pub(super) static ANY: Program = partial(&[""], &[
+pub(super) static ANY_RUNNER: Program = partial(&[""], &[
     runs("--exec"), runs("--execute"), runs("--exec-path"), runs("--exec-batch"), runs("--upload-pack"),
     runs("--receive-pack"), runs("--ext-diff"), runs("--textconv"), runs("--open-files-in-pager"),
     runs("--to-command"), runs("--checkpoint-action"), runs("--use-compress-program"), runs("--compress-program"),
@@ -44,8 +44,14 @@ pub(super) static ANY: Program = partial(&[""], &[
     runs("--justfile"), runs("--info-script"), runs("--new-volume-script"), runs("--rmt-command"),
     runs("--rsh-command"), runs("--vettool"), runs("--post-renderer"), holds("--output", Holds::Write),
     place("--git-dir"), place("--work-tree"), place("--manifest-path"), place("--prefix"), place("--directory"),
-    place("--chdir"), place("--cwd"), place("--target-directory"), place("--project-dir"), place("--working-directory"),
-    place("-C"),
+    place("--chdir"),
+]);
+
+/// Where a program works, by the long names of such options.
+#[rustfmt::skip]
+pub(super) static ANY_PLACE: Program = partial(&[""], &[
+    place("--directory"), place("--git-dir"), place("--work-tree"), place("--prefix"), place("--manifest-path"),
+    place("--cwd"), place("--chdir"), place("--target-directory"), place("--project-dir"), place("--working-directory"),
 ]);
 
 #[rustfmt::skip]
@@ -65,11 +71,12 @@ pub(super) static PROGRAMS: &[Program] = &[
     ]),
     partial(&["ninja"], &[runs("-f"), place("-C"), runs("-t"), takes("-d"), takes("-j"), takes("-k"), takes("-l"), takes("-w")]),
     partial(&["cmake"], &[
-        runs("-P"), runs("-C"), runs("-E"), takes("-D"), takes("-U"), takes("-G"), takes("-A"), place("-B"), takes("-S"),
+        runs("-P"), runs("-C"), runs("-E"), takes("-D"), takes("-U"), takes("-G"), takes("-A"), holds("-B", Holds::Write), takes("-S"),
         takes("-T"),
     ]),
     partial(&["tar"], &[
-        runs("-I"), runs("-F"), place("-C"), holds("-T --files-from", Holds::List), place("-f"), place("-g"),
+        runs("-I"), runs("-F"), place("-C"), holds("-T --files-from", Holds::List), holds("-f", Holds::Write),
+        holds("-g", Holds::Write),
         takes("-b"), takes("-H"), takes("-K"), takes("-L"), takes("-N"), takes("-V"), takes("-X"),
     ]),
     partial(&["apt", "apt-get"], &[runs("-o --option"), runs("-c"), takes("-t")]),

@@ -51,9 +51,9 @@ pub(super) static PROGRAMS: &[Program] = &[
     Program { syntax: Syntax { permutes: false, has_end: false, ..GNU }, ..program(&["zipinfo"], "Info-ZIP 6.00", &[
         flag("-1"), flag("-s"), flag("-l"), flag("-m"),
     ], first(&[Holds::Read], None)) },
-    Program { syntax: Syntax { permutes: false, has_end: false, ..GNU }, ..program(&["unzip"], "Info-ZIP 6.00", &[
-        flag("-l").with(Role::Lists), flag("-o").with(Role::Forces), flag("-n").with(Role::Keeps),
-        flag("-q").with(Role::Asks), flag("-j").with(Role::Asks), holds("-d", Holds::Place), holds("-x", Holds::List),
-        takes("-P").with(Role::Asks),
-    ], first(&[Holds::Read], None)) },
+    Program { is_complete: false, syntax: Syntax { permutes: false, has_end: false, ..GNU },
+        ..program(&["unzip"], "Info-ZIP 6.00", &[
+            flag("-l").with(Role::Lists), flag("-o").with(Role::Forces), flag("-n").with(Role::Keeps), flag("-q"),
+            flag("-j"), holds("-d", Holds::Place), takes("-x").with(Role::Asks), takes("-P").with(Role::Asks),
+        ], first(&[Holds::Read], None)) },
 ];

@@ -37,6 +37,10 @@ const fn asks(names: &'static str) -> Opt {
     flag(names).with(Role::Asks)
 }
 
+const fn changes(names: &'static str) -> Opt {
+    flag(names).with(Role::Changes)
+}
+
 const fn shows(names: &'static str) -> Opt {
     flag(names).with(Role::Shows)
 }
@@ -68,13 +72,13 @@ static SUBCOMMANDS: &[Program] = &[
         flag("-a --all"), flag("-r --remotes"), flag("-v --verbose"), flag("-l --list").with(Role::Lists),
         flag("--show-current"), may("--merged"), may("--no-merged"), takes("--sort"), takes("--format"),
         flag("--no-color"), may("--color"), may("--column"), forces("-D"), forces("-f --force").with(Role::Forces),
-        asks("-d --delete"), asks("-m -M -c -C --move --copy"), takes("-u --set-upstream-to").with(Role::Asks),
-        asks("--unset-upstream"), asks("--edit-description"),
+        changes("-d --delete"), changes("-m -M -c -C --move --copy"), takes("-u --set-upstream-to").with(Role::Changes),
+        changes("--unset-upstream"), asks("--edit-description"),
     ], REVISIONS),
     reads(&["tag"], &[
         flag("-l --list").with(Role::Lists), may("-n"), takes("--sort"), takes("--format"), may("--merged"),
-        may("--no-merged"), flag("-i --ignore-case"), asks("-d --delete"), asks("-a --annotate"), asks("-s --sign"),
-        asks("-f --force"), asks("-v --verify"), takes("-m --message").with(Role::Asks), holds("-F --file", Holds::List),
+        may("--no-merged"), flag("-i --ignore-case"), changes("-d --delete"), changes("-a --annotate"), asks("-s --sign"),
+        changes("-f --force"), asks("-v --verify"), takes("-m --message").with(Role::Changes), holds("-F --file", Holds::List),
     ], REVISIONS),
     reads(&["rev-parse"], &[
         flag("-q --quiet"), may("--abbrev-ref"), may("--short"), flag("--show-toplevel"), flag("--git-dir"),

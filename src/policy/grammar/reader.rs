@@ -25,8 +25,8 @@ pub struct Given {
 pub struct GivenOption {
     /// Which one.
     pub option: &'static Opt,
-    /// The name it is given by, with its dashes.
-    pub name: String,
+    /// The word it stands in.
+    pub word: String,
     /// Its value, if it is given one.
     pub value: Option<Word>,
 }
@@ -69,9 +69,77 @@ impl Given {
         self.options.iter().any(|option| option.option.role == role)
     }
 
-    fn add(&mut self, option: &'static Opt, name: &str, value: Option<Word>) {
-        self.options.push(GivenOption { option, name: name.to_owned(), value });
+    fn add(&mut self, option: &'static Opt, word: &str, value: Option<Word>) {
+        self.options.push(GivenOption { option, word: word.to_owned(), value });
     }
+}
+
+impl GivenOption {
+    /// Whether it neither writes, runs nor works elsewhere, and reads nothing that this program is not asked about.
+    pub fn only_reads(&self) -> bool {
+        let by_role = match self.option.role {
+            Role::Asks | Role::Forces | Role::Keeps | Role::Changes => false,
+            Role::Plain
+            | Role::Recursive
+            | Role::Hidden
+            | Role::Selects
+            | Role::Excludes
+            | Role::Replaces
+            | Role::Lists
+            | Role::Shows => true,
+        };
+        by_role && !self.option.value.is(&WIDER)
+    }
+}
+
+/// What a value must not be for an option to only read.
+const WIDER: [Holds; 5] = [Holds::List, Holds::Write, Holds::Delete, Holds::Place, Holds::Program];
+
+impl Value {
+    /// Whether there may be a value, of one of these kinds.
+    pub fn is(self, kinds: &[Holds]) -> bool {
+        match self {
+            Self::None => false,
+            Self::Required(holds) | Self::Optional(holds) => kinds.contains(&holds),
+        }
+    }
+}
+
+/// Options that are spelled whole where they would be taken for the beginning of another one.
+const WHOLE: &[&str] = &["rm", "global", "diff"];
+
+/// Every option that one word may give, whatever stands around it, with the value in that word. For programs of which not
+/// all options are known: a word counts for each option that it may begin, with one dash or two.
+pub fn options_in<'a>(program: &'static Program, word: &'a str) -> Vec<(&'static Opt, Option<&'a str>)> {
+    let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+    let bare = name.trim_start_matches('-');
+    let mut given = Vec::new();
+    if bare.is_empty() || bare.len() == name.len() {
+        return given;
+    }
+    let has_two = name.starts_with("--");
+    // Behind one dash letters may stand each for itself.
+    let may_begin = bare.len() >= if has_two { 1 } else { 4 } && !WHOLE.contains(&bare);
+    let fits = |known: &str| {
+        let long = known.strip_prefix("--").or_else(|| known.strip_prefix('-').filter(|rest| rest.len() > 1));
+        long.is_some_and(|long| long == bare || (may_begin && long.starts_with(bare)))
+    };
+    if has_two || program.syntax.is_single_dash {
+        let fitting = program.options.iter().filter(|option| option.all_names().any(fits));
+        given.extend(fitting.map(|option| (option, value)));
+    }
+    let letters = if has_two { "" } else { &word[1..] };
+    for (at, letter) in letters.char_indices() {
+        let Some(option) = program.option(&format!("-{letter}")) else { continue };
+        let rest = &letters[at + letter.len_utf8()..];
+        if option.value == Value::None {
+            given.push((option, None));
+        } else {
+            given.push((option, Some(rest).filter(|rest| !rest.is_empty())));
+            break;
+        }
+    }
+    given
 }
 
 /// Reads the words behind a program. A subcommand and what follows it are operands.
@@ -115,10 +183,12 @@ impl Reader<'_> {
             } else {
                 self.given.problems.push(Problem::Unknown(text.clone()));
             }
-        } else if rest.starts_with('-') || (syntax.is_single_dash && self.program.option(text).is_some()) {
+        } else if rest.starts_with('-')
+            || (syntax.is_single_dash && rest.len() > 1 && self.program.option(text).is_some())
+        {
             self.read_long(text);
         } else if syntax.has_numbers && rest.bytes().all(|byte| byte.is_ascii_digit()) {
-            self.given.add(&NUMBER, "-NUM", Some(Word::Known(rest.to_owned())));
+            self.given.add(&NUMBER, text, Some(Word::Known(rest.to_owned())));
         } else {
             self.read_short(text, rest);
         }
@@ -135,7 +205,7 @@ impl Reader<'_> {
         match self.program.option(name).map(|option| (option, option.value)) {
             Some((option, Value::Required(Holds::Pattern))) if name.starts_with("--") => {
                 self.given.unmatched.push(word.clone());
-                self.given.add(option, name, Some(Word::Known(value.to_owned())));
+                self.given.add(option, text, Some(Word::Known(value.to_owned())));
             }
             _ => self.given.problems.push(Problem::Unexpanded(word.clone())),
         }
@@ -175,7 +245,7 @@ impl Reader<'_> {
             }
             Value::None | Value::Required(_) | Value::Optional(_) => value,
         };
-        self.given.add(option, name, value);
+        self.given.add(option, text, value);
     }
 
     /// One short option, or several in one word.
@@ -189,14 +259,14 @@ impl Reader<'_> {
                 continue;
             };
             if option.value == Value::None {
-                self.given.add(option, &name, None);
+                self.given.add(option, text, None);
                 if !syntax.bundles && !rest.is_empty() {
                     return self.given.problems.push(Problem::Unknown(text.to_owned()));
                 }
                 continue;
             }
             let may_follow = match syntax.attached {
-                Attached::Never => rest.is_empty() && letters.len() == letter.len_utf8(),
+                Attached::Never => rest.is_empty(),
                 Attached::Numbers => {
                     rest.is_empty() || rest.starts_with(|first: char| first.is_ascii_digit())
                 }
@@ -210,7 +280,7 @@ impl Reader<'_> {
                 Value::Required(holds) => self.next_value(text, holds),
                 Value::None | Value::Optional(_) => None,
             };
-            return self.given.add(option, &name, value);
+            return self.given.add(option, text, value);
         }
     }
 

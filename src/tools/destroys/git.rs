@@ -1,83 +1,59 @@
 //! What git throws away: work that was not committed, and history.
 
-use super::options::long;
-use super::{Ground, There, flags, operands, told};
-
-/// Options of git itself that take a word behind them.
-const TAKING: &[&str] = &["-C", "-c", "--git-dir", "--work-tree", "--exec-path", "--namespace"];
-
-/// Options of one of its commands that do.
-fn taking(command: &str) -> &'static [&'static str] {
-    match command {
-        "clean" => &["-e", "--exclude"],
-        "restore" => &["-s", "--source", "-U", "--conflict", "--pathspec-from-file"],
-        "checkout" => &["-b", "-B", "-U", "--orphan", "--conflict", "--pathspec-from-file"],
-        "switch" => &["-c", "-C", "--orphan", "--conflict"],
-        "branch" => &["-u", "--set-upstream-to"],
-        "push" => &["-o", "--push-option", "--repo"],
-        _ => &[],
-    }
-}
+use super::{Ground, There, given, told};
+use crate::policy::grammar::{Given, Role, program_named};
+use crate::policy::shell::Word;
 
 /// What is lost by the words behind `git`.
 pub(super) fn by(words: &[&str], ground: &Ground<'_>) -> Option<String> {
-    let mut words = words.iter();
-    let (mut elsewhere, mut unforced) = (false, false);
-    let name = loop {
-        let word = *words.next()?;
-        if TAKING.contains(&word) {
-            elsewhere |= word != "-c";
-            let value = words.next().map(|value| value.to_lowercase()).unwrap_or_default();
-            unforced |= value.starts_with("clean.requireforce");
-        } else if !word.starts_with('-') {
-            break word;
-        }
-    };
-    let rest = words.as_slice();
-    let taking = taking(name);
-    let flag = |long: &str, short: char| flags(rest, taking, long, short);
-    // What is said first may be taken back: `--dry-run --no-dry-run`.
-    let stays = |name: &str, short: char| flag(&format!("--{name}"), short) && !undone(rest, name);
-    let has = |wanted: &str| long(rest, &[wanted]);
-    let first = rest.iter().find(|word| !word.starts_with('-')).copied();
-    let named = |words: &[&str]| told(&operands(words, taking));
+    let git = program_named("git")?;
+    let outer = given(git, words);
+    let settings = || outer.texts(&["-c"]).map(str::to_lowercase);
+    let unforced = settings().any(|setting| setting.starts_with("clean.requireforce"));
+    let elsewhere = outer.has(&["-C", "--git-dir", "--work-tree"]);
+    let (name, rest) = outer.operands.split_first()?;
+    let name = name.shown();
+    let rest: Vec<&str> = rest.iter().map(Word::shown).collect();
+    let given = given(git.subcommand(name)?, &rest);
+    let has = |option: &str| given.has(&[option]);
+    let operands: Vec<&str> = given.operands.iter().map(Word::shown).collect();
+    let first = operands.first().copied();
+    let work = "throws away what is not committed";
     match name {
-        "push" => pushed(rest).map(str::to_owned),
+        "push" => pushed(&given, &operands).map(str::to_owned),
         "checkout" => {
-            let files = rest.iter().position(|word| *word == "--").map(|at| &rest[at + 1..]);
-            if let Some(files) = files.filter(|files| !files.is_empty()) {
-                return Some(format!("throws away what is not committed in {} (git checkout)", named(files)));
+            let named = given.before_end.map(|before| &operands[before..]).filter(|files| !files.is_empty());
+            if let Some(files) = named {
+                return Some(format!("{work} in {} (git checkout)", told(files)));
             }
             let is_file = |word: &&&str| {
                 **word == "." || (!elsewhere && matches!(ground.there(word), There::File | There::Folder))
             };
-            let files: Vec<&str> =
-                rest.iter().filter(|word| !word.starts_with('-')).filter(is_file).copied().collect();
-            if !files.is_empty() && !rest.iter().any(|word| matches!(*word, "-b" | "-B" | "--orphan")) {
-                return Some(format!("throws away what is not committed in {} (git checkout)", told(&files)));
+            let files: Vec<&str> = operands.iter().filter(is_file).copied().collect();
+            if !files.is_empty() && !given.has_role(Role::Keeps) {
+                return Some(format!("{work} in {} (git checkout)", told(&files)));
             }
-            flag("--force", 'f').then(|| "throws away what is not committed (git checkout -f)".to_owned())
+            has("--force").then(|| format!("{work} (git checkout -f)"))
         }
-        "restore" if !stays("staged", 'S') || flag("--worktree", 'W') => {
-            Some(format!("throws away what is not committed in {} (git restore)", named(rest)))
+        // What is said first may be taken back: `--staged --no-staged`.
+        "restore" if !has("--staged") || has("--no-staged") || has("--worktree") => {
+            Some(format!("{work} in {} (git restore)", told(&operands)))
         }
-        "switch" if flag("--force", 'f') || has("--discard-changes") => {
-            Some("throws away what is not committed (git switch -f)".to_owned())
-        }
+        "switch" if has("--force") => Some(format!("{work} (git switch -f)")),
         "reset" if has("--hard") => Some("throws away changes not committed (git reset --hard)".to_owned()),
-        "clean" if (unforced || flag("--force", 'f')) && !stays("dry-run", 'n') => {
+        "clean" if (unforced || has("--force")) && (!has("--dry-run") || has("--no-dry-run")) => {
             Some("deletes files git does not know (git clean -f)".to_owned())
         }
         "stash" if matches!(first, Some("drop" | "clear")) => {
             Some(format!("throws away what was put aside (git stash {})", first.unwrap_or_default()))
         }
-        "branch" if flag("-D", 'D') || (flag("--delete", 'd') && flag("--force", 'f')) => {
-            Some(format!("deletes the branch {}, merged or not (git branch -D)", named(rest)))
+        "branch" if has("-D") || (has("--delete") && has("--force")) => {
+            Some(format!("deletes the branch {}, merged or not (git branch -D)", told(&operands)))
         }
-        "rm" if flag("--force", 'f') && (!has("--cached") || undone(rest, "cached")) => {
-            Some(format!("deletes {} with what is not committed (git rm -f)", named(rest)))
+        "rm" if has("--force") && (!has("--cached") || has("--no-cached")) => {
+            Some(format!("deletes {} with what is not committed (git rm -f)", told(&operands)))
         }
-        "worktree" if first == Some("remove") && flag("--force", 'f') => {
+        "worktree" if first == Some("remove") && has("--force") => {
             Some("deletes a worktree with what is not committed in it (git worktree remove -f)".to_owned())
         }
         "reflog" if matches!(first, Some("expire" | "delete")) => {
@@ -87,21 +63,11 @@ pub(super) fn by(words: &[&str], ground: &Ground<'_>) -> Option<String> {
     }
 }
 
-/// Whether an option is taken back again, in full or shortened.
-fn undone(words: &[&str], name: &str) -> bool {
-    let no = format!("--no-{name}");
-    (6..=no.len()).any(|end| long(words, &[&no[..end]]))
-}
-
 /// What a push takes from the repository elsewhere.
-fn pushed(rest: &[&str]) -> Option<&'static str> {
-    let taking = taking("push");
-    let has = |wanted: &str| long(rest, &[wanted]);
-    let starts = |sign: char| operands(rest, taking).iter().any(|word| word.starts_with(sign));
-    if flags(rest, taking, "--force", 'f') || has("--force-with-lease") {
+fn pushed(given: &Given, operands: &[&str]) -> Option<&'static str> {
+    if given.has(&["--force", "--force-with-lease"]) {
         return Some("replaces the history on the remote (git push --force)");
     }
-    let replaces = flags(rest, taking, "--delete", 'd') || ["--mirror", "--prune"].into_iter().any(has);
-    (replaces || starts('+') || starts(':'))
-        .then_some("replaces or deletes branches on the remote (git push)")
+    let replaces = given.has_role(Role::Forces) || operands.iter().any(|word| word.starts_with(['+', ':']));
+    replaces.then_some("replaces or deletes branches on the remote (git push)")
 }

@@ -1,45 +1,26 @@
 //! What a program writes over that is there: `cp a b` where there is a b.
 
-use super::options::long;
-use super::{Ground, There, behind, flag, flags, operands, told};
-use crate::policy::shell::base;
-
-/// Options of `cp`, `mv` and `ln` that take a word.
-const TAKING: &[&str] = &["-t", "--target-directory", "-S", "--suffix"];
-/// The same of `install`.
-const OF_INSTALL: &[&str] =
-    &["-t", "--target-directory", "-S", "--suffix", "-m", "--mode", "-o", "--owner", "-g", "--group"];
-/// Of programs that bring or sort something, those that may stand before where it is written.
-#[rustfmt::skip]
-const OF_CURL: &[&str] = &[
-    "-o", "--output", "-A", "-b", "-c", "-C", "-d", "-D", "-e", "-E", "-F", "-h", "-H", "-K", "-m", "-P", "-Q", "-r",
-    "-t", "-T", "-u", "-U", "-w", "-x", "-X", "-y", "-Y", "-z",
-];
-#[rustfmt::skip]
-const OF_WGET: &[&str] = &[
-    "-O", "--output-document", "-a", "-A", "-B", "-D", "-e", "-i", "-I", "-l", "-o", "-P", "-Q", "-R", "-t", "-T", "-U",
-    "-w", "-X",
-];
-const OF_SORT: &[&str] = &["-o", "--output", "-k", "-S", "-t", "-T"];
+use super::{Ground, There, given, told};
+use crate::policy::grammar::{Given, Program, Role, options_in, program_named};
+use crate::policy::shell::{Word, base};
 
 /// What is lost by a program with its words.
 pub(super) fn by(words: &[&str], ground: &Ground<'_>) -> Option<String> {
     let (program, rest) = words.split_first()?;
     let program = base(program);
+    let grammar = program_named(program)?;
+    let given = given(grammar, rest);
     let lost: Vec<String> = match program {
-        "cp" | "mv" | "install" | "ln" => copied(program, rest, ground),
-        "tee" if !flag(rest, "--append", 'a') => held(operands(rest, &[]), ground),
-        "sponge" if !flag(rest, "--append", 'a') => held(operands(rest, &[]), ground),
-        "curl" => held(behind(rest, OF_CURL, 'o', "--output"), ground),
-        "wget" => held(behind(rest, OF_WGET, 'O', "--output-document"), ground),
-        "sort" => held(behind(rest, OF_SORT, 'o', "--output"), ground),
-        "unzip" if flag(rest, "--overwrite", 'o') => {
+        "cp" | "mv" | "install" | "ln" => copied(grammar, &given, ground),
+        "tee" | "sponge" if !given.has(&["--append"]) => {
+            held(given.operands.iter().map(Word::shown).collect(), ground)
+        }
+        "curl" | "sort" => held(given.texts(&["--output"]).collect(), ground),
+        "wget" => held(given.texts(&["--output-document"]).collect(), ground),
+        "unzip" if rest.iter().any(|word| overwrites(grammar, word)) => {
             return Some("writes over what it finds in its way (unzip -o)".to_owned());
         }
-        "rsync"
-            if rest.iter().any(|word| *word == "--del" || word.starts_with("--delete"))
-                || long(rest, &["--remove-source-files"]) =>
-        {
+        "rsync" if given.has_role(Role::Forces) => {
             return Some("deletes what is on one side only (rsync --delete)".to_owned());
         }
         _ => return None,
@@ -48,32 +29,35 @@ pub(super) fn by(words: &[&str], ground: &Ground<'_>) -> Option<String> {
     (!names.is_empty()).then(|| format!("writes over {} ({program})", told(&names)))
 }
 
+/// Whether this word says so, wherever it stands.
+fn overwrites(grammar: &'static Program, word: &str) -> bool {
+    options_in(grammar, word).iter().any(|(option, _)| option.role == Role::Forces)
+}
+
 fn held(names: Vec<&str>, ground: &Ground<'_>) -> Vec<String> {
     names.into_iter().filter(|name| ground.holds(name)).map(str::to_owned).collect()
 }
 
 /// What `cp` and its like put something in the place of.
-fn copied(program: &str, rest: &[&str], ground: &Ground<'_>) -> Vec<String> {
-    let taking = if program == "install" { OF_INSTALL } else { TAKING };
-    let flag = |long: &str, short: char| flags(rest, taking, long, short);
+fn copied(program: &'static Program, given: &Given, ground: &Ground<'_>) -> Vec<String> {
     // What is asked for first may be taken back by what follows.
-    let goes_on = flag("--force", 'f') || flag("--interactive", 'i');
-    let kinds = ["--backup=none", "--backup=off"];
-    let backs_up = flag("--backup", 'b') && !rest.iter().any(|word| kinds.contains(word));
+    let goes_on = given.has_role(Role::Forces);
+    let backs_up = given.has(&["-b", "--backup"])
+        && !given.texts(&["--backup"]).any(|kind| matches!(kind, "none" | "off"));
     // These leave what is there, or keep a copy of it.
     let keeps = backs_up
-        || rest.contains(&"--update=none")
-        || long(rest, &["--version", "--help"])
-        || match program {
-            "install" => flag("--directory", 'd'),
-            "ln" => !flag("--force", 'f'),
-            _ => flag("--no-clobber", 'n') && !goes_on,
+        || given.texts(&["--update"]).any(|kind| kind == "none")
+        || given.has_role(Role::Lists)
+        || match program.name() {
+            "install" => given.has(&["--directory"]),
+            "ln" => !given.has(&["--force"]),
+            _ => given.has_role(Role::Keeps) && !goes_on,
         };
     if keeps {
         return Vec::new();
     }
-    let mut sources = operands(rest, taking);
-    let into = behind(rest, taking, 't', "--target-directory").first().copied();
+    let mut sources: Vec<&str> = given.operands.iter().map(Word::shown).collect();
+    let into = given.texts(&["--target-directory"]).next();
     let Some(target) = into.or_else(|| if sources.len() > 1 { sources.pop() } else { None }) else {
         return Vec::new();
     };
@@ -88,7 +72,7 @@ fn copied(program: &str, rest: &[&str], ground: &Ground<'_>) -> Vec<String> {
             let lost = |name: &String| match ground.there(name) {
                 There::File => true,
                 // A folder that is copied onto one of its name goes into it.
-                There::Folder => program == "cp",
+                There::Folder => program.name() == "cp",
                 There::Nothing | There::Unknown => false,
             };
             sources.iter().map(inside).filter(lost).collect()

@@ -82,6 +82,9 @@ fn everything_that_deletes_is_said_with_what_it_deletes() {
     for (command, expected) in [
         ("rm old.txt check.sh", "deletes old.txt and check.sh"),
         ("rm *.txt", "deletes *.txt"),
+        ("rm --recurs src", "deletes src, with all in it (rm -r)"),
+        ("rm --forc old.txt", "deletes old.txt without asking (rm -f)"),
+        ("shred --iterations 3 old.txt", "overwrites old.txt for good (shred)"),
         ("rm -- -odd", "deletes -odd"),
         ("rm a b c d e", "deletes a, b and 3 more"),
         ("unlink old.txt", "deletes old.txt"),
@@ -200,6 +203,10 @@ fn work_that_git_throws_away_is_said() {
         ),
         ("git restore -sStable old.txt", format!("{work} in old.txt (git restore)")),
         ("git restore -S --no-staged old.txt", format!("{work} in old.txt (git restore)")),
+        ("git reset --har HEAD", "throws away changes not committed (git reset --hard)".to_owned()),
+        ("git clean -d --forc", "deletes files git does not know (git clean -f)".to_owned()),
+        ("git switch --discard main", format!("{work} (git switch -f)")),
+        ("git push origin --delet x", "replaces or deletes branches on the remote (git push)".to_owned()),
     ] {
         assert_eq!(said(command), expected, "{command}");
     }

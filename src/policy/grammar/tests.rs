@@ -1,0 +1,174 @@
+//! What holds for every grammar, and how the words behind a program are read by it.
+
+use super::*;
+use crate::policy::shell::Word;
+use std::collections::BTreeSet;
+
+fn words(line: &str) -> Vec<Word> {
+    line.split(' ').filter(|word| !word.is_empty()).map(|word| Word::Known(word.to_owned())).collect()
+}
+
+/// Every grammar, those of subcommands too, with the name it is called by.
+fn all_grammars() -> Vec<(String, &'static Program)> {
+    let with_subcommands = |program: &'static Program| {
+        let subcommands = program.subcommands.iter();
+        let named =
+            subcommands.map(|subcommand| (format!("{} {}", program.name(), subcommand.name()), subcommand));
+        [(program.name().to_owned(), program)].into_iter().chain(named)
+    };
+    programs().flat_map(with_subcommands).collect()
+}
+
+#[test]
+fn every_name_is_stated_once_and_written_as_it_is_given() {
+    let mut programs = BTreeSet::new();
+    for (called, program) in all_grammars() {
+        let names = program.names.iter().map(|name| format!("{} {name}", called.split(' ').next().unwrap()));
+        assert!(names.into_iter().all(|name| programs.insert(name)), "{called} is stated twice");
+        assert!(!program.states.is_empty(), "{called}");
+        let mut options = BTreeSet::new();
+        for name in program.options.iter().flat_map(Opt::all_names) {
+            assert!(options.insert(name), "{called}: {name} is stated twice");
+            let is_sign = called == "find" && matches!(name, "!" | "(" | ")" | ",");
+            assert!(is_sign || (name.starts_with('-') && name.len() > 1), "{called}: {name}");
+            assert!(!name.starts_with("--") || name.len() > 2, "{called}: {name}");
+            let is_word = name.len() > 2 && !name.starts_with("--");
+            assert!(!is_word || program.syntax.is_single_dash || is_sign, "{called}: {name}");
+        }
+        if program.operands.first.iter().any(|holds| matches!(holds, Holds::Pattern | Holds::Script)) {
+            let replaces = program.options.iter().any(|option| option.role == Role::Replaces);
+            assert!(replaces || called == "fd", "{called}");
+        }
+    }
+}
+
+/// The next word is the value of an option exactly if that requires one.
+#[test]
+fn r12_only_a_required_value_takes_the_next_word() {
+    let mut optional = 0;
+    for (called, program) in all_grammars().into_iter().filter(|(called, _)| called != "find") {
+        for (option, name) in
+            program.options.iter().flat_map(|option| option.all_names().map(move |name| (option, name)))
+        {
+            let given = read(program, &words(&format!("{name} .env")));
+            let separate = !name.starts_with("--") || program.syntax.has_separate_long;
+            match option.value {
+                Value::None | Value::Optional(_) => {
+                    optional += usize::from(option.value != Value::None);
+                    assert_eq!(given.operands, words(".env"), "{called} {name}");
+                }
+                Value::Required(_) if separate => {
+                    assert!(
+                        given.operands.is_empty() && given.texts(&[name]).eq([".env"]),
+                        "{called} {name}"
+                    );
+                }
+                Value::Required(_) => {
+                    assert!(given.operands == words(".env") && !given.problems.is_empty(), "{called} {name}");
+                }
+            }
+        }
+    }
+    assert!(optional > 40, "{optional}");
+}
+
+/// No beginning of a long option, no unknown option and no missing value is taken for certain.
+#[test]
+fn r12_what_is_not_stated_is_a_problem() {
+    for (called, program) in all_grammars().into_iter().filter(|(called, _)| called != "find") {
+        for name in program.options.iter().flat_map(Opt::all_names).filter(|name| name.starts_with("--")) {
+            for end in 3..name.len() {
+                let beginning = &name[..end];
+                if program.option(beginning).is_none() {
+                    let given = read(program, &words(&format!("{beginning} x")));
+                    assert!(!given.problems.is_empty(), "{called} {beginning}");
+                }
+            }
+            let given = read(program, &words(&format!("{name}=x")));
+            let takes = program.option(name).is_some_and(|option| option.value != Value::None);
+            assert_eq!(given.problems.is_empty(), takes, "{called} {name}=x");
+        }
+        for letter in ('a'..='z').chain('A'..='Z').chain(['#', '%']) {
+            let name = format!("-{letter}");
+            if program.option(&name).is_none() {
+                assert!(!read(program, &words(&name)).problems.is_empty(), "{called} {name}");
+            }
+        }
+        for option in program.options.iter().filter(|option| matches!(option.value, Value::Required(_))) {
+            for name in option.all_names() {
+                assert!(!read(program, &words(name)).problems.is_empty(), "{called} {name}");
+            }
+        }
+    }
+}
+
+/// Words in which several letters share a dash, for programs that read them in their own way.
+#[test]
+fn r12_letters_are_read_as_the_program_reads_them() {
+    for (line, operands, certain) in [
+        ("ls -la src", "src", true),
+        ("head -n5 a", "a", true),
+        ("head -qn 5 a", "a", true),
+        ("head -5 a", "a", true),
+        ("cat -5 a", "a", false),
+        ("xxd -ps a b", "a b", true),
+        ("xxd -ps5 a b", "a b", false),
+        ("xxd -bi a", "a", false),
+        ("xxd -c16 a", "a", true),
+        ("xxd -cols 16 a", "16 a", false),
+        ("xxd a -l 5", "a -l 5", true),
+        ("xxd -- a", "a", false),
+        ("tree -aL 2 src", "src", true),
+        ("tree -L2 src", "2 src", false),
+        ("tree -Lo 2 x", "x", false),
+        ("tree src -L 2", "src", true),
+        ("od -w16 a", "a", true),
+        ("od -cw a", "a", true),
+        ("od -Anw a", "a", true),
+        ("awk -F, {print} -F b", "{print} -F b", true),
+        ("sort a -k 2 b", "a b", true),
+        ("grep -ePAT a", "a", true),
+        ("grep -e -f a", "a", true),
+        ("grep -- -e a", "-e a", true),
+        ("seq -s , 1 -2", "1 -2", true),
+        ("jq -rc . a", ". a", true),
+    ] {
+        let line = words(line);
+        let given = read(program_named(line[0].shown()).unwrap(), &line[1..]);
+        let found: Vec<&str> = given.operands.iter().map(Word::shown).collect();
+        assert_eq!(given.problems.is_empty(), certain, "{line:?}: {:?}", given.problems);
+        assert!(!certain || found.join(" ") == operands, "{line:?}: {found:?}");
+    }
+    let git = program_named("git").unwrap();
+    for (line, operands, certain) in [
+        ("diff -U /x", "/x", true),
+        ("diff -U5 /x", "/x", true),
+        ("log -M x -- y", "x y", true),
+        ("log -S x y", "y", true),
+        ("log -10 x", "x", true),
+        ("log -pw x", "x", false),
+        ("blame -C x", "x", true),
+        ("blame -wCCC x", "x", true),
+        ("grep -e x y", "y", true),
+        ("status -sb", "", true),
+    ] {
+        let line = words(line);
+        let given = read(git.subcommand(line[0].shown()).unwrap(), &line[1..]);
+        let found: Vec<&str> = given.operands.iter().map(Word::shown).collect();
+        assert_eq!(given.problems.is_empty(), certain, "{line:?}: {:?}", given.problems);
+        assert!(!certain || found.join(" ") == operands, "{line:?}: {found:?}");
+    }
+}
+
+#[test]
+fn r12_a_pattern_for_an_option_is_none_unless_it_stands_for_no_file() {
+    let grep = program_named("grep").unwrap();
+    let pattern = |text: &str| read(grep, &[Word::Pattern(text.to_owned())]);
+    assert_eq!(pattern("--include=*.rs").unmatched.len(), 1);
+    assert!(pattern("--include=*.rs").problems.is_empty());
+    for text in ["-e*", "--file=*", "--incl=*.rs", "-*", "--*"] {
+        assert!(!pattern(text).problems.is_empty(), "{text}");
+    }
+    let late = read(program_named("head").unwrap(), &words("a -n .env b"));
+    assert_eq!((late.late, late.operands), (words(".env"), words("a b")));
+}
