@@ -95,13 +95,7 @@ pub(super) fn begins(words: &[String], of: &Subject<'_>) -> bool {
     let all = simple.words.len() >= words.len()
         && words.iter().zip(&simple.words).all(|(a, b)| b.known() == Some(a));
     // What follows must not turn it into something else.
-    let tame = || {
-        simple
-            .words
-            .iter()
-            .skip(words.len())
-            .all(|word| word.known().is_some_and(|word| !riders::runs_others(&words[0], word)))
-    };
+    let tame = || riders::widening(&simple.words, words).is_none();
     // What asks for the network is asked about.
     let offline = of.line.is_none_or(|line| line.network.is_none());
     offline
@@ -278,9 +272,8 @@ pub(super) fn why_not(rule: &Rule, of: &Subject<'_>) -> Option<String> {
     if let Some(beyond) = &of.basis.beyond {
         return Some(format!("it names {}", beyond.path.display()));
     }
-    let others = simple.words.iter().skip(words.len()).filter_map(Word::known);
-    let others = others.into_iter().find(|word| riders::runs_others(&words[0], word));
-    others.map(|word| format!("{word} can make it run or write something else"))
+    riders::widening(&simple.words, words)
+        .map(|word| format!("{word} can make it run or write something else"))
 }
 
 /// What keeps every lasting yes from covering a command.

@@ -5,7 +5,6 @@ mod explain;
 pub mod glob;
 pub mod grammar;
 mod left_out;
-mod letters;
 mod mode;
 mod offers;
 pub mod reach;

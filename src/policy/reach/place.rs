@@ -1,31 +1,7 @@
 //! Where a program works or writes by one of its options: `-C x`, `-Cx`, `--directory=x`, `cp -rtx`.
 
 use super::refused::CHANGERS;
-use crate::policy::letters;
-
-/// Options behind which stands where a program works or writes. An option may be shortened.
-#[rustfmt::skip]
-const NAMES: &[&str] = &[
-    "--directory", "--git-dir", "--work-tree", "--prefix", "--manifest-path", "--cwd", "--chdir", "--target-directory",
-    "--project-dir", "--working-directory",
-];
-
-/// The same in one letter: for whom, the letters, and those that take some other word, behind which none is an option.
-const LETTERS: &[(&[&str], &str, &str)] = &[
-    (&["cp", "mv", "ln"], "t", "S"),
-    (&["install"], "t", "Sgmo"),
-    (&["tar"], "Cfg", "bFHIKLNTVX"),
-    (&["make", "gmake"], "C", "fIoWE"),
-    (&["ninja"], "C", "dfjkltw"),
-    (&["unzip"], "d", "Px"),
-    (&["patch"], "dor", "BDFVYgipz"),
-    (&["just"], "d", "f"),
-    (&["cmake"], "B", "CDGSTUA"),
-    (&["sort"], "oT", "Skt"),
-];
-
-/// Tests of `find` behind which stands what it writes.
-const WRITTEN: &[&str] = &["-fprint", "-fprint0", "-fprintf", "-fls"];
+use crate::policy::grammar::{Holds, any_place, options_in, program_named};
 
 /// Options of those who change files whose words name none that they change.
 const NAMELESS: &[&str] =
@@ -36,9 +12,10 @@ pub(super) fn of<'a>(program: &str, word: &'a str) -> Option<&'a str> {
     if !word.starts_with('-') {
         return None;
     }
+    let grammar = program_named(program);
     if word.starts_with("--") {
         let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
-        let is_place = name.len() > 2 && NAMES.iter().any(|place| place.starts_with(name));
+        let is_place = !options_in(any_place(), word).is_empty();
         let is_changed = CHANGERS.contains(&program) && !NAMELESS.contains(&name);
         return match value {
             Some(value) => (is_place || is_changed).then_some(value),
@@ -46,11 +23,15 @@ pub(super) fn of<'a>(program: &str, word: &'a str) -> Option<&'a str> {
         };
     }
     if program == "find" {
-        return WRITTEN.contains(&word).then_some("");
+        let option = grammar.and_then(|find| find.option(word));
+        return option.filter(|option| option.value.is(&[Holds::Write])).map(|_| "");
     }
-    let own = LETTERS.iter().find(|(programs, ..)| programs.contains(&program));
-    let Some((_, places, others)) = own else { return word.strip_prefix("-C") };
-    letters::behind(word, places, others)
+    let given = grammar.map(|grammar| options_in(grammar, word)).unwrap_or_default();
+    if given.is_empty() && !grammar.is_some_and(|grammar| grammar.is_complete) {
+        return word.strip_prefix("-C");
+    }
+    let place = given.iter().find(|(option, _)| option.value.is(&[Holds::Place, Holds::Write]));
+    place.map(|(_, value)| value.unwrap_or_default())
 }
 
 /// Whether this is an option of `find` that stands before what it looks through.
