@@ -2,7 +2,7 @@
 
 mod danger;
 mod git;
-mod options;
+mod operands;
 mod place;
 mod programs;
 mod refused;
@@ -61,6 +61,13 @@ pub enum How {
     Unmatched,
     /// Asks git, which does what the repository's own settings say.
     Repository,
+    /// Prints content that git keeps: of tracked files, staged ones too, and of commits.
+    Tracked {
+        /// Only below these paths from the project's folder; everything if there are none.
+        below: Vec<String>,
+        /// Commits that were put aside may be among it.
+        stashed: bool,
+    },
     /// Runs there.
     Works,
     /// Writes there, from the beginning.

@@ -4,7 +4,7 @@ use super::scripts;
 use crate::chat::{Access, CommandLine, Reach, Run};
 use crate::policy::reach::{How, Touch, Whys, below, reaches};
 use crate::policy::shell::{self, Reading, Word};
-use crate::project::{Located, Reader};
+use crate::project::{Kind, Located, Reader};
 use globset::GlobBuilder;
 use std::path::PathBuf;
 
@@ -88,6 +88,13 @@ impl Found<'_> {
             }
             return;
         }
+        if let How::Tracked { below, stashed } = &touch.how {
+            if let Err(why) = repository::shows_no_secrets(self.files, below, *stashed) {
+                self.sensitive = true;
+                self.worsen(Reach::Runs, why);
+            }
+            return;
+        }
         if matches!(touch.how, How::Silent(_)) && touch.folders.iter().any(|folder| !folder.is_empty()) {
             return self.worsen(Reach::Runs, "it is asked in another folder".to_owned());
         }
@@ -131,9 +138,12 @@ impl Found<'_> {
         }
         let (verb, reach) = match how {
             How::Names => ("looks at", Reach::Runs),
-            How::Contents | How::Below { .. } | How::Repository | How::Silent(_) | How::Unmatched => {
-                ("reads", Reach::Runs)
-            }
+            How::Contents
+            | How::Below { .. }
+            | How::Repository
+            | How::Tracked { .. }
+            | How::Silent(_)
+            | How::Unmatched => ("reads", Reach::Runs),
             How::Write | How::Append => ("writes to", Reach::Outside),
             How::Delete => ("deletes", Reach::Outside),
             How::Works => ("works in", Reach::Outside),
@@ -154,10 +164,14 @@ impl Found<'_> {
             return self.worsen(reach, format!("it {verb} {}, {why}", shown(path)));
         }
         match how {
+            How::Contents if self.files.kind(&at) == Some(Kind::Other) => {
+                self.worsen(Reach::Runs, not_regular(&shown(path)));
+            }
             How::Names
             | How::Contents
             | How::Append
             | How::Repository
+            | How::Tracked { .. }
             | How::Works
             | How::Silent(_)
             | How::Unmatched => {}
@@ -188,6 +202,13 @@ impl Found<'_> {
 
     /// Looks whether anything below may hold secrets. What is a link is not followed, here or there.
     fn below(&self, at: &Located, how: Below<'_>, deep: usize, left: &mut usize) -> Result<(), String> {
+        match self.files.kind(at) {
+            Some(Kind::File(_)) => return Ok(()),
+            Some(Kind::Other) => {
+                return Err(not_regular(&at.shown.display().to_string().escape_debug().to_string()));
+            }
+            Some(Kind::Folder) | None => {}
+        }
         let names = match self.files.names(at) {
             Ok(names) => names,
             Err(error) if error.is_of_no_folder() => return Ok(()),
@@ -202,13 +223,14 @@ impl Found<'_> {
                 .checked_sub(1)
                 .filter(|_| deep > 0)
                 .ok_or("it reads more files than can be looked at before")?;
-            if without.iter().any(|other| other == name) {
-                continue;
-            }
             let path = at.real.join(name);
             let Some(child) = path.to_str().and_then(|path| self.files.locate(path).ok()) else {
                 return Err(format!("it reads a file whose name is none: {}", name.escape_debug()));
             };
+            // A file of this name is read all the same.
+            if without.iter().any(|other| other == name) && self.files.kind(&child) == Some(Kind::Folder) {
+                continue;
+            }
             if child.sensitive {
                 return Err(format!(
                     "it reads {}, which may hold secrets",
@@ -219,8 +241,17 @@ impl Found<'_> {
                 self.below(&child, how, deep - 1, left)?;
             } else if links && !child.inside {
                 return Err(format!("it reads {}, outside the project", child.shown.display()));
-            } else if links && self.files.names(&child).is_ok() {
-                return Err(format!("it may go on where {} leads, a link to a folder", path.display()));
+            } else if links {
+                match self.files.kind(&child) {
+                    Some(Kind::Folder) => {
+                        return Err(format!(
+                            "it may go on where {} leads, a link to a folder",
+                            path.display()
+                        ));
+                    }
+                    Some(Kind::Other) => return Err(not_regular(&path.display().to_string())),
+                    Some(Kind::File(_)) | None => {}
+                }
             }
         }
         Ok(())
@@ -291,6 +322,11 @@ impl Found<'_> {
     }
 }
 
+/// Reading a pipe waits for its writer and takes what another program is to get.
+fn not_regular(shown: &str) -> String {
+    format!("it reads {shown}, which is a pipe, a socket or a device")
+}
+
 /// Whether something is another afterwards.
 fn changes(how: &How) -> bool {
     match how {
@@ -300,6 +336,7 @@ fn changes(how: &How) -> bool {
         | How::Below { .. }
         | How::Silent(_)
         | How::Unmatched
+        | How::Tracked { .. }
         | How::Repository => false,
     }
 }

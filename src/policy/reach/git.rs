@@ -2,269 +2,76 @@
 //! the repository, and whoever knows the folder looks whether its settings are plain.
 
 use super::How;
-use super::options::{self, Given, NONE, Options};
-use super::programs::Touched;
+use super::operands::{read, read_known, take_script};
+use super::programs::{Touched, grammar_of};
 use super::unknown;
+use crate::policy::grammar::{Given, Role, Value};
 use crate::policy::shell::Word;
-
-/// Options of `log`, `show` and `diff`.
-const SHOWS: Options = Options {
-    flags: "psbwizEFPMCqt",
-    taking: "nSGUL",
-    long: &[
-        "patch",
-        "no-patch",
-        "stat",
-        "stat=",
-        "shortstat",
-        "numstat",
-        "name-only",
-        "name-status",
-        "oneline",
-        "graph",
-        "all",
-        "decorate",
-        "decorate=",
-        "no-decorate",
-        "pretty",
-        "pretty=",
-        "format=",
-        "abbrev-commit",
-        "abbrev=",
-        "max-count=",
-        "since=",
-        "until=",
-        "after=",
-        "before=",
-        "author=",
-        "committer=",
-        "grep=",
-        "follow",
-        "merges",
-        "no-merges",
-        "first-parent",
-        "reverse",
-        "cached",
-        "staged",
-        "color",
-        "color=",
-        "no-color",
-        "ignore-all-space",
-        "ignore-space-change",
-        "word-diff",
-        "word-diff=",
-        "unified=",
-        "summary",
-        "date=",
-        "topo-order",
-        "date-order",
-        "branches",
-        "tags",
-        "remotes",
-        "left-right",
-        "cherry-pick",
-        "no-ext-diff",
-        "no-textconv",
-        "raw",
-        "find-renames",
-        "find-renames=",
-        "diff-filter=",
-        "quiet",
-        "exit-code",
-        "check",
-        "minimal",
-        "histogram",
-        "patience",
-        "relative",
-        "full-index",
-        "binary",
-        "regexp-ignore-case",
-        "skip=",
-        "boundary",
-        "full-history",
-        "source",
-        "no-notes",
-        "merge-base",
-        "dirstat",
-        "no-renames",
-        "no-prefix",
-        "color-words",
-        "compact-summary",
-        "numbered",
-        "email",
-        "count",
-        "objects",
-    ],
-    long_taking: &[],
-    numbers: true,
-};
-
-const fn only(flags: &'static str, taking: &'static str, long: &'static [&'static str]) -> Options {
-    Options { flags, taking, long, long_taking: &[], numbers: false }
-}
-
-const STATUS: Options = only(
-    "sbzv",
-    "u",
-    &[
-        "short",
-        "branch",
-        "porcelain",
-        "porcelain=",
-        "untracked-files",
-        "untracked-files=",
-        "ignored",
-        "long",
-        "no-renames",
-    ],
-);
-const BRANCH: Options = only(
-    "arvl",
-    "",
-    &[
-        "all",
-        "remotes",
-        "list",
-        "show-current",
-        "merged",
-        "no-merged",
-        "sort=",
-        "format=",
-        "verbose",
-        "no-color",
-        "color=",
-    ],
-);
-const REV_PARSE: Options = only(
-    "q",
-    "",
-    &[
-        "abbrev-ref",
-        "short",
-        "short=",
-        "show-toplevel",
-        "git-dir",
-        "is-inside-work-tree",
-        "verify",
-        "symbolic-full-name",
-        "show-prefix",
-        "quiet",
-        "is-shallow-repository",
-        "absolute-git-dir",
-    ],
-);
-const LS_FILES: Options = only(
-    "cmodsztkiu",
-    "",
-    &[
-        "others",
-        "cached",
-        "modified",
-        "exclude-standard",
-        "stage",
-        "deleted",
-        "full-name",
-        "error-unmatch",
-        "ignored",
-        "unmerged",
-    ],
-);
-const LS_TREE: Options = only("rtdlz", "", &["name-only", "full-tree", "long", "abbrev="]);
-const BLAME: Options =
-    only("wselftncb", "LMC", &["porcelain", "line-porcelain", "date=", "show-email", "abbrev="]);
-const DESCRIBE: Options =
-    only("", "", &["tags", "always", "long", "all", "abbrev=", "exact-match", "match="]);
-const SHORTLOG: Options =
-    only("sne", "", &["summary", "numbered", "email", "all", "no-merges", "since=", "until="]);
-const CAT_FILE: Options = only("pts", "", &[]);
-
-const GREP: Options = only(
-    "nilLcwEFGPhHIqvop",
-    "eABCm",
-    &[
-        "line-number",
-        "ignore-case",
-        "name-only",
-        "files-with-matches",
-        "count",
-        "word-regexp",
-        "heading",
-        "break",
-        "color",
-        "color=",
-        "show-function",
-        "untracked",
-    ],
-);
 
 /// What git touches, where it only shows.
 pub(super) fn git(words: &[Word]) -> Touched {
-    let mut words = words;
-    while let Some(Word::Known(option)) = words.first() {
-        match option.as_str() {
-            "--no-pager" | "--no-optional-locks" => words = &words[1..],
-            "--version" | "version" if words.len() == 1 => return Ok(Vec::new()),
-            "-C" if words.get(1).is_some_and(|folder| folder.known() == Some(".")) => words = &words[2..],
-            option if option.starts_with('-') => {
-                let shown: String = option.chars().take(40).collect();
-                return Err(format!("git with {} may run other programs", shown.escape_debug()));
-            }
-            _ => break,
-        }
+    let program = grammar_of("git")?;
+    let outer = read_known("git", program, words)?;
+    let here = |given: &Option<Word>| given.as_ref().is_some_and(|folder| folder.known() == Some("."));
+    let odd = outer.options.iter().find(|given| match given.option.role {
+        Role::Lists => !outer.operands.is_empty(),
+        Role::Plain => given.option.value != Value::None && !(given.word == "-C" && here(&given.value)),
+        Role::Asks
+        | Role::Recursive
+        | Role::Hidden
+        | Role::Selects
+        | Role::Excludes
+        | Role::Replaces
+        | Role::Shows
+        | Role::Forces
+        | Role::Keeps
+        | Role::Changes => true,
+    });
+    if let Some(odd) = odd {
+        let shown: String = odd.word.chars().take(40).collect();
+        return Err(format!("git with {} may run other programs", shown.escape_debug()));
     }
-    let (name, words) = match words.split_first() {
+    let (name, words) = match outer.operands.split_first() {
         Some((Word::Known(name), words)) => (name.as_str(), words),
         Some((word, _)) => return Err(unknown(word)),
         None => return Ok(Vec::new()),
     };
+    if name == "version" && words.is_empty() {
+        return Ok(Vec::new());
+    }
     let called = format!("git {name}");
-    let read = |options: &Options| options::read(&called, options, words);
-    let given = match name {
-        "log" | "diff" | "show" | "rev-list" | "whatchanged" => read(&SHOWS)?,
-        "status" => read(&STATUS)?,
-        "rev-parse" => read(&REV_PARSE)?,
-        "ls-files" => read(&LS_FILES)?,
-        "ls-tree" => read(&LS_TREE)?,
-        "blame" => read(&BLAME)?,
-        "describe" => read(&DESCRIBE)?,
-        "shortlog" => read(&SHORTLOG)?,
-        "cat-file" => read(&CAT_FILE)?,
-        "grep" => {
-            let mut given = read(&GREP)?;
-            if !given.has(&["-e"]) && !given.operands.is_empty() {
-                given.operands.remove(0);
-            }
-            given
-        }
-        "merge-base" => read(&NONE)?,
-        "branch" => lists(&called, read(&BRANCH)?, &["-l", "--list"])?,
-        "tag" => lists(
-            &called,
-            read(&only("l", "n", &["list", "sort=", "merged", "no-merged"]))?,
-            &["-l", "--list"],
-        )?,
-        "stash" | "reflog" | "worktree" => match words {
-            [Word::Known(what)] if what == "list" => Given::default(),
-            [] if name == "reflog" => Given::default(),
-            [Word::Known(what), rest @ ..] if name == "reflog" && what == "show" => {
-                options::read(&called, &SHOWS, rest)?
-            }
-            [Word::Known(option), ..] if name == "reflog" && option.starts_with('-') => read(&SHOWS)?,
-            _ => return Err(format!("{called} may change the repository")),
-        },
-        _ => return Err(changes(name)),
+    let may_change = || format!("{called} may change the repository");
+    let words = match (name, words) {
+        ("stash" | "worktree", [Word::Known(what)]) if what == "list" => return Ok(repository()),
+        ("stash" | "worktree", _) => return Err(may_change()),
+        ("reflog", [Word::Known(what), rest @ ..]) if what == "show" => rest,
+        ("reflog", [Word::Known(option), ..]) if option.starts_with('-') => words,
+        ("reflog", []) => words,
+        ("reflog", _) => return Err(may_change()),
+        (_, words) => words,
     };
-    if let Some(format) =
-        given.words(&["--format", "--pretty", "--sort"]).find(|format| checks_signatures(format))
-    {
+    let Some(grammar) = program.subcommand(name).filter(|grammar| grammar.is_complete) else {
+        return Err(changes(name));
+    };
+    let mut given = read(&called, grammar, words)?;
+    if name == "grep" {
+        take_script(&called, grammar, &mut given)?;
+    }
+    if matches!(name, "branch" | "tag") && !given.operands.is_empty() && !given.has_role(Role::Lists) {
+        return Err(format!("{called} with a name may change the repository"));
+    }
+    let formats = ["--format", "--pretty", "--sort"];
+    if let Some(format) = given.texts(&formats).find(|format| checks_signatures(format)) {
         let shown: String = format.chars().take(40).collect();
         return Err(format!("“{}” lets git run gpg", shown.escape_debug()));
     }
-    let mut touched = vec![(Word::Known(".".to_owned()), How::Repository)];
-    if name == "grep" {
-        // It reads whatever of the project is not ignored.
+    let mut touched = repository();
+    touched.extend(ranges(&given));
+    touched.extend(super::operands::of_options(grammar, &given));
+    touched.extend(shown_content(name, &given).map(|how| (here_word(), how)));
+    if given.has(&["--untracked"]) {
         let how = How::Below { hidden: true, without: vec![".git".to_owned()], links: false };
-        touched.push((Word::Known(".".to_owned()), how));
+        touched.push((here_word(), how));
     }
     for word in given.operands {
         let Some(text) = word.known() else { return Err(unknown(&word)) };
@@ -272,9 +79,8 @@ pub(super) fn git(words: &[Word]) -> Touched {
         for (at, _) in text.match_indices([':', ')']) {
             touched.push((Word::Known(text[at + 1..].to_owned()), How::Names));
         }
-        for end in
-            text.split("..").filter(|end| !end.is_empty() && !text.contains("../") && !text.contains("/.."))
-        {
+        let is_range = text.contains("..") && !text.contains("../") && !text.contains("/..");
+        for end in text.split("..").filter(|end| is_range && !end.is_empty()) {
             touched.push((Word::Known(end.trim_start_matches('.').to_owned()), How::Names));
         }
         touched.push((word, How::Names));
@@ -283,18 +89,79 @@ pub(super) fn git(words: &[Word]) -> Touched {
     Ok(touched)
 }
 
+fn here_word() -> Word {
+    Word::Known(".".to_owned())
+}
+
+fn repository() -> Vec<(Word, How)> {
+    vec![(here_word(), How::Repository)]
+}
+
+/// The files that `-L 1,5:file` names. A function's name may hold a colon too, so each of them may begin one.
+fn ranges(given: &Given) -> Vec<(Word, How)> {
+    let named = given.texts(&["-L"]).flat_map(|range| {
+        range.match_indices(':').map(|(at, _)| range[at + 1..].to_owned()).filter(|name| !name.is_empty())
+    });
+    named.map(|name| (Word::Known(name), How::Names)).collect()
+}
+
+/// The content that is printed: what follows commits, differences and the index.
+fn shown_content(name: &str, given: &Given) -> Option<How> {
+    let texts: Vec<&str> = given.operands.iter().map(Word::shown).collect();
+    // A name of a commit cannot be told from one of a file's content, which is printed whatever the options are.
+    let is_hash = |text: &str| {
+        let mut pieces = text.split(|sign: char| !sign.is_ascii_alphanumeric());
+        pieces.any(|piece| {
+            let bare = piece.strip_prefix('g').unwrap_or(piece);
+            bare.len() >= 4 && bare.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })
+    };
+    let is_stash = |text: &str| text.to_lowercase().contains("stash");
+    let object = |text: &&str| is_hash(text) || text.contains(':') || text.contains("^{") || is_stash(text);
+    let shows = given.has_role(Role::Shows);
+    let lists = given.has_role(Role::Lists);
+    let prints = match name {
+        "diff" => shows || !lists,
+        "show" => shows || !lists || texts.iter().any(object),
+        "log" | "whatchanged" | "reflog" | "status" | "cat-file" => shows,
+        "grep" => true,
+        _ => false,
+    };
+    // `HEAD:src/main.rs` is this file and nothing else; its name is looked at with the operands.
+    let is_name = |commit: &str| {
+        !commit.is_empty()
+            && commit.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-~^".contains(&byte))
+    };
+    let one_file =
+        |text: &&str| text.split_once(':').is_some_and(|(commit, path)| is_name(commit) && is_literal(path));
+    if !prints || (matches!(name, "show" | "cat-file") && !texts.is_empty() && texts.iter().all(one_file)) {
+        return None;
+    }
+    let stashed = given.has(&["--all"])
+        || name == "reflog"
+        || texts
+            .iter()
+            .any(|text| is_hash(text) || is_stash(text) || text.contains("@{") || text.contains(":/"));
+    let copies = given.has(&["-C", "--find-copies-harder", "--follow"]);
+    let paths = given.before_end.map_or(&[][..], |before| &texts[before..]);
+    let below = if copies || !paths.iter().all(|path| is_literal(path)) { &[] } else { paths };
+    let below = below.iter().map(|path| path.trim_start_matches("./").trim_end_matches('/').to_owned());
+    Some(How::Tracked { below: below.collect(), stashed })
+}
+
+/// Whether a path stands for itself and what is below it.
+fn is_literal(path: &str) -> bool {
+    let named = path.trim_start_matches("./").trim_end_matches('/');
+    !named.is_empty()
+        && !path.starts_with([':', '/'])
+        && !path.contains(['*', '?', '[', '\\'])
+        && !named.split('/').any(|part| matches!(part, "" | "." | ".."))
+}
+
 /// Whether git looks at signatures for this, by running gpg: `%G?`, with a sign between too, and `%(signature)`.
 fn checks_signatures(format: &str) -> bool {
     let starts = |piece: &str| piece.strip_prefix(['+', '-', ' ']).unwrap_or(piece).starts_with('G');
     format.split('%').skip(1).any(starts) || format.contains("signature")
-}
-
-/// Names behind these make or move something, unless a list is asked for.
-fn lists(called: &str, given: Given, list: &[&str]) -> Result<Given, String> {
-    if given.operands.is_empty() || given.has(list) {
-        return Ok(given);
-    }
-    Err(format!("{called} with a name may change the repository"))
 }
 
 fn changes(name: &str) -> String {

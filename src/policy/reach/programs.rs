@@ -1,124 +1,19 @@
-//! The programs that only read, each with the options that keep it so.
+//! The programs that only read: most do what their grammar says, some have a language of their own.
 
-use super::How;
-use super::options::{self, Given, NONE, Options};
-use super::{git, search, text, unknown, versions};
+use super::{How, git, operands, search, text, unknown, versions};
+use crate::policy::grammar::{self, Program, Role};
 use crate::policy::shell::{FOUND, Simple, Within, Word};
 
 /// What one program touches, or why it is asked about.
 pub(super) type Touched = Result<Vec<(Word, How)>, String>;
 
-/// What the operands of a program are.
-#[derive(Clone, Copy)]
-enum Operands {
-    /// Files that are read.
-    Contents,
-    /// Files that are looked at from outside.
-    Names,
-    /// Files or folders, and all in them.
-    Below,
-    /// At most one file that is read: a second one would be written.
-    One,
-    /// No files.
-    Words,
-    /// There are none.
-    None,
-}
-
-/// A program that only reads.
-struct Reads {
-    name: &'static str,
-    options: Options,
-    operands: Operands,
-}
-
-const fn short(name: &'static str, flags: &'static str, taking: &'static str, operands: Operands) -> Reads {
-    long(name, flags, taking, &[], operands)
-}
-
-const fn long(
-    name: &'static str,
-    flags: &'static str,
-    taking: &'static str,
-    long: &'static [&'static str],
-    operands: Operands,
-) -> Reads {
-    Reads { name, options: Options { flags, taking, long, long_taking: &[], numbers: false }, operands }
-}
-
-use Operands::{Below, Contents, Names, One, Words};
-
+/// Programs that do nothing but what their grammar says: they read or look at what their operands and options name.
 #[rustfmt::skip]
-const READS: &[Reads] = &[
-    // None of these has the option by which it goes where links lead.
-    long("ls", "aAbBcCdfFgGhHiklmnNopqQrRsStuUvxXZ1", "IwT", &[
-        "all", "almost-all", "human-readable", "recursive", "reverse", "color", "color=", "sort=", "time=", "size",
-        "group-directories-first", "classify", "file-type", "full-time", "si", "inode", "directory", "no-group",
-        "numeric-uid-gid", "block-size=", "hide=", "ignore=", "time-style=", "format=", "literal", "escape", "zero",
-    ], Names),
-    long("tree", "adfispughDrtCnqNQFJXUv", "LPI", &["dirsfirst", "noreport", "gitignore", "prune", "du"], Names),
-    long("cat", "AbeEnstTuv", "", &["number", "number-nonblank", "show-all", "show-ends", "show-tabs", "squeeze-blank"], Contents),
-    Reads { name: "head", options: Options { flags: "qvz", taking: "nc", long: &["lines=", "bytes=", "quiet", "silent", "verbose"],
-        long_taking: &["lines", "bytes"], numbers: true }, operands: Contents },
-    Reads { name: "tail", options: Options { flags: "qvz", taking: "nc", long: &["lines=", "bytes=", "quiet", "silent", "verbose"],
-        long_taking: &["lines", "bytes"], numbers: true }, operands: Contents },
-    long("wc", "clmLw", "", &["lines", "words", "bytes", "chars", "max-line-length", "total="], Contents),
-    long("sort", "bdfghiMnRrVcCmsuz", "kt", &[
-        "reverse", "numeric-sort", "unique", "key=", "field-separator=", "ignore-case", "human-numeric-sort",
-        "version-sort", "check", "stable", "general-numeric-sort", "zero-terminated",
-    ], Contents),
-    long("uniq", "cdDiuz", "fsw", &["count", "repeated", "unique", "ignore-case"], One),
-    long("cut", "nsz", "bcdf", &["delimiter=", "fields=", "characters=", "bytes=", "complement", "only-delimited", "output-delimiter="], Contents),
-    long("diff", "abBcdeEiNnpqrstTuwyZ", "CUxIW", &[
-        "unified", "unified=", "context", "context=", "recursive", "brief", "side-by-side", "ignore-all-space",
-        "ignore-space-change", "ignore-blank-lines", "ignore-case", "color", "color=", "new-file", "minimal", "width=",
-        "exclude=", "suppress-common-lines", "strip-trailing-cr", "report-identical-files",
-    ], Below),
-    short("cmp", "bls", "in", Contents),
-    short("comm", "123", "", Contents),
-    long("file", "bhiLNnprv0", "", &["brief", "mime", "mime-type", "mime-encoding", "dereference", "no-dereference"], Contents),
-    long("stat", "Lftx", "c", &["format=", "printf=", "dereference", "terse", "file-system"], Names),
-    long("du", "abcDhHklmPsSx0", "dBt", &[
-        "max-depth=", "summarize", "human-readable", "all", "apparent-size", "total", "exclude=", "one-file-system",
-        "bytes", "si", "block-size=",
-    ], Names),
-    long("df", "ahHikPTl", "Btx", &["human-readable", "print-type", "total", "inodes", "local", "si"], Names),
-    long("nl", "p", "bdfhilnsvw", &[], Contents),
-    short("tac", "b", "s", Contents),
-    short("rev", "", "", Contents),
-    short("fold", "bs", "w", Contents),
-    short("paste", "sz", "d", Contents),
-    short("expand", "i", "t", Contents),
-    short("tr", "cCdst", "", Words),
-    short("od", "abcdfiloxsv", "AjNtSw", Contents),
-    short("hexdump", "bcCdovx", "ns", Contents),
-    short("md5sum", "btz", "", Contents),
-    short("sha1sum", "btz", "", Contents),
-    short("sha256sum", "btz", "", Contents),
-    short("sha512sum", "btz", "", Contents),
-    short("cksum", "", "", Contents),
-    short("basename", "az", "s", Words),
-    short("dirname", "z", "", Words),
-    long("realpath", "eLmPqsz", "", &["relative-to="], Names),
-    short("readlink", "efmnqsvz", "", Names),
-    short("pwd", "LP", "", Operands::None),
-    short("which", "as", "", Words),
-    short("type", "aftpP", "", Words),
-    short("true", "", "", Words),
-    short("false", "", "", Words),
-    short("uname", "asnrvmpio", "", Operands::None),
-    short("arch", "", "", Operands::None),
-    short("nproc", "", "", Operands::None),
-    short("whoami", "", "", Operands::None),
-    short("id", "ugGnr", "", Operands::None),
-    short("hostname", "", "", Operands::None),
-    short("uptime", "ps", "", Operands::None),
-    short("seq", "w", "fs", Words),
-    short("zipinfo", "1slm", "", One),
-    short("xxd", "abeipu", "cglos", One),
-    short("strings", "af", "nt", Contents),
-    short("column", "tx", "sco", Contents),
-    short("free", "bkmghltvw", "", Operands::None),
+const DO_AS_STATED: &[&str] = &[
+    "ls", "tree", "cat", "head", "tail", "wc", "sort", "uniq", "cut", "diff", "cmp", "comm", "file", "stat", "du", "df",
+    "nl", "tac", "rev", "fold", "paste", "expand", "tr", "od", "hexdump", "md5sum", "cksum", "basename", "dirname",
+    "realpath", "readlink", "pwd", "which", "type", "true", "false", "uname", "arch", "nproc", "whoami", "id",
+    "hostname", "uptime", "seq", "xxd", "column", "free",
 ];
 
 /// Programs that only read what `find` hands them.
@@ -152,19 +47,14 @@ pub(super) fn touched(simple: &Simple) -> Touched {
         found = words.iter().map(of).collect::<Vec<_>>();
         words = &found;
     }
-    if let Some(reads) = READS.iter().find(|reads| reads.name == name) {
-        // It takes words from a file that is named behind `@`, wherever that stands.
-        if name == "strings"
-            && !words.iter().all(|word| word.known().is_some_and(|text| !text.starts_with('@')))
-        {
-            return Err("strings may be told by a file what else it reads".to_owned());
-        }
-        let given = options::read(name, &reads.options, words)?;
-        return operands(reads, &given);
+    let program = grammar::program_named(name);
+    if let Some(program) = program.filter(|program| DO_AS_STATED.contains(&program.name())) {
+        return operands::touched(name, program, words);
     }
     match name {
         "echo" | ":" => plain(words),
         "printf" => printf(words),
+        "strings" => strings(words),
         "date" => date(words),
         "test" => test(words),
         "cd" => goes_to(simple).map_or_else(
@@ -179,8 +69,8 @@ pub(super) fn touched(simple: &Simple) -> Touched {
         "awk" | "gawk" | "mawk" | "nawk" => text::awk(name, words),
         "printenv" => versions::printenv(words),
         "tar" => tar(words),
-        "unzip" => unzip(words),
-        "jq" => jq(words),
+        "unzip" | "zipinfo" => archive(name, words),
+        "jq" => text::jq(words),
         "find" => search::find(words),
         "fd" | "fdfind" => search::fd(words),
         "grep" | "egrep" | "fgrep" => search::grep(name, words),
@@ -201,30 +91,8 @@ fn word(text: &str) -> Word {
     if text.starts_with('~') { Word::Home(text.to_owned()) } else { Word::Known(text.to_owned()) }
 }
 
-fn operands(reads: &Reads, given: &Given) -> Touched {
-    let all = |how: How| {
-        Ok(given
-            .operands
-            .iter()
-            .filter(|word| word.known() != Some("-"))
-            .map(|word| (word.clone(), how.clone()))
-            .collect())
-    };
-    match reads.operands {
-        Operands::Names if given.operands.is_empty() => Ok(vec![(word("."), How::Names)]),
-        Operands::Names => all(How::Names),
-        Operands::Contents => all(How::Contents),
-        Operands::Below => all(How::Below { hidden: true, without: Vec::new(), links: true }),
-        Operands::One if given.operands.len() > 1 => Err(format!("{} writes to a second file", reads.name)),
-        Operands::One => all(How::Contents),
-        Operands::Words => plain(&given.operands),
-        Operands::None if given.operands.is_empty() => Ok(Vec::new()),
-        Operands::None => Err(format!("{} with words behind it may do more than read", reads.name)),
-    }
-}
-
 /// Words that name no files. A pattern among them is replaced by names.
-fn plain(words: &[Word]) -> Touched {
+pub(super) fn plain(words: &[Word]) -> Touched {
     let mut names = Vec::new();
     for word in words {
         match word {
@@ -263,25 +131,27 @@ fn printf(words: &[Word]) -> Touched {
     plain(&words[1..])
 }
 
+/// The grammar of one of the programs below; a program without one is asked about.
+pub(super) fn grammar_of(name: &str) -> Result<&'static Program, String> {
+    grammar::program_named(name).ok_or_else(|| format!("which options {name} has is not known"))
+}
+
+/// An operand without a `+` in front sets the clock.
 fn date(words: &[Word]) -> Touched {
-    const DATE: Options = Options {
-        flags: "uR",
-        taking: "d",
-        long: &["utc", "universal", "iso-8601", "iso-8601=", "rfc-3339=", "rfc-email", "date="],
-        long_taking: &["date"],
-        numbers: false,
-    };
-    let iso = |word: &Word| {
-        word.known().is_some_and(|text| {
-            matches!(text, "-I" | "-Idate" | "-Iseconds" | "-Iminutes" | "-Ihours" | "-Ins")
-        })
-    };
-    let words: Vec<Word> = words.iter().filter(|word| !iso(word)).cloned().collect();
-    let given = options::read("date", &DATE, &words)?;
+    let program = grammar_of("date")?;
+    let given = operands::read("date", program, words)?;
     match given.operands.iter().all(|word| word.known().is_some_and(|text| text.starts_with('+'))) {
-        true => Ok(Vec::new()),
+        true => Ok(operands::of_options(program, &given)),
         false => Err("date may set the clock".to_owned()),
     }
+}
+
+/// It takes options from a file that is named after `@`, wherever that stands.
+fn strings(words: &[Word]) -> Touched {
+    if !words.iter().all(|word| word.known().is_some_and(|text| !text.starts_with('@'))) {
+        return Err("strings may be told by a file what else it reads".to_owned());
+    }
+    operands::touched("strings", grammar_of("strings")?, words)
 }
 
 /// `test` can look into a variable, whose subscript is run: only plain tests are followed.
@@ -315,44 +185,25 @@ fn tar(words: &[Word]) -> Touched {
     }
 }
 
-fn unzip(words: &[Word]) -> Touched {
-    match words {
-        [Word::Known(how), archive] if how == "-l" => Ok(vec![(archive.clone(), How::Contents)]),
-        _ => Err("unzip writes what it unpacks".to_owned()),
+/// `unzip -l x.zip`, `zipinfo x.zip`. Both take the name for a pattern of their own.
+fn archive(name: &str, words: &[Word]) -> Touched {
+    let program = grammar_of(name)?;
+    let given = operands::read(name, program, words)?;
+    if name == "unzip" && !given.has_role(Role::Lists) {
+        return Err("unzip writes what it unpacks".to_owned());
     }
-}
-
-/// `jq` reads what its filter includes, too.
-fn jq(words: &[Word]) -> Touched {
-    const JQ: Options = Options {
-        flags: "rcnsSjaeCM",
-        taking: "",
-        long: &["raw-output", "compact-output", "null-input", "slurp", "sort-keys", "exit-status", "tab"],
-        ..NONE
-    };
-    let mut given = options::read("jq", &JQ, words)?;
-    let filter = match given.operands.first() {
-        Some(Word::Known(filter)) => filter.clone(),
-        Some(word) => return Err(unknown(word)),
-        None => return Err("jq is given no filter".to_owned()),
-    };
-    if ["import", "include", "env", "ENV", "modulemeta"].iter().any(|word| filter.contains(word)) {
-        return Err("the filter of jq may read other files".to_owned());
+    if let Some(word) = given.operands.iter().find(|word| word.shown().contains(['*', '?', '[', '\\'])) {
+        return Err(unknown(word));
     }
-    given.operands.remove(0);
-    Ok(given.operands.into_iter().map(|word| (word, How::Contents)).collect())
+    operands::touched(name, program, words)
 }
 
 /// `rm`: what it deletes is told, so that whoever knows the folder can say where that is.
 fn deletes(name: &str, words: &[Word]) -> Touched {
-    const RM: Options = Options {
-        flags: "fiIrRdvp",
-        taking: "",
-        long: &["force", "recursive", "verbose", "dir"],
-        long_taking: &[],
-        numbers: false,
-    };
-    let given = options::read(name, &RM, words)?;
+    let given = operands::read_known(name, grammar_of(name)?, words)?;
+    if let Some(option) = given.options.iter().find(|given| given.option.role == Role::Asks) {
+        return Err(format!("{name} with {} may delete everything", option.word));
+    }
     Ok(given.operands.into_iter().map(|word| (word, How::Delete)).collect())
 }
 

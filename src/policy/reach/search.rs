@@ -1,174 +1,52 @@
 //! Programs that look for files and for what stands in them.
 
 use super::How;
-use super::options::{self, Given, NONE, Options};
-use super::programs::Touched;
+use super::operands::{each, of_options, read, take_script};
+use super::programs::{Touched, grammar_of};
 use super::unknown;
+use crate::policy::grammar::{Holds, Role, Value};
 use crate::policy::shell::Word;
 
 fn here() -> Word {
     Word::Known(".".to_owned())
 }
 
-/// Takes the pattern off, unless an option holds it.
-fn after_pattern(program: &str, mut given: Given, holds: bool) -> Result<Given, String> {
-    if !holds {
-        match given.operands.first() {
-            Some(Word::Known(_)) => drop(given.operands.remove(0)),
-            Some(word) => return Err(unknown(word)),
-            None => return Err(format!("{program} is given no pattern")),
-        }
-    }
-    Ok(given)
-}
-
-fn each(given: Given, how: &How) -> Vec<(Word, How)> {
-    given
-        .operands
-        .into_iter()
-        .filter(|word| word.known() != Some("-"))
-        .map(|word| (word, how.clone()))
-        .collect()
-}
-
-/// `grep`. With `-R` it follows links, so that is not on the list.
+/// `grep`. With `-R` it follows links, so that asks.
 pub(super) fn grep(name: &str, words: &[Word]) -> Touched {
-    const GREP: Options = Options {
-        flags: "abcEFGhHiIlLnoPqrsTuvwxyZz",
-        taking: "ABCmefdD",
-        long: &[
-            "line-number",
-            "ignore-case",
-            "recursive",
-            "count",
-            "files-with-matches",
-            "files-without-match",
-            "only-matching",
-            "word-regexp",
-            "invert-match",
-            "extended-regexp",
-            "fixed-strings",
-            "perl-regexp",
-            "no-filename",
-            "with-filename",
-            "quiet",
-            "silent",
-            "no-messages",
-            "text",
-            "null",
-            "line-buffered",
-            "line-regexp",
-            "basic-regexp",
-            "color",
-            "colour",
-            "color=",
-            "colour=",
-            "binary-files=",
-            "byte-offset",
-            "initial-tab",
-            "no-ignore-case",
-        ],
-        long_taking: &[
-            "include",
-            "exclude",
-            "exclude-dir",
-            "max-count",
-            "context",
-            "after-context",
-            "before-context",
-            "regexp",
-            "file",
-        ],
-        numbers: true,
-    };
-    let given = options::read(name, &GREP, words)?;
-    let recursive = given.has(&["-r", "--recursive"]) || given.words(&["-d"]).any(|how| how == "recurse");
-    let without: Vec<String> = given.words(&["--exclude-dir"]).map(str::to_owned).collect();
-    let lists: Vec<Word> = given.words(&["-f", "--file"]).map(|file| Word::Known(file.to_owned())).collect();
-    let holds = given.has(&["-e", "--regexp", "-f", "--file"]);
-    let mut given = after_pattern(name, given, holds)?;
-    let mut touched: Vec<(Word, How)> = lists.into_iter().map(|file| (file, How::Contents)).collect();
+    let program = grammar_of("grep")?;
+    let mut given = read(name, program, words)?;
+    take_script(name, program, &mut given)?;
+    let recursive =
+        given.has_role(Role::Recursive) || given.texts(&["--directories"]).any(|how| how == "recurse");
+    // The name is a pattern to grep: one with a sign in it may mean another folder.
+    let plain = |name: &&str| !name.contains(['*', '?', '[', '\\']);
+    let without: Vec<String> = given
+        .texts(&["--exclude-dir"])
+        .filter(plain)
+        .map(|name| name.trim_end_matches('/').to_owned())
+        .collect();
     if recursive && given.operands.is_empty() {
         given.operands.push(here());
     }
     let how = if recursive { How::Below { hidden: true, without, links: false } } else { How::Contents };
-    touched.extend(given.unmatched.iter().map(|word| (word.clone(), How::Unmatched)));
-    touched.extend(each(given, &how));
+    let mut touched = of_options(program, &given);
+    touched.extend(each(&given.operands, &how));
     Ok(touched)
 }
 
 /// `rg`, without what starts another program or follows links.
 pub(super) fn rg(words: &[Word]) -> Touched {
-    const RG: Options = Options {
-        flags: "aceFHhiIlnNopPqsSuUvwxX0.",
-        taking: "ABCegmtTjMrdE",
-        long: &[
-            "files",
-            "hidden",
-            "heading",
-            "no-heading",
-            "line-number",
-            "no-line-number",
-            "ignore-case",
-            "smart-case",
-            "case-sensitive",
-            "count",
-            "count-matches",
-            "files-with-matches",
-            "files-without-match",
-            "json",
-            "column",
-            "multiline",
-            "fixed-strings",
-            "word-regexp",
-            "line-regexp",
-            "invert-match",
-            "no-ignore",
-            "no-ignore-vcs",
-            "stats",
-            "trim",
-            "vimgrep",
-            "only-matching",
-            "with-filename",
-            "no-filename",
-            "pcre2",
-            "text",
-            "null",
-            "quiet",
-            "pretty",
-            "passthru",
-            "no-messages",
-            "no-config",
-            "unrestricted",
-        ],
-        long_taking: &[
-            "glob",
-            "iglob",
-            "type",
-            "type-not",
-            "max-count",
-            "context",
-            "after-context",
-            "before-context",
-            "max-depth",
-            "color",
-            "colors",
-            "sort",
-            "sortr",
-            "regexp",
-            "replace",
-            "max-columns",
-            "threads",
-            "encoding",
-        ],
-        numbers: false,
-    };
-    let given = options::read("rg", &RG, words)?;
+    let program = grammar_of("rg")?;
+    let mut given = read("rg", program, words)?;
+    let lists = given.has_role(Role::Lists);
+    if !lists {
+        take_script("rg", program, &mut given)?;
+    }
     // What a pattern or a kind of file names is read though it is hidden.
     let globs: Vec<&str> =
-        given.words(&["-g", "--glob", "--iglob"]).filter(|glob| !glob.starts_with('!')).collect();
-    let named = !globs.is_empty() || given.has(&["-t", "--type"]);
-    let asked = given.has(&["-.", "--hidden", "-u", "--unrestricted"]);
+        given.texts(&["--glob", "--iglob"]).filter(|glob| !glob.starts_with('!')).collect();
+    let named = !globs.is_empty() || given.has(&["--type"]);
+    let asked = given.has_role(Role::Hidden);
     // A kind of file is no name of a folder, so `.git` stays closed.
     let ending = |glob: &&str| {
         let ending = glob.strip_prefix("*.").unwrap_or_default();
@@ -177,70 +55,33 @@ pub(super) fn rg(words: &[Word]) -> Touched {
     let without =
         if named && !asked && globs.iter().all(ending) { vec![".git".to_owned()] } else { Vec::new() };
     let hidden = named || asked;
-    let names = given.has(&["--files"]);
-    let holds = names || given.has(&["-e", "--regexp"]);
-    let mut given = after_pattern("rg", given, holds)?;
     if given.operands.is_empty() {
         given.operands.push(here());
     }
-    let how = if names { How::Names } else { How::Below { hidden, without, links: false } };
-    Ok(each(given, &how))
+    let how = if lists { How::Names } else { How::Below { hidden, without, links: false } };
+    let mut touched = of_options(program, &given);
+    touched.extend(each(&given.operands, &how));
+    Ok(touched)
 }
 
 /// `fd`, without what runs something for each file.
 pub(super) fn fd(words: &[Word]) -> Touched {
-    const FD: Options = Options {
-        flags: "HIsigap0uF",
-        taking: "deEtSc",
-        long: &[
-            "hidden",
-            "no-ignore",
-            "absolute-path",
-            "full-path",
-            "glob",
-            "ignore-case",
-            "case-sensitive",
-            "print0",
-        ],
-        long_taking: &[
-            "max-depth",
-            "min-depth",
-            "type",
-            "extension",
-            "exclude",
-            "color",
-            "size",
-            "changed-within",
-            "max-results",
-        ],
-        ..NONE
-    };
-    let mut given = options::read("fd", &FD, words)?;
-    match given.operands.first() {
-        Some(Word::Known(_)) => drop(given.operands.remove(0)),
-        Some(word) => return Err(unknown(word)),
-        None => {}
+    let program = grammar_of("fd")?;
+    let mut given = read("fd", program, words)?;
+    if !given.operands.is_empty() {
+        take_script("fd", program, &mut given)?;
     }
-    Ok(each(given, &How::Names))
+    if given.operands.is_empty() {
+        given.operands.push(here());
+    }
+    let mut touched = of_options(program, &given);
+    touched.extend(each(&given.operands, &How::Names));
+    Ok(touched)
 }
-
-/// Tests of `find` that stand alone, …
-#[rustfmt::skip]
-const ALONE: &[&str] = &[
-    "-print", "-print0", "-ls", "-not", "!", "-a", "-and", "-o", "-or", "(", ")", ",", "-prune", "-xdev", "-mount",
-    "-depth", "-quit", "-readable", "-writable", "-executable", "-true", "-false", "-daystart", "-nouser", "-nogroup",
-    "-empty", "-noleaf", "-ignore_readdir_race",
-];
-/// … and those that take a word.
-#[rustfmt::skip]
-const TAKING: &[&str] = &[
-    "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-regextype", "-type",
-    "-xtype", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-perm",
-    "-user", "-group", "-uid", "-gid", "-links", "-inum", "-printf", "-lname", "-fstype", "-newermt", "-newerct",
-];
 
 /// `find`, without what runs, deletes or writes.
 pub(super) fn find(words: &[Word]) -> Touched {
+    let program = grammar_of("find")?;
     let mut places = Vec::new();
     let mut words = words.iter().skip_while(|word| matches!(word.known(), Some("-H" | "-P"))).peekable();
     while let Some(word) =
@@ -260,17 +101,21 @@ pub(super) fn find(words: &[Word]) -> Touched {
             words.by_ref().find(|word| matches!(word.known(), Some(";" | "+")));
             continue;
         }
-        if TAKING.contains(&text) {
-            match words.next() {
+        let option = program.option(text).filter(|option| option.role == Role::Plain);
+        match option.map(|option| option.value) {
+            Some(Value::None) => {}
+            Some(Value::Required(Holds::Word | Holds::Pattern)) => match words.next() {
                 Some(Word::Known(_)) => {}
                 Some(word) => return Err(unknown(word)),
-                None => return Err(format!("find lacks a word behind {text}")),
+                None => return Err(format!("find lacks a value after {text}")),
+            },
+            Some(Value::Required(Holds::Names)) => {
+                places.extend(words.next().map(|word| (word.clone(), How::Names)));
             }
-        } else if text == "-newer" {
-            places.extend(words.next().map(|word| (word.clone(), How::Names)));
-        } else if !ALONE.contains(&text) {
-            let shown: String = text.chars().take(40).collect();
-            return Err(format!("find with {} may do more than look", shown.escape_debug()));
+            Some(Value::Required(_) | Value::Optional(_)) | None => {
+                let shown: String = text.chars().take(40).collect();
+                return Err(format!("find with {} may do more than look", shown.escape_debug()));
+            }
         }
     }
     if places.is_empty() {

@@ -1,35 +1,24 @@
-//! Programs with a little language of their own that could also write and run: `sed` and `awk`. Only what plainly prints is
+//! Programs with a little language of their own that could also write and run: `sed`, `awk` and `jq`. Only what plainly prints is
 //! followed.
 
 use super::How;
-use super::options::{self, Options};
-use super::programs::Touched;
+use super::operands::{each, of_options, read, take_script};
+use super::programs::{Touched, grammar_of};
 use super::unknown;
 use crate::policy::shell::Word;
 
 /// `sed -n 1,20p`, `sed s/a/b/`.
 pub(super) fn sed(words: &[Word]) -> Touched {
-    const SED: Options = Options {
-        flags: "nErsz",
-        taking: "e",
-        long: &["quiet", "silent", "regexp-extended"],
-        long_taking: &["expression"],
-        numbers: false,
-    };
-    let mut given = options::read("sed", &SED, words)?;
-    let mut scripts: Vec<String> = given.words(&["-e", "--expression"]).map(str::to_owned).collect();
-    if scripts.is_empty() {
-        match given.operands.first() {
-            Some(Word::Known(script)) => scripts.push(script.clone()),
-            Some(word) => return Err(unknown(word)),
-            None => return Err("sed is given no script".to_owned()),
-        }
-        given.operands.remove(0);
-    }
-    if !scripts.iter().all(|script| prints(script)) {
+    let program = grammar_of("sed")?;
+    let mut given = read("sed", program, words)?;
+    let script = take_script("sed", program, &mut given)?;
+    let mut scripts = given.texts(&["-e"]).chain(script.as_deref());
+    if !scripts.all(prints) {
         return Err("a script of sed may write and run".to_owned());
     }
-    Ok(given.operands.into_iter().map(|word| (word, How::Contents)).collect())
+    let mut touched = of_options(program, &given);
+    touched.extend(each(&given.operands, &How::Contents));
+    Ok(touched)
 }
 
 /// Whether every step of a script of sed is an address with `p`, `d`, `q` or `=`, or a replacement that neither writes nor
@@ -127,14 +116,9 @@ const OF_AWK: &[&str] = &[
 
 /// `awk '{ print $1 }'`.
 pub(super) fn awk(name: &str, words: &[Word]) -> Touched {
-    const AWK: Options = Options { flags: "", taking: "Fv", long: &[], long_taking: &[], numbers: false };
-    let mut given = options::read(name, &AWK, words)?;
-    let program = match given.operands.first() {
-        Some(Word::Known(program)) => program.clone(),
-        Some(word) => return Err(unknown(word)),
-        None => return Err(format!("{name} is given no program")),
-    };
-    given.operands.remove(0);
+    let grammar = grammar_of("awk")?;
+    let mut given = read(name, grammar, words)?;
+    let program = take_script(name, grammar, &mut given)?.unwrap_or_default();
     if !only_prints(&program) {
         return Err(format!("a program of {name} may write and run"));
     }
@@ -142,12 +126,18 @@ pub(super) fn awk(name: &str, words: &[Word]) -> Touched {
     if let Some(word) = given.operands.iter().find(|word| word.shown().contains('=')) {
         return Err(unknown(word));
     }
-    Ok(given
-        .operands
-        .into_iter()
-        .filter(|word| word.known() != Some("-"))
-        .map(|word| (word, How::Contents))
-        .collect())
+    Ok(each(&given.operands, &How::Contents))
+}
+
+/// `jq` reads what its filter includes, too.
+pub(super) fn jq(words: &[Word]) -> Touched {
+    let program = grammar_of("jq")?;
+    let mut given = read("jq", program, words)?;
+    let filter = take_script("jq", program, &mut given)?.unwrap_or_default();
+    if ["import", "include", "env", "ENV", "modulemeta"].iter().any(|word| filter.contains(word)) {
+        return Err("the filter of jq may read other files".to_owned());
+    }
+    Ok(each(&given.operands, &How::Contents))
 }
 
 fn only_prints(program: &str) -> bool {

@@ -1,6 +1,10 @@
 //! Whether the repository's own settings are plain: git obeys them, and some of them start programs.
 
+use crate::chat::sensitive::sensitive;
 use crate::project::Reader;
+use std::path::Path;
+
+pub(super) mod index;
 
 /// What stands in a repository that was made or cloned and not touched since. Whatever else is set may start a program:
 /// `core.fsmonitor`, `diff.external`, `filter.x.clean`, `gpg.program`, `include.path`, …
@@ -73,6 +77,34 @@ pub(super) fn is_plain(files: &dyn Reader) -> Result<(), String> {
     }
     let config = read(".git/config").and_then(|bytes| String::from_utf8(bytes).ok());
     settings(&config.ok_or("the repository's settings cannot be read")?)
+}
+
+/// Fails if git may print the content of a file that may hold secrets: one that it tracks, or is told to track. `below` are the
+/// paths it is limited to, if any. What was committed earlier and is tracked no more is not looked at.
+pub(super) fn shows_no_secrets(files: &dyn Reader, below: &[String], stashed: bool) -> Result<(), String> {
+    let root = files.root();
+    let at = |name: &str| files.locate(name).ok().filter(|at| at.real == root.join(name));
+    if let Some(at) = at(".git/index").filter(|at| files.exists(at)) {
+        let bytes = files.read(&at).map_err(|_| "git's index cannot be read")?;
+        for path in index::paths(&bytes).ok_or("what git tracks cannot be told from its index")? {
+            let is_shown = below.is_empty() || below.iter().any(|below| Path::new(&path).starts_with(below));
+            if is_shown && sensitive(&root.join(&path)) {
+                let shown: String = path.chars().take(120).collect();
+                return Err(format!("git may print {}, which may hold secrets", shown.escape_debug()));
+            }
+        }
+    }
+    let is_there = |name: &str| files.locate(name).is_ok_and(|at| files.exists(&at));
+    let is_packed = || {
+        let packed = at(".git/packed-refs").filter(|at| files.exists(at)).map(|at| files.read(&at));
+        packed
+            .is_some_and(|read| read.map_or(true, |text| text.windows(10).any(|name| name == b"refs/stash")))
+    };
+    let kept = [".git/refs/stash", ".git/MERGE_AUTOSTASH"];
+    if stashed && (kept.into_iter().any(is_there) || is_packed()) {
+        return Err("git may print what was put aside with git stash, and that is not looked at".to_owned());
+    }
+    Ok(())
 }
 
 /// Whether git takes a folder with this in its `HEAD` for a repository.

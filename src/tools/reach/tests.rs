@@ -8,6 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 mod names;
+mod options;
 
 /// A project with secrets, links and a repository in it.
 fn project() -> (tempfile::TempDir, Disk) {
@@ -43,6 +44,8 @@ fn project() -> (tempfile::TempDir, Disk) {
     }
     fs::write(root.join(".git/config"), "[core]\n\tbare = false\n").unwrap();
     fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let tracked = ["README.md", "docs/a.md", "src/lib.rs", "src/main.rs"];
+    fs::write(root.join(".git/index"), repository::index::tests::index_of(&tracked)).unwrap();
     fs::create_dir(base.join("elsewhere")).unwrap();
     fs::write(base.join("other.txt"), "x").unwrap();
     symlink("src/main.rs", root.join("link.rs")).unwrap();
