@@ -116,6 +116,8 @@
 //! - A command line is read once, by [`policy::shell`]: the policy, the files that are compared and the words on the card
 //!   rest on the same reading. The grammar's tree says where a word begins and ends; what stands in it, and that nothing
 //!   stands between, is looked at again, because bash and the grammar do not always agree.
+//! - Which words of a command are options, values and operands is said in one place, as data ([`policy::grammar`]): what
+//!   runs without approval, what a rule covers and what a command destroys are all judged by it.
 //! - A yes that lasts is a `chat::Grant` of the session's log, or a rule of the person's file and nowhere else: what is kept
 //!   for a project is read back from that file before every call that is looked at, so another program's rule counts, and
 //!   one that was taken out no longer does. What rules and grants cover is one question, asked of `policy::Subject`: an

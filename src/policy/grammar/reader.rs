@@ -14,7 +14,8 @@ pub struct Given {
     pub before_end: Option<usize>,
     /// Words like `--include=*.rs`: the shell replaces them if files are named so.
     pub unmatched: Vec<Word>,
-    /// Separate values of options that stand after an operand: files to an implementation that does not permute.
+    /// Separate values of options that stand after an operand: files to an implementation that does not permute. None of
+    /// programs that have only one implementation, and no names of folders that are left out.
     pub late: Vec<Word>,
     /// All that is not certain.
     pub problems: Vec<Problem>,
@@ -237,7 +238,7 @@ impl Reader<'_> {
         let value = match option.value {
             Value::None if value.is_some() => return self.given.problems.push(problem(Problem::Unknown)),
             Value::Required(holds) if value.is_none() && self.program.syntax.has_separate_long => {
-                self.next_value(text, holds)
+                self.next_value(text, option, holds)
             }
             Value::Required(_) if value.is_none() => {
                 self.given.problems.push(problem(Problem::Missing));
@@ -277,7 +278,7 @@ impl Reader<'_> {
             }
             let value = match option.value {
                 _ if !rest.is_empty() => Some(Word::Known(rest.to_owned())),
-                Value::Required(holds) => self.next_value(text, holds),
+                Value::Required(holds) => self.next_value(text, option, holds),
                 Value::None | Value::Optional(_) => None,
             };
             return self.given.add(option, text, value);
@@ -285,7 +286,7 @@ impl Reader<'_> {
     }
 
     /// The next word, as the value of the option in this one.
-    fn next_value(&mut self, text: &str, holds: Holds) -> Option<Word> {
+    fn next_value(&mut self, text: &str, option: &Opt, holds: Holds) -> Option<Word> {
         let Some(word) = self.words.next() else {
             self.given.problems.push(Problem::Missing(text.to_owned()));
             return None;
@@ -299,7 +300,8 @@ impl Reader<'_> {
                 self.given.problems.push(Problem::Unexpanded(word.clone()));
             }
         }
-        if !self.given.operands.is_empty() {
+        let is_portable = self.program.syntax.abbreviates && option.role != Role::Excludes;
+        if is_portable && !self.given.operands.is_empty() {
             self.given.late.push(word.clone());
         }
         Some(word.clone())

@@ -16,6 +16,7 @@ fn r12_everyday_lines_run_without_approval() {
         tail -n +5 app.log\nwc -l src/main.rs\nsort data.csv | uniq -c\nsort -t, -k2,2n data.csv\ncut -d, -f1 data.csv\n\
         grep -rn main src\ngrep -n -A3 -B2 main src/main.rs\ngrep -rn --include='*.rs' main src\ngrep -e a -e b src/main.rs\n\
         grep -C 3 main src/lib.rs\nrg main\nrg -n 'fn main' src\nrg --files\nrg -g '*.rs' main\nrg -e main -e lib src\n\
+        grep -rn main . --exclude-dir .git\nrg main src -g '*.rs' -A 3\n\
         find . -name '*.rs'\nfind src -type f -size +1k\nfd main src\nfd -e rs\nsed -n 1,20p src/main.rs\nsed -ne 1p README.md\n\
         jq . package.json\njq -rc '.name' package.json\nawk -F, '{print $1}' data.csv\ndiff -u src/main.rs src/lib.rs\n\
         git status\ngit status -sb\ngit log --oneline -10\ngit log -p -2 -- src/main.rs\ngit diff\ngit diff -U5 src\ngit diff --cached\n\
