@@ -94,7 +94,7 @@ fn a_folder_is_removed_whatever_was_left_in_it() {
     fs::create_dir_all(path.join("locked/deep")).unwrap();
     fs::write(path.join("locked/deep/file"), "").unwrap();
     for locked in ["locked/deep", "locked"] {
-        fs::set_permissions(path.join(locked), Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(path.join(locked), Permissions::from_mode(0o000)).unwrap();
     }
     let busy = path.join("busy");
     let until = Instant::now() + Duration::from_millis(200);
