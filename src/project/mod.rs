@@ -16,6 +16,7 @@ mod output;
 mod path;
 pub mod rehearsal;
 pub mod sandbox;
+pub mod sensitive_files;
 pub mod shell;
 pub mod stage;
 mod whole;

@@ -1,0 +1,57 @@
+//! What is mounted inside a project from elsewhere: a mount gives a file another name, and no time tells.
+
+use crate::chat::sensitive::sensitive;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+/// Where the kernel lists the mounts that this process sees.
+const LIST: &str = "/proc/self/mountinfo";
+
+/// Returns what is mounted below `root` and must stay closed: every single file, and folders that are sensitive where they
+/// come from. Sorted.
+pub(super) fn from_elsewhere(root: &Path) -> Vec<PathBuf> {
+    let Ok(list) = std::fs::read(LIST) else { return Vec::new() };
+    let mut found: Vec<PathBuf> = list
+        .split(|byte| *byte == b'\n')
+        .filter_map(point)
+        .filter(|(_, at)| at.starts_with(root) && at != root)
+        .filter(|(from, at)| sensitive(from) || !at.is_dir())
+        .map(|(_, at)| at)
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// A line's folder in the file system that is mounted, and where it is mounted.
+fn point(line: &[u8]) -> Option<(PathBuf, PathBuf)> {
+    let mut words = line.split(|byte| *byte == b' ').skip(3);
+    Some((path(words.next()?), path(words.next()?)))
+}
+
+/// A path as the kernel writes it: blanks and backslashes as three octal digits.
+fn path(written: &[u8]) -> PathBuf {
+    let mut bytes = Vec::with_capacity(written.len());
+    let mut rest = written;
+    while let Some((first, after)) = rest.split_first() {
+        let code = (*first == b'\\').then(|| after.get(..3)).flatten();
+        let code = code.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = after.get(if code.is_some() { 3 } else { 0 }..).unwrap_or_default();
+    }
+    OsString::from_vec(bytes).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_lines_of_the_kernel() {
+        let line = br"36 35 98:0 /home/a/.ssh /p/with\040blank\134x rw,noatime master:1 - ext3 /dev/root rw";
+        assert_eq!(point(line), Some(("/home/a/.ssh".into(), r"/p/with blank\x".into())));
+        assert_eq!(point(b""), None);
+        assert_eq!(path(br"a\9z\"), PathBuf::from(r"a\9z\"));
+    }
+}

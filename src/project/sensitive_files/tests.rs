@@ -1,0 +1,175 @@
+//! What the list holds, and that it notices every change that matters.
+
+use super::*;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+struct Project {
+    _place: tempfile::TempDir,
+    base: PathBuf,
+    files: SensitiveFiles,
+}
+
+impl Project {
+    fn new() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let base = place.path().canonicalize().unwrap();
+        for folder in
+            ["app/src/deep", "app/.git/hooks", "app/.git/objects", "app/node_modules/x", "app/docs", "out"]
+        {
+            fs::create_dir_all(base.join(folder)).unwrap();
+        }
+        for file in [
+            "app/notes",
+            "app/src/main.rs",
+            "app/src/deep/lib.rs",
+            "app/docs/a.md",
+            "app/.git/HEAD",
+            "out/kept",
+        ] {
+            fs::write(base.join(file), "x").unwrap();
+        }
+        let files = SensitiveFiles::new(base.join("app"), vec![base.join("app/own")]);
+        Self { _place: place, base, files }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.base.join("app").join(path)
+    }
+
+    fn withheld(&self) -> Vec<(String, Reason)> {
+        let short = |one: &Withheld| {
+            let path = one.path.strip_prefix(self.at("")).unwrap().display().to_string();
+            (path, one.reason)
+        };
+        self.files.list().withheld.iter().map(short).collect()
+    }
+
+    /// Whether a rule opens it.
+    fn is_open(&self, path: &str) -> bool {
+        let (path, listing) = (self.at(path), self.files.list());
+        let is_open = listing.open.iter().any(|open| path.starts_with(open));
+        assert!(!is_open || listing.reason(&path).is_none(), "{}", path.display());
+        is_open
+    }
+
+    /// Makes every time old enough to be trusted, as a project's are.
+    fn settle(&self) {
+        std::thread::sleep(Duration::from_millis(2200));
+        self.files.list();
+        let known = self.files.known.lock().unwrap();
+        assert!(known.folders.iter().all(Folder::is_unchanged), "its folders are trusted now");
+    }
+}
+
+use std::time::Duration;
+
+#[test]
+fn withholds_what_is_sensitive_and_opens_all_else() {
+    let project = Project::new();
+    assert_eq!(project.withheld(), []);
+    for path in [".env", "src/deep/server.pem"] {
+        fs::write(project.at(path), "secret").unwrap();
+    }
+    fs::create_dir_all(project.at(".aws/in")).unwrap();
+    fs::create_dir_all(project.at("own/in")).unwrap();
+    fs::create_dir_all(project.at("docs/.git")).unwrap();
+    let closed = [".aws", ".env", "docs/.git", "own", "src/deep/server.pem"];
+    assert_eq!(project.withheld(), closed.map(|path| (path.to_owned(), Reason::Sensitive)));
+    for path in ["notes", "src/main.rs", "src/deep/lib.rs", "docs/a.md", "node_modules/x"] {
+        assert!(project.is_open(path), "{path}");
+    }
+    for path in closed.into_iter().chain(["", "src", "src/deep", ".git", ".git/HEAD", ".aws/in"]) {
+        assert!(!project.is_open(path), "{path}");
+    }
+    assert_eq!(project.files.list().repository.len(), 2, "HEAD and objects, not the hooks");
+}
+
+#[test]
+fn notices_a_name_that_is_made_by_another_program_in_a_folder_that_was_trusted() {
+    let project = Project::new();
+    project.settle();
+    let sh = |line: &str| {
+        assert!(
+            Command::new("sh").args(["-c", line]).current_dir(project.at("")).status().unwrap().success()
+        );
+    };
+    assert!(project.is_open("src/deep"));
+    sh("echo x > src/deep/.env");
+    assert!(!project.is_open("src/deep/.env") && project.is_open("src/deep/lib.rs"));
+    // The time of the folder's names can be set back, but not the one that is looked at.
+    sh("mv docs/a.md docs/key.pem; touch -d 2001-01-01 docs");
+    assert!(!project.is_open("docs/key.pem"));
+    sh("mkdir -p src/new/er && echo x > src/new/er/.npmrc");
+    assert!(!project.is_open("src/new/er/.npmrc"));
+    sh("mkdir -p ../other && echo x > ../other/id_rsa && mv ../other docs/other");
+    assert!(!project.is_open("docs/other/id_rsa"));
+    sh("rm -r docs/other src/new src/deep/.env; mv docs/key.pem docs/a.md");
+    assert_eq!(project.withheld(), []);
+}
+
+#[test]
+fn notices_a_hard_link_from_either_side() {
+    let project = Project::new();
+    fs::write(project.at(".env"), "secret").unwrap();
+    project.settle();
+    // A harmless name of a secret
+    fs::hard_link(project.at(".env"), project.at("docs/plain")).unwrap();
+    let env = (".env".to_owned(), Reason::Sensitive);
+    assert_eq!(project.withheld(), [env.clone(), ("docs/plain".to_owned(), Reason::NameOfSensitive)]);
+    fs::remove_file(project.at("docs/plain")).unwrap();
+    project.settle();
+    // A secret name of a file in a folder that did not change since
+    fs::hard_link(project.at("src/main.rs"), project.at("docs/x.key")).unwrap();
+    let main = ("src/main.rs".to_owned(), Reason::NameOfSensitive);
+    assert_eq!(project.withheld(), [env, ("docs/x.key".to_owned(), Reason::Sensitive), main]);
+    assert!(!project.is_open("src/main.rs") && project.is_open("src/deep"));
+}
+
+#[test]
+fn withholds_files_with_names_elsewhere_but_not_those_of_packages() {
+    let project = Project::new();
+    fs::hard_link(project.base.join("out/kept"), project.at("docs/kept")).unwrap();
+    fs::hard_link(project.base.join("out/kept"), project.at("node_modules/x/kept")).unwrap();
+    fs::hard_link(project.at("notes"), project.at("docs/notes")).unwrap();
+    assert_eq!(project.withheld(), [("docs/kept".to_owned(), Reason::NamesElsewhere)]);
+    assert!(
+        project.is_open("notes") && project.is_open("docs/notes") && project.is_open("node_modules/x/kept")
+    );
+    // A secret is one in there too.
+    fs::write(project.at(".env"), "x").unwrap();
+    fs::hard_link(project.at(".env"), project.at("node_modules/x/plain")).unwrap();
+    assert!(!project.is_open("node_modules/x/plain") && project.is_open("node_modules/x/kept"));
+}
+
+#[test]
+fn withholds_pipes_and_where_a_sensitive_link_leads() {
+    let project = Project::new();
+    symlink("docs/a.md", project.at(".env")).unwrap();
+    symlink(project.base.join("out/kept"), project.at("prod.env")).unwrap();
+    assert!(Command::new("mkfifo").arg(project.at("src/pipe")).status().unwrap().success());
+    let expected = [("docs/a.md".to_owned(), Reason::Sensitive), ("src/pipe".to_owned(), Reason::NotAFile)];
+    assert_eq!(project.withheld(), expected);
+}
+
+#[test]
+fn opens_nothing_of_a_project_that_is_sensitive_itself() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().canonicalize().unwrap().join(".ssh/app");
+    fs::create_dir_all(root.join("in")).unwrap();
+    let listing = SensitiveFiles::new(root.clone(), Vec::new()).list();
+    assert!(listing.open.is_empty() && listing.reason(&root.join("in/x")).is_some());
+}
+
+#[test]
+fn what_is_too_much_to_name_is_withheld() {
+    let project = Project::new();
+    for number in 0..4100 {
+        fs::write(project.at(&format!("docs/{number}")), "").unwrap();
+    }
+    assert!(project.is_open("docs/1"));
+    fs::write(project.at("docs/.env"), "").unwrap();
+    assert!(!project.is_open("docs/1") && project.is_open("src/main.rs"));
+    assert_eq!(project.files.list().reason(&project.at("docs/1")), Some(Reason::NotExamined));
+}
