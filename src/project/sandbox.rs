@@ -23,6 +23,10 @@ mod places;
 #[cfg(target_os = "linux")]
 mod powers;
 pub mod probe;
+#[cfg(target_os = "linux")]
+pub mod read_only;
+#[cfg(target_os = "linux")]
+mod read_only_calls;
 
 use crate::chat::Openings;
 use std::ffi::OsString;
@@ -169,6 +173,9 @@ pub fn kernel() -> Kernel {
     {
         if !calls::is_known() {
             return Kernel::Unable(format!("it is not made for {} processors", std::env::consts::ARCH));
+        }
+        if !namespaces::takes_filters() {
+            return Kernel::Unable("this kernel has no seccomp, or it is closed to programs".to_owned());
         }
         files::kernel()
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// The numbers of the system calls, as this processor's Linux has them.
 #[cfg(target_arch = "x86_64")]
-mod numbers {
+pub(super) mod numbers {
     pub const ARCH: Option<super::TargetArch> = Some(super::TargetArch::x86_64);
     pub const SOCKET: i64 = 41;
     pub const SOCKETPAIR: i64 = 53;
@@ -30,7 +30,7 @@ mod numbers {
     ];
 }
 #[cfg(target_arch = "aarch64")]
-mod numbers {
+pub(super) mod numbers {
     pub const ARCH: Option<super::TargetArch> = Some(super::TargetArch::aarch64);
     pub const SOCKET: i64 = 198;
     pub const SOCKETPAIR: i64 = 199;
@@ -50,7 +50,7 @@ mod numbers {
     ];
 }
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod numbers {
+pub(super) mod numbers {
     pub const ARCH: Option<super::TargetArch> = None;
     pub const SOCKET: i64 = 0;
     pub const SOCKETPAIR: i64 = 1;
@@ -66,6 +66,9 @@ const NEVER_EITHER: [i64; 8] = [428, 429, 430, 431, 432, 433, 442, 443];
 /// Calls that the program is told do not exist, so that it does without: io_uring, which opens sockets past any filter, and
 /// clone3, whose flags no filter can read. The same on every processor.
 const UNKNOWN: [u32; 4] = [425, 426, 427, 435];
+
+/// The first number of x32.
+const X32: u32 = 0x4000_0000;
 
 /// EPERM and ENOSYS.
 const REFUSED: u32 = 1;
@@ -101,22 +104,26 @@ pub fn wall(reach: &Openings) -> Result<(), Refused> {
     let rules = rules(reach).map_err(|_| Refused::Calls)?;
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch);
     let calls: Vec<sock_filter> = filter.and_then(TryInto::try_into).map_err(|_| Refused::Calls)?;
-    let program: Vec<sock_filter> = first().into_iter().chain(calls).collect();
-    apply_filter(&program).map_err(|_| Refused::Calls)
+    let program: Vec<sock_filter> = first(X32).into_iter().chain(calls).collect();
+    apply(&program)
 }
 
-/// What comes before everything else: calls that are said not to exist. Beside those above, all of x32, the second way
-/// to call the same kernel on x86-64.
-fn first() -> Vec<sock_filter> {
+/// Raises one list around this thread.
+pub(super) fn apply(program: &[sock_filter]) -> Result<(), Refused> {
+    apply_filter(program).map_err(|_| Refused::Calls)
+}
+
+/// What comes before everything else: calls that are said not to exist. Beside those above, all from the number `least` on:
+/// at the most all of x32, the second way to call the same kernel on x86-64.
+pub(super) fn first(least: u32) -> Vec<sock_filter> {
     const LOAD: u16 = 0x20;
     const IF_EQUAL: u16 = 0x15;
     const IF_AT_LEAST: u16 = 0x35;
     const RETURN: u16 = 0x06;
     const ERRNO: u32 = 0x0005_0000;
-    const X32: u32 = 0x4000_0000;
     let one = |code, jt, jf, k| sock_filter { code, jt, jf, k };
     let leave = one(RETURN, 0, 0, ERRNO | NO_SUCH_CALL);
-    let mut program = vec![one(LOAD, 0, 0, 0), one(IF_AT_LEAST, 0, 1, X32), leave.clone()];
+    let mut program = vec![one(LOAD, 0, 0, 0), one(IF_AT_LEAST, 0, 1, least), leave.clone()];
     for number in UNKNOWN {
         program.extend([one(IF_EQUAL, 0, 1, number), leave.clone()]);
     }
@@ -124,7 +131,7 @@ fn first() -> Vec<sock_filter> {
 }
 
 /// Which calls are refused: always where there is no rule behind one, else where a rule of it fits.
-fn rules(reach: &Openings) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
+pub(super) fn rules(reach: &Openings) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
     let condition =
         |argument, operator, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value);
     let equal = |argument, value| condition(argument, SeccompCmpOp::Eq, value);
@@ -174,11 +181,11 @@ fn rules(reach: &Openings) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompile
 
 #[cfg(target_arch = "x86_64")]
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// What the kernel would do: runs the program over a call as the kernel's own machine does.
-    fn answer(program: &[sock_filter], arch: u32, number: u32, arguments: [u64; 6]) -> u32 {
+    pub fn answer(program: &[sock_filter], arch: u32, number: u32, arguments: [u64; 6]) -> u32 {
         let mut data = [number.to_le_bytes(), arch.to_le_bytes(), [0; 4], [0; 4]].concat();
         data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));
         let (mut at, mut held) = (0, 0u32);
@@ -199,11 +206,11 @@ mod tests {
         }
     }
 
-    const X86_64: u32 = 0xc000_003e;
-    const ALLOW: u32 = 0x7fff_0000;
-    const EPERM: u32 = 0x0005_0001;
-    const ENOSYS: u32 = 0x0005_0026;
-    const KILL: u32 = 0x8000_0000;
+    pub const X86_64: u32 = 0xc000_003e;
+    pub const ALLOW: u32 = 0x7fff_0000;
+    pub const EPERM: u32 = 0x0005_0001;
+    pub const ENOSYS: u32 = 0x0005_0026;
+    pub const KILL: u32 = 0x8000_0000;
 
     fn whole(network: bool, sockets: bool) -> Vec<sock_filter> {
         let reach = Openings { network, sockets, ..Openings::default() };
@@ -211,7 +218,7 @@ mod tests {
         let refuse = SeccompAction::Errno(REFUSED);
         let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, numbers::ARCH.unwrap()).unwrap();
         let calls: Vec<sock_filter> = filter.try_into().unwrap();
-        first().into_iter().chain(calls).collect()
+        first(X32).into_iter().chain(calls).collect()
     }
 
     #[test]

@@ -9,13 +9,13 @@ use landlock::{
 use std::path::{Path, PathBuf};
 
 /// The oldest rules that hold what a card says: those before cannot keep a file from being emptied.
-const LEAST: ABI = ABI::V3;
+pub(super) const LEAST: ABI = ABI::V3;
 /// The newest this was made for and tried with.
-const NEWEST: ABI = ABI::V6;
+pub(super) const NEWEST: ABI = ABI::V6;
 
 /// Devices that give and take nothing of anybody's. Terminals are not among them: whoever reads a terminal reads the
 /// keys, and whoever writes to it draws on the screen.
-const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// What the kernel can do.
 pub fn kernel() -> Kernel {
     let knows = |abi: ABI| {
@@ -102,7 +102,11 @@ fn ruleset(confines: &Confines) -> Result<RulesetCreated, landlock::RulesetError
 }
 
 /// Names one path in the rules. One that went away, or that a link took the place of, stays closed.
-fn named(rules: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> Result<RulesetCreated, Refused> {
+pub(super) fn named(
+    rules: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, Refused> {
     let Ok((opened, folder)) = open_as_it_is(path) else { return Ok(rules) };
     let access = if folder { access } else { access & AccessFs::from_file(ABI::V5) };
     rules.add_rule(PathBeneath::new(opened, access)).map_err(|_| Refused::Files)

@@ -1,6 +1,8 @@
 //! Tries the walls for real: a second process of this program raises them around itself and does what they forbid.
 
 use super::Confines;
+#[cfg(target_os = "linux")]
+use super::read_only::{READ_ONLY, ReadOnly};
 use crate::chat::Openings;
 use rustix::process::{getpid, getppid, test_kill_process};
 use std::ffi::OsString;
@@ -26,10 +28,13 @@ pub enum Tried {
     Sockets,
     /// A signal to the process that began it. Older kernels let it through.
     Signals,
+    /// In the read-only sandbox: reading a file of the project that is not open, or writing, or changing its mode.
+    Withheld,
 }
 
 impl Tried {
-    const ALL: [Self; 5] = [Self::Inside, Self::Outside, Self::Network, Self::Sockets, Self::Signals];
+    const ALL: [Self; 6] =
+        [Self::Inside, Self::Outside, Self::Network, Self::Sockets, Self::Signals, Self::Withheld];
 
     fn bit(self) -> u8 {
         match self {
@@ -38,6 +43,7 @@ impl Tried {
             Self::Network => 4,
             Self::Sockets => 8,
             Self::Signals => 16,
+            Self::Withheld => 32,
         }
     }
 
@@ -49,6 +55,7 @@ impl Tried {
             Self::Network => "the network was not refused",
             Self::Sockets => "sockets of other programs were not refused",
             Self::Signals => "signals to other processes were not refused",
+            Self::Withheld => "reading or changing a withheld file was not refused in the read-only sandbox",
         }
     }
 }
@@ -62,15 +69,71 @@ pub fn try_walls(program: &Path, inside: &Path, outside: &Path) -> Option<Vec<Tr
     let reach = Openings::default();
     let confines =
         Confines { folder: inside.to_owned(), reach, keep: vec![outside.to_owned()], hide: Vec::new() };
+    try_with(program, confines.arguments())
+}
+
+/// The same for the read-only sandbox, with a folder of the caller's, all of which is withheld.
+pub fn try_read_only(program: &Path, folder: &Path) -> Option<Vec<Tried>> {
+    #[cfg(target_os = "linux")]
+    {
+        let (folder, temporary) = (folder.to_owned(), folder.to_owned());
+        try_with(program, ReadOnly { folder, temporary, ..ReadOnly::default() }.arguments().0)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (program, folder);
+        None
+    }
+}
+
+fn try_with(program: &Path, arguments: Vec<OsString>) -> Option<Vec<Tried>> {
     let mut command = Command::new(program);
-    command.args(["guard", PROBE]).args(confines.arguments());
+    command.args(["guard", PROBE]).args(arguments);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let code = u8::try_from(command.status().ok()?.code()?).ok().filter(|code| *code < FAILED)?;
     Some(Tried::ALL.into_iter().filter(|tried| code & tried.bit() != 0).collect())
 }
 
+fn signals() -> bool {
+    getppid().is_some_and(|parent| test_kill_process(parent).is_ok())
+}
+
+/// The same in the read-only sandbox.
+#[cfg(target_os = "linux")]
+fn run_read_only(words: impl Iterator<Item = OsString>) -> ExitCode {
+    use std::os::unix::fs::PermissionsExt;
+    let Ok(read_only) = ReadOnly::read(words, |_| Ok(Vec::new())) else { return FAILED.into() };
+    let file = read_only.folder.join(format!("probe-{}", getpid().as_raw_nonzero()));
+    if fs::write(&file, "").is_err() || read_only.raise(None).is_err() {
+        return FAILED.into();
+    }
+    let withheld = [
+        fs::read(&file).is_ok(),
+        fs::write(&file, "").is_ok(),
+        fs::write(file.with_extension("new"), "").is_ok(),
+        fs::remove_file(&file).is_ok(),
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).is_ok(),
+    ];
+    let wrong = [
+        (Tried::Withheld, withheld.contains(&true)),
+        (Tried::Network, TcpListener::bind("127.0.0.1:0").is_ok()),
+        (Tried::Sockets, UnixDatagram::unbound().is_ok()),
+        (Tried::Signals, signals()),
+    ];
+    bits(&wrong).into()
+}
+
+fn bits(wrong: &[(Tried, bool)]) -> u8 {
+    wrong.iter().filter(|(_, wrong)| *wrong).fold(0, |bits, (tried, _)| bits | tried.bit())
+}
+
 /// The whole life of that process.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut words = words.into_iter().peekable();
+    #[cfg(target_os = "linux")]
+    if words.next_if(|word| word == READ_ONLY).is_some() {
+        return run_read_only(words);
+    }
     let Ok(Some(confines)) = Confines::read(words) else { return FAILED.into() };
     let Some(outside) = confines.keep.first() else { return FAILED.into() };
     if confines.raise().is_err() {
@@ -83,7 +146,6 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         let _ = fs::remove_file(&file);
         made
     };
-    let signals = || getppid().is_some_and(|parent| test_kill_process(parent).is_ok());
     let network = TcpListener::bind("127.0.0.1:0").is_ok() || UdpSocket::bind("127.0.0.1:0").is_ok();
     let wrong = [
         (Tried::Inside, !writes(&confines.folder)),
@@ -92,6 +154,5 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         (Tried::Sockets, UnixDatagram::unbound().is_ok()),
         (Tried::Signals, signals()),
     ];
-    let bits = wrong.iter().filter(|(_, wrong)| *wrong).fold(0, |bits, (tried, _)| bits | tried.bit());
-    bits.into()
+    bits(&wrong).into()
 }

@@ -1,0 +1,277 @@
+//! The sandbox of commands that run without approval: they read the project and the system's programs, and change nothing.
+//!
+//! Landlock holds files: what is not named is closed, for reading too. Seccomp holds everything Landlock has no right for, by
+//! a list of the calls that are allowed ([`super::read_only_calls`]). Root gives up all that goes beyond reading. What stays
+//! open: names, sizes and times of any file (no rule covers them), and the names in the project's folders.
+
+use super::files::{DEVICES, LEAST, NEWEST, named};
+use super::places::{open_as_it_is, without};
+use super::{Kernel, Refused, powers, read_only_calls};
+use landlock::{
+    Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
+    RulesetStatus, Scope,
+};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// Where the system keeps its programs and what they load. Links among them lead to others of them.
+const PROGRAMS: [&str; 12] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/gnu/store",
+    "/snap",
+    "/home/linuxbrew/.linuxbrew",
+    "/run/current-system",
+];
+/// In there, but an administrator's or another program's.
+const NOT_PROGRAMS: [&str; 4] =
+    ["/usr/local/etc", "/usr/local/var", "/usr/etc", "/home/linuxbrew/.linuxbrew/etc"];
+
+/// Single files that programs need to start, or to tell names, times and sizes. None holds anything of a user's.
+const FILES: [&str; 29] = [
+    "/etc/ld.so.cache",
+    "/etc/ld.so.preload",
+    "/etc/ld-musl-x86_64.path",
+    "/etc/ld-musl-aarch64.path",
+    "/etc/localtime",
+    "/etc/timezone",
+    "/etc/locale.conf",
+    "/etc/default/locale",
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/nsswitch.conf",
+    "/etc/magic",
+    "/etc/magic.mime",
+    "/etc/mime.types",
+    "/etc/os-release",
+    "/etc/debian_version",
+    "/etc/lsb-release",
+    "/etc/hostname",
+    "/proc/meminfo",
+    "/proc/uptime",
+    "/proc/loadavg",
+    "/proc/stat",
+    "/proc/version",
+    "/proc/cpuinfo",
+    "/proc/filesystems",
+    "/proc/sys/kernel/osrelease",
+    "/proc/sys/kernel/ngroups_max",
+    "/proc/sys/vm/overcommit_memory",
+    "/sys/devices/system/cpu/online",
+];
+
+/// Everything that the sandbox of one such command is made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadOnly {
+    /// The folder it works in; absolute, links resolved.
+    pub folder: PathBuf,
+    /// The project's files and folders that it reads, each with all below it.
+    pub open: Vec<PathBuf>,
+    /// Folders outside the project where programs are looked for: those of `PATH`.
+    pub programs: Vec<PathBuf>,
+    /// What stays closed in the system's folders: the project, the home, aye's own.
+    pub closed: Vec<PathBuf>,
+    /// Where its private temporary folder is made.
+    pub temporary: PathBuf,
+}
+
+/// The words of the guard's command line, between `guard` and `--`.
+pub const READ_ONLY: &str = "--read-only";
+const FOLDER: &str = "--folder";
+const TEMPORARY: &str = "--temporary";
+const PATHS: &str = "--paths=";
+
+impl ReadOnly {
+    /// As the guard is told of it: its words, and the bytes that come first over the lifeline.
+    pub fn arguments(&self) -> (Vec<OsString>, Vec<u8>) {
+        let mut bytes = Vec::new();
+        for (kind, paths) in [(b'o', &self.open), (b'p', &self.programs), (b'c', &self.closed)] {
+            for path in paths {
+                bytes.push(kind);
+                bytes.extend(path.as_os_str().as_bytes());
+                bytes.push(0);
+            }
+        }
+        let folders =
+            [FOLDER.into(), self.folder.clone().into(), TEMPORARY.into(), self.temporary.clone().into()];
+        let count = format!("{PATHS}{}", bytes.len()).into();
+        ([READ_ONLY.into()].into_iter().chain(folders).chain([count]).collect(), bytes)
+    }
+
+    /// Reads them back; `list` gets so many bytes off the lifeline. An error where the words make no sense.
+    pub fn read(
+        words: impl IntoIterator<Item = OsString>,
+        list: impl FnOnce(usize) -> std::io::Result<Vec<u8>>,
+    ) -> Result<Self, Refused> {
+        let words: Vec<OsString> = words.into_iter().collect();
+        let [folder_word, folder, temporary_word, temporary, count] = words.as_slice() else {
+            return Err(Refused::Place);
+        };
+        let count = count.to_str().and_then(|word| word.strip_prefix(PATHS)?.parse().ok());
+        let (Some(count), true, true) = (count, folder_word == FOLDER, temporary_word == TEMPORARY) else {
+            return Err(Refused::Place);
+        };
+        let mut read = Self { folder: folder.into(), temporary: temporary.into(), ..Self::default() };
+        let bytes = list(count).map_err(|_| Refused::Place)?;
+        for word in bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty()) {
+            let path = PathBuf::from(OsString::from_vec(word[1..].to_vec()));
+            let all = [&read.folder, &read.temporary, &path];
+            if !all.iter().all(|path| path.is_absolute()) {
+                return Err(Refused::Place);
+            }
+            match word[0] {
+                b'o' => read.open.push(path),
+                b'p' => read.programs.push(path),
+                b'c' => read.closed.push(path),
+                _ => return Err(Refused::Place),
+            }
+        }
+        if read.folder.is_absolute() && read.temporary.is_absolute() { Ok(read) } else { Err(Refused::Place) }
+    }
+
+    /// Raises it around this thread and whatever it starts from now on. `private` is the only place to write in.
+    pub fn raise(&self, private: Option<&Path>) -> Result<(), Refused> {
+        let Kernel::Able { signals, .. } = super::kernel() else { return Err(Refused::Files) };
+        powers::give_up_all_but_reading()?;
+        self.wall(private)?;
+        read_only_calls::wall(signals)
+    }
+
+    fn wall(&self, private: Option<&Path>) -> Result<(), Refused> {
+        let reads = AccessFs::ReadFile | AccessFs::ReadDir;
+        let mut rules = ruleset().map_err(|_| Refused::Files)?;
+        for place in PROGRAMS.map(Path::new) {
+            let closed: Vec<PathBuf> = self.closed.iter().chain(&self.not_programs()).cloned().collect();
+            // A project around the system's programs is read by its own list, but they still start.
+            if closed.iter().any(|closed| place.starts_with(closed)) {
+                rules = named(rules, place, AccessFs::Execute.into())?;
+            }
+            let inside: Vec<PathBuf> = closed
+                .into_iter()
+                .filter(|closed| !place.starts_with(closed) || *closed == self.folder)
+                .collect();
+            for place in without(place, &inside) {
+                rules = named(rules, &place, reads | AccessFs::Execute)?;
+            }
+        }
+        for place in &self.programs {
+            rules = named(rules, place, reads | AccessFs::Execute)?;
+        }
+        for file in FILES.map(Path::new) {
+            // Some are links to others that are named, or to ones that may be read.
+            let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+            if !self.closed.iter().any(|closed| real.starts_with(closed)) {
+                rules = named(rules, &real, AccessFs::ReadFile.into())?;
+            }
+        }
+        for device in DEVICES.map(Path::new) {
+            let writes = if device == Path::new("/dev/null") { written() } else { BitFlags::EMPTY };
+            rules = named(rules, device, writes | AccessFs::ReadFile)?;
+        }
+        open_as_it_is(&self.folder).map_err(|_| Refused::Place)?;
+        rules = named(rules, &self.folder, AccessFs::ReadDir.into())?;
+        for place in &self.open {
+            rules = named(rules, place, reads)?;
+        }
+        if let Some(private) = private {
+            let makes = !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::Execute);
+            rules = named(rules, private, AccessFs::from_all(LEAST) & makes)?;
+        }
+        let status = rules.restrict_self().map_err(|_| Refused::Files)?;
+        let holds = status.ruleset != RulesetStatus::NotEnforced && status.no_new_privs;
+        if holds { Ok(()) } else { Err(Refused::Files) }
+    }
+
+    fn not_programs(&self) -> Vec<PathBuf> {
+        NOT_PROGRAMS.map(PathBuf::from).to_vec()
+    }
+}
+
+/// Writing into a file that is there.
+fn written() -> BitFlags<AccessFs> {
+    AccessFs::WriteFile | AccessFs::Truncate
+}
+
+/// What is asked of the kernel: all there is about files is demanded; what only newer kernels know is taken if known.
+fn ruleset() -> Result<RulesetCreated, landlock::RulesetError> {
+    Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(LEAST))?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::IoctlDev)?
+        .handle_access(AccessNet::from_all(NEWEST))?
+        .scope(Scope::from_all(NEWEST))?
+        .create()
+}
+
+/// Folders of `PATH` where a command without approval may find programs: none of those that must stay closed or that hold one,
+/// like the home, and none that is sensitive. The system's own are left out: they are open already.
+pub fn program_folders(path: &OsStr, closed: &[PathBuf], around: &[PathBuf]) -> Vec<PathBuf> {
+    let real = |folder: PathBuf| folder.canonicalize().ok();
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute()).filter_map(real);
+    let fits = |folder: &PathBuf| {
+        let is_in = closed.iter().any(|closed| folder.starts_with(closed));
+        let is_around = closed.iter().chain(around).any(|closed| closed.starts_with(folder));
+        let is_system = PROGRAMS.iter().any(|program| folder.starts_with(program));
+        folder.is_dir() && !is_in && !is_around && !is_system && !crate::chat::sensitive::sensitive(folder)
+    };
+    let mut folders: Vec<PathBuf> = folders.filter(fits).collect();
+    folders.sort();
+    folders.dedup();
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_read_as_it_was_written_and_never_as_less() {
+        let written = ReadOnly {
+            folder: "/p".into(),
+            open: vec!["/p/a".into(), "/p/--folder".into()],
+            programs: vec!["/home/a/.cargo/bin".into()],
+            closed: vec!["/p".into(), "/home/a".into()],
+            temporary: "/tmp".into(),
+        };
+        let (words, bytes) = written.arguments();
+        let read = |words: &[OsString], bytes: &[u8]| {
+            let bytes = bytes.to_vec();
+            ReadOnly::read(words.iter().skip(1).cloned(), move |count| {
+                bytes.get(..count).map(<[u8]>::to_vec).ok_or_else(|| std::io::ErrorKind::UnexpectedEof.into())
+            })
+        };
+        assert_eq!(read(&words, &bytes), Ok(written));
+        assert_eq!(read(&words, &bytes[1..]), Err(Refused::Place), "cut off");
+        assert_eq!(read(&words[..3], &bytes), Err(Refused::Place));
+        let odd = |bytes: &[u8]| {
+            let words = ["--read-only", "--folder", "/p", "--temporary", "/tmp"].map(OsString::from);
+            let count = [format!("{PATHS}{}", bytes.len()).into()];
+            read(&words.into_iter().chain(count).collect::<Vec<_>>(), bytes)
+        };
+        assert!(odd(b"o/p/a\0").is_ok());
+        for bytes in [&b"x/p\0"[..], b"op\0", b"o\0", b"/p\0"] {
+            assert_eq!(odd(bytes), Err(Refused::Place), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn programs_are_looked_for_neither_in_the_home_nor_next_to_keys() {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().canonicalize().unwrap();
+        for folder in [".cargo/bin", ".ssh", "bin", "app/bin"] {
+            std::fs::create_dir_all(home.join(folder)).unwrap();
+        }
+        let all = [".cargo/bin", ".ssh", "", "bin", "none", "app/bin", "app"].map(|name| home.join(name));
+        let path = std::env::join_paths(all.into_iter().chain(["/usr/bin".into(), "/".into()])).unwrap();
+        let found = program_folders(&path, &[home.join("app")], std::slice::from_ref(&home));
+        assert_eq!(found, [home.join(".cargo/bin"), home.join("bin")]);
+    }
+}
