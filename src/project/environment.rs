@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What every command finds set, whatever the person's terminal says.
 const SET: [(&str, &str); 4] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1")];
@@ -30,55 +30,85 @@ const PARTS: [&str; 7] =
 const WHOLE: [&str; 8] =
     ["KEY", "TOKEN", "SECRET", "APIKEY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "PGPASSFILE"];
 
-/// They change what the words of a command mean: where `cd` goes to, and which names a pattern stands for. A command is
-/// read without them.
-const OTHERWISE: [&str; 4] = ["CDPATH", "BASHOPTS", "SHELLOPTS", "GLOBIGNORE"];
-
-/// Lists of folders where a program is looked for, or what it loads, and what stands between two. An empty name in one is
-/// the working folder.
-const LOOKED_IN: [(&str, &[u8]); 2] = [("PATH", b":"), ("LD_LIBRARY_PATH", b":;")];
-
-/// Lists of files that programs obey which only read, and what stands between two.
-const LISTED: [(&str, &[u8]); 3] = [("LD_PRELOAD", b": \t\n\x0b\x0c\r"), ("LD_AUDIT", b":"), ("MAGIC", b":")];
-
-/// Each names a file or a folder that programs obey which only read.
-const OBEYED: [&str; 9] = [
+/// They change what the words of a command mean: where `cd` goes to, which names a pattern stands for, which options a program
+/// is given or how it reads them, and what git runs. A command is read without them. So is it without exported functions of
+/// the shell, whose names begin with `BASH_FUNC_`, and the settings of git that begin with `GIT_CONFIG`.
+const OTHERWISE: [&str; 10] = [
+    "CDPATH",
+    "BASHOPTS",
+    "SHELLOPTS",
+    "GLOBIGNORE",
     "BASH_ENV",
     "ENV",
-    "RIPGREP_CONFIG_PATH",
-    "GIT_DIR",
-    "GIT_COMMON_DIR",
-    "GIT_EXEC_PATH",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_SYSTEM",
+    "POSIXLY_CORRECT",
+    "GREP_OPTIONS",
     "GIT_EXTERNAL_DIFF",
+    "RIPGREP_CONFIG_PATH",
+];
+const OTHERWISE_BEGINS: [&str; 2] = ["BASH_FUNC_", "GIT_CONFIG"];
+
+/// What a command that was not approved finds of the user's variables, if the value is plain: words, numbers, a time zone. Beside
+/// them it finds `PATH` and `HOME`. What is not named here does not reach it.
+const PLAIN: [&str; 6] = ["LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "COLUMNS"];
+
+/// What git finds set in such a command: it obeys no settings but the repository's own, writes nothing, asks nobody for an object
+/// that is not there, and looks for no repository above the project.
+const OF_GIT: [(&str, &str); 7] = [
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_ALLOW_PROTOCOL", ""),
 ];
 
-/// The same for a command that nobody is asked about: nothing in this folder says which program runs, or what it obeys.
-pub fn beyond(folder: &Path, environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
-    let is_beyond = |path: &Path| {
-        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        path.is_absolute() && !path.starts_with(folder) && !real.starts_with(folder)
+/// The environment of a command that was not approved, from that of any command: nothing in this folder says which program runs,
+/// and no variable says what a program reads, runs or obeys.
+pub fn read_only(folder: &Path, environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+    let is_plain = |value: &OsStr| {
+        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._@+-/:".contains(byte);
+        // A path would be another file to read.
+        let bytes = value.as_bytes();
+        bytes.iter().all(plain)
+            && !bytes.starts_with(b"/")
+            && !bytes.starts_with(b":")
+            && !bytes.windows(2).any(|two| two == b"..")
+    };
+    let is_known = |name: &OsStr| {
+        let locale = |name: &str| {
+            name.strip_prefix("LC_").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_uppercase()))
+        };
+        PLAIN.iter().any(|plain| name == *plain) || name.to_str().is_some_and(locale)
     };
     let kept = |(name, value): &(OsString, OsString)| {
-        let paths = |between: &[u8]| {
-            let paths = value.as_bytes().split(|byte| between.contains(byte));
-            paths.map(|path| Path::new(OsStr::from_bytes(path))).collect::<Vec<_>>()
+        let set = SET.iter().any(|(set, _)| name == set);
+        let value = match name.to_str() {
+            Some("PATH") => outside(folder, value)?,
+            Some("HOME") => value.clone(),
+            _ if set || (is_known(name) && is_plain(value)) => value.clone(),
+            _ => return None,
         };
-        if let Some((_, between)) = LOOKED_IN.iter().find(|(list, _)| name == list) {
-            let folders = paths(between).into_iter().filter(|path| is_beyond(path));
-            return Some((name.clone(), std::env::join_paths(folders).ok().filter(|list| !list.is_empty())?));
-        }
-        let stays = match LISTED.iter().find(|(list, _)| name == list) {
-            // To obey a part of them may be another matter than all or none.
-            Some((_, between)) => {
-                paths(between).iter().all(|path| path.as_os_str().is_empty() || is_beyond(path))
-            }
-            None => !OBEYED.iter().any(|obeyed| name == obeyed) || is_beyond(Path::new(value)),
-        };
-        stays.then(|| (name.clone(), value.clone()))
+        Some((name.clone(), value))
     };
-    environment.iter().filter_map(kept).collect()
+    let above = folder.parent().unwrap_or(folder).into();
+    let git = OF_GIT.iter().map(|(name, value)| (name.into(), value.into()));
+    environment
+        .iter()
+        .filter_map(kept)
+        .chain(git)
+        .chain([("GIT_CEILING_DIRECTORIES".into(), above)])
+        .collect()
+}
+
+/// The folders of `PATH` that are absolute and neither in this folder nor lead there.
+fn outside(folder: &Path, path: &OsStr) -> Option<OsString> {
+    let is_outside = |path: &PathBuf| {
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        path.is_absolute() && !path.starts_with(folder) && !real.starts_with(folder)
+    };
+    let folders = std::env::split_paths(path).filter(is_outside);
+    std::env::join_paths(folders).ok().filter(|list| !list.is_empty())
 }
 
 /// The environment of a command, made from aye's own. `keys` are variables that hold keys, whatever they are called.
@@ -89,6 +119,7 @@ pub fn environment(
     let left_out = |name: &OsStr| {
         secret(name)
             || OTHERWISE.iter().any(|other| name == *other)
+            || OTHERWISE_BEGINS.iter().any(|begin| name.as_bytes().starts_with(begin.as_bytes()))
             || keys.iter().any(|key| name == key.as_str())
             || SET.iter().any(|(set, _)| name == *set)
     };
@@ -146,57 +177,104 @@ mod tests {
         std::fs::create_dir_all(folder.join("bin")).unwrap();
         std::os::unix::fs::symlink(&folder, &link).unwrap();
         let own = |path: &Path| path.join("bin").display().to_string();
-        let list = format!("/usr/bin:{}::.:bin:./bin:{}:/bin:", own(&folder), own(&link));
-        let given = [
-            ("PATH", list.as_str()),
-            ("LD_LIBRARY_PATH", ":lib"),
-            ("BASH_ENV", ".env"),
-            ("RIPGREP_CONFIG_PATH", "/etc/ripgreprc"),
-            ("GIT_DIR", &own(&folder)),
-            ("LANG", "C"),
-        ];
-        let given = given.map(|(name, value)| (name.into(), value.into()));
-        let left = beyond(&folder, &given);
-        let left: Vec<(&str, &str)> =
-            left.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
-        let expected = [("PATH", "/usr/bin:/bin"), ("RIPGREP_CONFIG_PATH", "/etc/ripgreprc"), ("LANG", "C")];
-        assert_eq!(left, expected);
+        let list = format!("/usr/bin:{}::.:bin:./bin:{}:/bin:/x;y", own(&folder), own(&link));
+        let path = read_only(&folder, &[("PATH".into(), list.into())]);
+        assert_eq!(path[0], ("PATH".into(), "/usr/bin:/bin:/x;y".into()));
+        assert_eq!(read_only(&folder, &[("PATH".into(), "bin".into())]).len(), OF_GIT.len() + 1);
     }
 
     #[test]
-    fn r12_of_a_list_that_is_obeyed_every_name_counts() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = place.path().canonicalize().unwrap();
-        let own = folder.join("x.so").display().to_string();
-        let left = |name: &str, value: &str| {
-            let left = beyond(&folder, &[(name.into(), value.into())]);
-            left.first().map(|(_, value)| value.to_str().unwrap().to_owned())
+    fn only_named_variables_with_plain_values_reach_a_command_without_approval() {
+        let kept = |name: &str, value: &str| {
+            let git = OF_GIT.len() + 1;
+            read_only(Path::new("/p"), &[(name.into(), value.into())]).len() == git + 1
         };
-        for (name, between) in [
-            ("LD_PRELOAD", ":"),
-            ("LD_PRELOAD", " "),
-            ("LD_PRELOAD", "\t"),
-            ("LD_AUDIT", ":"),
-            ("MAGIC", ":"),
+        for (name, value) in [
+            ("HOME", "/home/a"),
+            ("LANG", "de_DE.UTF-8@euro"),
+            ("LC_ALL", "C"),
+            ("LC_TIME", "en_US.UTF-8"),
+            ("TZ", "Europe/Berlin"),
+            ("TZ", "CET-1CEST"),
+            ("USER", "a.b"),
+            ("TERM", "dumb"),
+            ("PAGER", "cat"),
         ] {
-            let apart = |one: &str, two: &str| format!("{one}{between}{two}");
-            for list in [
-                apart("/usr/lib/a.so", &own),
-                apart(&own, "/usr/lib/a.so"),
-                apart("/usr/lib/a.so", "x.so"),
-                own.clone(),
-            ] {
-                assert_eq!(left(name, &list), None, "{name}={list}");
-            }
-            for list in [apart("/usr/lib/a.so", "/usr/lib/b.so"), apart("", "/usr/lib/a.so")] {
-                assert_eq!(left(name, &list), Some(list.clone()), "{name}={list}");
-            }
+            assert!(kept(name, value), "{name}={value}");
         }
-        let list = format!("/usr/lib;{};/lib:;.;{}", folder.display(), folder.join("lib").display());
-        assert_eq!(left("LD_LIBRARY_PATH", &list).as_deref(), Some("/usr/lib:/lib"));
-        // Such a name is one in `PATH`.
-        assert_eq!(left("PATH", "/usr/bin;x:/bin").as_deref(), Some("/usr/bin;x:/bin"));
-        assert_eq!(left("PATH", &format!("/bin:{}", folder.display())).as_deref(), Some("/bin"));
+        for (name, value) in [
+            ("BASH_FUNC_cat%%", "() { :; }"),
+            ("BASH_ENV", "/x"),
+            ("ENV", "/x"),
+            ("GIT_CONFIG_COUNT", "1"),
+            ("GIT_CONFIG_KEY_0", "core.pager"),
+            ("GIT_CONFIG_PARAMETERS", "x"),
+            ("GIT_EXTERNAL_DIFF", "x"),
+            ("GIT_DIR", "/x"),
+            ("GIT_WORK_TREE", "/"),
+            ("GIT_INDEX_FILE", "/x"),
+            ("GIT_EXEC_PATH", "/x"),
+            ("GIT_TRACE", "/x"),
+            ("GIT_SSH", "x"),
+            ("POSIXLY_CORRECT", "1"),
+            ("GREP_OPTIONS", "-r"),
+            ("RIPGREP_CONFIG_PATH", "/etc/x"),
+            ("LESSOPEN", "|x"),
+            ("LD_PRELOAD", "/usr/lib/x.so"),
+            ("LD_LIBRARY_PATH", "/usr/lib"),
+            ("PYTHONPATH", "/x"),
+            ("PYTHONSTARTUP", "/x"),
+            ("NODE_OPTIONS", "-r x"),
+            ("TREE_COLORS", "x"),
+            ("LS_COLORS", "x"),
+            ("MAGIC", "/x"),
+            ("JQ_COLORS", "x"),
+            ("BLOCK_SIZE", "1"),
+            ("TIME_STYLE", "+x"),
+            ("QUOTING_STYLE", "c"),
+            ("TMPDIR", "/x"),
+            ("XDG_CONFIG_HOME", "/x"),
+            ("AWKPATH", "/x"),
+            ("PERL5OPT", "x"),
+            ("RUBYOPT", "x"),
+            ("IFS", "x"),
+            ("SHELLOPTS", "x"),
+            ("LOCPATH", "/x"),
+            ("LC_x", "C"),
+            ("LANG", "/x"),
+            ("LANG", "../x"),
+            ("LC_ALL", "() { :; }"),
+            ("TZ", ":/etc/shadow"),
+            ("TZ", "/etc/shadow"),
+        ] {
+            assert!(!kept(name, value), "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_changes_what_a_command_means_reaches_any() {
+        for name in [
+            "BASH_FUNC_git%%",
+            "BASH_FUNC_cat()",
+            "BASH_ENV",
+            "ENV",
+            "GIT_CONFIG_COUNT",
+            "GIT_CONFIG_KEY_12",
+            "GIT_CONFIG_VALUE_0",
+            "GIT_CONFIG_GLOBAL",
+            "GIT_CONFIG_SYSTEM",
+            "GIT_CONFIG_PARAMETERS",
+            "GIT_CONFIG",
+            "GIT_EXTERNAL_DIFF",
+            "POSIXLY_CORRECT",
+            "GREP_OPTIONS",
+            "CDPATH",
+        ] {
+            let own = [(OsString::from(name), OsString::from("x")), ("GIT_AUTHOR_NAME".into(), "me".into())];
+            let made = environment(own.into_iter(), &[]);
+            assert!(made.iter().all(|(kept, _)| kept != name), "{name}");
+            assert!(made.iter().any(|(kept, _)| kept == "GIT_AUTHOR_NAME"));
+        }
     }
 
     #[test]

@@ -8,26 +8,35 @@
 //! Between `guard` and `--` may stand the walls that hold the command back ([`super::sandbox`]). They are raised around
 //! the one thread that starts the command: the guard itself stays outside, where the command cannot reach it.
 //!
+//! A command that was not approved gets the read-only sandbox instead ([`super::sandbox::read_only`]): `--read-only`, its
+//! folders, and how many bytes of paths come over the lifeline. Its private temporary folder is made and removed here.
+//!
 //! With `--input=BYTES` there too, so many bytes come over the lifeline first: what the command reads on its stdin, which
 //! is empty otherwise.
 //!
 //! On Linux the guard adopts what its descendants leave behind (it is their subreaper), so a process that made itself a
 //! session of its own is found too. Elsewhere only the command's process group is.
 
-use super::family::Family;
+mod watch;
+
+#[cfg(target_os = "linux")]
+use super::sandbox::read_only::{READ_ONLY, ReadOnly};
 use super::sandbox::{Confines, Refused, probe};
 use super::stage::{self, Unstaged};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, setsid, wait};
+use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, setsid, wait};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
+#[cfg(target_os = "linux")]
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use watch::Watch;
 
 /// What says how many bytes of the command's stdin come first.
 pub const INPUT: &str = "--input=";
@@ -35,14 +44,6 @@ pub const INPUT: &str = "--input=";
 pub const STOP: u8 = b'T';
 /// From TERM to KILL when the command's time is up.
 pub const PATIENCE: Duration = Duration::from_millis(1500);
-/// From TERM to KILL when nobody waits for the command any more, and for what it left running in the background.
-const BRIEF: Duration = Duration::from_millis(300);
-/// How long the end of a command may go unnoticed before what is left is taken to be left running on purpose.
-const SETTLE: Duration = Duration::from_millis(5);
-/// Between one round of killing and the next.
-const ROUND: Duration = Duration::from_millis(20);
-/// What cannot be killed (it became somebody else's) is given up after this long.
-const GIVE_UP: Duration = Duration::from_secs(2);
 
 /// How a command ended, as a few bytes on the lifeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +137,9 @@ enum Held {
     Walls(Confines),
     /// A stage, walls within it, and the bytes of memory that it may take.
     OnStage(Confines, Option<u64>),
+    /// The read-only sandbox, and the private temporary folder, if one could be made.
+    #[cfg(target_os = "linux")]
+    ReadOnly(ReadOnly, Option<PathBuf>),
 }
 
 impl Held {
@@ -150,6 +154,15 @@ impl Held {
                 .map(|confines| Self::OnStage(confines, memory))
                 .map_err(Report::Unstaged);
         }
+        #[cfg(target_os = "linux")]
+        if words.next_if(|word| word == READ_ONLY).is_some() {
+            let list = |count| {
+                let mut bytes = vec![0; count];
+                lifeline()?.read_exact(&mut bytes).map(|()| bytes)
+            };
+            let read = ReadOnly::read(words, list).map_err(|refused| Report::Unwalled(refused.byte()))?;
+            return Ok(Self::ReadOnly(read, None));
+        }
         match Confines::read(words) {
             Ok(confines) => Ok(confines.map_or(Self::Free, Self::Walls)),
             Err(refused) => Err(Report::Unwalled(refused.byte())),
@@ -157,9 +170,25 @@ impl Held {
     }
 }
 
+#[cfg(target_os = "linux")]
+impl Held {
+    /// Makes the private temporary folder of a command that gets one, and tells the command of it. Without one it runs too,
+    /// and writes nowhere.
+    fn give_private_folder(&mut self, command: &mut Command) -> Option<tempfile::TempDir> {
+        let Self::ReadOnly(read_only, private) = self else { return None };
+        // Made for its owner alone, under a name that cannot be guessed.
+        let folder = tempfile::Builder::new().prefix("aye-").tempdir_in(&read_only.temporary).ok();
+        *private = folder.as_ref().and_then(|folder| folder.path().canonicalize().ok());
+        let named = private.as_deref().unwrap_or(Path::new("/nonexistent"));
+        command.envs(["TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"].map(|name| (name, named)));
+        folder
+    }
+}
+
 /// Starts the command and waits until nothing of it is left.
 fn watch() -> io::Result<Report> {
-    let held = match Held::read() {
+    #[cfg_attr(not(target_os = "linux"), expect(unused_mut, reason = "nothing is added elsewhere"))]
+    let mut held = match Held::read() {
         Ok(held) => held,
         Err(report) => return Ok(report),
     };
@@ -173,6 +202,9 @@ fn watch() -> io::Result<Report> {
     let mut command = Command::new(program);
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     command.args(words).stdin(stdin).process_group(0);
+    // Removed when this returns: by then nothing of the command is left.
+    #[cfg(target_os = "linux")]
+    let _private = held.give_private_folder(&mut command);
     if let Held::OnStage(confines, memory) = &held {
         stage::bound(confines.folder.clone(), *memory);
     }
@@ -189,7 +221,7 @@ fn watch() -> io::Result<Report> {
     let heard = sender.clone();
     thread::spawn(move || listen(&mut line, &heard));
     thread::spawn(move || reap(shell, &sender));
-    Ok(Watch { shell, ended: None, next: None, grace: BRIEF, killing: None }.until_gone(&news))
+    Ok(Watch::new(shell).until_gone(&news))
 }
 
 /// What stands between `guard` and `--`.
@@ -213,6 +245,10 @@ fn start(mut command: Command, held: Held) -> io::Result<Result<Child, Refused>>
         Held::Walls(confines) => thread::Builder::new().spawn(move || confined(command, confines.raise()))?,
         Held::OnStage(confines, _) => {
             thread::Builder::new().spawn(move || confined(command, stage::raise(&confines)))?
+        }
+        #[cfg(target_os = "linux")]
+        Held::ReadOnly(read_only, private) => {
+            thread::Builder::new().spawn(move || confined(command, read_only.raise(private.as_deref())))?
         }
     };
     // A thread that broke down started nothing.
@@ -270,85 +306,6 @@ fn report(status: WaitStatus) -> Report {
         (Some(code), _) => Report::Exit(byte(code)),
         (None, Some(signal)) => Report::Signal(byte(signal)),
         (None, None) => Report::Exit(u8::MAX),
-    }
-}
-
-/// One command under watch.
-struct Watch {
-    shell: Pid,
-    ended: Option<Report>,
-    /// The signal that is due, and when.
-    next: Option<(Instant, Signal)>,
-    /// From TERM to KILL.
-    grace: Duration,
-    /// Since when there is killing.
-    killing: Option<Instant>,
-}
-
-impl Watch {
-    /// Hears the news and sends the signals, until no child is left or none can be ended.
-    fn until_gone(mut self, news: &Receiver<News>) -> Report {
-        while let Some(heard) = self.hear(news) {
-            let now = Instant::now();
-            match heard {
-                News::Ended(report) => {
-                    self.ended = Some(report);
-                    self.next.get_or_insert((now + SETTLE, Signal::TERM));
-                }
-                News::Stop => {
-                    self.grace = PATIENCE;
-                    self.next = Some((now, Signal::TERM));
-                }
-                News::Cut => {
-                    self.grace = BRIEF;
-                    self.next = Some((now, Signal::TERM));
-                }
-                News::Gone => break,
-            }
-        }
-        self.leave_no_group();
-        self.ended.unwrap_or(Report::Signal(9))
-    }
-
-    /// The next news; signals go out when they are due. `None` when there is no use in waiting any longer.
-    fn hear(&mut self, news: &Receiver<News>) -> Option<News> {
-        loop {
-            let Some((due, signal)) = self.next else { return news.recv().ok() };
-            match news.recv_timeout(due.saturating_duration_since(Instant::now())) {
-                Ok(heard) => return Some(heard),
-                Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            let now = Instant::now();
-            if self.killing.is_some_and(|since| now > since + GIVE_UP) {
-                return None;
-            }
-            if signal == Signal::KILL {
-                self.killing.get_or_insert(now);
-                Family::Of(getpid()).kill();
-                self.signal_group(Signal::KILL);
-                self.next = Some((now + ROUND, Signal::KILL));
-            } else {
-                Family::Of(getpid()).signal(Signal::TERM);
-                self.signal_group(Signal::TERM);
-                self.next = Some((now + self.grace, Signal::KILL));
-            }
-        }
-    }
-
-    /// Where processes cannot be listed, the command's group stands for its family. On Linux it is left alone: its
-    /// number may be another's once the command has ended.
-    fn signal_group(&self, signal: Signal) {
-        if cfg!(not(target_os = "linux")) || (self.ended.is_none() && signal == Signal::KILL) {
-            let _ = rustix::process::kill_process_group(self.shell, signal);
-        }
-    }
-
-    /// What no longer is a child of anybody here, but still is in the command's group. Linux has adopted it.
-    fn leave_no_group(&self) {
-        if cfg!(not(target_os = "linux")) {
-            let _ = rustix::process::kill_process_group(self.shell, Signal::KILL);
-        }
     }
 }
 

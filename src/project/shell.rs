@@ -1,7 +1,9 @@
 //! Runs a command, bounded in time and output, and leaves nothing of it running.
 
+mod read_only;
+
 use super::Error;
-use super::environment::{beyond, environment};
+use super::environment::environment;
 use super::family::Family;
 use super::guard::{self, Report};
 use super::output::Output;
@@ -12,7 +14,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
@@ -27,6 +29,8 @@ pub struct Shell {
     environment: Vec<(OsString, OsString)>,
     /// Where no walled command writes, and what none reads.
     closed: (Vec<PathBuf>, Vec<PathBuf>),
+    /// What is withheld from commands without approval, for every folder that one ran in.
+    withheld: read_only::Lists,
 }
 
 /// What came of a command. Not having ended well is no error: the model reads it like the rest.
@@ -68,23 +72,22 @@ const LINGER: Duration = Duration::from_millis(200);
 impl Shell {
     /// `program` is aye itself: every command is watched over by a second one, started as `PROGRAM guard`.
     pub fn new(program: PathBuf) -> Self {
-        Self { program, environment: environment(std::env::vars_os(), &[]), closed: Default::default() }
+        Self {
+            program,
+            environment: environment(std::env::vars_os(), &[]),
+            closed: Default::default(),
+            withheld: Default::default(),
+        }
     }
 
     /// Lets no walled command write into these folders, nor read these files: aye's own.
     pub fn keeping(self, keep: Vec<PathBuf>, hide: Vec<PathBuf>) -> Self {
-        Self { closed: (keep, hide), ..self }
+        Self { closed: (keep, hide), withheld: Default::default(), ..self }
     }
 
     /// Keeps these variables from every command too: they hold keys, whatever they are called.
     pub fn without(self, keys: Vec<String>) -> Self {
         Self { environment: environment(std::env::vars_os(), &keys), ..self }
-    }
-
-    /// The same for what runs unasked in this folder: no program of the folder's is taken for one of the system's.
-    #[must_use]
-    pub fn beyond(&self, folder: &Path) -> Self {
-        Self { environment: beyond(folder, &self.environment), ..self.clone() }
     }
 
     /// The names of the variables that a command finds, sorted; the nearest that is Unicode.
@@ -114,6 +117,17 @@ impl Shell {
         told: Vec<OsString>,
         progress: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Ran, Error> {
+        self.run_guarded(line, told, &[], progress).await
+    }
+
+    /// The same, with bytes that come first over the lifeline.
+    async fn run_guarded(
+        &self,
+        line: &CommandLine,
+        told: Vec<OsString>,
+        bytes: &[u8],
+        progress: &(dyn Fn(&str) + Send + Sync),
+    ) -> Result<Ran, Error> {
         if !line.folder.is_dir() {
             return Err(Error::BadPath(format!("there is no folder {}", line.folder.display())));
         }
@@ -126,7 +140,9 @@ impl Shell {
         }
         let started = Instant::now();
         let failed = |source| Error::Io { path: line.folder.clone(), source };
-        let running = self.start(line, told).map_err(failed)?;
+        let mut running = self.start(line, told).map_err(failed)?;
+        // A guard that is gone is noticed right below.
+        let _ = running.lifeline.write_all(bytes).await;
         let end = running.watch(started, line.seconds, progress).await.map_err(failed)?;
         let (exit, signal) = match end.report {
             Some(Report::Exit(status)) => (Some(i32::from(status)), None),

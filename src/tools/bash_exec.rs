@@ -2,8 +2,8 @@
 
 use super::arguments::{Count, checked};
 use super::{
-    Error, Hands, Rehearsed, Results, Settings, Stage, Tool, blocking, brief, destroys, reach, scripts,
-    silent, walled,
+    Error, Hands, Rehearsed, Results, Settings, Stage, Tool, blocking, brief, destroys, reach, read_only,
+    scripts, silent, walled,
 };
 use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Reach, Scope, ToolSpec, Work};
 use crate::project::shell::Ran;
@@ -20,6 +20,8 @@ const LENGTH: usize = 100_000;
 /// Runs commands.
 pub struct BashExec {
     settings: Settings,
+    /// Commands that the read-only sandbox kept from something: run again, they ask.
+    kept_back: read_only::KeptBack,
 }
 
 #[derive(Deserialize)]
@@ -33,7 +35,7 @@ struct Arguments {
 impl BashExec {
     /// With the seconds a command may run.
     pub fn new(settings: Settings) -> Self {
-        Self { settings }
+        Self { settings, kept_back: read_only::KeptBack::default() }
     }
 }
 
@@ -86,7 +88,7 @@ impl Tool for BashExec {
         Ok(Intent::Act(Box::new(Plan {
             title: "run a command?".to_owned(),
             summary: brief::line(&line.command, 120),
-            access: reach::access(line.clone(), files),
+            access: read_only::narrow(reach::access(line.clone(), files), &line, &self.kept_back),
             preview: Preview::Command(line.clone()),
             always: bound.map(|scripts| {
                 let scope = Scope::Command {
@@ -121,10 +123,16 @@ impl Tool for BashExec {
             })
             .await?;
         }
-        let ran = match reads {
-            true => hands.shell.beyond(&line.folder).run(line, &*hands.progress).await?,
-            false => hands.shell.run(line, &*hands.progress).await?,
-        };
+        if let Access::Read(paths) = &plan.access {
+            let runs_git = read_only::runs_git(&line.command);
+            let (ran, listing) = hands.shell.run_read_only(line, runs_git, &*hands.progress).await?;
+            let hint = read_only::hint(line, paths, &ran, &listing);
+            if hint.is_some() {
+                self.kept_back.add(&line.command);
+            }
+            return Ok(self.told(&ran, line.seconds) + &hint.unwrap_or_default());
+        }
+        let ran = hands.shell.run(line, &*hands.progress).await?;
         Ok(self.told(&ran, line.seconds) + &walled::hint(line, &ran).unwrap_or_default())
     }
 

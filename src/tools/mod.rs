@@ -17,6 +17,7 @@ mod nearest;
 mod place;
 mod reach;
 pub mod read_file;
+pub mod read_only;
 pub mod results;
 mod sample;
 pub mod schema;

@@ -23,7 +23,7 @@ pub fn asked(network: Option<String>, settings: &Settings) -> Result<Option<Box<
 }
 
 /// What programs print when they may not write.
-const CLOSED: [&str; 8] = [
+pub(super) const CLOSED: [&str; 8] = [
     "permission denied",
     "operation not permitted",
     "read-only file system",

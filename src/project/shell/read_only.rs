@@ -1,0 +1,79 @@
+//! Runs commands that were not approved: in the read-only sandbox, with few of the user's variables.
+
+use super::{Ran, Shell};
+use crate::chat::{CommandLine, Walls};
+use crate::project::Error;
+use crate::project::environment::read_only;
+#[cfg(target_os = "linux")]
+use crate::project::sandbox::read_only::{ReadOnly, program_folders};
+use crate::project::sensitive_files::{Listing, SensitiveFiles};
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The lists that are kept, by folder.
+pub(super) type Lists = Arc<Mutex<HashMap<PathBuf, Arc<SensitiveFiles>>>>;
+
+impl Shell {
+    /// Runs a command that was not approved to its end, as [`Shell::run`] does, but in the read-only sandbox: it reads the
+    /// project without what [`SensitiveFiles`] lists, and changes nothing. `runs_git` opens the project's `.git` too. On a
+    /// machine without a sandbox, which the command line says, it gets the small environment alone. Returns what was
+    /// withheld as well.
+    pub async fn run_read_only(
+        &self,
+        line: &CommandLine,
+        runs_git: bool,
+        progress: &(dyn Fn(&str) + Send + Sync),
+    ) -> Result<(Ran, Arc<Listing>), Error> {
+        let environment = read_only(&line.folder, &self.environment);
+        let shell = Self { environment, ..self.clone() };
+        let Walls::Raised(_) = &line.walls else {
+            let ran = shell.run_guarded(line, Vec::new(), &[], progress).await?;
+            return Ok((ran, Arc::default()));
+        };
+        let files = self.withheld_in(&line.folder);
+        let crashed = |error| Error::Io { path: line.folder.clone(), source: io::Error::other(error) };
+        let listing = tokio::task::spawn_blocking(move || files.list()).await.map_err(crashed)?;
+        #[cfg(target_os = "linux")]
+        {
+            let (words, bytes) = shell.sandbox(line, &listing, runs_git).arguments();
+            let ran = shell.run_guarded(line, words, &bytes, progress).await?;
+            Ok((ran, listing))
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = (runs_git, listing, shell);
+            Err(Error::Unwalled(crate::project::sandbox::Refused::Files))
+        }
+    }
+
+    /// The list of one folder, kept from one command to the next.
+    fn withheld_in(&self, folder: &Path) -> Arc<SensitiveFiles> {
+        let mut lists = self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = || self.closed.0.iter().chain(&self.closed.1).cloned().collect();
+        let list = || Arc::new(SensitiveFiles::new(folder.to_owned(), own()));
+        lists.entry(folder.to_owned()).or_insert_with(list).clone()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn sandbox(&self, line: &CommandLine, listing: &Listing, runs_git: bool) -> ReadOnly {
+        let value =
+            |name: &str| self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+        let home = value("HOME").and_then(|home| Path::new(home).canonicalize().ok());
+        let temporary = std::env::temp_dir();
+        let temporary = temporary.canonicalize().unwrap_or(temporary);
+        let repository = if runs_git { listing.repository.as_slice() } else { &[] };
+        let (keep, hide) = &self.closed;
+        let own: Vec<PathBuf> = [line.folder.clone()].iter().chain(keep).chain(hide).cloned().collect();
+        let elsewhere: Vec<PathBuf> = home.into_iter().chain([temporary.clone()]).collect();
+        let programs = value("PATH").map(|path| program_folders(path, &own, &elsewhere)).unwrap_or_default();
+        ReadOnly {
+            folder: line.folder.clone(),
+            open: listing.open.iter().chain(repository).cloned().collect(),
+            programs,
+            closed: own.into_iter().chain(elsewhere).collect(),
+            temporary,
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Commands that run without approval because they only read: which of them still do on this machine, and what the model and
+//! the user learn if the read-only sandbox kept one from something.
+
+use super::walled::CLOSED;
+use crate::chat::{Access, CommandLine, Reach, Run, Walls};
+use crate::policy::shell;
+use crate::project::sensitive_files::{Listing, Withheld};
+use crate::project::shell::Ran;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// What runs without approval if there is no sandbox: these command lines exactly, and only while git's settings in the project
+/// are plain. None has an operand, so no table of options can be wrong about them.
+pub const EXACT: [&str; 22] = [
+    "pwd",
+    "ls",
+    "ls -a",
+    "ls -l",
+    "ls -la",
+    "ls -al",
+    "ls -lh",
+    "true",
+    "whoami",
+    "id",
+    "uname",
+    "uname -a",
+    "uname -s",
+    "uname -r",
+    "uname -m",
+    "arch",
+    "nproc",
+    "date",
+    "git status",
+    "git status -s",
+    "git status --short",
+    "git branch --show-current",
+];
+
+/// Commands that are remembered. One beyond them is kept back again instead of asking.
+const REMEMBERED: usize = 1000;
+/// Withheld files that are named.
+const NAMED: usize = 5;
+/// What programs print that could not open something, beside what they print that could not write.
+const NOT_OPENED: [&str; 4] = ["cannot open", "can't open", "could not open", "unable to"];
+
+/// Commands that the read-only sandbox kept from something.
+#[derive(Default)]
+pub struct KeptBack {
+    commands: Mutex<HashSet<String>>,
+}
+
+impl KeptBack {
+    /// Remembers one.
+    pub fn add(&self, command: &str) {
+        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        if commands.len() < REMEMBERED {
+            commands.insert(command.to_owned());
+        }
+    }
+
+    fn holds(&self, command: &str) -> bool {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner).contains(command)
+    }
+}
+
+/// Returns how far a command reaches after all: one that only reads asks if there is no sandbox for it, or if it was kept from
+/// something in there.
+pub fn narrow(access: Access, line: &CommandLine, kept_back: &KeptBack) -> Access {
+    let Access::Read(_) = access else { return access };
+    let asks = |why: String, sensitive| {
+        Access::Run(Run { line: Box::new(line.clone()), reach: Reach::Runs, why, sensitive })
+    };
+    if kept_back.holds(&line.command) {
+        return asks("it needs more than the read-only sandbox lets it".to_owned(), true);
+    }
+    match &line.walls {
+        Walls::Absent(why) if !EXACT.contains(&line.command.as_str()) => {
+            asks(format!("there is no sandbox that would hold it to reading ({why})"), false)
+        }
+        Walls::Absent(_) | Walls::Unsaid | Walls::Raised(_) => access,
+    }
+}
+
+/// Whether git is among its programs, which reads the project's `.git`.
+pub fn runs_git(command: &str) -> bool {
+    shell::read(command).commands.iter().any(|simple| simple.program() == Some("git"))
+}
+
+/// A line for the model and the user after the output of a command that the read-only sandbox kept from something: what was
+/// withheld of the files it names and of the folders it looks through, and how to have it read.
+pub fn hint(line: &CommandLine, paths: &[PathBuf], ran: &Ran, listing: &Listing) -> Option<String> {
+    let Walls::Raised(_) = &line.walls else { return None };
+    let output = ran.output.to_lowercase();
+    let is_refused = CLOSED.iter().chain(&NOT_OPENED).any(|sign| output.contains(sign));
+    if !is_refused && ran.signal != Some(SIGSYS) {
+        return None;
+    }
+    let root = line.folder.as_path();
+    let everything = [PathBuf::from(".")];
+    let paths = if paths.is_empty() { &everything } else { paths };
+    let is_named = |one: &&Withheld| {
+        paths
+            .iter()
+            .map(|path| joined(root, path))
+            .any(|path| path.starts_with(&one.path) || one.path.starts_with(&path))
+    };
+    let all: Vec<&Withheld> = listing.withheld.iter().filter(is_named).collect();
+    // Of a folder's many those that the output speaks of.
+    let name = |one: &Withheld| one.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    let spoken_of = |one: &&Withheld| name(one).is_some_and(|name| output.contains(&name));
+    let mut named: Vec<&Withheld> = all.iter().copied().filter(spoken_of).collect();
+    if named.is_empty() {
+        named = all;
+    }
+    if named.is_empty() {
+        return Some(
+            "\nThe read-only sandbox may be why: a command that runs without approval reads the project and the system's programs, and writes nothing. Run the same command again to ask the user to run it outside this sandbox."
+                .to_owned(),
+        );
+    }
+    let told = |one: &&Withheld| {
+        let path = one.path.strip_prefix(root).unwrap_or(&one.path);
+        format!("{} ({})", path.display().to_string().escape_debug(), one.reason.words())
+    };
+    let mut words: Vec<String> = named.iter().take(NAMED).map(told).collect();
+    if let more @ 1.. = named.len().saturating_sub(NAMED) {
+        words.push(format!("{more} more"));
+    }
+    Some(format!(
+        "\nWithheld by the read-only sandbox: {}. To read a file, call read_file. To run the command outside this sandbox, call it again: the user is asked.",
+        words.join(", ")
+    ))
+}
+
+/// A 32-bit program is ended at its first call.
+const SIGSYS: i32 = 31;
+
+/// A path as plans show it, absolute.
+fn joined(root: &Path, path: &Path) -> PathBuf {
+    if path == Path::new(".") { root.to_owned() } else { root.join(path) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::Openings;
+    use crate::project::sensitive_files::Reason;
+    use std::time::Duration;
+
+    fn line(command: &str, walls: Walls) -> CommandLine {
+        CommandLine { command: command.into(), folder: "/p".into(), walls, ..CommandLine::default() }
+    }
+
+    fn raised() -> Walls {
+        Walls::raised(Openings::default())
+    }
+
+    #[test]
+    fn without_a_sandbox_only_exact_lines_run_without_approval() {
+        let absent = || Walls::Absent("this kernel has no Landlock".into());
+        let reads = || Access::Read(vec!["a".into()]);
+        let known = KeptBack::default();
+        for command in EXACT {
+            assert_eq!(narrow(reads(), &line(command, absent()), &known), reads(), "{command}");
+        }
+        for command in
+            ["cat a", "ls ", " ls", "ls .", "ls -laR", "git status .", "git status; cat a", "pwd\ncat a"]
+        {
+            let Access::Run(run) = narrow(reads(), &line(command, absent()), &known) else {
+                panic!("{command}")
+            };
+            assert!(
+                run.reach == Reach::Runs && run.why.contains("this kernel has no Landlock"),
+                "{}",
+                run.why
+            );
+            assert_eq!(narrow(reads(), &line(command, raised()), &known), reads());
+        }
+        // What was no reading stays what it was.
+        let write = Access::Write("a".into());
+        assert_eq!(narrow(write.clone(), &line("ls", absent()), &known), write);
+    }
+
+    #[test]
+    fn no_exact_line_has_an_operand_or_anything_a_shell_does_more_with() {
+        for command in EXACT {
+            let reading = shell::read(command);
+            assert!(reading.unclear.is_none() && reading.commands.len() == 1, "{command}");
+            let known = ["git", "status", "branch"];
+            let simple = &reading.commands[0];
+            let words = simple.arguments().iter().map(|word| word.known().unwrap());
+            let plain = |word: &str| {
+                word.starts_with('-') || (simple.program() == Some("git") && known.contains(&word))
+            };
+            assert!(words.into_iter().all(plain) && simple.redirects.is_empty(), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_the_sandbox_kept_back_asks_the_next_time() {
+        let known = KeptBack::default();
+        let reads = Access::Read(Vec::new());
+        known.add("cat a");
+        assert_eq!(narrow(reads.clone(), &line("cat b", raised()), &known), reads);
+        let Access::Run(run) = narrow(reads, &line("cat a", raised()), &known) else { panic!("it asks") };
+        assert!(run.sensitive && run.why.contains("read-only sandbox"), "{}", run.why);
+    }
+
+    #[test]
+    fn git_opens_the_repository_and_nothing_else_does() {
+        for command in ["git status", "cd x && git log", "/usr/bin/git diff | head", "true; $(git log)"] {
+            assert!(runs_git(command), "{command}");
+        }
+        for command in ["cat .git/config", "echo git", "grep -r git ."] {
+            assert!(!runs_git(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn says_what_was_withheld_and_how_to_read_it() {
+        let withheld = |path: &str, reason| Withheld { path: path.into(), reason };
+        let mut all = vec![
+            withheld("/p/.env", Reason::Sensitive),
+            withheld("/p/docs/kept", Reason::NamesElsewhere),
+            withheld("/p/docs/x.pem", Reason::Sensitive),
+        ];
+        let ran = |exit, output: &str| Ran {
+            output: output.to_owned(),
+            omitted: 0,
+            exit: Some(exit),
+            signal: None,
+            timed_out: false,
+            flooded: false,
+            took: Duration::ZERO,
+            changed: Vec::new(),
+        };
+        let said = |paths: &[&str], ran: &Ran, all: &[Withheld]| {
+            let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+            let listing = Listing { withheld: all.to_vec(), ..Listing::default() };
+            hint(&line("x", raised()), &paths, ran, &listing)
+        };
+        let denied = ran(2, "grep: docs/kept: Permission denied\n");
+        assert_eq!(
+            said(&["."], &denied, &all).unwrap(),
+            "\nWithheld by the read-only sandbox: docs/kept (has hard links outside the project). To read a file, call read_file. To run the command outside this sandbox, call it again: the user is asked."
+        );
+        // A program that does not say which file gets all in the folder.
+        let silent = said(&["docs"], &ran(1, "Permission denied\n"), &all).unwrap();
+        assert!(
+            silent.contains("docs/kept (") && silent.contains("docs/x.pem (") && !silent.contains(".env"),
+            "{silent}"
+        );
+        // A file in a folder that is withheld as a whole.
+        let below = said(&[".env/in"], &ran(1, "cat: .env/in: Permission denied"), &all).unwrap();
+        assert!(below.contains(": .env (may hold secrets"), "{below}");
+        let elsewhere = said(&["src"], &denied, &all).unwrap();
+        assert!(elsewhere.contains("may be why") && !elsewhere.contains("docs"), "{elsewhere}");
+        assert_eq!(said(&["."], &ran(1, "no match"), &all), None);
+        assert_eq!(said(&["."], &ran(0, "docs/kept"), &all), None);
+        all.extend((0..9).map(|number| withheld(&format!("/p/k/{number}.key"), Reason::Sensitive)));
+        all.sort();
+        assert!(said(&["k"], &ran(1, "permission denied"), &all).unwrap().contains(", 4 more. To read"));
+        assert_eq!(hint(&line("x", Walls::Unsaid), &[], &denied, &Listing::default()), None);
+    }
+}
