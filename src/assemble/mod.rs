@@ -218,6 +218,7 @@ fn prepare(cli: Cli) -> Result<Start> {
     let shell = &connecting.settings.config.shell;
     let confined = walls::confined(shell, &places);
     notices.extend(confined.notices);
+    notices.extend(confined.reads_less);
     let tools = tools::toolbox::Settings {
         seconds: shell.timeout,
         seconds_at_most: shell.max_timeout,

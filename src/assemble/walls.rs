@@ -5,6 +5,7 @@ use crate::config::{Network, Shell};
 use crate::project::disk::Disk;
 use crate::project::sandbox::{self, Kernel};
 use crate::store::Places;
+use crate::tools::read_only::EXACT;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,8 @@ pub(super) struct Confined {
     pub(super) hide: Vec<PathBuf>,
     /// What the person should know: one sentence each.
     pub(super) notices: Vec<String>,
+    /// What the user should know if there is no sandbox: how little then runs without approval.
+    pub(super) reads_less: Option<String>,
 }
 
 /// Finds them.
@@ -48,7 +51,14 @@ pub(super) fn confined(shell: &Shell, places: &Places) -> Confined {
             Walls::raised(Openings { write, network: shell.network == Network::On, sockets: shell.sockets })
         }
     };
-    Confined { walls, keep, hide, notices }
+    let reads_less = match &walls {
+        Walls::Absent(why) => Some(format!(
+            "No sandbox: {why}. Without approval only {} exact command lines run; every other command asks. `aye doctor` lists them.",
+            EXACT.len()
+        )),
+        Walls::Unsaid | Walls::Raised(_) => None,
+    };
+    Confined { walls, keep, hide, notices, reads_less }
 }
 
 /// aye's own folders, and where the files lead to that it obeys when they are links: a project of such files may be worked

@@ -9,6 +9,7 @@ use crate::project::branch::branch;
 use crate::project::sandbox::{self, Kernel, probe};
 use crate::project::stage::try_stage;
 use crate::store::Places;
+use crate::tools::read_only::EXACT;
 use std::path::{Path, PathBuf};
 
 /// The program and what it runs on.
@@ -33,12 +34,14 @@ pub(super) fn sandbox(shell: &Shell, places: &Places) -> Vec<Finding> {
         Walls::Absent(why) if !shell.sandbox => {
             let advice = "commands are held back by nothing but your no; leave shell.sandbox out to have it";
             found.push(Finding::note(area, format!("none: {why}"), advice));
+            found.push(reads_less());
             return found;
         }
         Walls::Absent(why) => {
             let advice = "commands are held back by nothing but your no, and their cards say so; it takes Linux 6.2 or \
                 newer with Landlock among its security modules";
             found.push(Finding::note(area, format!("none: {why}"), advice));
+            found.push(reads_less());
             return found;
         }
         Walls::Raised(reach) => reach,
@@ -95,12 +98,42 @@ pub(super) fn sandbox(shell: &Shell, places: &Places) -> Vec<Finding> {
             }));
         }
     }
+    found.push(read_only());
     if reach.sockets {
         let advice =
             "leave shell.sockets out unless you need it: Docker or the session bus do anything for a command";
         found.push(Finding::note(area, "commands may talk to other programs through their sockets", advice));
     }
     found
+}
+
+/// The sandbox of commands that run without approval, tried.
+fn read_only() -> Finding {
+    let area = "sandbox";
+    let tried = tempfile::tempdir().ok().and_then(|folder| {
+        let real = folder.path().canonicalize().ok()?;
+        probe::try_read_only(&myself(), &real)
+    });
+    let advice =
+        "set approval for every command with a rule that asks, and report this with the kernel's version";
+    match tried.as_deref() {
+        Some([]) => Finding::well(
+            area,
+            "read-only for commands without approval, raised and tried: they read the project except sensitive files, and write nothing",
+        ),
+        Some([tried, ..]) => Finding::wrong(area, format!("read-only: {}", tried.words()), advice),
+        None => Finding::wrong(
+            area,
+            "the read-only sandbox could not be raised",
+            "commands without approval do not run like this: a container may forbid it; shell.sandbox = false does without",
+        ),
+    }
+}
+
+/// What runs without approval if there is no sandbox.
+fn reads_less() -> Finding {
+    let words = format!("without approval run only: {}", EXACT.join(" · "));
+    Finding::note("sandbox", words, "every other command asks, those that only read too")
 }
 
 /// Whether the commands of a dry run run, tried over the folder that would be worked in.
