@@ -55,6 +55,8 @@ mod odd_sessions;
 mod pictures;
 mod project_trust;
 mod questions;
+#[cfg(target_os = "linux")]
+mod read_only_sandbox;
 mod record;
 mod redaction;
 mod rehearsals;

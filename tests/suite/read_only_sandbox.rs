@@ -1,0 +1,395 @@
+//! Commands that run without approval, by the real program, as root and as an ordinary user: whatever a table lets through by
+//! mistake, such a command changes nothing, reaches nobody and opens no sensitive file. Each hostile line does what it wants to
+//! without the sandbox.
+
+mod seen;
+
+use crate::escapes::is_there;
+use crate::stage_escapes::aloud;
+use crate::support::ordinary::is_ordinary;
+use crate::support::part_of;
+use crate::support::program::program;
+use aye::chat::{CommandLine, Openings, Walls};
+use aye::project::sandbox::probe;
+use aye::project::shell::{Ran, Shell};
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// What no command may print.
+const SECRET: &str = "hunter2";
+
+/// A project with sensitive files of every kind, what lies around it, and programs to reach.
+struct Place {
+    root: tempfile::TempDir,
+    shell: Shell,
+    port: TcpListener,
+    _socket: UnixListener,
+    helper: Child,
+}
+
+impl Place {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let base = root.path().canonicalize().unwrap();
+        let at = |path: &str| base.join(path);
+        for folder in [
+            "project/keys",
+            "project/src/deep",
+            "project/.git/hooks",
+            "project/.aws",
+            "home/.ssh",
+            "tmp",
+            "own",
+            "run",
+            "out",
+        ] {
+            std::fs::create_dir_all(at(folder)).unwrap();
+        }
+        for secret in [
+            "project/.env",
+            "project/keys/x.pem",
+            "project/.git/config",
+            "project/.aws/credentials",
+            "home/.ssh/id_rsa",
+            "tmp/other",
+            "own/credentials.toml",
+            "out/secret",
+            "out/linked",
+        ] {
+            std::fs::write(at(secret), format!("{SECRET}\n")).unwrap();
+        }
+        for plain in ["project/mine", "project/src/deep/a.txt", "out/file"] {
+            std::fs::write(at(plain), "before\n").unwrap();
+        }
+        std::fs::hard_link(at("project/.env"), at("project/src/hard")).unwrap();
+        std::fs::hard_link(at("out/linked"), at("project/src/elsewhere")).unwrap();
+        symlink("../out/secret", at("project/link")).unwrap();
+        symlink(".env", at("project/env")).unwrap();
+        std::fs::write(at("project/run"), "#!/bin/sh\necho reached\n").unwrap();
+        std::fs::set_permissions(at("project/run"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let shell = Shell::new(program()).keeping(vec![at("own")], vec![at("own/credentials.toml")]);
+        let port = TcpListener::bind("127.0.0.1:0").unwrap();
+        let socket = UnixListener::bind(at("run/socket")).unwrap();
+        let helper = Command::new("sh")
+            .args(["-c", &format!("sleep 600; : {SECRET}")])
+            .env("AYE_TEST_SECRET", SECRET)
+            .current_dir(at("project"))
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self { root, shell, port, _socket: socket, helper }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join(path)
+    }
+
+    /// The line with `@` for the folder that everything is in, `&&&` for the port and `%%%` for another process.
+    fn line(&self, command: &str, walls: Walls) -> CommandLine {
+        let command = command
+            .replace('@', self.at("").to_str().unwrap().trim_end_matches('/'))
+            .replace("&&&", &self.port.local_addr().unwrap().port().to_string())
+            .replace("%%%", &self.helper.id().to_string());
+        CommandLine { command, folder: self.at("project"), seconds: 20, walls, ..CommandLine::default() }
+    }
+
+    async fn reads(&self, command: &str) -> Ran {
+        let line = self.line(command, Walls::raised(Openings::default()));
+        self.shell.run_read_only(&line, false, &|_| {}).await.unwrap().0
+    }
+
+    async fn reads_with_git(&self, command: &str) -> Ran {
+        let line = self.line(command, Walls::raised(Openings::default()));
+        self.shell.run_read_only(&line, true, &|_| {}).await.unwrap().0
+    }
+
+    async fn free(&self, command: &str) -> Ran {
+        self.shell.run(&self.line(command, Walls::Unsaid), &|_| {}).await.unwrap()
+    }
+
+    /// Everything there is: every path with what it is, whose, since when, and what it holds.
+    fn picture(&self) -> BTreeMap<PathBuf, String> {
+        let mut all = BTreeMap::new();
+        let mut folders = vec![self.at("")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                let about = path.symlink_metadata().unwrap();
+                let held =
+                    if about.is_file() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
+                let (mode, links, times) = (about.mode(), about.nlink(), (about.mtime(), about.mtime_nsec()));
+                all.insert(path.clone(), format!("{mode:o} {links} {times:?} {} {held:?}", about.uid()));
+                if about.is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
+        all
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = self.helper.kill();
+        let _ = self.helper.wait();
+    }
+}
+
+/// Each prints the secret or `reached` if it can, and changes something if it writes.
+#[rustfmt::skip]
+const HOSTILE: &[&str] = &[
+    // Reading what is sensitive in the project
+    "cat .env", "cat < .env", "cat env", "cat keys/x.pem", "cat .aws/credentials", "cat .git/config", "cat src/hard", "cat src/elsewhere",
+    "cat .e??", "cd keys && cat *", "grep -r hunter2 .", "grep -rh hunter2 --include='*.pem' .", "dd if=.env", ". ./.env",
+    "printf %s \"$(<.env)\"", "while read -r l; do echo $l; done < .env", "mapfile a < .env; echo ${a[0]}", "cat @/project/../project/.env",
+    "exec 3< . ; cat /proc/self/fd/3/.env", "cat /proc/self/cwd/.env", "cat /proc/self/root@/project/.env", "tar -cf - . | strings",
+    "find . -name '*.pem' -exec cat {} +", "awk 1 .env", "sed -n p keys/x.pem", "sort .env", "od -c .env | tr -d ' ' | grep -q hunter2 && echo reached",
+    "diff .env /dev/null", "xxd -p .env | xxd -r -p", "git diff --no-index /dev/null .env", "perl -pe 1 .env", "paste .env mine",
+    "ln .env copy && cat copy", "cp .env $TMPDIR/x && cat $TMPDIR/x", "ln .env $TMPDIR/l && cat $TMPDIR/l", "mv .env $TMPDIR/m && cat $TMPDIR/m",
+    "rm -rf $TMPDIR/w; ln -s @/project $TMPDIR/w && cat $TMPDIR/w/.env", "bash -c 'exec 5<>.env; cat <&5'",
+    // and elsewhere
+    "cat ../out/secret", "cat link", "cat @/home/.ssh/id_rsa", "cat @/tmp/other", "cat @/own/credentials.toml", "grep -r hunter2 @", "ls @/home/.ssh && echo reached",
+    "cat /proc/%%%/cwd/../out/secret", "cat /proc/%%%/root@/out/secret", "cat /proc/$PPID/root@/out/secret", "cat /proc/%%%/cmdline",
+    "tr '\\0' '\\n' < /proc/%%%/environ", "cat /proc/%%%/status > /dev/null && echo reached", "readlink /proc/%%%/exe && echo reached",
+    "grep -q . /etc/fstab /etc/hosts /etc/resolv.conf /etc/profile && echo reached",
+    // Writing
+    "echo x > new", "echo x > mine", "echo x >> mine", ": > mine", "echo x > ../out/new", "echo x > @/home/new", "echo x > @/tmp/new", "echo x > @/own/new",
+    "touch new", "touch mine", "touch -d 2001-01-01 mine", "touch -d 2001-01-01 .", "chmod 600 mine", "chmod 700 .", "rm -f mine", "rm -rf src", "mv mine moved",
+    "mv mine ../out/", "ln mine hard2", "ln -s mine soft", "mkdir folder", "rmdir .git/hooks", "mkfifo pipe", "truncate -s 0 mine", "truncate -s 99 @/out/file",
+    "sed -i s/before/after/ mine", "dd if=/dev/zero of=mine count=1", "cp mine copy", "tee copy < mine", "sort -o mine mine run", "tree -o mine .", "xxd mine mine2", "uniq mine out.txt",
+    "find . -name mine -delete", "tar -cf t.tar mine", "echo x > /proc/self/cwd/new", "exec 3< mine; echo x > /proc/self/fd/3", "exec 3<>mine; echo x >&3",
+    "perl -e 'utime 1, 1, \"mine\"'", "perl -e 'truncate \"mine\", 1'", "perl -e 'link \"mine\", \"l2\"'", "perl -e 'chmod 0600, \"mine\"'", "bash -c 'echo x > src/new'",
+    "git config -f mine a.b c", "git init -q . && touch done", "install -m 600 mine mine3", "patch -p0 <<< $'--- mine\\n+++ mine\\n@@ -1 +1 @@\\n-before\\n+after'",
+    "echo x > @/out/deep.txt", "mknod m p", "perl -e 'open F, \"+<\", \"mine\"; syswrite F, \"zzz\"'", "cd /tmp && d=$(mktemp -p @/tmp) && echo x > $d",
+    // Other programs and the network
+    "exec 3<>/dev/tcp/127.0.0.1/&&& && echo reached", "echo x > /dev/udp/127.0.0.1/&&& && echo reached", "perl -MIO::Socket::INET -e 'print \"reached\" if IO::Socket::INET->new(Listen => 1)'",
+    "perl -MIO::Socket::UNIX -e 'print \"reached\" if IO::Socket::UNIX->new(Peer => \"@/run/socket\")'", "perl -MSocket -e 'print \"reached\" if socketpair(A, B, AF_UNIX, SOCK_DGRAM, 0)'",
+    "kill -0 %%% && echo reached", "kill -0 $PPID && echo reached", "kill -URG %%% && echo reached", "perl -e 'print \"reached\" if syscall(434, %%%, 0) >= 0'",
+    "perl -e 'print \"reached\" if syscall(129, %%%, 0, \"\\0\" x 128) >= 0 or $! == 1 && 0'", "renice -n 19 -p %%% && echo reached", "prlimit --pid %%% --core=0:0 && echo reached",
+    "ionice -c 3 -p %%% && echo reached", "taskset -cp 0 %%% && echo reached", "perl -e 'print \"reached\" if syscall(16, 0, 0x5401, 0) == -1 and syscall(101, 16, %%%, 0, 0) == 0'",
+    // What a reader needs not
+    "./run", "bash ./run < /dev/null; sh run", "perl -e 'print \"reached\" if syscall(319, \"x\", 0) >= 0'", "flock -n mine echo reached", "unshare -Ur true && echo reached",
+    "cp /bin/true $TMPDIR/t && $TMPDIR/t && echo reached", "perl -e 'print \"reached\" if syscall(157, 36, 1, 0, 0, 0) == 0'", "perl -e 'print \"reached\" if syscall(135, 0x40000) >= 0'",
+    "perl -e 'print \"reached\" if syscall(253) >= 0'",
+];
+
+/// Lines that get nowhere on some machines even without a sandbox: no such program, another kernel, an ordinary user.
+#[rustfmt::skip]
+const NOT_EVERYWHERE: &[&str] = &[
+    "unshare", "ionice", "taskset", "tree", "patch", "syscall(129", "syscall(101", "xxd", "flock", "/proc/$PPID/root", "sh run", "syscall(16",
+];
+
+/// Whether this is what came of it.
+fn got_somewhere(ran: &Ran) -> bool {
+    ran.output.contains(SECRET) || ran.output.contains("reached")
+}
+
+#[test]
+fn hostile_lines_change_nothing_reach_nobody_and_open_nothing_sensitive() {
+    if !is_there() {
+        return aloud("LEFT OUT: there is no sandbox here");
+    }
+    is_ordinary("read_only_sandbox::hostile_lines_change_nothing_reach_nobody_and_open_nothing_sensitive");
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let place = Place::new();
+        let before = place.picture();
+        for line in HOSTILE {
+            let ran = place.reads(line).await;
+            // A script that a shell reads is read like any file; it is not started.
+            let is_read = *line == "bash ./run < /dev/null; sh run";
+            assert!(!got_somewhere(&ran) || is_read, "{line}\n{}", ran.output);
+            assert_eq!(place.picture(), before, "{line}\n{}", ran.output);
+        }
+        // The same without the sandbox: each does what it wants to.
+        let mut idle = Vec::new();
+        for line in part_of(HOSTILE, 4, if rustix::process::geteuid().is_root() { 1 } else { 3 }) {
+            let place = Place::new();
+            let before = place.picture();
+            let line = line.replace("$TMPDIR", "@/tmp");
+            let ran = place.free(&line).await;
+            if !got_somewhere(&ran) && place.picture() == before {
+                idle.push(format!("{line}: {}", ran.output));
+            }
+        }
+        idle.retain(|line| !NOT_EVERYWHERE.iter().any(|part| line.contains(part)));
+        assert!(idle.is_empty(), "these prove nothing: {idle:#?}");
+    });
+}
+
+#[test]
+fn root_reads_no_more_of_the_system_than_anybody() {
+    if !is_there() || !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let place = Place::new();
+        for line in [
+            "cat /etc/shadow && echo reached",
+            "echo x > /etc/aye-was-here && echo reached",
+            "mount -t tmpfs none @/out && echo reached",
+            "chown 1 mine && echo reached",
+            "perl -e '$) = 65534; $> = 65534; print \"reached\" if $> == 65534'",
+            "mknod n c 1 3 && echo reached",
+            "chroot / true && echo reached",
+            "head -c 1 /dev/vda /dev/sda /dev/mem && echo reached",
+            "cat /proc/1/environ && echo reached",
+            "hostname aye-was-here && echo reached",
+            "date -s 2001-01-01 && echo reached",
+            "cat /root/.bashrc && echo reached",
+            "dmesg && echo reached",
+        ] {
+            let ran = place.reads(line).await;
+            assert!(!ran.output.contains("reached"), "{line}\n{}", ran.output);
+        }
+        for line in ["cat /etc/shadow", "chown 1 mine"] {
+            assert_eq!(place.free(line).await.exit, Some(0), "{line}");
+        }
+    });
+}
+
+#[tokio::test]
+async fn a_sensitive_file_that_is_made_between_two_commands_is_withheld() {
+    if !is_there() {
+        return;
+    }
+    let place = Place::new();
+    assert!(place.reads("cat src/deep/a.txt").await.output.contains("before"));
+    // Old enough for the times of all folders to be trusted.
+    std::thread::sleep(std::time::Duration::from_millis(2200));
+    assert!(place.reads("cat src/deep/a.txt").await.output.contains("before"));
+    let made = format!(
+        "echo {SECRET} > src/deep/.env; mkdir -p src/new; echo {SECRET} > src/new/a; mv src/new/a src/new/id_rsa; ln src/deep/.env src/b"
+    );
+    assert_eq!(place.free(&made).await.exit, Some(0));
+    for path in ["src/deep/.env", "src/new/id_rsa", "src/b"] {
+        let ran = place.reads(&format!("cat {path}")).await;
+        assert!(!ran.output.contains(SECRET) && ran.exit != Some(0), "{path}: {}", ran.output);
+        assert!(place.free(&format!("cat {path}")).await.output.contains(SECRET));
+    }
+    assert!(place.reads("cat src/deep/a.txt").await.output.contains("before"));
+    place.free("mv src/deep/.env src/deep/plain; rm src/b").await;
+    assert!(place.reads("cat src/deep/plain").await.output.contains(SECRET), "it is none any more");
+}
+
+#[test]
+fn what_a_reader_needs_works() {
+    if !is_there() {
+        return;
+    }
+    is_ordinary("read_only_sandbox::what_a_reader_needs_works");
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let place = Place::new();
+        std::fs::remove_dir_all(place.at("project/.git")).unwrap();
+        let begun = "git init -q . && git add mine src/deep && git -c user.name=a -c user.email=b commit -qm first && echo after > mine";
+        assert_eq!(place.free(begun).await.exit, Some(0));
+        for (line, output) in [
+            ("cat mine", "after\n"),
+            ("cat ./src/deep/a.txt | tr a-z A-Z | rev", "EROFEB\n"),
+            ("grep -rn before src/deep", "src/deep/a.txt:1:before\n"),
+            ("ls src; ls -a keys | tail -1", "deep\nelsewhere\nhard\nx.pem\n"),
+            ("ls -ld mine | wc -l; stat -c %s mine; stat -c %s .env", "1\n6\n8\n"),
+            ("find . -name a.txt -type f", "./src/deep/a.txt\n"),
+            ("awk '{ print $1 }' mine; sed -n 1p mine", "after\nafter\n"),
+            ("diff <(echo a) <(echo a) && cat <<< here", "here\n"),
+            ("cat << END\ntext\nEND", "text\n"),
+            ("seq 3 | sort -rn | head -1; wc -l < mine", "3\n1\n"),
+            ("seq 200000 | sort -S 50k -rn | head -1", "200000\n"),
+            ("timeout 5 sh -c 'exit 3'; echo $?", "3\n"),
+            ("nice -n 5 true; echo $?", "0\n"),
+            ("sleep 5 & kill $!; wait $! 2> /dev/null; echo ended", "ended\n"),
+            ("echo x > $TMPDIR/x && cat $TMPDIR/x && mkdir $TMPDIR/d && rm -r $TMPDIR/d", "x\n"),
+            ("echo x > /dev/null; head -c 2 /dev/zero | wc -c", "2\n"),
+            ("date -u -d @0 +%Y; TZ=UTC date -d @0 +%H", "1970\n00\n"),
+            ("id -u > /dev/null && uname > /dev/null && nproc > /dev/null && which cat > /dev/null && pwd > /dev/null; echo $?", "0\n"),
+            ("xargs -n1 echo <<< 'a b'", "a\nb\n"),
+        ] {
+            let line = line.replace("-d @0", "-d 1970-01-01");
+            let ran = place.reads(&line).await;
+            if matches!(&line[..], l if l.contains("sleep 5")) && !holds_signals() {
+                continue;
+            }
+            assert_eq!((ran.output.as_str(), ran.exit), (output, Some(0)), "{line}");
+        }
+        for (line, part) in [
+            ("git status --short", " M mine"),
+            ("git log --oneline", "first"),
+            ("git diff", "+after"),
+            ("git show HEAD:mine", "before"),
+            ("git ls-files", "src/deep/a.txt"),
+            ("git branch", "*"),
+            ("git blame mine", "after"),
+        ] {
+            let ran = place.reads_with_git(line).await;
+            assert!(ran.output.contains(part) && ran.exit == Some(0), "{line}: {}", ran.output);
+            assert!(!ran.output.contains("warning") && !ran.output.contains("denied"), "{line}: {}", ran.output);
+        }
+        for (program, line) in [("rg", "rg before src"), ("jq", "jq -n 1"), ("file", "file mine"), ("tree", "tree src/deep"), ("od", "od -c mine"), ("free", "free"), ("uptime", "uptime")] {
+            if Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status().unwrap().success() {
+                let ran = place.reads(line).await;
+                assert_eq!(ran.exit, Some(0), "{line}: {}", ran.output);
+            }
+        }
+    });
+}
+
+fn holds_signals() -> bool {
+    use aye::project::sandbox::{Kernel, kernel};
+    matches!(kernel(), Kernel::Able { signals: true, .. })
+}
+
+#[tokio::test]
+async fn the_private_folder_is_a_commands_own_and_gone_afterwards() {
+    if !is_there() {
+        return;
+    }
+    let place = Place::new();
+    let mut folders = Vec::new();
+    for line in [
+        "stat -c %a $TMPDIR; echo x > $TMPDIR/x; mkdir -p $TMPDIR/a/b; echo $TMPDIR",
+        "stat -c %a $TMPDIR; (setsid sh -c 'sleep 60; echo x > $TMPDIR/late' &); echo $TMPDIR",
+    ] {
+        let ran = place.reads(line).await;
+        let (mode, folder) = ran.output.trim_end().split_once('\n').unwrap();
+        assert_eq!(mode, "700", "{}", ran.output);
+        assert!(Path::new(folder).is_absolute() && !Path::new(folder).exists(), "{folder} is gone");
+        folders.push(folder.to_owned());
+    }
+    assert_ne!(folders[0], folders[1]);
+}
+
+#[tokio::test]
+async fn a_project_among_the_systems_files_keeps_its_secrets() {
+    // `/usr` is open as a whole unless the project is in it: `/usr/src/app` is a container's usual folder.
+    let Ok(root) = tempfile::tempdir_in("/usr/src") else { return };
+    if !is_there() {
+        return;
+    }
+    let root = root.path().canonicalize().unwrap();
+    std::fs::write(root.join(".env"), SECRET).unwrap();
+    std::fs::write(root.join("mine"), "before").unwrap();
+    let line = CommandLine {
+        command: "cat mine; cat .env".into(),
+        folder: root,
+        seconds: 20,
+        walls: Walls::raised(Openings::default()),
+        ..CommandLine::default()
+    };
+    let shell = Shell::new(program());
+    let ran = shell.run_read_only(&line, false, &|_| {}).await.unwrap().0;
+    assert!(ran.output.contains("before") && !ran.output.contains(SECRET), "{}", ran.output);
+    assert!(shell.run(&line, &|_| {}).await.unwrap().output.contains(SECRET));
+}
+
+#[test]
+fn the_probe_of_the_read_only_sandbox_says_what_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = probe::try_read_only(&program(), &folder.path().canonicalize().unwrap());
+    assert_eq!(found, is_there().then(Vec::new));
+}
