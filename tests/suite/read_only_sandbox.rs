@@ -60,7 +60,12 @@ impl Place {
             "out/secret",
             "out/linked",
         ] {
-            std::fs::write(at(secret), format!("{SECRET}\n")).unwrap();
+            let text = if secret.ends_with("config") {
+                format!("[a]\n\tb = {SECRET}\n")
+            } else {
+                format!("{SECRET}\n")
+            };
+            std::fs::write(at(secret), text).unwrap();
         }
         for plain in ["project/mine", "project/src/deep/a.txt", "out/file"] {
             std::fs::write(at(plain), "before\n").unwrap();
@@ -163,7 +168,7 @@ const HOSTILE: &[&str] = &[
     "sed -i s/before/after/ mine", "dd if=/dev/zero of=mine count=1", "cp mine copy", "tee copy < mine", "sort -o mine mine run", "tree -o mine .", "xxd mine mine2", "uniq mine out.txt",
     "find . -name mine -delete", "tar -cf t.tar mine", "echo x > /proc/self/cwd/new", "exec 3< mine; echo x > /proc/self/fd/3", "exec 3<>mine; echo x >&3",
     "perl -e 'utime 1, 1, \"mine\"'", "perl -e 'truncate \"mine\", 1'", "perl -e 'link \"mine\", \"l2\"'", "perl -e 'chmod 0600, \"mine\"'", "bash -c 'echo x > src/new'",
-    "git config -f mine a.b c", "git init -q . && touch done", "install -m 600 mine mine3", "patch -p0 <<< $'--- mine\\n+++ mine\\n@@ -1 +1 @@\\n-before\\n+after'",
+    "git config -f new a.b c", "git init -q . && touch done", "install -m 600 mine mine3", "patch -p0 <<< $'--- mine\\n+++ mine\\n@@ -1 +1 @@\\n-before\\n+after'",
     "echo x > @/out/deep.txt", "mknod m p", "perl -e 'open F, \"+<\", \"mine\"; syswrite F, \"zzz\"'", "cd /tmp && d=$(mktemp -p @/tmp) && echo x > $d",
     // Other programs and the network
     "exec 3<>/dev/tcp/127.0.0.1/&&& && echo reached", "echo x > /dev/udp/127.0.0.1/&&& && echo reached", "perl -MIO::Socket::INET -e 'print \"reached\" if IO::Socket::INET->new(Listen => 1)'",

@@ -48,6 +48,8 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_gettimeofday, libc::SYS_times, libc::SYS_getitimer, libc::SYS_setitimer, libc::SYS_timer_create,
     libc::SYS_timer_settime, libc::SYS_timer_gettime, libc::SYS_timer_getoverrun, libc::SYS_timer_delete,
     libc::SYS_timerfd_create, libc::SYS_timerfd_settime, libc::SYS_timerfd_gettime,
+    // Whether stdin is a socket: bash takes an unknown answer for yes, and reads a start-up file then.
+    libc::SYS_getpeername, libc::SYS_getsockname, libc::SYS_getsockopt,
     // The machine
     libc::SYS_uname, libc::SYS_sysinfo, libc::SYS_getrandom,
 ];

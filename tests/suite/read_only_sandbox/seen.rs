@@ -74,14 +74,13 @@ fn no_variable_of_the_users_changes_what_a_command_without_approval_does() {
         ("ENV", "/proc/self/cwd/hijack"),
         ("GREP_OPTIONS", "--hijacked"),
         ("POSIXLY_CORRECT", "1"),
-        ("LD_PRELOAD", "/hijacked.so"),
         ("GIT_CONFIG_COUNT", "1"),
         ("GIT_CONFIG_KEY_0", "alias.version"),
         ("GIT_CONFIG_VALUE_0", "!echo hijacked"),
         ("PYTHONSTARTUP", "/hijacked"),
     ];
-    let line = "cat mine; grep real mine -c; printenv";
-    let answers = vec![runs("cat mine; grep real mine -c"), runs("printenv BASH_ENV"), says("So it is.")];
+    let line = "cat mine; grep real mine -c";
+    let answers = vec![runs(line), says("So it is.")];
     let mut talk = Talk::new(answers, "", &spoilt, |place| {
         std::fs::write(place.join("project/mine"), "real\n").unwrap();
         std::fs::write(place.join("project/hijack"), "echo hijacked\n").unwrap();
