@@ -177,7 +177,9 @@ impl Held {
     fn give_private_folder(&mut self, command: &mut Command) -> Option<tempfile::TempDir> {
         let Self::ReadOnly(read_only, private) = self else { return None };
         // Made for its owner alone, under a name that cannot be guessed.
-        let folder = tempfile::Builder::new().prefix("aye-").tempdir_in(&read_only.temporary).ok();
+        let alone = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        let folder =
+            tempfile::Builder::new().prefix("aye-").permissions(alone).tempdir_in(&read_only.temporary).ok();
         *private = folder.as_ref().and_then(|folder| folder.path().canonicalize().ok());
         let named = private.as_deref().unwrap_or(Path::new("/nonexistent"));
         command.envs(["TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"].map(|name| (name, named)));

@@ -80,10 +80,11 @@ impl Place {
         let port = TcpListener::bind("127.0.0.1:0").unwrap();
         let socket = UnixListener::bind(at("run/socket")).unwrap();
         let helper = Command::new("sh")
-            .args(["-c", &format!("sleep 600; : {SECRET}")])
+            .args(["-c", &format!("read -r x; : {SECRET}")])
             .env("AYE_TEST_SECRET", SECRET)
             .current_dir(at("project"))
             .stdin(Stdio::piped())
+            .stdout(Stdio::null())
             .spawn()
             .unwrap();
         Self { root, shell, port, _socket: socket, helper }
@@ -182,13 +183,12 @@ const HOSTILE: &[&str] = &[
     "perl -e 'print \"reached\" if syscall(253) >= 0'",
 ];
 
-/// Lines that get nowhere on some machines even without a sandbox: no such program, another kernel, an ordinary user.
+/// Lines that get nowhere on some machines even without a sandbox.
 #[rustfmt::skip]
 const NOT_EVERYWHERE: &[&str] = &[
     "unshare", "ionice", "taskset", "tree", "patch", "syscall(129", "syscall(101", "xxd", "flock", "/proc/$PPID/root", "sh run", "syscall(16",
 ];
 
-/// Whether this is what came of it.
 fn got_somewhere(ran: &Ran) -> bool {
     ran.output.contains(SECRET) || ran.output.contains("reached")
 }
