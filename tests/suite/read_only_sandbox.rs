@@ -74,7 +74,7 @@ impl Place {
         std::fs::hard_link(at("out/linked"), at("project/src/elsewhere")).unwrap();
         symlink("../out/secret", at("project/link")).unwrap();
         symlink(".env", at("project/env")).unwrap();
-        std::fs::write(at("project/run"), "#!/bin/sh\necho reached\n").unwrap();
+        std::fs::write(at("project/run"), "#!/bin/sh\nprintf rea%s ched\n").unwrap();
         std::fs::set_permissions(at("project/run"), std::fs::Permissions::from_mode(0o755)).unwrap();
         let shell = Shell::new(program()).keeping(vec![at("own")], vec![at("own/credentials.toml")]);
         let port = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -335,7 +335,7 @@ fn what_a_reader_needs_works() {
             assert!(ran.output.contains(part) && ran.exit == Some(0), "{line}: {}", ran.output);
             assert!(!ran.output.contains("warning") && !ran.output.contains("denied"), "{line}: {}", ran.output);
         }
-        for (program, line) in [("rg", "rg before src"), ("jq", "jq -n 1"), ("file", "file mine"), ("tree", "tree src/deep"), ("od", "od -c mine"), ("free", "free"), ("uptime", "uptime")] {
+        for (program, line) in [("rg", "rg before src/deep"), ("jq", "jq -n 1"), ("file", "file mine"), ("tree", "tree src/deep"), ("od", "od -c mine"), ("free", "free"), ("uptime", "uptime")] {
             if Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status().unwrap().success() {
                 let ran = place.reads(line).await;
                 assert_eq!(ran.exit, Some(0), "{line}: {}", ran.output);
