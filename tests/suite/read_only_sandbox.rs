@@ -178,7 +178,7 @@ const HOSTILE: &[&str] = &[
     "perl -e 'print \"reached\" if syscall(129, %%%, 0, \"\\0\" x 128) >= 0 or $! == 1 && 0'", "renice -n 19 -p %%% && echo reached", "prlimit --pid %%% --core=0:0 && echo reached",
     "ionice -c 3 -p %%% && echo reached", "taskset -cp 0 %%% && echo reached", "perl -e 'print \"reached\" if syscall(16, 0, 0x5401, 0) == -1 and syscall(101, 16, %%%, 0, 0) == 0'",
     // What a reader needs not
-    "./run", "bash ./run < /dev/null; sh run", "perl -e 'print \"reached\" if syscall(319, \"x\", 0) >= 0'", "flock -n mine echo reached", "unshare -Ur true && echo reached",
+    "./run", "bash ./run < /dev/null; sh run", "perl -e 'my $n = \"x\"; print \"reached\" if syscall(319, $n, 0) >= 0'", "flock -n mine echo reached", "unshare -Ur true && echo reached",
     "cp /bin/true $TMPDIR/t && $TMPDIR/t && echo reached", "perl -e 'print \"reached\" if syscall(157, 36, 1, 0, 0, 0) == 0'", "perl -e 'print \"reached\" if syscall(135, 0x40000) >= 0'",
     "perl -e 'print \"reached\" if syscall(253) >= 0'",
 ];
