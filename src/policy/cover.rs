@@ -3,7 +3,7 @@
 use super::rule::{About, Rule};
 use super::shell::{Named, Reading, Simple, Word, base};
 use super::subject::Subject;
-use super::{Rules, glob, offers, riders};
+use super::{Rules, glob, offers, riders, targets};
 use crate::chat::{Access, Grant, Scope, Script, Standing, script};
 use std::path::{Component, Path, PathBuf};
 
@@ -102,6 +102,7 @@ pub(super) fn begins(words: &[String], of: &Subject<'_>) -> bool {
         && !words.is_empty()
         && !turned
         && all
+        && targets::added(words, &simple.words).is_none()
         && tame()
         && may_be_kept(of)
         && of.basis.beyond.is_none()
@@ -271,6 +272,9 @@ pub(super) fn why_not(rule: &Rule, of: &Subject<'_>) -> Option<String> {
     }
     if let Some(beyond) = &of.basis.beyond {
         return Some(format!("it names {}", beyond.path.display()));
+    }
+    if let Some(target) = targets::added(words, &simple.words) {
+        return Some(format!("{target:?} is another target; it covers more options, not more targets"));
     }
     riders::widening(&simple.words, words)
         .map(|word| format!("{word} can make it run or write something else"))

@@ -12,6 +12,7 @@ mod riders;
 pub mod rule;
 pub mod shell;
 mod subject;
+mod targets;
 
 pub use cover::covers;
 pub use explain::{Step, explain};

@@ -19,7 +19,6 @@ fn r11_a_kept_prefix_never_covers_code_in_the_words_behind_it() {
             "make test",
             &[
                 "make test",
-                "make test lint",
                 "make test -j4 -k",
                 "make test -j4",
                 "make test -kj 4",
@@ -28,6 +27,9 @@ fn r11_a_kept_prefix_never_covers_code_in_the_words_behind_it() {
                 "make test -oEasy.o",
             ][..],
             &[
+                "make test lint",
+                "make test -j4 deploy",
+                "make test -- deploy",
                 "make test 'X:=$(shell id)'",
                 "make test X=y",
                 "make test SHELL=./x",
@@ -58,7 +60,11 @@ fn r11_a_kept_prefix_never_covers_code_in_the_words_behind_it() {
             ][..],
         ),
         ("gmake test", &["gmake test -j4"], &["gmake test -kf x.mk", "gmake test 'A = b'"]),
-        ("just test", &["just test fast"], &["just test -dx", "just test --set CC ./x", "just test 'x;id'"]),
+        (
+            "just test",
+            &["just test -q"],
+            &["just test fast", "just test -dx", "just test --set CC ./x", "just test 'x;id'"],
+        ),
         (
             "rake test",
             &["rake test", "rake test -v", "rake test --trace"],
