@@ -10,6 +10,7 @@ pub mod digest;
 pub mod edit;
 pub mod entry;
 pub mod escape;
+pub mod escaped_path;
 pub mod grant;
 pub mod grown;
 pub mod hidden;

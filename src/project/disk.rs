@@ -58,6 +58,10 @@ impl Reader for Disk {
         whole::read(&at.real, &at.shown)
     }
 
+    fn open(&self, at: &Located) -> Result<Box<dyn io::Read + Send>, Error> {
+        Ok(Box::new(whole::open(&at.real, &at.shown)?))
+    }
+
     fn exists(&self, at: &Located) -> bool {
         std::fs::symlink_metadata(&at.real).is_ok()
     }

@@ -22,6 +22,7 @@ pub mod stage;
 mod whole;
 
 use crate::chat::Digest;
+use crate::chat::escaped_path::escape;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -85,6 +86,8 @@ pub trait Reader: Send + Sync {
     fn locate(&self, path: &str) -> Result<Located, Error>;
     /// The whole of a regular file of at most [`READ_LIMIT`] bytes. Never waits for a pipe or a device.
     fn read(&self, at: &Located) -> Result<Vec<u8>, Error>;
+    /// Opens a regular file of any size. Never waits for a pipe or a device.
+    fn open(&self, at: &Located) -> Result<Box<dyn io::Read + Send>, Error>;
     /// Whether there is a file or folder.
     fn exists(&self, at: &Located) -> bool;
     /// Of which kind what is there is, without opening it. Nothing where nobody can look.
@@ -118,10 +121,10 @@ pub trait Writer: Reader {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Nothing is there.
-    #[error("there is no file {}", .0.display())]
+    #[error("there is no file {}", escape(.0))]
     Missing(PathBuf),
     /// It is there, but is not a regular file.
-    #[error("{} is {kind}, not a file", path.display())]
+    #[error("{} is {kind}, not a file", escape(path))]
     NotAFile {
         /// The path.
         path: PathBuf,
@@ -129,7 +132,7 @@ pub enum Error {
         kind: &'static str,
     },
     /// It is larger than [`READ_LIMIT`].
-    #[error("{} has {size} bytes; the limit is {READ_LIMIT}", path.display())]
+    #[error("{} has {size} bytes; the limit is {READ_LIMIT}", escape(path))]
     TooLarge {
         /// The path.
         path: PathBuf,
@@ -137,7 +140,7 @@ pub enum Error {
         size: u64,
     },
     /// It is not what the plan was made from.
-    #[error("{} has changed since the plan was made; nothing was written. Read it again", .0.display())]
+    #[error("{} has changed since the plan was made; nothing was written. Read it again", escape(.0))]
     Changed(PathBuf),
     /// The walls that a command's card promised could not be raised.
     #[error("the command was not run: the sandbox that its card promised could not be raised ({0})")]
@@ -149,16 +152,16 @@ pub enum Error {
     #[error("{0}")]
     BadPath(String),
     /// There is no room for it.
-    #[error("{}: the disk is full. Nothing was changed there; make room and try again", .0.display())]
+    #[error("{}: the disk is full. Nothing was changed there; make room and try again", escape(.0))]
     Full(PathBuf),
     /// There is no room for it in the layer of a dry run.
-    #[error("{}: the disk is full that holds the layer of this dry run. Nothing was changed there; make room on it, or throw away what was rehearsed (/rehearsal drop), and try again", .0.display())]
+    #[error("{}: the disk is full that holds the layer of this dry run. Nothing was changed there; make room on it, or throw away what was rehearsed (/rehearsal drop), and try again", escape(.0))]
     LayerFull(PathBuf),
     /// The project's own folder is not there any more.
-    #[error("the project's folder {} is not there any more; nothing was changed", .0.display())]
+    #[error("the project's folder {} is not there any more; nothing was changed", escape(.0))]
     NoProject(PathBuf),
     /// The system says no.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", escape(path))]
     Io {
         /// The path.
         path: PathBuf,

@@ -177,6 +177,16 @@ impl Reader for Rehearsal {
         }
     }
 
+    fn open(&self, at: &Located) -> Result<Box<dyn io::Read + Send>, Error> {
+        let Some(below) = self.below(at) else { return self.real.open(at) };
+        let spot = self.spot_of(at, &below)?;
+        match spot.above {
+            Some((above, _)) => Ok(Box::new(whole::open(&above, &at.shown)?)),
+            None if spot.below => self.real.open(at),
+            None => Err(Error::Missing(at.shown.clone())),
+        }
+    }
+
     fn exists(&self, at: &Located) -> bool {
         self.meta(at).is_some()
     }

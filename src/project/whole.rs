@@ -44,6 +44,13 @@ pub fn read(real: &Path, shown: &Path) -> Result<Vec<u8>, Error> {
     Ok(read_in(&way.folder, name, shown)?.0)
 }
 
+/// Opens the regular file at `real`, of any size.
+pub fn open(real: &Path, shown: &Path) -> Result<File, Error> {
+    let (parent, name) = split(real, shown)?;
+    let way = way(parent, None).map_err(|errno| error(errno, shown))?;
+    Ok(open_in(&way.folder, name, shown)?.0)
+}
+
 /// Replaces the file at `real`, or makes it with its folders, those of them that are below `top`, if it holds exactly
 /// `before`. The new file is written beside the old one and takes its place in one step, so a full disk or a crash leaves
 /// the old one, and no folder that was made for it. Where the file system can exchange the two, the old one is looked at
@@ -108,19 +115,26 @@ fn split<'a>(real: &'a Path, shown: &Path) -> Result<(&'a Path, &'a OsStr), Erro
     }
 }
 
-/// Reads a regular file of a folder. It is looked at before it is opened, since to open a device may do something.
-fn read_in(folder: &OwnedFd, name: &OsStr, shown: &Path) -> Result<(Vec<u8>, Stat), Error> {
+/// Opens a regular file of a folder. It is looked at before it is opened, since to open a device may do something.
+fn open_in(folder: &OwnedFd, name: &OsStr, shown: &Path) -> Result<(File, Stat), Error> {
     let failed = |errno| error(errno, shown);
     let seen = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
     regular(&seen, shown)?;
     let file = rustix::fs::openat(folder, name, READING, Mode::empty()).map_err(failed)?;
     let stat = rustix::fs::fstat(&file).map_err(failed)?;
     regular(&stat, shown)?;
+    Ok((File::from(file), stat))
+}
+
+/// Reads a regular file of a folder, if it is no larger than [`READ_LIMIT`].
+fn read_in(folder: &OwnedFd, name: &OsStr, shown: &Path) -> Result<(Vec<u8>, Stat), Error> {
+    let (file, stat) = open_in(folder, name, shown)?;
+    let size = u64::try_from(stat.st_size).unwrap_or(0);
+    if size > READ_LIMIT {
+        return Err(Error::TooLarge { path: shown.to_owned(), size });
+    }
     let mut bytes = Vec::new();
-    File::from(file)
-        .take(READ_LIMIT + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|source| Error::io(shown, source))?;
+    file.take(READ_LIMIT + 1).read_to_end(&mut bytes).map_err(|source| Error::io(shown, source))?;
     // Files of the system tell no size.
     if bytes.len() as u64 > READ_LIMIT {
         return Err(Error::TooLarge { path: shown.to_owned(), size: bytes.len() as u64 });
@@ -128,14 +142,10 @@ fn read_in(folder: &OwnedFd, name: &OsStr, shown: &Path) -> Result<(Vec<u8>, Sta
     Ok((bytes, stat))
 }
 
-/// Refuses what is not a regular file of a size that may be read.
+/// Refuses what is not a regular file.
 fn regular(stat: &Stat, shown: &Path) -> Result<(), Error> {
     let kind = match FileType::from_raw_mode(stat.st_mode as RawMode) {
-        FileType::RegularFile => {
-            let size = u64::try_from(stat.st_size).unwrap_or(0);
-            let path = shown.to_owned();
-            return if size > READ_LIMIT { Err(Error::TooLarge { path, size }) } else { Ok(()) };
-        }
+        FileType::RegularFile => return Ok(()),
         FileType::Directory => "a folder",
         FileType::Symlink => "a link",
         FileType::Fifo => "a pipe",

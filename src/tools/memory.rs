@@ -66,6 +66,10 @@ impl Reader for Arc<Memory> {
         Err(Error::Missing(at.shown.clone()))
     }
 
+    fn open(&self, at: &Located) -> Result<Box<dyn std::io::Read + Send>, Error> {
+        Ok(Box::new(std::io::Cursor::new(self.read(at)?)))
+    }
+
     fn exists(&self, at: &Located) -> bool {
         !matches!(self.read(at), Err(Error::Missing(_)))
     }

@@ -2,25 +2,28 @@
 
 use super::Error;
 use crate::chat::Access;
+use crate::chat::escaped_path::{escape, unescape};
 use crate::project::{self, Located, Reader};
 use serde::{Deserialize, Serialize};
 
-/// Finds what a model named, forgiving a leading `@` or `./`.
+/// Finds what a model named, forgiving a leading `@` or `./`, line breaks at the end, and a name written as it is shown
+/// (`a\nb`), if no file has exactly the name that was given.
 pub fn locate(files: &dyn Reader, path: &str) -> Result<Located, Error> {
-    let path = path.trim_end_matches(['\n', '\r']);
-    if path.trim().is_empty() {
+    let bare = path.trim_end_matches(['\n', '\r']);
+    if bare.trim().is_empty() {
         return Err(Error::Arguments("The path is empty; “.” is the project's folder.".to_owned()));
     }
-    if let Some(rest) = path.strip_prefix('@')
-        && !rest.is_empty()
-    {
-        let as_it_is = files.locate(path)?;
-        if !files.exists(&as_it_is) {
-            return Ok(files.locate(rest)?);
-        }
-        return Ok(as_it_is);
+    let exact = files.locate(path)?;
+    if files.exists(&exact) {
+        return Ok(exact);
     }
-    Ok(files.locate(path)?)
+    let name = bare.strip_prefix('@').filter(|rest| !rest.is_empty()).unwrap_or(bare);
+    for other in [Some(bare.to_owned()), unescape(bare), unescape(name)].into_iter().flatten() {
+        if let Some(at) = files.locate(&other).ok().filter(|at| files.exists(at)) {
+            return Ok(at);
+        }
+    }
+    Ok(files.locate(name)?)
 }
 
 /// How far reading there reaches.
@@ -42,10 +45,10 @@ pub fn reaching(files: &dyn Reader, at: &Located) -> Vec<Access> {
     all
 }
 
-/// Shown to people and models: never empty.
+/// Shown to users and models on one line: never empty, with what would not show escaped.
 pub fn shown(at: &Located) -> String {
-    let shown = at.shown.to_string_lossy();
-    if shown.is_empty() { ".".to_owned() } else { shown.into_owned() }
+    let shown = escape(&at.shown);
+    if shown.is_empty() { ".".to_owned() } else { shown }
 }
 
 /// A place as it was when the plan was made.
@@ -81,7 +84,7 @@ mod tests {
     use crate::tools::memory::Memory;
 
     fn check(path: &str, expected: &str) {
-        let files = Memory::with(&[("src/a.rs", ""), ("@odd", "")]);
+        let files = Memory::with(&[("src/a.rs", ""), ("@odd", ""), ("line\nbreak", "")]);
         let found = locate(&files, path).map(|at| shown(&at)).unwrap_or_else(|error| error.to_string());
         assert_eq!(found, expected, "{path}");
     }
@@ -94,6 +97,13 @@ mod tests {
         check("@./src/a.rs", "src/a.rs");
         check("@odd", "@odd");
         check(".", ".");
+        check("src/a.rs\n", "src/a.rs");
+        check("new\n", "new");
+        check("line\nbreak", "line\\nbreak");
+        check("line\\nbreak", "line\\nbreak");
+        check("@line\\nbreak", "line\\nbreak");
+        check("no\\nsuch", "no\\nsuch");
+        check("back\\slash", "back\\slash");
         check(" ", "The path is empty; “.” is the project's folder.");
     }
 

@@ -4,18 +4,23 @@ use super::arguments::{Count, checked};
 use super::place::{self, Place};
 use super::{Error, Hands, Rehearsed, Stage, Tool, blocking, brief, reading_on_stage, work};
 use crate::chat::{Access, Basis, Intent, Plan, Preview, ToolSpec, Work};
-use crate::project::{self, Reader, Writer};
+use crate::project::{self, Kind, Reader, Writer};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::io::Read;
 use std::sync::Arc;
+
+mod lines;
+
+use lines::{Lines, Next, PATIENCE, WIDTH};
 
 /// Lines given at once.
 const LINES: usize = 2_000;
 /// Bytes given at once.
 const BYTES: usize = 64 * 1024;
-/// Characters of a line.
-const WIDTH: usize = 2_000;
+/// Bytes that are read to count the lines of a file; those of a longer one are not counted to the end.
+const COUNTED: u64 = 64 * 1024 * 1024;
 
 /// Reads a file.
 pub struct ReadFile;
@@ -100,48 +105,74 @@ async fn look(plan: &Plan, files: Arc<dyn Writer>) -> Result<String, Error> {
     blocking(files, move |files| {
         let at = reading.place.again(files)?;
         let shown = place::shown(&at);
-        let bytes = files.read(&at)?;
-        if let Some(kind) = binary(&bytes) {
-            return Ok(format!("{shown} is {kind}, {} bytes. It is not text and was not read.", bytes.len()));
+        let mut lines = Lines::new(files.open(&at)?);
+        if let Some(kind) = binary(lines.first_bytes().map_err(|error| failed(&shown, &error))?) {
+            let Some(Kind::File(size)) = files.kind(&at) else {
+                return Ok(format!("{shown} is {kind}. It is not text and was not read."));
+            };
+            return Ok(format!("{shown} is {kind}, {size} bytes. It is not text and was not read."));
         }
-        numbered(&shown, &bytes, reading.start, reading.end)
+        numbered(&shown, &mut lines, reading.start, reading.end)
     })
     .await
 }
 
+fn failed(shown: &str, error: &std::io::Error) -> Error {
+    Error::Failed(format!("{shown}: {error}"))
+}
+
 /// The lines from `start` to `end` with their numbers, as many as fit, and how to go on.
-fn numbered(shown: &str, bytes: &[u8], start: u64, end: Option<u64>) -> Result<String, Error> {
-    let text = String::from_utf8_lossy(bytes);
-    let total = text.lines().count();
-    if total == 0 {
+fn numbered<R: Read>(
+    shown: &str,
+    lines: &mut Lines<R>,
+    start: u64,
+    end: Option<u64>,
+) -> Result<String, Error> {
+    let given_up = |lines: u64| {
+        Error::Failed(format!(
+            "Reading {shown} was given up after {} s, at line {lines}. A command such as `tail` or `sed -n` may get further.",
+            PATIENCE.as_secs()
+        ))
+    };
+    let end = end.unwrap_or(u64::MAX);
+    let (mut out, mut given, mut is_full, mut is_odd) = (String::new(), 0, false, false);
+    let total = loop {
+        let is_wanted = lines.lines + 1 >= start && lines.lines < end && !is_full;
+        match lines.read_line(if is_wanted { WIDTH } else { 0 }).map_err(|error| failed(shown, &error))? {
+            Next::End => break Some(lines.lines),
+            Next::GivenUp if given == 0 => return Err(given_up(lines.lines)),
+            Next::GivenUp => break None,
+            Next::Line(line) if is_wanted => {
+                let (text, odd) = line.text();
+                let row = format!("{}\t{text}\n", lines.lines);
+                is_full = out.len() + row.len() > BYTES;
+                if !is_full {
+                    out.push_str(&row);
+                    (given, is_odd) = (given + 1, is_odd || odd);
+                    is_full = given == LINES;
+                }
+            }
+            Next::Line(_) if given > 0 && lines.bytes > COUNTED => break None,
+            Next::Line(_) => {}
+        }
+    };
+    if total == Some(0) {
         return Ok(format!("{shown} is empty."));
     }
-    let start = usize::try_from(start).unwrap_or(usize::MAX);
-    if start > total {
+    if let Some(total) = total.filter(|total| start > *total) {
         return Err(Error::Failed(format!("{shown} has {total} lines; start_line {start} is past its end.")));
     }
-    let end = end.and_then(|end| usize::try_from(end).ok()).unwrap_or(usize::MAX).min(total);
-    let mut out = String::new();
-    let mut next = start;
-    for line in text.lines().skip(start - 1).take((end + 1 - start).min(LINES)) {
-        let (kept, whole) = brief::cut(line, WIDTH);
-        let mark =
-            whole.map(|count| format!(" … [cut: the line has {count} characters]")).unwrap_or_default();
-        let row = format!("{next}\t{kept}{mark}\n");
-        if out.len() + row.len() > BYTES {
-            break;
-        }
-        out.push_str(&row);
-        next += 1;
-    }
-    if start > 1 || next <= total {
-        out.push_str(&format!("[lines {start}-{} of {total}", next - 1));
-        if next <= total {
-            out.push_str(&format!("; go on with start_line {next}"));
+    let last = start + given as u64 - 1;
+    let is_end = total == Some(last);
+    if start > 1 || !is_end {
+        let all = total.map_or_else(|| format!("more than {}", lines.lines), |total| total.to_string());
+        out.push_str(&format!("[lines {start}-{last} of {all}"));
+        if !is_end {
+            out.push_str(&format!("; go on with start_line {}", last + 1));
         }
         out.push_str("]\n");
     }
-    if matches!(text, std::borrow::Cow::Owned(_)) {
+    if is_odd {
         out.push_str("[some bytes are not UTF-8 and are shown as \u{fffd}]\n");
     }
     Ok(out)
@@ -171,6 +202,10 @@ mod tests {
     use crate::tools::memory::Memory;
     use crate::tools::tests::{acted, planned};
 
+    fn numbered(shown: &str, bytes: &[u8], start: u64, end: Option<u64>) -> Result<String, Error> {
+        super::numbered(shown, &mut Lines::new(bytes), start, end)
+    }
+
     #[test]
     fn lines_come_with_numbers_and_say_how_to_go_on() {
         let check = |text: &str, start: u64, end: Option<u64>, expected: &str| {
@@ -182,6 +217,8 @@ mod tests {
         check("a\nb\nc", 2, Some(99), "2\tb\n3\tc\n[lines 2-3 of 3]\n");
         check("a\n", 2, None, "f has 1 lines; start_line 2 is past its end.");
         check("", 1, None, "f is empty.");
+        check("a\r\nb\r\n", 1, None, "1\ta\n2\tb\n");
+        check("\n\n", 2, None, "2\t\n[lines 2-2 of 2]\n");
     }
 
     #[test]
@@ -198,6 +235,34 @@ mod tests {
         assert!(long.ends_with(" … [cut: the line has 2001 characters]\n"));
         let lossy = numbered("f", b"a\xffb", 1, None).unwrap();
         assert_eq!(lossy, "1\ta\u{fffd}b\n[some bytes are not UTF-8 and are shown as \u{fffd}]\n");
+    }
+
+    /// Gives one line of a piece's length after the other.
+    struct Endless(u64);
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            buffer.fill(b'x');
+            if let Some(last) = buffer.last_mut() {
+                *last = b'\n';
+            }
+            self.0 += buffer.len() as u64;
+            Ok(buffer.len())
+        }
+    }
+
+    #[test]
+    fn r23_a_file_without_an_end_gives_its_lines_and_is_not_read_on_for_ever() {
+        let mut lines = Lines::new(Endless(0));
+        let text = super::numbered("f", &mut lines, 3, Some(4)).unwrap();
+        assert!(text.starts_with("3\txxx") && text.contains("\n4\txxx"), "{text}");
+        assert!(text.contains("\n[lines 3-4 of more than "), "{text}");
+        assert!(text.ends_with("; go on with start_line 5]\n"), "{text}");
+        assert!(lines.bytes < COUNTED * 2, "{} bytes were read", lines.bytes);
+        let mut late = Lines::new(Endless(0));
+        late.started = std::time::Instant::now().checked_sub(PATIENCE).unwrap();
+        let error = super::numbered("f", &mut late, 1, None).unwrap_err().to_string();
+        assert!(error.contains("was given up after 10 s, at line 0"), "{error}");
     }
 
     #[test]

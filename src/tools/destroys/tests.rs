@@ -261,6 +261,12 @@ impl Reader for Counted {
     fn read(&self, at: &crate::project::Located) -> Result<Vec<u8>, crate::project::Error> {
         panic!("{} is read", at.shown.display())
     }
+    fn open(
+        &self,
+        at: &crate::project::Located,
+    ) -> Result<Box<dyn std::io::Read + Send>, crate::project::Error> {
+        panic!("{} is opened", at.shown.display())
+    }
     fn exists(&self, at: &crate::project::Located) -> bool {
         self.0.exists(at)
     }

@@ -1,0 +1,90 @@
+//! Paths as one line of text: line breaks, escapes and characters that turn or hide text are written out.
+
+use std::path::Path;
+
+/// Returns the path with every character escaped that would not show as itself: `a\nb`, `\u{1b}[31m`. A path that
+/// holds none of them stays as it is. [`unescape`] leads back.
+pub fn escape(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if !text.chars().any(is_unprintable) {
+        return text.into_owned();
+    }
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        match character {
+            '\\' => escaped.push_str("\\\\"),
+            '\n' | '\r' | '\t' => escaped.extend(character.escape_default()),
+            other if is_unprintable(other) => escaped.extend(other.escape_unicode()),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// Returns the path that [`escape`] wrote so. `None` if it holds no escape, or one that `escape` does not write.
+pub fn unescape(text: &str) -> Option<String> {
+    let mut path = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        path.push_str(before);
+        let (character, left) = match after.chars().next()? {
+            'n' => ('\n', &after[1..]),
+            'r' => ('\r', &after[1..]),
+            't' => ('\t', &after[1..]),
+            '\\' => ('\\', &after[1..]),
+            'u' => {
+                let (digits, left) = after[1..].strip_prefix('{')?.split_once('}')?;
+                (char::from_u32(u32::from_str_radix(digits, 16).ok()?)?, left)
+            }
+            _ => return None,
+        };
+        path.push(character);
+        rest = left;
+    }
+    path.push_str(rest);
+    path.chars().any(is_unprintable).then_some(path)
+}
+
+/// Whether a character moves the cursor, breaks the line, turns text around or does not show.
+fn is_unprintable(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+                | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn r32_only_characters_that_do_not_show_are_escaped() {
+        for (path, expected) in [
+            ("src/main.rs", "src/main.rs"),
+            ("a\\b", "a\\b"),
+            ("ä ö", "ä ö"),
+            ("a\nb", "a\\nb"),
+            ("a\u{1b}[31m", "a\\u{1b}[31m"),
+            ("a\u{202e}txt.exe", "a\\u{202e}txt.exe"),
+            ("a\\\n", "a\\\\\\n"),
+        ] {
+            assert_eq!(escape(Path::new(path)), expected);
+        }
+        for text in ["a", "a\\b", "a\\", "a\\u{zz}\\n", "\\u{1b"] {
+            assert_eq!(unescape(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn r32_an_escaped_path_is_one_printable_line_and_leads_back(path in "(\\PC|[\\\\\n\t\u{1b}\u{202e}]){0,12}") {
+            let escaped = escape(Path::new(&path));
+            prop_assert!(!escaped.chars().any(is_unprintable));
+            let back = if escaped == path { path.clone() } else { unescape(&escaped).unwrap_or_default() };
+            prop_assert_eq!(back, path);
+        }
+    }
+}
