@@ -80,7 +80,7 @@ pub struct Cli {
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
 
-    /// How much runs without asking: "plan" (reading, and nothing else at all), "ask" (reading inside the project), "auto" (changing its files too) or "full" (all but what cannot be taken back)
+    /// How much runs without asking: "plan" (reading, and nothing else at all), "ask" (reading inside the project), "auto" (changing its files too) or "full" (all but what may hold secrets, can reach the network or cannot be undone)
     #[arg(long, value_name = "MODE")]
     pub mode: Option<String>,
 

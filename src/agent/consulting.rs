@@ -88,13 +88,14 @@ fn only_reads(plan: &Plan) -> bool {
 fn may_be_lifted(plan: &Plan) -> bool {
     let within = match &plan.access {
         Access::Nothing | Access::Read(_) | Access::Write(_) => true,
-        Access::ReadSensitive(_) | Access::WriteOutside(_) => false,
+        Access::ReadSensitive(_) | Access::WriteOutside(_) | Access::Own(_) => false,
         Access::Run(run) => match run.reach {
             Reach::Reads | Reach::Writes | Reach::Runs => !run.sensitive,
             Reach::Outside | Reach::Unclear | Reach::Never => false,
         },
     };
-    within && plan.always.is_some() && plan.destroys.is_none() && !plan.basis.partial
+    let keeps = plan.destroys.is_none() && plan.basis.hard_links.is_none();
+    within && keeps && plan.always.is_some() && !plan.basis.partial
 }
 
 /// A call was judged: whoever is to be asked about it is asked, one after the other. Where nobody is, the verdict stands

@@ -263,6 +263,7 @@ impl State {
             | Access::ReadSensitive(_)
             | Access::Write(_)
             | Access::WriteOutside(_)
+            | Access::Own(_)
             | Access::Run(_) => {
                 format!("{reason}. In this dry run it is not run: its result is {}", self.stands_in())
             }

@@ -221,9 +221,14 @@ fn files(state: &State) -> (Vec<String>, Vec<String>) {
     for call in state.session.calls() {
         let path = match call.shown.as_ref().map(|shown| &shown.access) {
             Some(Access::Write(path) | Access::WriteOutside(path)) => path.display().to_string(),
-            Some(Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) | Access::Run(_)) | None => {
-                continue;
-            }
+            Some(
+                Access::Nothing
+                | Access::Read(_)
+                | Access::ReadSensitive(_)
+                | Access::Own(_)
+                | Access::Run(_),
+            )
+            | None => continue,
         };
         let settled = call.settled.and_then(|at| state.session.entries().get(at));
         let Some(Entry::Settled { outcome, .. }) = settled.map(Entry::bare) else {

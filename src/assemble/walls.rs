@@ -2,6 +2,7 @@
 
 use crate::chat::{Openings, Walls};
 use crate::config::{Network, Shell};
+use crate::project::OwnFiles;
 use crate::project::disk::Disk;
 use crate::project::sandbox::{self, Kernel};
 use crate::store::Places;
@@ -76,7 +77,8 @@ pub(super) fn own(places: &Places) -> Vec<PathBuf> {
 
 /// The folder that is worked in, with what is known of aye's own.
 pub(super) fn disk(places: &Places, folder: &Path) -> io::Result<Disk> {
-    Ok(Disk::new(folder)?.keeping(own(places)))
+    let credentials = vec![real(&places.credentials())];
+    Ok(Disk::new(folder)?.keeping(OwnFiles::new(own(places), credentials)))
 }
 
 /// The folder for temporary files: what commands are told it is. Not one that holds aye's own folders or the person's

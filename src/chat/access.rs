@@ -18,6 +18,8 @@ pub enum Access {
     Write(#[serde(serialize_with = "as_unicode")] PathBuf),
     /// Changes something outside the project, or something that other programs obey (`.git`, start-up files).
     WriteOutside(#[serde(serialize_with = "as_unicode")] PathBuf),
+    /// Reads aye's own keys, or changes its own settings, rules or sessions. Refused in every mode.
+    Own(#[serde(serialize_with = "as_unicode")] PathBuf),
     /// Runs a command.
     Run(Run),
 }
@@ -130,6 +132,7 @@ mod tests {
             serde_json::to_string(&Access::ReadSensitive(strange())),
             serde_json::to_string(&Access::Write(strange())),
             serde_json::to_string(&Access::WriteOutside(strange())),
+            serde_json::to_string(&Access::Own(strange())),
             serde_json::to_string(&Preview::Command(line)),
             serde_json::to_string(&Preview::Edit(edit)),
             grant(command),

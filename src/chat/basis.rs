@@ -22,6 +22,9 @@ pub struct Basis {
     /// Whether there may be more files than were looked at.
     #[serde(default, skip_serializing_if = "is_false")]
     pub partial: bool,
+    /// The first file it writes that has other names. No rule, grant or mode covers such a write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hard_links: Option<HardLinks>,
     /// How much is known of the scripts that a command runs.
     #[serde(default, skip_serializing_if = "Scripts::is_none")]
     pub scripts: Scripts,
@@ -36,6 +39,16 @@ pub struct Beyond {
     /// Whether it holds secrets or is obeyed by other programs: then not even a rule for exactly this command covers it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub sensitive: bool,
+}
+
+/// A file with several names (hard links): what is written to it may change, or leave behind, a file elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HardLinks {
+    /// The name that the plan writes, as it is shown.
+    #[serde(serialize_with = "as_unicode")]
+    pub path: PathBuf,
+    /// How many names the file has, this one included.
+    pub names: u64,
 }
 
 /// A file, and what it held when the plan was made.

@@ -166,6 +166,7 @@ mod tests {
                 environment: vec!["HOME".into(), "PATH".into()],
                 beyond: None,
                 partial: false,
+                hard_links: None,
                 scripts: super::super::Scripts::Seen,
             },
             work: Work::Command(line),

@@ -39,7 +39,7 @@ pub mod walls;
 pub use access::{Access, CommandLine, Reach, Run};
 pub use adviser::{Advice, Adviser, Said};
 pub use altered::{Altered, Did, ForReal, Played, Staging};
-pub use basis::{Basis, Beyond, Held, Seen};
+pub use basis::{Basis, Beyond, HardLinks, Held, Seen};
 pub use chunk::{Chunk, Finish};
 pub use digest::{Digest, Told};
 pub use edit::{Diff, Edit, Hunk, Line};

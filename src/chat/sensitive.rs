@@ -35,7 +35,7 @@ const FILES: &[&str] = &[
     // Shells run these when they start
     ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
     ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".inputrc", ".xprofile", ".xinitrc",
-    ".xsessionrc", ".pam_environment",
+    ".xsessionrc", ".pam_environment", ".gdbinit", ".lldbinit", ".direnvrc",
     // Other programs obey these
     ".gitconfig", ".gitmodules", ".mcp.json", "mcp.json", ".vimrc", ".tmux.conf", "crontab",
 ];
@@ -54,6 +54,19 @@ pub fn sensitive(path: &Path) -> bool {
     };
     (0..names.len()).any(|from| FOLDERS.iter().any(|folder| begins(from, folder)))
         || FILES.iter().any(|file| ends(file))
+}
+
+/// Folders of installed programs, libraries and their documentation: every user may read them, and no secret is put there.
+#[rustfmt::skip]
+const SYSTEM: &[&str] = &[
+    "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64",
+    "/usr/libexec", "/usr/include", "/usr/share", "/usr/src", "/usr/local/bin", "/usr/local/sbin", "/usr/local/lib",
+    "/usr/local/include", "/usr/local/share", "/nix/store", "/snap",
+];
+
+/// Whether a real path outside the project belongs to the installed system. Whatever else is outside may hold secrets.
+pub fn is_system_file(real: &Path) -> bool {
+    SYSTEM.iter().any(|folder| real.starts_with(folder)) && !sensitive(real)
 }
 
 /// Whether a name fits a pattern with at most one `*`.
@@ -82,6 +95,27 @@ mod tests {
             "/home/a/.AWS/credentials",
         ] {
             assert!(sensitive(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn r13_only_what_is_installed_is_known_to_hold_no_secret_outside_the_project() {
+        for (path, expected) in [
+            ("/usr/include/stdio.h", true),
+            ("/usr/share", true),
+            ("/nix/store/abc/lib/x", true),
+            ("/usr/share/app/.env", false),
+            ("/usr/local/lib/server.pem", false),
+            ("/usr/local/etc/app.conf", false),
+            ("/usrx/include", false),
+            ("/usr", false),
+            ("/etc/shadow", false),
+            ("/home/ada/notes.txt", false),
+            ("/tmp/x", false),
+            ("/proc/self/environ", false),
+            ("usr/share/x", false),
+        ] {
+            assert_eq!(is_system_file(Path::new(path)), expected, "{path}");
         }
     }
 

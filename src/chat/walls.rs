@@ -35,6 +35,14 @@ impl Walls {
         Self::Raised(Box::new(reach))
     }
 
+    /// Whether nothing that runs within can reach the network, nor a program outside that could reach it instead.
+    pub fn is_offline(&self) -> bool {
+        match self {
+            Self::Unsaid | Self::Absent(_) => false,
+            Self::Raised(reach) => !reach.network && !reach.sockets,
+        }
+    }
+
     /// Whether nothing was said of it.
     pub fn is_unsaid(&self) -> bool {
         *self == Self::Unsaid
@@ -155,6 +163,10 @@ mod tests {
         let on = Walls::raised(Openings { network: true, ..Openings::default() });
         assert_eq!(off.with_network(false), off);
         assert_eq!(off.with_network(true), on);
+        let sockets = Walls::raised(Openings { sockets: true, ..Openings::default() });
+        let offline =
+            [&off, &on, &sockets, &Walls::Unsaid, &Walls::Absent("x".into())].map(Walls::is_offline);
+        assert_eq!(offline, [true, false, false, false, false]);
         assert_eq!(on.with_network(false), on);
     }
 }

@@ -4,7 +4,8 @@ use super::rule::{About, Rule};
 use super::shell::{Named, Reading, Simple, Word, base};
 use super::subject::Subject;
 use super::{Rules, glob, offers, riders, targets};
-use crate::chat::{Access, Grant, Scope, Script, Standing, script};
+use crate::chat::escaped_path::escape;
+use crate::chat::{Access, Grant, HardLinks, Scope, Script, Standing, script};
 use std::path::{Component, Path, PathBuf};
 
 /// Whether a grant lets the call go ahead. What is sensitive or destroys something is covered by none.
@@ -32,6 +33,7 @@ pub fn covers(grant: &Grant, of: &Subject<'_>) -> bool {
             | Access::ReadSensitive(_)
             | Access::Write(_)
             | Access::WriteOutside(_)
+            | Access::Own(_)
             | Access::Run(_),
         ) => false,
     }
@@ -78,7 +80,19 @@ pub(super) fn outdated(granted: &[Standing], rules: &Rules, of: &Subject<'_>) ->
 
 /// Whether anything lasting may cover this call at all.
 pub(super) fn may_be_kept(of: &Subject<'_>) -> bool {
-    !of.destroys && of.basis.beyond.as_ref().is_none_or(|beyond| !beyond.sensitive)
+    !of.destroys
+        && of.basis.hard_links.is_none()
+        && of.basis.beyond.as_ref().is_none_or(|beyond| !beyond.sensitive)
+}
+
+/// Says that a file has several names, in words that follow “because”.
+pub(super) fn several_names(links: &HardLinks) -> String {
+    format!("{} has {} names (hard links)", escape(&links.path), links.names)
+}
+
+/// Whether a rule for this pattern names exactly this path, which may hold secrets: no wildcard, and no folder above.
+pub(super) fn names_exactly(pattern: &str, path: &Path) -> bool {
+    !pattern.contains(['*', '?']) && path.to_str() == Some(pattern)
 }
 
 /// A path with nothing in it but names.
@@ -181,9 +195,10 @@ pub(super) fn reaches(pattern: &str, access: &Access) -> bool {
     match access {
         Access::Nothing | Access::Run(_) => false,
         Access::Read(paths) => paths.iter().any(|path| fits_name(pattern, path)),
-        Access::ReadSensitive(path) | Access::Write(path) | Access::WriteOutside(path) => {
-            fits_name(pattern, path)
-        }
+        Access::ReadSensitive(path)
+        | Access::Write(path)
+        | Access::WriteOutside(path)
+        | Access::Own(path) => fits_name(pattern, path),
     }
 }
 
@@ -284,6 +299,9 @@ pub(super) fn why_not(rule: &Rule, of: &Subject<'_>) -> Option<String> {
 fn kept_from(of: &Subject<'_>) -> Option<String> {
     if of.destroys {
         return Some("it destroys something".to_owned());
+    }
+    if let Some(links) = &of.basis.hard_links {
+        return Some(several_names(links));
     }
     let beyond = of.basis.beyond.as_ref().filter(|beyond| beyond.sensitive)?;
     Some(format!("it names {}, which holds secrets or is obeyed by other programs", beyond.path.display()))

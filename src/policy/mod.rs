@@ -22,6 +22,7 @@ pub use offers::{may_be_rule, offers, runs_what_it_is_given, too_wide, why_none}
 pub use rule::{About, At, Holds, Rule, Rules, Says};
 pub use subject::Subject;
 
+use crate::chat::escaped_path::escape;
 use crate::chat::{Access, Plan, Reach, Standing};
 
 /// What may go ahead without asking, fixed by the person outside any card.
@@ -89,7 +90,14 @@ pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, p
         (Access::Nothing, _) => return Verdict::Allow("it touches nothing".to_owned()),
         (Access::Read(_), None) => return Verdict::Allow("it only reads inside the project".to_owned()),
         (Access::Read(_), Some(why)) => return rehearsed(policy, Verdict::Ask(why.clone())),
-        (Access::ReadSensitive(_) | Access::Write(_) | Access::WriteOutside(_) | Access::Run(_), _) => {}
+        (
+            Access::ReadSensitive(_)
+            | Access::Write(_)
+            | Access::WriteOutside(_)
+            | Access::Own(_)
+            | Access::Run(_),
+            _,
+        ) => {}
     }
     if policy.mode == Mode::Plan {
         return Verdict::Refuse(
@@ -128,32 +136,48 @@ fn for_real(
     if let Some(why) = asks {
         return Verdict::Ask(why);
     }
+    if let Some(links) = &plan.basis.hard_links {
+        let others = match plan.access {
+            Access::Run(_) => "its other names, which may be outside the project, change with it",
+            Access::Nothing
+            | Access::Read(_)
+            | Access::ReadSensitive(_)
+            | Access::Write(_)
+            | Access::WriteOutside(_)
+            | Access::Own(_) => "its other names keep the old content",
+        };
+        return Verdict::Ask(format!("{}: {others}", cover::several_names(links)));
+    }
     if let Some(standing) = granted.iter().find(|standing| covers(&standing.grant, of)) {
         return Verdict::Allow(format!("you allowed it {}", standing.words()));
     }
     if let Some(rule) = rules.first(Says::Allow, of) {
         return Verdict::Allow(format!("a rule of yours allows it: {}", rule.told()));
     }
-    if policy.mode.lets_through(plan) {
+    if policy.mode.lets_through(plan, of) {
         return Verdict::Allow(format!("the session is in {} mode", policy.mode.word()));
     }
     if let Some(why) = cover::outdated(granted, rules, of) {
         return Verdict::Ask(why);
     }
     Verdict::Ask(match &plan.access {
-        Access::Nothing | Access::Read(_) => String::new(),
+        Access::Nothing | Access::Read(_) | Access::Own(_) => String::new(),
         Access::ReadSensitive(path) => {
-            format!("it reads {}, which is outside the project or may hold secrets", path.display())
+            format!("it reads {}, which is outside the project or may hold secrets", escape(path))
         }
         Access::Write(_) => "it changes the project".to_owned(),
         Access::WriteOutside(path) => {
-            format!(
-                "it changes {}, which is outside the project or which other programs obey",
-                path.display()
-            )
+            format!("it changes {}, which is outside the project or which other programs obey", escape(path))
         }
-        Access::Run(run) if run.why.is_empty() => "it runs a command".to_owned(),
-        Access::Run(run) => run.why.clone(),
+        Access::Run(run) => {
+            let also = policy.mode.why_asked(run, of).filter(|also| *also != run.why);
+            let whys: Vec<&str> = [Some(run.why.as_str()), also.as_deref()]
+                .into_iter()
+                .flatten()
+                .filter(|why| !why.is_empty())
+                .collect();
+            if whys.is_empty() { "it runs a command".to_owned() } else { whys.join("; ") }
+        }
     })
 }
 
@@ -170,6 +194,9 @@ fn asked_by(rules: &Rules, of: &Subject<'_>) -> Option<String> {
 fn never(access: &Access) -> Option<String> {
     match access {
         Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) => None,
+        Access::Own(path) => {
+            Some(format!("{} belongs to aye's own settings, sessions and keys", escape(path)))
+        }
         Access::Write(path) | Access::WriteOutside(path) => reach::is_own(&path.to_string_lossy()),
         Access::Run(run) => (run.reach == Reach::Never).then(|| run.why.clone()),
     }
@@ -182,7 +209,7 @@ mod rules_tests;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Basis, By, CommandLine, Grant, Preview, Scope, Work};
+    use crate::chat::{Basis, By, CommandLine, Grant, HardLinks, Preview, Scope, Work};
 
     fn run(command: &str) -> Access {
         let line = CommandLine {
@@ -264,6 +291,67 @@ mod tests {
                 .0 == "refuse",
                 own.0 == "refuse"
             );
+        }
+    }
+
+    #[test]
+    fn r24_a_file_with_several_names_is_written_by_no_grant_rule_or_mode() {
+        let links = HardLinks { path: "a".into(), names: 3 };
+        let linked = |access| Plan {
+            basis: Basis { hard_links: Some(links.clone()), ..Basis::default() },
+            ..plan(access, false)
+        };
+        let everything = crate::policy::rules_tests::rule(Says::Allow, About::Path("**".into()));
+        let rules = Rules { list: vec![everything], ..Rules::default() };
+        let granted = [
+            standing(&Grant::new("tool", Scope::File("a".into()))),
+            standing(&Grant::new(
+                "tool",
+                Scope::Command { command: "tee a".into(), folder: "/p".into(), network: false },
+            )),
+        ];
+        for (access, why) in [
+            (Access::Write("a".into()), "a has 3 names (hard links): its other names keep the old content"),
+            (
+                run("tee a"),
+                "a has 3 names (hard links): its other names, which may be outside the project, change with it",
+            ),
+        ] {
+            for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
+                let policy = Policy { mode, ..Policy::default() };
+                let verdict = judge(&policy, &granted, &rules, "tool", &linked(access.clone()));
+                assert_eq!(verdict, Verdict::Ask(why.to_owned()), "{mode:?}");
+                let alone = judge(&policy, &granted, &rules, "tool", &plan(access.clone(), false));
+                assert_eq!(alone.word(), "allow", "{mode:?}: without other names");
+            }
+            let plan = Plan { always: Some(granted[0].grant.clone()), ..linked(access) };
+            assert!(offers("tool", &plan).is_empty());
+            assert_eq!(why_none("tool", &plan).as_deref(), Some("a has 3 names (hard links)"));
+        }
+    }
+
+    #[test]
+    fn r13_only_a_rule_that_names_it_exactly_lets_what_may_hold_secrets_be_read() {
+        let read = plan(Access::ReadSensitive(".env".into()), false);
+        let own = plan(Access::Own("/x/credentials.toml".into()), false);
+        for (pattern, expected) in [
+            (".env", "allow"),
+            (".env*", "ask"),
+            ("**", "ask"),
+            ("*", "ask"),
+            (".en?", "ask"),
+            ("./.env", "ask"),
+            ("/x/credentials.toml", "ask"),
+        ] {
+            let rule = crate::policy::rules_tests::rule(Says::Allow, About::Path(pattern.into()));
+            let rules = Rules { list: vec![rule], ..Rules::default() };
+            for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
+                let policy = Policy { mode, ..Policy::default() };
+                assert_eq!(judge(&policy, &[], &rules, "tool", &read).word(), expected, "{pattern} {mode:?}");
+                assert_eq!(judge(&policy, &[], &rules, "tool", &own).word(), "refuse", "{pattern} {mode:?}");
+            }
+            let policy = Policy { mode: Mode::Plan, ..Policy::default() };
+            assert_eq!(judge(&policy, &[], &rules, "tool", &read).word(), "refuse", "{pattern}");
         }
     }
 

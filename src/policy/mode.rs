@@ -1,6 +1,8 @@
 //! How much runs without asking: fixed by the person, outside any card.
 
-use crate::chat::{Access, Plan, Reach};
+use super::Subject;
+use crate::chat::sensitive::is_system_file;
+use crate::chat::{Access, Plan, Reach, Run};
 use serde::{Deserialize, Serialize};
 
 /// How much runs without asking.
@@ -14,7 +16,8 @@ pub enum Mode {
     Ask,
     /// Changing files of the project runs too.
     Auto,
-    /// Commands run too. What cannot be taken back outside the project still asks, and what is never done is not done.
+    /// Commands run too. What may hold secrets, what can reach the network and what cannot be taken back outside the
+    /// project still asks, and what is never done is not done.
     Full,
 }
 
@@ -59,37 +62,97 @@ impl Mode {
     }
 
     /// Whether a plan goes ahead in this mode that does more than read. What destroys something asks in auto, and in full
-    /// where that is not plainly inside the project.
-    pub(super) fn lets_through(self, plan: &Plan) -> bool {
+    /// if that is not plainly inside the project. What may hold secrets asks in every mode.
+    pub(super) fn lets_through(self, plan: &Plan, of: &Subject<'_>) -> bool {
         let full = self == Self::Full;
         let whole = plan.destroys.is_none();
         match &plan.access {
             Access::Nothing | Access::Read(_) => true,
-            Access::ReadSensitive(_) => full,
+            Access::ReadSensitive(path) => full && is_system_file(path),
             Access::Write(_) => full || (self == Self::Auto && whole),
-            Access::WriteOutside(_) => false,
+            Access::WriteOutside(_) | Access::Own(_) => false,
+            Access::Run(run) if run.sensitive => false,
             Access::Run(run) => match run.reach {
                 Reach::Reads | Reach::Writes => full || (self == Self::Auto && whole),
-                Reach::Runs => full,
+                Reach::Runs => full && !can_reach_network(run, of),
                 Reach::Outside | Reach::Unclear | Reach::Never => false,
             },
         }
     }
+
+    /// Why a command asks in full mode that would run but for this, in words that follow “because”.
+    pub(super) fn why_asked(self, run: &Run, of: &Subject<'_>) -> Option<String> {
+        if self != Self::Full || matches!(run.reach, Reach::Outside | Reach::Unclear | Reach::Never) {
+            return None;
+        }
+        if run.sensitive {
+            return Some("it may read secrets".to_owned());
+        }
+        can_reach_network(run, of).then(|| "it can reach the network".to_owned())
+    }
+}
+
+/// Whether nothing keeps a command off the network: no sandbox does, and one of its programs is not known to stay local.
+fn can_reach_network(run: &Run, of: &Subject<'_>) -> bool {
+    !run.walls.is_offline() && !of.stays_local()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::chat::{By, Standing};
-    use crate::chat::{CommandLine, Grant, Run, Scope};
+    use crate::chat::{CommandLine, Grant, Openings, Run, Scope, Walls};
     use crate::policy::Rules;
     use crate::policy::tests::plan;
     use crate::policy::{Policy, judge};
 
+    /// A command within a sandbox that keeps it off the network.
     fn run(reach: Reach) -> Access {
-        let line =
-            CommandLine { command: "x".into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() };
-        Access::Run(Run { line: Box::new(line), reach, why: "of this".into(), sensitive: false })
+        runs("x", reach, Walls::raised(Openings::default()), false)
+    }
+
+    fn runs(command: &str, reach: Reach, walls: Walls, sensitive: bool) -> Access {
+        let line = CommandLine {
+            command: command.into(),
+            folder: "/p".into(),
+            seconds: 30,
+            walls,
+            ..CommandLine::default()
+        };
+        Access::Run(Run { line: Box::new(line), reach, why: "of this".into(), sensitive })
+    }
+
+    #[test]
+    fn r20_what_may_read_secrets_or_reach_the_network_asks_in_full_mode() {
+        let offline = || Walls::raised(Openings::default());
+        let online = || Walls::raised(Openings { network: true, ..Openings::default() });
+        let sockets = || Walls::raised(Openings { sockets: true, ..Openings::default() });
+        let absent = || Walls::Absent("it is off".into());
+        for (command, reach, walls, sensitive, expected, why) in [
+            ("x", Reach::Runs, offline(), false, "allow", "full mode"),
+            ("x", Reach::Runs, offline(), true, "ask", "of this; it may read secrets"),
+            ("cat a", Reach::Writes, offline(), true, "ask", "of this; it may read secrets"),
+            ("x", Reach::Runs, online(), false, "ask", "of this; it can reach the network"),
+            ("x", Reach::Runs, sockets(), false, "ask", "of this; it can reach the network"),
+            ("x", Reach::Runs, absent(), false, "ask", "of this; it can reach the network"),
+            ("x", Reach::Runs, Walls::Unsaid, false, "ask", "it can reach the network"),
+            ("touch a && mkdir b", Reach::Runs, absent(), false, "allow", "full mode"),
+            ("rm a", Reach::Runs, absent(), false, "allow", "full mode"),
+            ("cp a b; cat b", Reach::Runs, absent(), false, "allow", "full mode"),
+            ("touch a; x", Reach::Runs, absent(), false, "ask", "it can reach the network"),
+            ("./touch a", Reach::Runs, absent(), false, "ask", "it can reach the network"),
+            ("LD_PRELOAD=./x touch a", Reach::Runs, absent(), false, "ask", "it can reach the network"),
+            ("touch a &", Reach::Runs, absent(), false, "ask", "it can reach the network"),
+            ("f() { x; }; f", Reach::Runs, absent(), false, "ask", "it can reach the network"),
+            ("git commit -m x", Reach::Runs, absent(), false, "ask", "it can reach the network"),
+            ("x", Reach::Outside, absent(), true, "ask", "of this"),
+        ] {
+            let plan = plan(runs(command, reach, walls.clone(), sensitive), false);
+            let full = Policy { mode: Mode::Full, ..Policy::default() };
+            let verdict = judge(&full, &[], &Rules::default(), "t", &plan);
+            assert_eq!(verdict.word(), expected, "{command} {walls:?}: {verdict:?}");
+            assert!(verdict.why().ends_with(why), "{command} {walls:?}: {verdict:?}");
+        }
     }
 
     #[test]
@@ -97,7 +160,10 @@ mod tests {
         for (access, destroys, expected) in [
             (Access::Nothing, false, ["allow"; 4]),
             (Access::Read(vec!["a".into()]), false, ["allow"; 4]),
-            (Access::ReadSensitive("/etc/passwd".into()), false, ["refuse", "ask", "ask", "allow"]),
+            (Access::ReadSensitive("/etc/passwd".into()), false, ["refuse", "ask", "ask", "ask"]),
+            (Access::ReadSensitive(".env".into()), false, ["refuse", "ask", "ask", "ask"]),
+            (Access::ReadSensitive("/usr/include/a.h".into()), false, ["refuse", "ask", "ask", "allow"]),
+            (Access::Own("/moved/config/config.toml".into()), false, ["refuse"; 4]),
             (Access::Write("a".into()), false, ["refuse", "ask", "allow", "allow"]),
             (Access::Write("a".into()), true, ["refuse", "ask", "ask", "allow"]),
             (Access::WriteOutside("/a".into()), false, ["refuse", "ask", "ask", "ask"]),

@@ -114,7 +114,11 @@ pub fn offers(tool: &str, plan: &Plan) -> Vec<Grant> {
                 folder = above.parent();
             }
         }
-        Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) | Access::WriteOutside(_) => {}
+        Access::Nothing
+        | Access::Read(_)
+        | Access::ReadSensitive(_)
+        | Access::WriteOutside(_)
+        | Access::Own(_) => {}
     }
     offers.retain(|grant| cover::covers(grant, &of));
     // A file at the top of the project lies in no folder but the project's own.
@@ -132,6 +136,9 @@ pub fn why_none(tool: &str, plan: &Plan) -> Option<String> {
     }
     if let Some(destroys) = &plan.destroys {
         return Some(format!("it {destroys}"));
+    }
+    if let Some(links) = &plan.basis.hard_links {
+        return Some(cover::several_names(links));
     }
     of.line.and_then(|_| of.basis.bound().err())
 }

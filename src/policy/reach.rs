@@ -11,6 +11,7 @@ mod search;
 mod text;
 mod versions;
 
+pub(super) use danger::stays_local;
 pub(super) use refused::is_own;
 
 use super::shell::{Joint, Reading, Redirect, Simple, Unclear, Within, Word};
@@ -91,6 +92,9 @@ pub fn reaches(reading: &Reading) -> Reaches {
     let mut whys = Whys::default();
     for simple in &reading.commands {
         let at = folders.at(simple);
+        let redirected = redirections(simple, &at);
+        all.touches.extend(redirected.touches);
+        redirected.whys.into_iter().for_each(|(reach, why)| whys.add(reach, why));
         match part(simple, &at) {
             Ok(part) => {
                 all.touches.extend(part.touches);
@@ -155,7 +159,49 @@ impl Reaches {
     }
 }
 
-/// What one part does; why it is asked about where it does more than read and write.
+/// What the redirections of one part touch, whatever its program is.
+#[derive(Default)]
+struct Redirections {
+    touches: Vec<Touch>,
+    whys: Vec<(Reach, String)>,
+}
+
+/// Judges the redirections of one part. They are the shell's: it opens the files before it starts any program.
+fn redirections(simple: &Simple, folders: &[String]) -> Redirections {
+    let mut found = Redirections::default();
+    for redirect in &simple.redirects {
+        let (word, how) = match redirect {
+            Redirect::Onto | Redirect::Text(Word::Known(_)) => continue,
+            Redirect::Text(word) => {
+                found.whys.push((danger::of(simple), unknown(word)));
+                continue;
+            }
+            Redirect::Read(word) => (word, How::Contents),
+            Redirect::Write(word) => (word, How::Write),
+            Redirect::Append(word) => (word, How::Append),
+        };
+        if word.known().is_some_and(|name| matches!(name, "/dev/null" | "/dev/stdout" | "/dev/stderr")) {
+            continue;
+        }
+        let reads = how == How::Contents;
+        match word {
+            Word::Known(_) | Word::Home(_) if reads => {}
+            Word::Known(_) | Word::Home(_) => {
+                found.whys.push((Reach::Writes, format!("it writes to {}", said(word))));
+            }
+            // Which file is read or written over is not known before the shell opens it.
+            Word::Pattern(_) | Word::Unknown(_) => {
+                let reach = if reads { Reach::Unclear } else { Reach::Outside };
+                found.whys.push((reach, unknown(word)));
+                continue;
+            }
+        }
+        found.touches.push(Touch { word: word.clone(), folders: folders.to_vec(), how });
+    }
+    found
+}
+
+/// What the program of one part does; why it is asked about if it does more than read.
 fn part(simple: &Simple, folders: &[String]) -> Result<Reaches, String> {
     let mut all = Reaches { reach: Reach::Reads, why: String::new(), touches: Vec::new() };
     if simple.background {
@@ -169,30 +215,6 @@ fn part(simple: &Simple, folders: &[String]) -> Result<Reaches, String> {
         if simple.words.is_empty() || !programs::is_harmless(name, value) {
             return Err(format!("it sets {name}"));
         }
-    }
-    for redirect in &simple.redirects {
-        let (word, how) = match redirect {
-            Redirect::Onto | Redirect::Text(Word::Known(_)) => continue,
-            Redirect::Text(word) => return Err(unknown(word)),
-            Redirect::Read(word) => (word, How::Contents),
-            Redirect::Write(word) => (word, How::Write),
-            Redirect::Append(word) => (word, How::Append),
-        };
-        if word.known().is_some_and(|name| matches!(name, "/dev/null" | "/dev/stdout" | "/dev/stderr")) {
-            continue;
-        }
-        if word.known().is_none() && !matches!(word, Word::Home(_)) {
-            // Nobody knows what is written over.
-            if how != How::Contents {
-                all.worsen(Reach::Outside, unknown(word));
-                continue;
-            }
-            return Err(unknown(word));
-        }
-        if how != How::Contents {
-            all.worsen(Reach::Writes, format!("it writes to {}", said(word)));
-        }
-        all.touches.push(Touch { word: word.clone(), folders: folders.to_vec(), how });
     }
     if simple.words.is_empty() {
         return Ok(all);

@@ -139,6 +139,8 @@ impl Rule {
                     && cover::is_plain(path)
                     && path.to_str().is_some_and(|path| glob::path(pattern, path))
             }
+            // What may hold secrets is named in full, or asked about.
+            (About::Path(pattern), Access::ReadSensitive(path)) => cover::names_exactly(pattern, path),
             // A tool alone is no narrow thing to allow: a command can be anything.
             (About::Anything, Access::Write(_)) => cover::may_be_kept(of),
             // No tool goes to a host by itself, and a command that names one may go to another.

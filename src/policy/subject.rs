@@ -1,5 +1,6 @@
 //! What rules and grants are asked about: one call, as far as it is known.
 
+use super::reach;
 use super::shell::{self, Reading};
 use crate::chat::{Access, Basis, CommandLine, Plan, Preview};
 use std::cell::OnceCell;
@@ -40,6 +41,11 @@ impl<'a> Subject<'a> {
     /// A call that was looked at.
     pub fn of(tool: &'a str, plan: &'a Plan) -> Self {
         Self::new(tool, &plan.access, &plan.preview, plan.destroys.is_some(), &plan.basis)
+    }
+
+    /// Whether it is a command whose every program is known to stay off the network.
+    pub(super) fn stays_local(&self) -> bool {
+        self.reading().is_some_and(reach::stays_local)
     }
 
     /// Its command line, as the shell reads it. Read once, when it is first wanted.

@@ -1,17 +1,17 @@
 //! The real folder.
 
 use super::whole::{self, Whole};
-use super::{Error, Found, Kind, Located, Reader, Writer, index, path};
+use super::{Error, Found, Kind, Located, OwnFiles, Reader, Writer, index, path};
 use std::io;
 use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The project as it is on disk.
 pub struct Disk {
     root: PathBuf,
     home: Option<PathBuf>,
-    /// Folders that are aye's own.
-    own: Vec<PathBuf>,
+    own: OwnFiles,
 }
 
 impl Disk {
@@ -22,20 +22,25 @@ impl Disk {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         let home = directories::BaseDirs::new().map(|folders| folders.home_dir().to_owned());
-        Ok(Self { root, home, own: Vec::new() })
+        Ok(Self { root, home, own: OwnFiles::default() })
     }
 
-    /// Takes whatever is in these folders, aye's own, for something that other programs obey: a project may lie around
-    /// them.
+    /// Marks what is aye's own: a project may lie around it, and a link may lead there.
     #[must_use]
-    pub fn keeping(self, own: Vec<PathBuf>) -> Self {
+    pub fn keeping(self, own: OwnFiles) -> Self {
         Self { own, ..self }
     }
 
-    /// The place, with what is known of aye's own folders.
-    pub(super) fn known(&self, at: Located) -> Located {
-        let sensitive = at.sensitive || self.own.iter().any(|own| at.real.starts_with(own));
-        Located { sensitive, ..at }
+    /// Marks the place if it is aye's own.
+    pub(super) fn mark_own(&self, at: Located) -> Located {
+        let own = self.own.find(&at.real);
+        Located { own, sensitive: at.sensitive || own.is_some(), ..at }
+    }
+
+    /// The same for what a walk met below a place that was marked.
+    pub(super) fn mark_own_below(&self, at: Located) -> Located {
+        let own = self.own.find_below(&at.real);
+        Located { own, sensitive: at.sensitive || own.is_some(), ..at }
     }
 
     /// The person's home, where it is known.
@@ -51,7 +56,7 @@ impl Reader for Disk {
 
     fn locate(&self, path: &str) -> Result<Located, Error> {
         let at = path::locate(&self.root, self.home.as_deref(), path)?;
-        Ok(self.known(at))
+        Ok(self.mark_own(at))
     }
 
     fn read(&self, at: &Located) -> Result<Vec<u8>, Error> {
@@ -60,6 +65,11 @@ impl Reader for Disk {
 
     fn open(&self, at: &Located) -> Result<Box<dyn io::Read + Send>, Error> {
         Ok(Box::new(whole::open(&at.real, &at.shown)?))
+    }
+
+    fn link_count(&self, at: &Located) -> u64 {
+        let meta = std::fs::symlink_metadata(&at.real).ok().filter(std::fs::Metadata::is_file);
+        meta.map_or(1, |meta| meta.nlink())
     }
 
     fn exists(&self, at: &Located) -> bool {
@@ -91,7 +101,7 @@ impl Reader for Disk {
         visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         index::walk(&self.root, under, hidden, &mut |found| {
-            visit(Found { at: self.known(found.at), ..found })
+            visit(Found { at: self.mark_own_below(found.at), ..found })
         })
     }
 }

@@ -13,6 +13,7 @@ mod index;
 #[cfg(test)]
 pub mod ordinary;
 mod output;
+mod own_files;
 mod path;
 pub mod rehearsal;
 pub mod sandbox;
@@ -20,6 +21,8 @@ pub mod sensitive_files;
 pub mod shell;
 pub mod stage;
 mod whole;
+
+pub use own_files::{Own, OwnFiles};
 
 use crate::chat::Digest;
 use crate::chat::escaped_path::escape;
@@ -42,6 +45,8 @@ pub struct Located {
     pub inside: bool,
     /// Whether it holds secrets, or other programs obey it (`.git`, `.env`, keys, start-up files, `.aye`).
     pub sensitive: bool,
+    /// What of aye's own it is, if any; then it is sensitive too.
+    pub own: Option<Own>,
 }
 
 /// What is found at a place.
@@ -88,6 +93,8 @@ pub trait Reader: Send + Sync {
     fn read(&self, at: &Located) -> Result<Vec<u8>, Error>;
     /// Opens a regular file of any size. Never waits for a pipe or a device.
     fn open(&self, at: &Located) -> Result<Box<dyn io::Read + Send>, Error>;
+    /// How many names a regular file has (hard links); 1 if there is no such file.
+    fn link_count(&self, at: &Located) -> u64;
     /// Whether there is a file or folder.
     fn exists(&self, at: &Located) -> bool;
     /// Of which kind what is there is, without opening it. Nothing where nobody can look.

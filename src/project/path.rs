@@ -35,7 +35,7 @@ pub fn at(root: &Path, real: PathBuf) -> Located {
         Ok(below) => (true, below.to_owned()),
         Err(_) => (false, real.clone()),
     };
-    Located { sensitive: sensitive(&real), real, shown, inside }
+    Located { sensitive: sensitive(&real), real, shown, inside, own: None }
 }
 
 /// The path as it was written, made absolute; links are not looked at.

@@ -74,7 +74,7 @@ impl Rehearsal {
 
     /// What is known of a path that has no links in it.
     pub(super) fn at(&self, real: PathBuf) -> Located {
-        self.real.known(path::at(self.root(), real))
+        self.real.mark_own_below(path::at(self.root(), real))
     }
 
     /// Where what is seen at a path of the project comes from.
@@ -164,7 +164,7 @@ impl Reader for Rehearsal {
 
     fn locate(&self, path: &str) -> Result<Located, Error> {
         let at = path::locate_by(self.root(), self.real.home(), path, &|path| self.link(path))?;
-        Ok(self.real.known(at))
+        Ok(self.real.mark_own(at))
     }
 
     fn read(&self, at: &Located) -> Result<Vec<u8>, Error> {
@@ -185,6 +185,13 @@ impl Reader for Rehearsal {
             None if spot.below => self.real.open(at),
             None => Err(Error::Missing(at.shown.clone())),
         }
+    }
+
+    /// A file of the overlay is a copy with a name of its own.
+    fn link_count(&self, at: &Located) -> u64 {
+        let Some(below) = self.below(at) else { return self.real.link_count(at) };
+        let is_real = self.spot(&below).is_ok_and(|spot| spot.above.is_none() && spot.below);
+        if is_real { self.real.link_count(at) } else { 1 }
     }
 
     fn exists(&self, at: &Located) -> bool {

@@ -55,7 +55,12 @@ pub(super) fn holds(means: &Means, plan: &Plan) -> Result<(), Error> {
 /// The first file that a command names now and did not when it was shown. A log that nothing runs may begin.
 fn other(plan: &Plan, command: &str, means: &Means) -> Option<PathBuf> {
     let shown = &plan.basis.files;
-    let mut now = named(command, means.project.as_ref()).files;
+    let basis = named(command, means.project.as_ref());
+    if basis.hard_links != plan.basis.hard_links {
+        let links = basis.hard_links.or_else(|| plan.basis.hard_links.clone());
+        return links.map(|links| links.path);
+    }
+    let mut now = basis.files;
     now.retain(|file| !file.grows || shown.iter().any(|seen| seen.path == file.path));
     let pairs = now.iter().map(Some).chain([None]).zip(shown.iter().map(Some).chain([None]));
     let mut other = pairs.filter(|(now, shown)| now.map(|file| &file.path) != shown.map(|file| &file.path));

@@ -3,7 +3,9 @@
 use super::arguments::checked;
 use super::{Error, Hands, Tool, blocking, brief};
 use crate::chat::altered::{APPLY, Altered, Did};
-use crate::chat::{Access, Basis, Diff, Digest, Held, Intent, Plan, Preview, Seen, ToolSpec, Work};
+use crate::chat::{
+    Access, Basis, Diff, Digest, HardLinks, Held, Intent, Plan, Preview, Seen, ToolSpec, Work,
+};
 use crate::project::rehearsal::{Change, Node, Rehearsal};
 use crate::project::{Located, Reader, altered};
 use async_trait::async_trait;
@@ -67,7 +69,7 @@ impl Tool for ApplyChange {
         false
     }
 
-    fn plan(&self, arguments: &Value, _: &dyn Reader) -> Result<Intent, Error> {
+    fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { path, line } = checked(&self.spec(), arguments)?;
         let path = named(&self.rehearsal, &path)?;
         let changes = wanted(&self.rehearsal, &path, line)?;
@@ -88,7 +90,7 @@ impl Tool for ApplyChange {
             preview: preview(change, &told, below),
             always: None,
             destroys: destroys(change, below, &at),
-            basis: basis(&changes),
+            basis: Basis { hard_links: hard_links(&changes, &at, files), ..basis(&changes) },
             work: Work::Arguments(shown),
         })))
     }
@@ -205,16 +207,21 @@ fn place(rehearsal: &Rehearsal, changes: &[Change]) -> Result<Located, Error> {
         let along = along?;
         at.sensitive |= along.sensitive;
         at.inside &= along.inside;
+        at.own = at.own.or(along.own);
     }
     Ok(at)
 }
 
 fn access(at: &Located) -> Access {
-    if at.inside && !at.sensitive {
-        Access::Write(at.shown.clone())
-    } else {
-        Access::WriteOutside(at.shown.clone())
-    }
+    super::place::writing(at)
+}
+
+/// The file with several names that the change replaces. One that is only deleted keeps its other names.
+fn hard_links(changes: &[Change], at: &Located, files: &dyn Reader) -> Option<HardLinks> {
+    let replaces = changes.first().is_some_and(|change| {
+        matches!((&change.before, &change.after), (Node::File { .. }, Node::File { .. }))
+    });
+    super::place::hard_links(files, at).filter(|_| replaces)
 }
 
 fn preview(change: &Change, told: &Altered, below: &[Change]) -> Preview {

@@ -168,6 +168,7 @@ impl Tool for BashExec {
             | Access::ReadSensitive(_)
             | Access::Write(_)
             | Access::WriteOutside(_)
+            | Access::Own(_)
             | Access::Run(_) => Rehearsed::Undone(why),
         })
     }

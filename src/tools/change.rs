@@ -70,6 +70,7 @@ pub fn bare(text: &str) -> &str {
 /// Tells the change. `replaces` says whether the file was given anew as a whole.
 pub fn plan(
     tool: &str,
+    files: &dyn Reader,
     at: &Located,
     before: Option<String>,
     after: String,
@@ -90,7 +91,9 @@ pub fn plan(
         becomes: Some(Digest::of(edit.after.as_bytes())),
         grows: false,
     };
-    let safe = at.inside && !at.sensitive;
+    let access = place::writing(at);
+    let hard_links = place::hard_links(files, at);
+    let safe = matches!(access, Access::Write(_)) && hard_links.is_none();
     let destroys = if !at.inside {
         Some(format!("{} {shown}, outside the project", if made { "makes" } else { "changes" }))
     } else if replaces && lines > 0 && diff.removed * 2 > lines {
@@ -105,11 +108,11 @@ pub fn plan(
     Ok(Intent::Act(Box::new(Plan {
         title: if made { "make a file?" } else { "change a file?" }.to_owned(),
         summary: brief::line(&shown, 120),
-        access: if safe { Access::Write(at.shown.clone()) } else { Access::WriteOutside(at.shown.clone()) },
+        access,
         preview: Preview::Edit(diff),
         always: safe.then(|| Grant::new(tool, Scope::File(at.shown.clone()))),
         destroys,
-        basis: Basis { files: vec![seen], ..Basis::default() },
+        basis: Basis { files: vec![seen], hard_links, ..Basis::default() },
         work: Work::Edit(edit),
     })))
 }
@@ -119,7 +122,7 @@ pub async fn make(plan: &Plan, project: Arc<dyn Writer>) -> Result<String, Error
     let Work::Edit(edit) = plan.work.clone() else {
         return Err(Error::Broken("the plan holds no change".to_owned()));
     };
-    let safe = matches!(plan.access, Access::Write(_));
+    let (access, hard_links) = (plan.access.clone(), plan.basis.hard_links.clone());
     let Preview::Edit(diff) = &plan.preview else {
         return Err(Error::Broken("the plan shows no change".to_owned()));
     };
@@ -129,7 +132,10 @@ pub async fn make(plan: &Plan, project: Arc<dyn Writer>) -> Result<String, Error
         let path = edit.path.to_str();
         let path = path.ok_or_else(|| project::Error::BadPath("the path is not UTF-8".to_owned()))?;
         let at = files.locate(path)?;
-        if at.shown != edit.path || (at.inside && !at.sensitive) != safe {
+        if at.shown != edit.path
+            || place::writing(&at) != access
+            || place::hard_links(files, &at) != hard_links
+        {
             return Err(project::Error::Changed(edit.path).into());
         }
         writer.write(&at, edit.before.as_deref().map(str::as_bytes), edit.after.as_bytes())?;

@@ -70,7 +70,7 @@ impl Tool for EditFile {
                 ))
             })?
         };
-        change::plan("edit_file", &at, Some(before), after, false)
+        change::plan("edit_file", files, &at, Some(before), after, false)
     }
 
     async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {

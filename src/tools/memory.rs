@@ -31,7 +31,7 @@ impl Memory {
         let shown = real.strip_prefix("/project").unwrap_or(&real).to_owned();
         let sensitive =
             shown.components().any(|part| [".git", ".env"].iter().any(|name| part.as_os_str() == *name));
-        Located { real, shown, inside, sensitive }
+        Located { real, shown, inside, sensitive, own: None }
     }
 }
 
@@ -68,6 +68,10 @@ impl Reader for Arc<Memory> {
 
     fn open(&self, at: &Located) -> Result<Box<dyn std::io::Read + Send>, Error> {
         Ok(Box::new(std::io::Cursor::new(self.read(at)?)))
+    }
+
+    fn link_count(&self, _: &Located) -> u64 {
+        1
     }
 
     fn exists(&self, at: &Located) -> bool {

@@ -117,9 +117,11 @@ async fn reading_on_stage(
 ) -> Result<Rehearsed, Error> {
     match &plan.access {
         Access::Nothing | Access::Read(_) => look.await.map(Rehearsed::Ran),
-        Access::ReadSensitive(_) | Access::Write(_) | Access::WriteOutside(_) | Access::Run(_) => {
-            Ok(Rehearsed::Told(unread(stage, tool, plan)))
-        }
+        Access::ReadSensitive(_)
+        | Access::Write(_)
+        | Access::WriteOutside(_)
+        | Access::Own(_)
+        | Access::Run(_) => Ok(Rehearsed::Told(unread(stage, tool, plan))),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Where a call wants to look: told in the plan, and still the same place when the call acts.
 
 use super::Error;
-use crate::chat::Access;
 use crate::chat::escaped_path::{escape, unescape};
-use crate::project::{self, Located, Reader};
+use crate::chat::{Access, HardLinks};
+use crate::project::{self, Located, Own, Reader};
 use serde::{Deserialize, Serialize};
 
 /// Finds what a model named, forgiving a leading `@` or `./`, line breaks at the end, and a name written as it is shown
@@ -28,7 +28,9 @@ pub fn locate(files: &dyn Reader, path: &str) -> Result<Located, Error> {
 
 /// How far reading there reaches.
 pub fn reading(at: &Located) -> Access {
-    if at.inside && !at.sensitive {
+    if at.own == Some(Own::Credentials) {
+        Access::Own(at.shown.clone())
+    } else if at.inside && !at.sensitive {
         Access::Read(vec![at.shown.clone()])
     } else {
         Access::ReadSensitive(at.shown.clone())
@@ -45,6 +47,23 @@ pub fn reaching(files: &dyn Reader, at: &Located) -> Vec<Access> {
     all
 }
 
+/// How far writing a file there reaches.
+pub fn writing(at: &Located) -> Access {
+    if at.own.is_some() {
+        Access::Own(at.shown.clone())
+    } else if at.inside && !at.sensitive {
+        Access::Write(at.shown.clone())
+    } else {
+        Access::WriteOutside(at.shown.clone())
+    }
+}
+
+/// The file with several names that a write there replaces, if it is one.
+pub fn hard_links(files: &dyn Reader, at: &Located) -> Option<HardLinks> {
+    let names = files.link_count(at);
+    (names > 1).then(|| HardLinks { path: at.shown.clone(), names })
+}
+
 /// Shown to users and models on one line: never empty, with what would not show escaped.
 pub fn shown(at: &Located) -> String {
     let shown = escape(&at.shown);
@@ -58,6 +77,8 @@ pub struct Place {
     path: String,
     inside: bool,
     sensitive: bool,
+    #[serde(default)]
+    holds_keys: bool,
 }
 
 impl Place {
@@ -66,9 +87,10 @@ impl Place {
         let name = at.shown.to_str().ok_or_else(|| {
             Error::Failed(format!("{} has a name that is not Unicode, which no call can use.", shown(at)))
         })?;
+        let holds_keys = at.own == Some(Own::Credentials);
         // A folder of the project that is called `~` is not the person's home.
         let path = if at.inside { format!("./{name}") } else { name.to_owned() };
-        Ok(Self { path, inside: at.inside, sensitive: at.sensitive })
+        Ok(Self { path, inside: at.inside, sensitive: at.sensitive, holds_keys })
     }
 
     /// The same place, looked up anew: what became a link to elsewhere since the plan is refused.

@@ -1,10 +1,11 @@
 //! How far a command reaches in this folder: what it names is looked up, links followed, before it is called reading.
 
 use super::scripts;
-use crate::chat::{Access, CommandLine, Reach, Run};
-use crate::policy::reach::{How, Touch, Whys, below, reaches};
-use crate::policy::shell::{self, Reading, Word};
-use crate::project::{Kind, Located, Reader};
+use crate::chat::sensitive::is_system_file;
+use crate::chat::{Access, CommandLine, HardLinks, Reach, Run};
+use crate::policy::reach::{How, Touch, Whys, below, places, reaches};
+use crate::policy::shell::{self, Place, Reading, Word};
+use crate::project::{Kind, Located, Own, Reader};
 use globset::GlobBuilder;
 use std::path::PathBuf;
 
@@ -26,16 +27,24 @@ pub(super) fn access(line: CommandLine, files: &dyn Reader) -> Access {
     for touch in &all.touches {
         found.touch(touch);
     }
-    if let Some((reach, why)) = found.worst.worst()
-        && reach > all.reach
-    {
-        (all.reach, all.why) = (reach, why);
+    let names = named_places(&reading);
+    if let Some(why) = names.iter().find_map(|(name, place)| own_file(name, *place, files)) {
+        found.worsen(Reach::Never, why);
+    }
+    match found.worst.worst() {
+        Some((reach, why)) if reach > all.reach => (all.reach, all.why) = (reach, why),
+        // Both are told: what the program may do, and the secrets that its redirections hand to it.
+        Some((reach, why)) if reach == all.reach && found.sensitive && !all.why.contains(&why) => {
+            all.why = if all.why.is_empty() { why } else { format!("{}; {why}", all.why) };
+        }
+        Some(_) | None => {}
     }
     if line.network.is_some() && all.reach < Reach::Outside {
         (all.reach, all.why) = (Reach::Outside, "it asks for the network".to_owned());
     }
     if all.reach > Reach::Reads {
-        let sensitive = found.sensitive || names_secrets(&reading, files);
+        let is_secret = |(name, _): &(String, Place)| files.locate(name).is_ok_and(|at| at.sensitive);
+        let sensitive = found.sensitive || names.iter().any(is_secret);
         return Access::Run(Run { line: Box::new(line), reach: all.reach, why: all.why, sensitive });
     }
     found.paths.dedup();
@@ -58,10 +67,69 @@ struct Below<'a> {
     links: bool,
 }
 
-/// Whether any of its words names what may hold secrets, whatever the program does with it.
-fn names_secrets(reading: &Reading, files: &dyn Reader) -> bool {
-    let is_secret = |name: &str| files.locate(name).is_ok_and(|at| at.sensitive);
-    reading.named.iter().any(|word| scripts::spellings(&word.text).into_iter().any(is_secret))
+/// Words that are also looked up from the folders that a `cd` goes to.
+const FROM_FOLDERS: usize = 200;
+
+/// Every name that a word of the line may stand for, whatever the program does with it.
+fn named_places(reading: &Reading) -> Vec<(String, Place)> {
+    let mut folders: Vec<String> =
+        places(reading).into_iter().flatten().filter(|at| !at.is_empty()).collect();
+    folders.sort();
+    folders.dedup();
+    let mut names = Vec::new();
+    for (at, word) in reading.named.iter().enumerate() {
+        for name in scripts::spellings(&word.text) {
+            names.push((name.to_owned(), word.place));
+            let from = folders.iter().filter(|_| at < FROM_FOLDERS);
+            names.extend(from.map(|folder| (below(folder, name), word.place)));
+        }
+    }
+    names
+}
+
+/// Why a line that names this is never run: it names aye's keys, or writes aye's own settings.
+fn own_file(name: &str, place: Place, files: &dyn Reader) -> Option<String> {
+    let at = files.locate(name).ok()?;
+    let is_refused = match at.own? {
+        Own::Credentials => true,
+        Own::Settings => place == Place::Written,
+    };
+    is_refused.then(|| belongs_to_aye(&at))
+}
+
+fn belongs_to_aye(at: &Located) -> String {
+    format!("{} belongs to aye's own settings, sessions and keys", super::place::shown(at))
+}
+
+/// The first file with several names that a line writes by a redirection or by a program that is known to write it.
+pub(super) fn hard_links(reading: &Reading, files: &dyn Reader) -> Option<HardLinks> {
+    let redirected =
+        reading.named.iter().filter(|word| word.place == Place::Written).map(|word| word.text.clone());
+    let mut names: Vec<String> = redirected.collect();
+    for touch in reaches(reading).touches.iter().filter(|touch| matches!(touch.how, How::Write | How::Append))
+    {
+        if let Word::Known(name) | Word::Home(name) = &touch.word {
+            names.extend(touch.folders.iter().map(|folder| below(folder, name)));
+        }
+    }
+    // Only the last word of these is written; where it is a folder, the file in it that is called like another word.
+    for simple in &reading.commands {
+        if let (Some("cp" | "mv" | "install" | "ln"), [sources @ .., target]) =
+            (simple.program(), simple.arguments())
+        {
+            names.retain(|name| sources.iter().all(|source| source.shown() != name));
+            let called =
+                |source: &Word| source.shown().trim_end_matches('/').rsplit('/').next().map(str::to_owned);
+            let inside = sources.iter().filter_map(called);
+            names.extend(inside.map(|name| format!("{}/{name}", target.shown().trim_end_matches('/'))));
+        }
+    }
+    names.iter().find_map(|name| {
+        let at = files.locate(name).ok()?;
+        let is_file = matches!(files.kind(&at), Some(Kind::File(_)));
+        let names = files.link_count(&at);
+        (is_file && names > 1).then_some(HardLinks { path: at.shown, names })
+    })
 }
 
 impl Found<'_> {
@@ -148,7 +216,18 @@ impl Found<'_> {
             How::Delete => ("deletes", Reach::Outside),
             How::Works => ("works in", Reach::Outside),
         };
-        self.sensitive |= !at.inside || at.sensitive;
+        let is_public = at.inside || is_system_file(&at.real);
+        self.sensitive |= at.sensitive || !is_public;
+        let is_refused = match at.own {
+            None => false,
+            Some(Own::Credentials) => *how != How::Names,
+            // A folder that is only worked in asks.
+            Some(Own::Settings) if *how == How::Works => self.files.kind(&at) != Some(Kind::Folder),
+            Some(Own::Settings) => changes(how),
+        };
+        if is_refused {
+            return self.worsen(Reach::Never, belongs_to_aye(&at));
+        }
         if !at.inside {
             return self.worsen(
                 reach,

@@ -1,6 +1,7 @@
 //! The files of the project that a command line names: what they hold when the card is shown is what may run. A file
 //! that is named by a pattern or by a variable is not found.
 
+use super::reach;
 use crate::chat::{Basis, Beyond, Held, Scripts, Seen};
 use crate::policy::reach::scripts::{Part, Runs, scripts};
 use crate::policy::shell::{self, Place, Reading};
@@ -29,6 +30,7 @@ pub fn named(command: &str, files: &dyn Reader) -> Basis {
     let reading = shell::read(command);
     let mut basis = words(&reading, files);
     basis.scripts = bound(&reading, &mut basis, files);
+    basis.hard_links = reach::hard_links(&reading, files);
     basis
 }
 

@@ -7,7 +7,7 @@ use super::{
     Error, Hands, LeftOut, Progress, Rehearsed, Stage, Tool, blocking, brief, reading_on_stage, work,
 };
 use crate::chat::{Basis, Intent, Plan, Preview, ToolSpec, Work};
-use crate::project::{self, Located, Reader, Writer};
+use crate::project::{self, Located, Own, Reader, Writer};
 use async_trait::async_trait;
 use globset::{GlobBuilder, GlobMatcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -167,7 +167,10 @@ impl Looking {
                         return ControlFlow::Continue(());
                     }
                     // What the person was not asked for is not read.
-                    if (file.at.sensitive && !under.sensitive) || (!file.at.inside && under.inside) {
+                    if (file.at.sensitive && !under.sensitive)
+                        || (!file.at.inside && under.inside)
+                        || file.at.own == Some(Own::Credentials)
+                    {
                         found.sensitive += 1;
                         return ControlFlow::Continue(());
                     }

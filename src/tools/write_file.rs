@@ -42,7 +42,7 @@ impl Tool for WriteFile {
         let before = change::text(files, &at)?;
         let after =
             before.as_deref().map_or_else(|| content.clone(), |before| change::dressed(before, &content));
-        change::plan("write_file", &at, before, after, true)
+        change::plan("write_file", files, &at, before, after, true)
     }
 
     async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {

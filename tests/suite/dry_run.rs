@@ -103,7 +103,7 @@ fn r14_a_dry_run_asks_about_ayes_own_what_life_asks_and_sends_nothing_of_it() {
     let (live, _) = asks_for_ayes_own(&["--mode", "auto"]);
     let (dry, sent) = asks_for_ayes_own(&["--mode", "auto", "--dry-run"]);
     assert!(matches!(dry[0], Access::ReadSensitive(_)), "{dry:?}");
-    assert!(matches!(dry[2], Access::WriteOutside(_)), "{dry:?}");
+    assert!(matches!(dry[2], Access::Own(_)), "{dry:?}");
     assert_eq!(dry, live);
     assert!(!sent.contains("hunter2"), "it was sent");
     assert!(sent.contains("skipped, may hold secrets"), "it was left out without a word");

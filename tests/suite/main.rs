@@ -88,5 +88,6 @@ mod trust;
 mod turns;
 mod waiting;
 mod walled;
+mod wide_modes;
 mod wire;
 mod writing;

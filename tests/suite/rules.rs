@@ -335,7 +335,7 @@ fn r14_what_is_explained_of_ayes_own_is_what_happens_to_it() {
         .unwrap();
     for (command, verdict) in [
         ("cat own/config/notes.txt", "ask"),
-        ("echo x >> dotfiles/rules.toml", "ask"),
+        ("echo x >> dotfiles/rules.toml", "refuse"),
         ("echo x >> dotfiles/other", "allow"),
         ("cat dotfiles/other", "allow"),
     ] {

@@ -207,8 +207,8 @@ impl Reading<'_> {
             "write the path in full, ~ is not replaced in a rule"
         } else if climbs {
             "a path with .. in it is not followed"
-        } else if allows && path.is_absolute() {
-            "what is allowed lies inside the project, and is written relative to it"
+        } else if allows && path.is_absolute() && pattern.contains(['*', '?']) {
+            "outside the project a rule allows one file, named in full without * and ?, and only to read it; inside it the path is relative"
         } else {
             return Some(About::Path(pattern));
         };
@@ -264,6 +264,10 @@ impl Reading<'_> {
 /// Whether the rule speaks of an example: a path for a rule about paths, else a command line.
 fn speaks(rule: &Rule, example: &str) -> bool {
     let access = match &rule.about {
+        // Outside the project a rule allows nothing but reading.
+        About::Path(_) if rule.says == Says::Allow && Path::new(example).is_absolute() => {
+            Access::ReadSensitive(PathBuf::from(example))
+        }
         About::Path(_) => Access::Write(PathBuf::from(example)),
         About::Anything | About::Command(_) | About::Words(_) | About::Host(_) => Access::Run(
             CommandLine {

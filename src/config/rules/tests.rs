@@ -92,7 +92,7 @@ fn r12_what_is_wrong_is_said_with_its_line_and_only_a_wrong_allow_is_harmless() 
         ("[[rule]]\nsays = \"allow\"\nwords = \"bash -c\"", 3, "too wide", false),
         ("[[rule]]\nsays = \"allow\"\nwords = \"git\"", 3, "too wide", false),
         ("[[rule]]\nsays = \"allow\"\nwords = \"git -c\"", 3, "too wide", false),
-        ("[[rule]]\nsays = \"allow\"\npath = \"/etc/**\"", 3, "inside the project", false),
+        ("[[rule]]\nsays = \"allow\"\npath = \"/etc/**\"", 3, "named in full", false),
         ("[[rule]]\nsays = \"allow\"\nhost = \"x.example\"", 3, "cannot be allowed", false),
         (
             "[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nnot = [\"cargo test x\"]",

@@ -1,9 +1,9 @@
 //! Why a program is asked about, and whether what it does may be beyond taking back.
 
 use super::refused::CHANGERS;
-use super::{How, Touch, place};
+use super::{Folders, How, Touch, part, place};
 use crate::chat::Reach;
-use crate::policy::shell::{Simple, Word, is_launcher, is_shell};
+use crate::policy::shell::{Reading, Simple, Word, is_launcher, is_shell};
 
 /// They reach others, or what other programs and people rely on.
 #[rustfmt::skip]
@@ -23,7 +23,109 @@ const OUTSIDE: &[&str] = &[
     "apt-get", "dpkg", "dnf", "yum", "rpm", "pacman", "apk", "brew", "snap", "flatpak", "docker", "podman", "nerdctl",
     "chroot", "unshare", "nsenter", "loginctl", "hostnamectl", "timedatectl", "defaults", "osascript", "busctl",
     "dbus-send", "gdbus", "qdbus", "xdg-open", "gio",
+    // Users, kernel and devices
+    "groupadd", "groupdel", "groupmod", "gpasswd", "adduser", "deluser", "addgroup", "delgroup", "chpasswd", "chsh", "chfn",
+    "visudo", "vipw", "vigr", "newgrp", "sg", "pw", "dscl", "swapon", "swapoff", "losetup", "cryptsetup", "lvm", "pvcreate",
+    "vgcreate", "lvcreate", "lvremove", "dmsetup", "mdadm", "zfs", "zpool", "btrfs", "setcap", "chattr", "hwclock", "localectl",
+    "locale-gen", "rmmod", "depmod", "kexec", "dmesg", "init", "telinit", "ldconfig", "udevadm", "setenforce", "setsebool",
+    "semanage", "restorecon", "sgdisk", "blkdiscard", "hdparm", "efibootmgr", "bootctl", "grub-install", "grub-mkconfig",
+    "update-grub", "update-initramfs", "mkinitcpio", "dracut", "diskutil", "hdiutil", "tmutil", "nvram", "csrutil", "spctl",
+    "pmset", "scutil", "systemsetup", "softwareupdate", "xcode-select", "gsettings", "dconf", "ipcrm", "wall",
+    // Its network
+    "ufw", "firewall-cmd", "ip6tables", "iptables-restore", "ebtables", "tc", "route", "arp", "ethtool", "rfkill", "iw",
+    "iwconfig", "nmcli", "nmtui", "networkctl", "resolvectl", "networksetup", "wg", "wg-quick", "openvpn", "tailscale",
+    // Its services
+    "rc-service", "rc-update", "sv", "initctl", "chkconfig", "update-rc.d", "invoke-rc.d", "supervisorctl", "s6-rc", "pm2",
+    "machinectl", "systemd-run", "systemd-nspawn", "atd", "anacron", "fcrontab", "homectl", "portablectl",
+    // Its packages
+    "zypper", "aptitude", "apt-key", "apt-mark", "dpkg-reconfigure", "dpkg-divert", "add-apt-repository", "debconf",
+    "update-alternatives", "alternatives", "emerge", "eselect", "nix-env", "nixos-rebuild", "home-manager", "guix", "port",
+    "pkg", "pkg_add", "pkg_delete", "opkg", "xbps-install", "xbps-remove", "eopkg", "swupd", "yay", "paru", "pamac",
+    "rpm-ostree", "transactional-update", "fwupdmgr", "snapctl", "winget", "choco", "scoop", "mas", "rustup", "nvm", "fnm",
+    "volta", "pyenv", "rbenv", "asdf", "mise", "ghcup", "sdk", "corepack", "cpan", "cpanm",
 ];
+
+/// With one of these words they change what is installed for the user or for all.
+const INSTALLING: &[(&[&str], &[&str])] = &[
+    (
+        &["pip", "pip2", "pip3", "pipx", "easy_install"],
+        &["install", "uninstall", "upgrade", "inject", "ensurepath", "config"],
+    ),
+    (&["python", "python2", "python3"], &["pip", "ensurepip", "easy_install"]),
+    (&["npm", "pnpm", "yarn", "bun"], &["-g", "--global", "--location=global", "global", "link", "config"]),
+    (&["gem"], &["install", "uninstall", "update", "cleanup"]),
+    (&["go"], &["install", "env", "telemetry"]),
+    (&["uv"], &["tool", "pip", "python", "self"]),
+    (&["poetry", "hatch", "pdm"], &["self", "config"]),
+    (
+        &["conda", "mamba", "micromamba"],
+        &["install", "remove", "uninstall", "update", "upgrade", "create", "config", "env"],
+    ),
+    (
+        &["luarocks", "opam", "stack", "cabal", "dotnet", "composer", "nimble", "code"],
+        &["install", "uninstall", "upgrade", "update", "switch", "tool", "global", "--install-extension"],
+    ),
+    (&["nix"], &["profile", "registry", "upgrade-nix", "store"]),
+];
+
+/// Programs that only change the files they are given, and reach no network.
+const LOCAL: &[&str] = &["mkdir", "touch", "cp", "mv", "ln", "chmod", "tee", "truncate", "mktemp", "sleep"];
+
+/// Whether every program of a line is known to stay off the network: it only reads, deletes or changes files.
+pub(in crate::policy) fn stays_local(reading: &Reading) -> bool {
+    let mut folders = Folders::default();
+    let is_local = |simple: &Simple| {
+        let at = folders.at(simple);
+        folders.after(simple);
+        // A name with a slash may be any program.
+        let named = simple.words.first().and_then(Word::known);
+        let bare = Simple { words: vec![Word::Known("true".to_owned())], ..simple.clone() };
+        part(simple, &at).is_ok()
+            || (named.is_some_and(|name| LOCAL.contains(&name)) && part(&bare, &at).is_ok())
+    };
+    reading.unclear.is_none() && reading.commands.iter().all(is_local)
+}
+
+/// Whether a command changes the system or what other programs obey, or installs something for more than the project.
+fn changes_system(program: &str, arguments: &[Word]) -> bool {
+    let words: Vec<&str> = arguments.iter().map(Word::shown).collect();
+    match program {
+        // Whatever they do beyond what is known to read sets the clock, or the name of the machine.
+        "date" | "hostname" | "domainname" => true,
+        "git" => changes_settings(&words),
+        _ => INSTALLING.iter().any(|(programs, installing)| {
+            programs.contains(&program) && words.iter().any(|word| installing.contains(word))
+        }),
+    }
+}
+
+/// Whether git is asked to change its settings, which say what it runs.
+fn changes_settings(words: &[&str]) -> bool {
+    let mut rest = words.iter();
+    let command = loop {
+        match rest.next() {
+            Some(&("-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace")) => drop(rest.next()),
+            Some(option) if option.starts_with('-') => {}
+            other => break other,
+        }
+    };
+    let rest: Vec<&str> = rest.copied().collect();
+    match command {
+        Some(&("config" | "credential" | "maintenance")) => {
+            const READS: [&str; 8] =
+                ["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "get", "list"];
+            let is_scope = |word: &&str| matches!(*word, "--global" | "--system" | "--local" | "--worktree");
+            let rest: Vec<&str> = rest.into_iter().filter(|word| !is_scope(word)).collect();
+            let only_reads = match rest.as_slice() {
+                [name] => !name.starts_with('-') || READS.contains(name),
+                [how, ..] => READS.contains(how),
+                [] => true,
+            };
+            command != Some(&"config") || !only_reads
+        }
+        Some(_) | None => false,
+    }
+}
 
 /// With one of these words they do.
 const PUBLISHING: &[(&str, &[&str])] = &[
@@ -100,7 +202,12 @@ pub(super) fn of(simple: &Simple) -> Reach {
             && simple.arguments().iter().any(|word| word.known().is_some_and(|text| words.contains(&text)))
     });
     let network = simple.redirects.iter().any(|redirect| format!("{redirect:?}").contains("/dev/tcp/"));
-    if OUTSIDE.contains(&program) || program.starts_with("mkfs") || publishes || network {
+    if OUTSIDE.contains(&program)
+        || program.starts_with("mkfs")
+        || publishes
+        || network
+        || changes_system(program, simple.arguments())
+    {
         return Reach::Outside;
     }
     if is_launcher(program) || reads_its_lines(simple) {
@@ -166,6 +273,9 @@ pub(super) fn why(simple: &Simple, name: &str) -> String {
     }
     if is_launcher(name) {
         return format!("{shown} runs what it is given");
+    }
+    if changes_system(name, simple.arguments()) {
+        return format!("{shown} changes the system or what is installed for you");
     }
     if BUILDS.contains(&name) {
         return format!("{shown} runs the project's own code");

@@ -187,7 +187,7 @@ fn r24_a_full_disk_leaves_the_old_file_whole() {
 fn r14_what_is_ayes_own_is_sensitive_wherever_it_lies() {
     let (_folder, disk) = project();
     let own = disk.root().join("home/config");
-    let disk = disk.keeping(vec![own.clone()]);
+    let disk = disk.keeping(OwnFiles::new(vec![own.clone()], Vec::new()));
     std::fs::create_dir_all(&own).unwrap();
     std::fs::write(own.join("rules.toml"), "x").unwrap();
     symlink("home/config", disk.root().join("link")).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::project::disk::Disk;
 use crate::project::rehearsal::Rehearsal;
-use crate::project::{Reader, Writer};
+use crate::project::{OwnFiles, Reader, Writer};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -18,7 +18,9 @@ fn r14_what_is_ayes_own_is_sensitive_in_a_rehearsal_and_on_its_cards_too() {
     fs::create_dir(root.join("dotfiles")).unwrap();
     fs::write(root.join("dotfiles/config.toml"), "x").unwrap();
     std::os::unix::fs::symlink("home/config", root.join("link")).unwrap();
-    let disk = Disk::new(&root).unwrap().keeping(vec![own, root.join("dotfiles/config.toml")]);
+    let disk = Disk::new(&root)
+        .unwrap()
+        .keeping(OwnFiles::new(vec![own, root.join("dotfiles/config.toml")], Vec::new()));
     let play = Rehearsal::new(Arc::new(disk), base.join("layer"));
     for made in ["home/other", "home/config/made"] {
         play.write(&play.locate(made).unwrap(), None, b"x").unwrap();

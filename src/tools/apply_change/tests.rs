@@ -1,9 +1,9 @@
 //! What the card shows is what is applied, and a conflict is told instead of a card.
 
 use super::*;
-use crate::project::Writer;
 use crate::project::disk::Disk;
 use crate::project::shell::Shell;
+use crate::project::{OwnFiles, Writer};
 use crate::tools::LeftOut;
 use std::fs;
 
@@ -198,12 +198,12 @@ async fn r14_what_goes_along_with_a_folder_is_judged_with_it() {
         scene.deletes(folder);
     }
     let own = scene.disk.root().join("home/config");
-    let disk = Arc::new(Disk::new(scene.disk.root()).unwrap().keeping(vec![own]));
+    let disk = Arc::new(Disk::new(scene.disk.root()).unwrap().keeping(OwnFiles::new(vec![own], Vec::new())));
     let tool = ApplyChange::new(Arc::new(Rehearsal::new(disk.clone(), scene.place.path().join("layer"))));
     let scene = Scene { tool, disk, ..scene };
     let access = |folder: &str| scene.plan(json!({ "path": folder })).unwrap().access;
     assert_eq!(access("plain"), Access::Write("plain".into()));
-    assert_eq!(access("home"), Access::WriteOutside("home".into()));
+    assert_eq!(access("home"), Access::Own("home".into()), "aye's own settings go along with it");
     assert_eq!(access("repository"), Access::WriteOutside("repository".into()));
     let plan = scene.plan(json!({ "path": "home" })).unwrap();
     scene.act(&plan).await.unwrap();

@@ -267,6 +267,9 @@ impl Reader for Counted {
     ) -> Result<Box<dyn std::io::Read + Send>, crate::project::Error> {
         panic!("{} is opened", at.shown.display())
     }
+    fn link_count(&self, at: &crate::project::Located) -> u64 {
+        self.0.link_count(at)
+    }
     fn exists(&self, at: &crate::project::Located) -> bool {
         self.0.exists(at)
     }

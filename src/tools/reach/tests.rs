@@ -9,6 +9,7 @@ use std::path::Path;
 
 mod names;
 mod options;
+mod secrets;
 
 /// A project with secrets, links and a repository in it.
 fn project() -> (tempfile::TempDir, Disk) {

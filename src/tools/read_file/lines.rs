@@ -80,7 +80,7 @@ impl<R: Read> Lines<R> {
                 line.start.extend_from_slice(&text[..left]);
             }
             last = self.piece.last().copied().unwrap_or_default();
-            let is_due = read > PIECE || self.lines % 1_024 == 0;
+            let is_due = read > PIECE || self.lines.is_multiple_of(1_024);
             if is_due && self.started.elapsed() > PATIENCE {
                 return Ok(Next::GivenUp);
             }

@@ -160,6 +160,7 @@ impl Row {
             Access::ReadSensitive(_) => ("reads, careful", true),
             Access::Write(_) => ("writes", false),
             Access::WriteOutside(_) => ("writes, careful", true),
+            Access::Own(_) => ("aye's own files", true),
             Access::Run(_) => ("runs", false),
         };
         let summary = width::cut(summary, SUMMARY).to_owned();

@@ -198,6 +198,7 @@ fn reach(access: &Access) -> &'static str {
         Access::ReadSensitive(_) => "reads what may be secret",
         Access::Write(_) => "writes",
         Access::WriteOutside(_) => "writes outside",
+        Access::Own(_) => "aye's own files",
         Access::Run(_) => "runs",
     }
 }

@@ -1,0 +1,108 @@
+//! aye's own files (settings, rules, sessions, keys), known by what they are and not by their names.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// What of aye's own a path leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Own {
+    /// Its file of keys: never read and never written by a call.
+    Credentials,
+    /// Its settings, rules or sessions: never written by a call.
+    Settings,
+}
+
+/// The folders and files that are aye's own. Paths are real: no link on the way to them.
+#[derive(Debug, Clone, Default)]
+pub struct OwnFiles {
+    places: Vec<PathBuf>,
+    credentials: Vec<PathBuf>,
+}
+
+/// Device and inode: the same for every name of a file or folder.
+type Identity = (u64, u64);
+
+impl OwnFiles {
+    /// Everything in `places`, of which `credentials` hold keys.
+    pub fn new(places: Vec<PathBuf>, credentials: Vec<PathBuf>) -> Self {
+        Self { places, credentials }
+    }
+
+    /// Finds what a real path leads to: by the path, by a hard link, and by a folder above it that is one of aye's
+    /// under another name (a bind mount, or a file system that ignores case).
+    pub fn find(&self, real: &Path) -> Option<Own> {
+        if self.places.is_empty() && self.credentials.is_empty() {
+            return None;
+        }
+        self.by_path(real).or_else(|| {
+            let credentials = identities(&self.credentials);
+            if identity(real).is_some_and(|file| credentials.contains(&file)) {
+                return Some(Own::Credentials);
+            }
+            let places = identities(&self.places);
+            let own = real.ancestors().filter_map(identity).any(|above| places.contains(&above));
+            own.then_some(Own::Settings)
+        })
+    }
+
+    /// The same for a file that a walk met, whose folder was looked at before: only a hard link is looked for.
+    pub fn find_below(&self, real: &Path) -> Option<Own> {
+        self.by_path(real).or_else(|| {
+            let links = real.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.nlink() > 1);
+            if links { self.find(real) } else { None }
+        })
+    }
+
+    fn by_path(&self, real: &Path) -> Option<Own> {
+        if self.credentials.iter().any(|file| real == file) {
+            return Some(Own::Credentials);
+        }
+        self.places.iter().any(|place| real.starts_with(place)).then_some(Own::Settings)
+    }
+}
+
+fn identity(path: &Path) -> Option<Identity> {
+    path.symlink_metadata().ok().map(|meta| (meta.dev(), meta.ino()))
+}
+
+fn identities(paths: &[PathBuf]) -> Vec<Identity> {
+    paths.iter().filter_map(|path| identity(path)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn r14_ayes_own_files_are_known_by_every_name() {
+        let place = tempfile::tempdir().unwrap();
+        let base = place.path().canonicalize().unwrap();
+        let config = base.join("config");
+        fs::create_dir_all(config.join("themes")).unwrap();
+        fs::write(config.join("credentials.toml"), "key").unwrap();
+        fs::write(config.join("config.toml"), "").unwrap();
+        fs::create_dir(base.join("project")).unwrap();
+        fs::hard_link(config.join("credentials.toml"), base.join("project/notes.txt")).unwrap();
+        fs::hard_link(config.join("config.toml"), base.join("project/other.txt")).unwrap();
+        fs::write(base.join("project/plain.txt"), "").unwrap();
+        let own = OwnFiles::new(
+            vec![config.clone(), config.join("config.toml")],
+            vec![config.join("credentials.toml")],
+        );
+        for (path, expected) in [
+            ("config", Some(Own::Settings)),
+            ("config/new/deep.toml", Some(Own::Settings)),
+            ("config/credentials.toml", Some(Own::Credentials)),
+            ("project/notes.txt", Some(Own::Credentials)),
+            ("project/other.txt", Some(Own::Settings)),
+            ("project/plain.txt", None),
+            ("configuration", None),
+            ("project", None),
+        ] {
+            assert_eq!(own.find(&base.join(path)), expected, "{path}");
+            assert_eq!(own.find_below(&base.join(path)), expected, "{path} on a walk");
+        }
+        assert_eq!(OwnFiles::default().find(&config), None);
+    }
+}

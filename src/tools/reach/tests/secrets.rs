@@ -1,0 +1,167 @@
+//! Whatever a call names, and however it names it: what may hold secrets asks in every mode, and aye's own files stay its own.
+
+use super::*;
+use crate::chat::{Intent, Openings, Walls};
+use crate::policy::{Mode, Policy, Rules, judge};
+use crate::project::OwnFiles;
+use crate::tools::{Settings, Toolbox};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// What a path is, and so what is expected of a call that names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// It may hold secrets, or other programs obey it.
+    Secret,
+    /// aye's own settings.
+    Settings,
+    /// aye's own keys.
+    Credentials,
+}
+
+struct Ground {
+    _place: tempfile::TempDir,
+    disk: Disk,
+    base: PathBuf,
+}
+
+fn ground() -> Ground {
+    let place = tempfile::tempdir().unwrap();
+    let base = place.path().canonicalize().unwrap();
+    let root = base.join("project");
+    for folder in ["project/keys", "project/src/deep", "project/.git/hooks", "odd/place/themes"] {
+        fs::create_dir_all(base.join(folder)).unwrap();
+    }
+    for file in [
+        "project/.env",
+        "project/.envrc",
+        "project/keys/server.pem",
+        "project/.git/config",
+        "project/a.txt",
+        "odd/place/credentials.toml",
+        "odd/place/config.toml",
+    ] {
+        fs::write(base.join(file), "one\n").unwrap();
+    }
+    symlink("../..", root.join("src/up")).unwrap();
+    symlink(&base, root.join("base")).unwrap();
+    let own = base.join("odd/place");
+    let disk = Disk::new(&root).unwrap();
+    let disk = disk.keeping(OwnFiles::new(vec![own.clone()], vec![own.join("credentials.toml")]));
+    Ground { _place: place, disk, base }
+}
+
+/// Every way to name a file, given its path from the folder around the project.
+fn names(ground: &Ground, path: &str) -> Vec<String> {
+    let whole = ground.base.join(path);
+    let link = ground.base.join("project").join(format!("link-{}", path.replace('/', "-")));
+    if !link.is_symlink() {
+        symlink(&whole, &link).unwrap();
+    }
+    let (folder, file) = path.rsplit_once('/').unwrap();
+    let mut names = vec![
+        whole.display().to_string(),
+        format!("../{path}"),
+        format!("./..//./{path}"),
+        format!("src/deep/../../../{path}"),
+        format!("base/{path}"),
+        format!("src/up/{path}"),
+        format!("base/{folder}/../../{path}").replace("/odd/place/../../", "/odd/place/../../"),
+        link.file_name().unwrap().to_string_lossy().into_owned(),
+        format!("base/{folder}//{file}"),
+    ];
+    if let Some(inside) = path.strip_prefix("project/") {
+        names.push(inside.to_owned());
+        names.push(format!("./{inside}"));
+        names.push(format!("src/../{inside}"));
+    }
+    names.retain(|name| ground.disk.locate(name).is_ok_and(|at| at.real == whole));
+    assert!(names.len() >= 8, "{path}: {names:?}");
+    names
+}
+
+fn reading(name: &str) -> Vec<(&'static str, Value)> {
+    let bash = |command: String| ("bash_exec", json!({ "command": command }));
+    vec![
+        ("read_file", json!({ "path": name })),
+        ("read_file", json!({ "path": name, "start_line": 1, "end_line": 1 })),
+        ("search_text", json!({ "pattern": "o", "path": name })),
+        ("list_files", json!({ "path": name })),
+        bash(format!("cat '{name}'")),
+        bash(format!("cat < '{name}'")),
+        bash(format!("head -n1 a.txt '{name}' | sort")),
+        bash(format!("no-such-program '{name}'")),
+        bash(format!("no-such-program --from='{name}'")),
+        bash(format!("no-such-program < '{name}'")),
+        bash(format!("touch x; grep o '{name}'")),
+        bash(format!("env A=b python3 tools/x.py '{name}'")),
+        bash(format!("base64 \"{name}\" > out.txt")),
+    ]
+}
+
+fn writing(name: &str) -> Vec<(&'static str, Value)> {
+    let bash = |command: String| ("bash_exec", json!({ "command": command }));
+    vec![
+        ("write_file", json!({ "path": name, "content": "two\n" })),
+        ("edit_file", json!({ "path": name, "old_text": "one", "new_text": "two" })),
+        bash(format!("echo x > '{name}'")),
+        bash(format!("echo x >> '{name}'")),
+        bash(format!("no-such-program > '{name}'")),
+        bash(format!("no-such-program 2>> '{name}'")),
+        bash(format!("cargo build &> '{name}'")),
+        bash(format!("cat a.txt | tee '{name}'")),
+        bash(format!("cp a.txt '{name}'")),
+        bash(format!("mv a.txt '{name}'")),
+        bash(format!("sed -i s/a/b/ '{name}'")),
+        bash(format!("sort a.txt -o '{name}'")),
+        bash(format!("tar -cf '{name}' a.txt")),
+        bash(format!("(cd src; echo x > '{name}')")).clone(),
+    ]
+}
+
+#[test]
+fn r13_no_mode_reads_or_writes_what_is_kept_however_it_is_named() {
+    let ground = ground();
+    let walls = Walls::raised(Openings::default());
+    let tools = Toolbox::builtin(Settings { walls, ..Settings::default() });
+    let mut calls = 0;
+    for (path, kept) in [
+        ("project/.env", Kept::Secret),
+        ("project/.envrc", Kept::Secret),
+        ("project/keys/server.pem", Kept::Secret),
+        ("project/.git/config", Kept::Secret),
+        ("odd/place/config.toml", Kept::Settings),
+        ("odd/place/credentials.toml", Kept::Credentials),
+    ] {
+        for name in names(&ground, path) {
+            let all = reading(&name).into_iter().map(|call| (call, false));
+            let all = all.chain(writing(&name).into_iter().map(|call| (call, true)));
+            for ((tool, arguments), writes) in all {
+                // From `src` a relative name leads elsewhere.
+                if arguments.to_string().contains("cd src") && !name.starts_with('/') {
+                    continue;
+                }
+                let call = crate::chat::ToolCall {
+                    id: "c".into(),
+                    name: tool.to_owned(),
+                    arguments: arguments.to_string(),
+                };
+                // What cannot be planned is not done.
+                let Ok(Intent::Act(plan)) = tools.plan(&call, &ground.disk) else { continue };
+                calls += 1;
+                for mode in Mode::ALL {
+                    let policy = Policy { mode, ..Policy::default() };
+                    let verdict = judge(&policy, &[], &Rules::default(), tool, &plan);
+                    let expected = match (kept, writes, mode) {
+                        (_, _, Mode::Plan) | (Kept::Credentials, _, _) | (Kept::Settings, true, _) => {
+                            "refuse"
+                        }
+                        (Kept::Secret | Kept::Settings, _, Mode::Ask | Mode::Auto | Mode::Full) => "ask",
+                    };
+                    assert_eq!(verdict.word(), expected, "{mode:?} {tool} {arguments}: {verdict:?}");
+                }
+            }
+        }
+    }
+    assert!(calls > 1_000, "{calls}");
+}
