@@ -14,6 +14,7 @@ mod index;
 pub mod ordinary;
 mod output;
 mod own_files;
+pub mod patch;
 mod path;
 pub mod rehearsal;
 pub mod sandbox;

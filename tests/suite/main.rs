@@ -52,6 +52,8 @@ mod odd_layers;
 mod odd_places;
 mod odd_servers;
 mod odd_sessions;
+#[cfg(target_os = "linux")]
+mod patches;
 mod pictures;
 mod project_trust;
 mod questions;

@@ -186,7 +186,7 @@ fn r30_a_project_whose_name_is_no_text_is_rehearsed_in_told_and_thrown_away() {
         }
         let (patch, _, _) = in_folder(&folder, &home, &["rehearsal", "diff"]);
         assert!(
-            patch.contains("+++ b/a b.txt\n") && (!staged || patch.contains("\"b/odd\\012\\377\"")),
+            patch.contains("+++ b/a b.txt\t\n") && (!staged || patch.contains("\"b/odd\\n\\377\"")),
             "{patch}"
         );
         let (out, err, code) = in_folder(&folder, &home, &["rehearsal", "drop", "--yes"]);

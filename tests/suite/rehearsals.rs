@@ -239,13 +239,15 @@ fn what_was_rehearsed_is_told_as_a_tree_as_a_patch_and_as_json() {
     let (patch, _, code) = tells(&place, &["rehearsal", "diff", &id, "src"]);
     assert_eq!(code, 0);
     assert!(
-        patch.starts_with("diff --git a/src/a.txt b/src/a.txt\n--- a/src/a.txt\n+++ b/src/a.txt\n@@ "),
+        patch.starts_with("diff --git a/src/a.txt b/src/a.txt\nindex ")
+            && patch.contains("\n--- a/src/a.txt\n+++ b/src/a.txt\n@@ "),
         "{patch}"
     );
     assert!(!patch.contains("new/b.txt"), "{patch}");
     let (patch, _, _) = tells(&place, &["rehearsal", "diff"]);
     assert!(
-        patch.contains("new file mode 100644\n--- /dev/null\n+++ b/new/b.txt\n@@ -0,0 +1 @@\n+fresh\n"),
+        patch.contains("new file mode 100644\nindex 0000000")
+            && patch.contains("\n--- /dev/null\n+++ b/new/b.txt\n@@ -0,0 +1 @@\n+fresh\n"),
         "{patch}"
     );
     for (arguments, says) in [

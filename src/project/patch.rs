@@ -1,0 +1,177 @@
+//! The changes of a rehearsal as a patch for `git apply`, and the list of what such a patch cannot hold.
+//!
+//! A patch names paths and keeps contents, an executable bit and links. Everything else (`.git`, empty folders, other
+//! modes, pipes, very large files) is listed with its reason in comment lines before the first file, which git skips.
+
+mod binary;
+mod fate;
+mod hunks;
+mod names;
+mod object_id;
+mod repository;
+mod sides;
+#[cfg(test)]
+mod tests;
+
+use super::rehearsal::Rehearsal;
+use super::whole::READING;
+use super::{Error, Reader};
+use object_id::ObjectId;
+use repository::Repository;
+use rustix::fs::{CWD, Mode, openat};
+use sides::{Item, Side};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Bytes of a file whose lines are compared; a larger one is written like a binary file.
+const TEXT_LIMIT: u64 = super::READ_LIMIT;
+/// Bytes of one file that a patch holds.
+const FILE_LIMIT: u64 = 256 << 20;
+/// Bytes of a whole patch: `git apply` refuses one of 1,023 MiB or more.
+const PATCH_LIMIT: u64 = 900 << 20;
+
+/// A change, or a part of one, that the patch does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Omission {
+    /// Relative to the project.
+    pub path: PathBuf,
+    /// Why, in words that follow the path.
+    pub reason: String,
+}
+
+/// What a rehearsal changed, decided path by path but not yet read.
+pub struct Patch {
+    repository: Repository,
+    items: Vec<Item>,
+    /// What the patch does not hold, sorted by path.
+    pub omissions: Vec<Omission>,
+}
+
+impl Patch {
+    /// Plans the patch of everything that `keeps` accepts. Reads every changed file of up to 10 MB once and larger ones
+    /// only to find renames, and holds no content.
+    ///
+    /// # Errors
+    /// If the overlay cannot be read.
+    pub fn new(rehearsal: &Rehearsal, keeps: impl Fn(&Path) -> bool) -> Result<Self, Error> {
+        let mut items = Vec::new();
+        for path in rehearsal.touched()?.into_iter().filter(|path| keeps(path)) {
+            if let Some(change) = rehearsal.change(&path)? {
+                items.push(Item::new(rehearsal, change));
+            }
+        }
+        let omissions = fate::decide(rehearsal, &mut items);
+        Ok(Self { repository: Repository::of(rehearsal.root()), items, omissions })
+    }
+
+    /// Writes the list of omissions and the patch. Holds one pair of text files in memory at most; binary files are
+    /// streamed.
+    ///
+    /// # Errors
+    /// If a file cannot be read any more or changed since the patch was planned, or if `out` fails.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        if !self.omissions.is_empty() {
+            writeln!(out, "# Not in this patch:")?;
+        }
+        for Omission { path, reason } in &self.omissions {
+            out.write_all(b"#   ")?;
+            out.write_all(&names::quoted("", path))?;
+            writeln!(out, ": {reason}")?;
+        }
+        for item in self.items.iter().filter(|item| item.is_patched()) {
+            let written = self.write_item(item, out);
+            written
+                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", item.path.display())))?;
+        }
+        out.flush()
+    }
+
+    fn write_item(&self, item: &Item, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(from) = &item.renamed_from {
+            let (old, new) = (self.name("a/", from), self.name("b/", &item.path));
+            line(out, &[b"diff --git ", &old, b" ", &new])?;
+            line(out, &[b"similarity index 100%"])?;
+            line(out, &[b"rename from ", &self.name("", from)])?;
+            return line(out, &[b"rename to ", &self.name("", &item.path)]);
+        }
+        let nothing = &Side::Nothing;
+        let before = if item.deletes { &item.before } else { nothing };
+        let after = if item.creates { &item.after } else { nothing };
+        // git writes a file that becomes a link as a deletion and a creation.
+        match (before.git_kind(), after.git_kind()) {
+            (Some(was), Some(is)) if was != is => {
+                self.write_file(item, before, nothing, out)?;
+                self.write_file(item, nothing, after, out)
+            }
+            (None, None) => Ok(()),
+            (_, _) => self.write_file(item, before, after, out),
+        }
+    }
+
+    fn write_file(&self, item: &Item, before: &Side, after: &Side, out: &mut dyn Write) -> io::Result<()> {
+        let (old, new) = (self.name("a/", &item.path), self.name("b/", &item.path));
+        line(out, &[b"diff --git ", &old, b" ", &new])?;
+        let same_mode = match (before.git_mode(), after.git_mode()) {
+            (None, Some(mode)) => line(out, &[b"new file mode ", mode.as_bytes()]).map(|()| None)?,
+            (Some(mode), None) => line(out, &[b"deleted file mode ", mode.as_bytes()]).map(|()| None)?,
+            (Some(was), Some(is)) if was != is => {
+                line(out, &[b"old mode ", was.as_bytes()])?;
+                line(out, &[b"new mode ", is.as_bytes()])?;
+                None
+            }
+            (_, mode) => mode,
+        };
+        let hash = |side: &Side| -> io::Result<ObjectId> {
+            match side.size() {
+                None => Ok(self.repository.algorithm.nothing()),
+                Some(size) => self.repository.algorithm.of_blob(side.open()?, size),
+            }
+        };
+        let (was, is) = (hash(before)?, hash(after)?);
+        if was == is {
+            return Ok(());
+        }
+        let mode = same_mode.map(|mode| format!(" {mode}")).unwrap_or_default();
+        line(out, &[format!("index {was}..{is}{mode}").as_bytes()])?;
+        if before.is_text() && after.is_text() {
+            let (from, to) = (before.read()?, after.read()?);
+            if from.is_empty() && to.is_empty() {
+                return Ok(());
+            }
+            // git ends a name that holds a space with a tab, so that no time is looked for after it.
+            let tab: &[u8] = if item.path.as_os_str().as_bytes().contains(&b' ') { b"\t" } else { b"" };
+            let name = |side: &Side, name: &[u8]| match side.git_mode() {
+                Some(_) => [name, tab].concat(),
+                None => b"/dev/null".to_vec(),
+            };
+            line(out, &[b"--- ", &name(before, &old)])?;
+            line(out, &[b"+++ ", &name(after, &new)])?;
+            return hunks::write(&from, &to, out);
+        }
+        line(out, &[b"GIT binary patch"])?;
+        binary::write_literal(after.open()?, after.size().unwrap_or(0), out)?;
+        // What `git apply --reverse` takes.
+        binary::write_literal(before.open()?, before.size().unwrap_or(0), out)
+    }
+
+    fn name(&self, side: &str, path: &Path) -> Vec<u8> {
+        names::quoted(side, &self.repository.prefix.join(path))
+    }
+}
+
+/// Writes one line.
+fn line(out: &mut dyn Write, parts: &[&[u8]]) -> io::Result<()> {
+    parts.iter().try_for_each(|part| out.write_all(part))?;
+    out.write_all(b"\n")
+}
+
+/// Opens a file for reading; a link in its place is not followed, and a pipe not waited for.
+fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    let file = File::from(openat(CWD, path, READING, Mode::empty())?);
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it changed while the patch was written. Run the command again"));
+    }
+    Ok(Box::new(file))
+}

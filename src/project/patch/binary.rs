@@ -1,0 +1,78 @@
+//! Binary contents in a patch: compressed and in base 85, 52 bytes to a line.
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use std::io::{self, Read, Write};
+
+/// The digits of base 85, as git has them.
+const DIGITS: &[u8; 85] =
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+/// Bytes of a line.
+const LINE: usize = 52;
+
+/// Writes `size` bytes as one literal, with the empty line that ends it. Holds some hundred kilobytes.
+///
+/// # Errors
+/// If there are not exactly so many bytes any more.
+pub fn write_literal(content: impl Read, size: u64, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "literal {size}")?;
+    let mut encoder = ZlibEncoder::new(Lines { out, open: Vec::new() }, Compression::default());
+    // One byte more tells that it grew.
+    let copied = io::copy(&mut content.take(size + 1), &mut encoder)?;
+    let lines = encoder.finish()?;
+    if copied != size {
+        return Err(io::Error::other("it changed while the patch was written. Run the command again"));
+    }
+    lines.finish()
+}
+
+/// Makes lines of base 85 of what is written to it.
+struct Lines<'a> {
+    out: &'a mut dyn Write,
+    /// What is not yet a whole line.
+    open: Vec<u8>,
+}
+
+impl Lines<'_> {
+    fn finish(self) -> io::Result<()> {
+        if !self.open.is_empty() {
+            self.out.write_all(&line(&self.open))?;
+        }
+        self.out.write_all(b"\n")
+    }
+}
+
+impl Write for Lines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.open.extend_from_slice(bytes);
+        let whole = self.open.len() / LINE * LINE;
+        for part in self.open[..whole].chunks(LINE) {
+            self.out.write_all(&line(part))?;
+        }
+        self.open.drain(..whole);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// One line: how many bytes it holds as a letter, and five digits for each four of them.
+fn line(bytes: &[u8]) -> Vec<u8> {
+    let count = u8::try_from(bytes.len()).unwrap_or(0);
+    let mut line = vec![if count <= 26 { b'A' + count - 1 } else { b'a' + count - 27 }];
+    for four in bytes.chunks(4) {
+        let mut padded = [0; 4];
+        padded[..four.len()].copy_from_slice(four);
+        let mut rest = u32::from_be_bytes(padded);
+        let mut digits = [0; 5];
+        for digit in digits.iter_mut().rev() {
+            *digit = DIGITS[(rest % 85) as usize];
+            rest /= 85;
+        }
+        line.extend(digits);
+    }
+    line.push(b'\n');
+    line
+}

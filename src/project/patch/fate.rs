@@ -1,0 +1,310 @@
+//! Decides for each changed path what the patch says of it, and lists what remains different after `git apply`.
+//!
+//! `git apply` first deletes, with every folder that becomes empty, and then creates. One path that it refuses makes it
+//! refuse the whole patch, so whatever it would refuse is left out here and listed.
+
+use super::object_id::Algorithm;
+use super::sides::{Item, Side};
+use super::{FILE_LIMIT, Omission, PATCH_LIMIT, names};
+use crate::project::Reader;
+use crate::project::rehearsal::Rehearsal;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Decides for all of them; they are sorted by path. Returns what the patch does not hold, sorted by path.
+pub fn decide(rehearsal: &Rehearsal, items: &mut [Item]) -> Vec<Omission> {
+    let mut list = Omissions::default();
+    let refused = list.refuse_names(items);
+    rename(items, &refused);
+    choose_deletions(items, &refused, &mut list);
+    let gone = deleted_paths(rehearsal, items);
+    choose_creations(rehearsal, items, &refused, &gone, &mut list);
+    list_folders(rehearsal, items, &gone, &mut list);
+    list_modes(items, &mut list);
+    list.all.into_iter().map(|(path, reason)| Omission { path, reason }).collect()
+}
+
+/// What is listed; the first reason of a path counts.
+#[derive(Default)]
+struct Omissions {
+    all: BTreeMap<PathBuf, String>,
+}
+
+impl Omissions {
+    fn add(&mut self, path: &Path, reason: impl Into<String>) {
+        self.all.entry(path.to_owned()).or_insert_with(|| reason.into());
+    }
+
+    /// Lists what git never writes, all paths of one `.git` as one. Returns the indexes of these items.
+    fn refuse_names(&mut self, items: &[Item]) -> HashSet<usize> {
+        let mut refused = HashSet::new();
+        let mut repositories: BTreeMap<PathBuf, usize> = BTreeMap::new();
+        for (at, item) in items.iter().enumerate() {
+            let is_link = matches!(item.before, Side::Link(_)) || matches!(item.after, Side::Link(_));
+            if let Some(git) = names::git_folder(&item.path) {
+                *repositories.entry(git).or_default() += 1;
+            } else if names::is_refused(&item.path, is_link) {
+                self.add(&item.path, "git refuses this name");
+            } else if item.path == Path::new(".") {
+                self.add(&item.path, format!("{}: git keeps no mode of a folder", modes(item)));
+            } else {
+                continue;
+            }
+            refused.insert(at);
+        }
+        for (path, count) in repositories {
+            let paths =
+                if count == 1 { "1 changed path".to_owned() } else { format!("{count} changed paths") };
+            self.add(&path, format!("{paths} of the repository's own state, such as commits"));
+        }
+        refused
+    }
+}
+
+/// Finds files that were moved unchanged: a rename costs nothing in a patch, however large the file.
+fn rename(items: &mut [Item], refused: &HashSet<usize>) {
+    let is_plain = |side: &Side| side.is_folder() || side.is_nothing();
+    let (mut gone, mut made): (HashMap<_, Vec<usize>>, Vec<(_, usize)>) = (HashMap::new(), Vec::new());
+    // Nothing is renamed into or out of a folder that replaces a file or is replaced by one.
+    let mut replaced: Option<&Path> = None;
+    for (at, item) in items.iter().enumerate() {
+        if replaced.is_some_and(|replaced| item.path.starts_with(replaced)) || refused.contains(&at) {
+            continue;
+        }
+        match (&item.before, &item.after) {
+            (Side::File { size, .. }, Side::Nothing) if *size > 0 => {
+                gone.entry((*size, item.before.git_mode())).or_default().push(at);
+            }
+            (Side::Nothing, Side::File { size, .. }) if *size > 0 => {
+                made.push(((*size, item.after.git_mode()), at));
+            }
+            (before, after)
+                if (before.is_folder() || after.is_folder()) && !(is_plain(before) && is_plain(after)) =>
+            {
+                replaced = Some(&item.path);
+            }
+            (_, _) => {}
+        }
+    }
+    let mut hashes = HashMap::new();
+    let mut hash = |at: usize, side: &Side| {
+        let read = || Algorithm::Sha256.of_blob(side.open().ok()?, side.size()?).ok();
+        hashes.entry(at).or_insert_with(read).clone()
+    };
+    let mut pairs = Vec::new();
+    for (kind, target) in made {
+        let Some(sources) = gone.get_mut(&kind) else { continue };
+        let Some(wanted) = hash(target, &items[target].after) else { continue };
+        let found =
+            sources.iter().position(|source| hash(*source, &items[*source].before).as_ref() == Some(&wanted));
+        if let Some(found) = found {
+            pairs.push((sources.remove(found), target));
+        }
+    }
+    for (source, target) in pairs {
+        items[source].is_renamed = true;
+        items[source].deletes = true;
+        items[target].creates = true;
+        items[target].renamed_from = Some(items[source].path.clone());
+    }
+}
+
+/// Chooses what the patch takes away or replaces, as far as its size allows.
+fn choose_deletions(items: &mut [Item], refused: &HashSet<usize>, list: &mut Omissions) {
+    let mut total = 0u64;
+    for (at, item) in items.iter_mut().enumerate() {
+        if refused.contains(&at) || item.is_renamed || item.renamed_from.is_some() {
+            continue;
+        }
+        match (&item.before, &item.after) {
+            (_, Side::Other(words)) => list.add(&item.path, format!("would be {words}")),
+            (Side::Other(words), _) => list.add(&item.path, format!("is {words}")),
+            (before, after) => {
+                if item.is_same_content && before.git_mode() == after.git_mode() {
+                    let (was, is) = (before.permissions(), after.permissions());
+                    let words = format!("mode {was:o} becomes {is:o}");
+                    list.add(&item.path, format!("{words}: git keeps only whether a file is executable"));
+                    continue;
+                }
+                let large = [before, after].into_iter().find(|side| side.size() > Some(FILE_LIMIT));
+                if let Some(large) = large.filter(|_| !item.is_same_content) {
+                    let words = large.words();
+                    list.add(
+                        &item.path,
+                        format!("{words}; a patch holds files of up to {} MB", FILE_LIMIT >> 20),
+                    );
+                    continue;
+                }
+                let contents = if item.is_same_content { 0 } else { before.cost() + after.cost() };
+                let cost = contents + 8 * item.path.as_os_str().len() as u64 + 512;
+                if (before.git_kind().is_some() || after.git_kind().is_some()) && total + cost > PATCH_LIMIT {
+                    list.add(&item.path, format!("the patch has reached {} MB", PATCH_LIMIT >> 20));
+                    continue;
+                }
+                total += cost;
+                item.deletes = before.git_kind().is_some();
+                // Those that cannot be made are told apart later.
+                item.creates = after.git_kind().is_some();
+            }
+        }
+    }
+}
+
+/// Every path that is gone after git deleted: files and links, and the folders that held nothing else.
+fn deleted_paths(rehearsal: &Rehearsal, items: &[Item]) -> HashSet<PathBuf> {
+    let mut gone: HashSet<PathBuf> = HashSet::new();
+    // Of each folder that goes: whether all that it held is gone. One that held nothing is not in it, and stays.
+    let mut emptied: HashMap<&Path, bool> = HashMap::new();
+    for item in items.iter().rev() {
+        let is_gone = match &item.before {
+            Side::Nothing => continue,
+            Side::Folder { .. } if item.after.is_folder() => continue,
+            // The user may have put something into it that the rehearsal knows nothing of.
+            Side::Folder { .. } => {
+                let is_gone = |entry: std::fs::DirEntry| gone.contains(&item.path.join(entry.file_name()));
+                let real = std::fs::read_dir(rehearsal.root().join(&item.path));
+                emptied.get(item.path.as_path()).copied().unwrap_or(false)
+                    && real.is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_gone)))
+            }
+            Side::File { .. } | Side::Link(_) => item.deletes,
+            Side::Other(_) => false,
+        };
+        if let Some(parent) = item.path.parent() {
+            let all = emptied.entry(parent).or_insert(true);
+            *all &= is_gone;
+        }
+        if is_gone && item.after.git_kind().is_none_or(|_| item.before.is_folder()) {
+            gone.insert(item.path.clone());
+        }
+    }
+    gone
+}
+
+/// Takes back the creation of what git could not put there, and lists it.
+fn choose_creations(
+    rehearsal: &Rehearsal,
+    items: &mut [Item],
+    refused: &HashSet<usize>,
+    gone: &HashSet<PathBuf>,
+    list: &mut Omissions,
+) {
+    // Something that stays in the place of a folder.
+    let mut blocked: Option<PathBuf> = None;
+    for (at, item) in items.iter_mut().enumerate() {
+        if blocked.as_ref().is_some_and(|blocked| item.path.starts_with(blocked)) {
+            (item.creates, item.renamed_from) = (false, None);
+            list.add(&item.path, "the folder that it is in is not in this patch");
+            continue;
+        }
+        let is_gone = gone.contains(&item.path);
+        if item.before.is_folder() && !item.after.is_folder() && !is_gone {
+            if item.creates {
+                item.creates = false;
+                let words = item.after.words();
+                list.add(
+                    &item.path,
+                    format!("would be {words}; the folder there holds what this patch leaves"),
+                );
+            } else if !refused.contains(&at) {
+                list.add(&item.path, "a folder that stays: git deletes only folders that become empty");
+            }
+        }
+        let in_the_way = !item.before.is_folder() && !item.before.is_nothing();
+        let is_stuck =
+            matches!(item.before, Side::Link(_)) && leads_nowhere(&rehearsal.root().join(&item.path));
+        if item.after.is_folder() && ((in_the_way && !is_gone) || refused.contains(&at) || is_stuck) {
+            blocked = Some(item.path.clone());
+        }
+    }
+}
+
+/// Whether git, which looks below a link before it deletes it, fails there: the link leads to itself, for one.
+fn leads_nowhere(link: &Path) -> bool {
+    match link.join("x").symlink_metadata() {
+        Ok(_) => false,
+        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+    }
+}
+
+/// Lists folders that git makes otherwise than the rehearsal, or not at all.
+fn list_folders(rehearsal: &Rehearsal, items: &[Item], gone: &HashSet<PathBuf>, list: &mut Omissions) {
+    // Every folder that something is put into.
+    let mut filled: HashSet<&Path> = HashSet::new();
+    for item in items.iter().filter(|item| item.creates) {
+        for folder in item.path.ancestors().skip(1) {
+            if !filled.insert(folder) {
+                break;
+            }
+        }
+    }
+    let made = 0o777 & !names::umask();
+    for item in items {
+        match (&item.before, &item.after) {
+            (Side::Folder { .. }, Side::Folder { .. }) => {
+                list.add(&item.path, format!("{}: git keeps no mode of a folder", modes(item)));
+            }
+            (_, Side::Folder { .. }) if !filled.contains(item.path.as_path()) => {
+                list.add(&item.path, "a folder without a file, which git does not keep");
+            }
+            (_, Side::Folder { mode }) if *mode != made => {
+                list.add(&item.path, format!("mode {mode:o}: git makes folders of mode {made:o}"));
+            }
+            (_, _) => {}
+        }
+    }
+    // A folder that the rehearsal left is deleted by git with the last file that it held.
+    let paths: HashMap<&Path, &Item> = items.iter().map(|item| (item.path.as_path(), item)).collect();
+    let is_deleted = |item: &&Item| item.deletes && (item.is_renamed || !item.creates);
+    let mut waiting: BTreeSet<PathBuf> =
+        items.iter().filter(is_deleted).filter_map(|item| item.path.parent()).map(Path::to_owned).collect();
+    let mut vanished: HashSet<PathBuf> = HashSet::new();
+    // The deepest first: what is below a folder sorts after it.
+    while let Some(folder) = waiting.pop_last().filter(|folder| !folder.as_os_str().is_empty()) {
+        if gone.contains(&folder) {
+            waiting.extend(folder.parent().map(Path::to_owned));
+            continue;
+        }
+        if paths.get(folder.as_path()).is_some_and(|item| !item.after.is_folder()) {
+            continue;
+        }
+        let real = rehearsal.root().join(&folder);
+        let stays = |entry: std::fs::DirEntry| {
+            let path = folder.join(entry.file_name());
+            let rewritten = paths.get(path.as_path()).is_some_and(|item| item.deletes && item.creates);
+            !gone.contains(&path) && !vanished.contains(&path) && !rewritten
+        };
+        if std::fs::read_dir(&real).into_iter().flatten().flatten().any(stays) {
+            continue;
+        }
+        let mode = real.symlink_metadata().map_or(made, |meta| meta.mode() & 0o7777);
+        if !filled.contains(folder.as_path()) {
+            list.add(&folder, "a folder without a file: git deletes it with its last file");
+        } else if mode != made {
+            list.add(&folder, format!("mode {mode:o}: git may make this folder again with mode {made:o}"));
+        }
+        waiting.extend(folder.parent().map(Path::to_owned));
+        vanished.insert(folder);
+    }
+}
+
+/// Lists files whose mode is more than an executable bit.
+fn list_modes(items: &[Item], list: &mut Omissions) {
+    let umask = names::umask();
+    for item in items {
+        let Side::File { mode, .. } = &item.after else { continue };
+        let made = if mode & 0o100 == 0 { 0o666 & !umask } else { 0o777 & !umask };
+        // git writes a file again whatever changed of it.
+        if item.creates && *mode != made {
+            list.add(&item.path, format!("mode {mode:o}: git keeps only whether a file is executable"));
+        }
+    }
+}
+
+fn modes(item: &Item) -> String {
+    match (&item.before, &item.after) {
+        (Side::Folder { mode: was }, Side::Folder { mode: is }) => format!("mode {was:o} becomes {is:o}"),
+        (before, after) => format!("{} becomes {}", before.words(), after.words()),
+    }
+}

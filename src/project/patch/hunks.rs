@@ -1,0 +1,55 @@
+//! The lines that change between two texts, as a patch shows them. Only a line feed ends a line: a carriage return is a
+//! character like any other.
+
+use super::line;
+use similar::{Algorithm, DiffTag, capture_diff_slices_deadline, group_diff_ops};
+use std::io::{self, Write};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// Unchanged lines shown around a change.
+const CONTEXT: usize = 3;
+/// After this the difference is coarser, never wrong.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Writes every place that changes.
+pub fn write(from: &[u8], to: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    let lines = |text| <[u8]>::split_inclusive(text, |byte| *byte == b'\n').collect::<Vec<&[u8]>>();
+    let (old, new) = (lines(from), lines(to));
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(Instant::now() + PATIENCE));
+    for group in group_diff_ops(ops, CONTEXT) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+        let removed = first.old_range().start..last.old_range().end;
+        let added = first.new_range().start..last.new_range().end;
+        line(out, &[format!("@@ -{} +{} @@", span(&removed), span(&added)).as_bytes()])?;
+        for op in group {
+            if op.tag() == DiffTag::Equal {
+                write_lines(b" ", &old[op.old_range()], out)?;
+                continue;
+            }
+            write_lines(b"-", &old[op.old_range()], out)?;
+            write_lines(b"+", &new[op.new_range()], out)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_lines(sign: &[u8], lines: &[&[u8]], out: &mut dyn Write) -> io::Result<()> {
+    for text in lines {
+        out.write_all(sign)?;
+        out.write_all(text)?;
+        if !text.ends_with(b"\n") {
+            out.write_all(b"\n\\ No newline at end of file\n")?;
+        }
+    }
+    Ok(())
+}
+
+/// `first,count`, counted from 1; of no lines the one before them, and the count is left out if it is 1.
+fn span(lines: &Range<usize>) -> String {
+    match lines.len() {
+        0 => format!("{},0", lines.start),
+        1 => format!("{}", lines.start + 1),
+        count => format!("{},{count}", lines.start + 1),
+    }
+}

@@ -1,0 +1,84 @@
+//! The names that git gives to contents, which a patch of a binary file has to tell.
+
+use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
+use std::fmt::{self, Display, Write as _};
+use std::io::{self, Read};
+
+/// Bytes that are hashed at a time.
+const PART: usize = 64 << 10;
+
+/// How a repository names its objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algorithm {
+    Sha1,
+    Sha256,
+}
+
+/// The name of an object, in hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectId(String);
+
+impl Display for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Algorithm {
+    /// What stands for no object.
+    pub fn nothing(self) -> ObjectId {
+        let digits = match self {
+            Self::Sha1 => 40,
+            Self::Sha256 => 64,
+        };
+        ObjectId("0".repeat(digits))
+    }
+
+    /// The name of a file's content of this size.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is of another size by now.
+    pub fn of_blob(self, mut content: impl Read, size: u64) -> io::Result<ObjectId> {
+        let mut context = Context::new(match self {
+            Self::Sha1 => &SHA1_FOR_LEGACY_USE_ONLY,
+            Self::Sha256 => &SHA256,
+        });
+        context.update(format!("blob {size}\0").as_bytes());
+        let (mut part, mut count) = (vec![0; PART], 0u64);
+        loop {
+            let read = content.read(&mut part)?;
+            if read == 0 {
+                break;
+            }
+            count += read as u64;
+            context.update(&part[..read]);
+        }
+        if count != size {
+            return Err(io::Error::other("it changed while the patch was written. Run the command again"));
+        }
+        let mut digits = String::new();
+        for byte in context.finish().as_ref() {
+            let _ = write!(digits, "{byte:02x}");
+        }
+        Ok(ObjectId(digits))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r30_names_contents_like_git() {
+        let of = |algorithm: Algorithm, text: &str| {
+            algorithm.of_blob(text.as_bytes(), text.len() as u64).unwrap().to_string()
+        };
+        assert_eq!(of(Algorithm::Sha1, ""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
+        assert_eq!(of(Algorithm::Sha1, "hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");
+        assert_eq!(
+            of(Algorithm::Sha256, ""),
+            "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+        );
+        assert!(Algorithm::Sha1.of_blob(&b"more"[..], 3).is_err());
+    }
+}

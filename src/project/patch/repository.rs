@@ -1,0 +1,63 @@
+//! The git repository that a project lies in, as far as a patch depends on it.
+
+use super::object_id::Algorithm;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What a patch for this repository has to know.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Repository {
+    /// The project's path in it. `git apply` takes paths of a patch from the repository's top folder, wherever in it git
+    /// is run, and skips those outside the current folder without an error.
+    pub prefix: PathBuf,
+    /// How it names its objects.
+    pub algorithm: Algorithm,
+}
+
+impl Repository {
+    /// The repository that git finds from this folder; that of no repository if there is none.
+    pub fn of(project: &Path) -> Self {
+        let found = project.ancestors().find_map(|top| Some((top, git_folder(top)?)));
+        match found {
+            None => Self { prefix: PathBuf::new(), algorithm: Algorithm::Sha1 },
+            Some((top, git)) => Self {
+                prefix: project.strip_prefix(top).map(Path::to_owned).unwrap_or_default(),
+                algorithm: algorithm(&git),
+            },
+        }
+    }
+}
+
+/// The folder of the repository whose top folder this is.
+fn git_folder(top: &Path) -> Option<PathBuf> {
+    let git = top.join(".git");
+    if git.join("HEAD").symlink_metadata().is_ok() {
+        return Some(git);
+    }
+    // A worktree or a submodule has a file that names it.
+    let named =
+        git.symlink_metadata().ok().filter(fs::Metadata::is_file).and_then(|_| fs::read(&git).ok())?;
+    let named = named.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+    Some(top.join(OsStr::from_bytes(named))).filter(|git| git.join("HEAD").exists())
+}
+
+fn algorithm(git: &Path) -> Algorithm {
+    // A worktree shares the configuration of its repository.
+    let common = fs::read(git.join("commondir")).unwrap_or_default();
+    let common = git.join(OsStr::from_bytes(common.trim_ascii_end()));
+    let text = fs::read(common.join("config")).unwrap_or_default();
+    let mut is_extensions = false;
+    for line in String::from_utf8_lossy(&text).to_lowercase().lines() {
+        let line = line.trim();
+        if let Some(section) = line.strip_prefix('[') {
+            is_extensions = section.trim_start().starts_with("extensions");
+        }
+        let value = line.split_once('=').filter(|(key, _)| key.trim().ends_with("objectformat"));
+        if is_extensions && value.is_some_and(|(_, value)| value.trim().trim_matches('"') == "sha256") {
+            return Algorithm::Sha256;
+        }
+    }
+    Algorithm::Sha1
+}

@@ -1,0 +1,266 @@
+//! A patch of any change of any tree makes of the project what the rehearsal made of it, but for what it lists.
+
+mod tree;
+
+use super::*;
+use crate::project::Writer;
+use crate::project::disk::Disk;
+use crate::project::rehearsal::UPPER;
+use proptest::prelude::*;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use tree::{Kind, Tree, trees};
+
+/// Applies a patch in a folder with the machine's git; `None` if it has none.
+fn git_apply(folder: &Path, patch: &[u8], options: &[&str]) -> Option<(bool, String)> {
+    let mut command = Command::new("git");
+    command.arg("apply").args(options).current_dir(folder).env_clear().env("HOME", folder);
+    command.env("PATH", std::env::var_os("PATH")?).env("GIT_CONFIG_NOSYSTEM", "1");
+    command.env("GIT_CEILING_DIRECTORIES", folder.ancestors().nth(2)?);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let Ok(mut child) = child else {
+        let _ = writeln!(io::stderr(), "left out: git apply, there is no git here");
+        return None;
+    };
+    child.stdin.take()?.write_all(patch).ok();
+    let done = child.wait_with_output().ok()?;
+    Some((done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned()))
+}
+
+struct Scene {
+    place: tempfile::TempDir,
+    rehearsal: Rehearsal,
+}
+
+impl Scene {
+    fn new(before: &Tree) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap().join("project");
+        before.make(&root);
+        let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), place.path().join("data/layer"));
+        Self { place, rehearsal }
+    }
+
+    fn patch(&self) -> (Patch, Vec<u8>) {
+        let patch = Patch::new(&self.rehearsal, |_| true).unwrap();
+        let mut bytes = Vec::new();
+        patch.write(&mut bytes).unwrap();
+        (patch, bytes)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) {
+        let at = self.rehearsal.locate(path).unwrap();
+        let before = self.rehearsal.read(&at).ok();
+        self.rehearsal.write(&at, before.as_deref(), bytes).unwrap();
+    }
+
+    fn upper(&self, path: &str) -> PathBuf {
+        self.rehearsal.begin().unwrap();
+        self.rehearsal.folder().join(UPPER).join(path)
+    }
+}
+
+/// Applies what the rehearsal of `after` over `before` prints to a copy of `before`, and compares.
+fn check(before: &Tree, after: &Tree, seed: u64, in_repository: bool) {
+    let scene = Scene::new(before);
+    scene.rehearsal.begin().unwrap();
+    after.lay_over(before, &scene.rehearsal.folder().join(UPPER), seed);
+    let copy = scene.place.path().join("copy");
+    before.make(&copy);
+    if in_repository {
+        fs::create_dir(copy.join(".git")).unwrap();
+        for folder in ["objects", "refs"] {
+            fs::create_dir(copy.join(".git").join(folder)).unwrap();
+        }
+        fs::write(copy.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    }
+    let (patch, bytes) = scene.patch();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if text.lines().any(|line| line.starts_with("diff --git")) {
+        let Some((applied, err)) = git_apply(&copy, &bytes, &["--whitespace=nowarn"]) else { return };
+        assert!(applied, "{err}\n{before:?}\n{after:?}\n{text}");
+    }
+    let is_listed = |path: &Path| patch.omissions.iter().any(|omission| path == omission.path);
+    let made = Tree::read(&copy);
+    let all = made.0.keys().chain(after.0.keys()).filter(|path| !is_listed(path));
+    for path in all {
+        assert_eq!(made.0.get(path), after.0.get(path), "{}\n{before:?}\n{after:?}\n{text}", path.display());
+    }
+    for path in after.0.keys().chain(before.0.keys()) {
+        let is_plain = before.is_plain(path) && after.is_plain(path);
+        assert!(!is_plain || !is_listed(path), "{} is listed\n{before:?}\n{after:?}\n{text}", path.display());
+    }
+}
+
+/// As many cases as are asked for, and few otherwise: each starts git.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(48)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn r30_git_makes_of_any_tree_what_the_rehearsal_made_of_it(
+        (before, after) in trees(), seed: u64, in_repository: bool
+    ) {
+        check(&before, &after, seed, in_repository);
+    }
+}
+
+fn tree(all: &[(&str, Kind)]) -> Tree {
+    let mut tree = Tree::default();
+    all.iter().for_each(|(path, kind)| tree.put(Path::new(path), kind.clone()));
+    tree
+}
+
+#[test]
+fn r30_git_takes_every_kind_of_change() {
+    let text = |text: &str| Kind::file(text.as_bytes());
+    let link = |to: &str| Kind::Link(to.into());
+    let noise: Vec<u8> = (0..100_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    for (before, after) in [
+        // Line ends: a lone carriage return ends no line.
+        (tree(&[("a", text("one\rtwo\nthree\r\n"))]), tree(&[("a", text("one\rTWO\nthree\r\nfour"))])),
+        (tree(&[("a", text("x"))]), tree(&[("a", text("x\n"))])),
+        (tree(&[("a", text("\n\n\n"))]), tree(&[("a", text(""))])),
+        (tree(&[("a", Kind::file(b"caf\xe9\n"))]), tree(&[("a", Kind::file(b"th\xe9\n"))])),
+        (tree(&[("a", Kind::file(&noise))]), tree(&[("a", Kind::file(&noise[1..]))])),
+        (tree(&[("a", Kind::file(b"\0"))]), tree(&[("b c", Kind::file(b"\0\xff"))])),
+        (tree(&[("a", text("x"))]), tree(&[("a", link("b"))])),
+        (tree(&[("a", link("b"))]), tree(&[("a", link("c\nd"))])),
+        (tree(&[("a", link("d")), ("d/x", text("x"))]), tree(&[("a/x", text("y")), ("d/x", text("x"))])),
+        (tree(&[("a/x", text("x")), ("a/y", text("y"))]), tree(&[("a", text("x\n"))])),
+        (tree(&[("a/x/y", text("x"))]), tree(&[("a", link("x"))])),
+        (tree(&[("a", link("a"))]), tree(&[("a/a", text("x"))])),
+        (tree(&[("a", text("x\n"))]), tree(&[("a/a/a", text("x\n"))])),
+        (tree(&[("a", text("x\n")), ("b", text("y\n"))]), tree(&[("a", text("y\n")), ("b", text("x\n"))])),
+        (tree(&[("d/a", text("x\n"))]), tree(&[("e/b", text("x\n"))])),
+        (tree(&[]), tree(&[("x b/x", text("")), (" a ", text("")), ("t\t", text(""))])),
+        (tree(&[("x b/x", text("")), (" a ", text(""))]), tree(&[])),
+        (tree(&[("a", text("x"))]), tree(&[("a", Kind::program(b"x"))])),
+        (tree(&[("a b", Kind::file(b"\0"))]), tree(&[("a b", Kind::program(b"\0"))])),
+    ] {
+        for seed in [0, u64::MAX] {
+            check(&before, &after, seed, seed == 0);
+        }
+    }
+}
+
+#[test]
+fn r30_what_git_cannot_hold_is_listed_with_its_reason() {
+    let before = tree(&[("d/f", Kind::file(b"x")), ("pipe", Kind::Pipe), ("dir/only", Kind::file(b"x"))]);
+    let scene = Scene::new(&before);
+    fs::create_dir_all(scene.upper(".git/objects")).unwrap();
+    fs::write(scene.upper(".git/HEAD"), "x").unwrap();
+    fs::create_dir(scene.upper("empty")).unwrap();
+    fs::create_dir(scene.upper("dir")).unwrap();
+    let whiteout = rustix::fs::FileType::CharacterDevice;
+    for gone in ["dir/only", "pipe"] {
+        rustix::fs::mknodat(CWD, scene.upper(gone), whiteout, 0o600.into(), 0).unwrap();
+    }
+    rustix::fs::mknodat(CWD, scene.upper("fifo"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    File::create(scene.upper("large")).unwrap().set_len(FILE_LIMIT + 1).unwrap();
+    fs::write(scene.upper("git~1"), "x").unwrap();
+    fs::write(scene.upper("secret\n"), "x").unwrap();
+    let mode = |path: &str, mode: u32| {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(scene.upper(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode("secret\n", 0o4711);
+    let (_, bytes) = scene.patch();
+    let text = String::from_utf8_lossy(&bytes);
+    for line in [
+        "# Not in this patch:\n",
+        "#   .git: 3 changed paths of the repository's own state, such as commits\n",
+        "#   dir: a folder without a file: git deletes it with its last file\n",
+        "#   empty: a folder without a file, which git does not keep\n",
+        "#   fifo: would be a pipe\n",
+        "#   git~1: git refuses this name\n",
+        "#   large: a file of 268435457 bytes; a patch holds files of up to 256 MB\n",
+        "#   pipe: is a pipe\n",
+        "#   \"secret\\n\": mode 4711: git keeps only whether a file is executable\n",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
+    let patched: Vec<&str> = text.lines().filter(|line| line.starts_with("diff")).collect();
+    assert_eq!(patched, ["diff --git a/dir/only b/dir/only", r#"diff --git "a/secret\n" "b/secret\n""#]);
+    let Some((applied, err)) = git_apply(scene.rehearsal.root(), &bytes, &[]) else { return };
+    assert!(applied, "{err}{text}");
+}
+
+#[test]
+fn r30_files_above_the_limit_for_lines_are_streamed_and_a_rename_of_any_size_costs_nothing() {
+    let noise: Vec<u8> = (0..12u32 << 20).map(|n| (n.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
+    let (before, after) = (
+        tree(&[("a", Kind::file(&noise)), ("b", Kind::file(b"x"))]),
+        tree(&[("c", Kind::file(&noise)), ("b", Kind::file(&noise[1..]))]),
+    );
+    check(&before, &after, 0, false);
+    let scene = Scene::new(&tree(&[]));
+    let root = scene.rehearsal.root();
+    for path in [root.join("old"), scene.upper("new")] {
+        File::create(path).unwrap().set_len(FILE_LIMIT + 1).unwrap();
+    }
+    let whiteout = rustix::fs::FileType::CharacterDevice;
+    rustix::fs::mknodat(CWD, scene.upper("old"), whiteout, 0o600.into(), 0).unwrap();
+    let text = String::from_utf8(scene.patch().1).unwrap();
+    assert_eq!(text, "diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\n");
+    let Some((applied, err)) = git_apply(root, text.as_bytes(), &[]) else { return };
+    assert!(applied && root.join("new").metadata().unwrap().len() == FILE_LIMIT + 1, "{err}");
+}
+
+#[test]
+fn r30_a_patch_of_a_project_inside_a_repository_has_paths_that_git_finds_there() {
+    let place = tempfile::tempdir().unwrap();
+    let top = place.path().canonicalize().unwrap();
+    let init =
+        Command::new("git").args(["init", "-q", "--object-format=sha256", "."]).current_dir(&top).output();
+    if !init.is_ok_and(|done| done.status.success()) {
+        let _ = writeln!(io::stderr(), "left out: a project inside a repository, there is no git here");
+        return;
+    }
+    let root = top.join("sub folder");
+    fs::create_dir(&root).unwrap();
+    fs::write(root.join("binary"), b"\0old").unwrap();
+    let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), top.join(".git/layer"));
+    let scene = Scene { place, rehearsal };
+    scene.write("binary", b"\0new");
+    scene.write("text", b"text\n");
+    let (_, bytes) = scene.patch();
+    let Some((applied, err)) = git_apply(&root, &bytes, &["-v"]) else { return };
+    assert!(applied && !err.contains("Skipped"), "{err}");
+    assert_eq!(fs::read(root.join("binary")).unwrap(), b"\0new");
+    assert_eq!(fs::read(root.join("text")).unwrap(), b"text\n");
+    // It can be taken back, which needs the old contents.
+    let (applied, err) = git_apply(&root, &bytes, &["--reverse"]).unwrap();
+    assert!(applied, "{err}");
+    assert_eq!(fs::read(root.join("binary")).unwrap(), b"\0old");
+}
+
+#[test]
+fn what_cannot_be_read_is_neither_deleted_nor_made_by_a_patch() {
+    let scene = Scene::new(&tree(&[("a", Kind::file(b"x")), ("sub/b", Kind::file(b"x"))]));
+    let item = |before, after| Item {
+        path: "a".into(),
+        before,
+        after,
+        is_same_content: false,
+        deletes: false,
+        creates: false,
+        renamed_from: None,
+        is_renamed: false,
+    };
+    let shut = || Side::Other("a file that cannot be read (Permission denied)".to_owned());
+    let link = || Side::Link("x".into());
+    for (before, after, reason) in [
+        (link(), shut(), "would be a file that cannot be read (Permission denied)"),
+        (shut(), link(), "is a file that cannot be read (Permission denied)"),
+        (shut(), Side::Nothing, "is a file that cannot be read (Permission denied)"),
+    ] {
+        let mut items = [item(before, after)];
+        let omissions = fate::decide(&scene.rehearsal, &mut items);
+        assert_eq!(omissions, [Omission { path: "a".into(), reason: reason.to_owned() }]);
+        assert!(!items[0].is_patched());
+    }
+}
