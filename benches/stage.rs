@@ -1,5 +1,5 @@
-//! What a stage costs: a command on it beside a plain one, over a project of two files and one of 100,000, and over a layer
-//! of 20,000; and the trial of a stage, which is what opening one takes.
+//! What a stage costs: a command on it beside a plain one, over a project of two files and one of 100,000, and over layers
+//! of 5,000, 20,000 and 100,000 files and of 500 nested folders; and the trial of a stage, which is what opening one takes.
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -62,17 +62,28 @@ mod linux {
             });
         }
         // What a command did before, as one that installs something does.
-        let disk = Arc::new(Disk::new(&small.path().join("project")).expect("a project"));
-        let layer = large.path().join("full layer");
-        let shell = StageShell::new(plain.clone(), Arc::new(Rehearsal::new(disk, layer)));
-        let fills =
-            "for d in $(seq 100); do mkdir d$d; (cd d$d; for f in $(seq 200); do echo x > f$f; done); done";
-        let fills = CommandLine { command: fills.into(), ..line(small.path()) };
-        runtime.block_on(shell.run(&fills, &|_| {})).expect("it runs");
-        group.bench_function("on the stage, 20,000 files in its layer", |b| {
-            let line = line(small.path());
-            b.iter(|| runtime.block_on(shell.run(&line, &|_| {})).expect("it runs"));
-        });
+        let many = |folders: usize| {
+            format!(
+                "for d in $(seq {folders}); do mkdir d$d; (cd d$d; for f in $(seq 100); do echo x > f$f; done); done"
+            )
+        };
+        let nested = "for d in $(seq 500); do mkdir d && cd d && echo x > f; done".to_owned();
+        for (name, fills) in [
+            ("on the stage, 5,000 files in its layer", many(50)),
+            ("on the stage, 20,000 files in its layer", many(200)),
+            ("on the stage, 100,000 files in its layer", many(1000)),
+            ("on the stage, 500 nested folders in its layer", nested),
+        ] {
+            let disk = Arc::new(Disk::new(&small.path().join("project")).expect("a project"));
+            let layer = large.path().join(name);
+            let shell = StageShell::new(plain.clone(), Arc::new(Rehearsal::new(disk, layer)));
+            let fills = CommandLine { command: fills, seconds: 600, ..line(small.path()) };
+            runtime.block_on(shell.run(&fills, &|_| {})).expect("it runs");
+            group.bench_function(name, |b| {
+                let line = line(small.path());
+                b.iter(|| runtime.block_on(shell.run(&line, &|_| {})).expect("it runs"));
+            });
+        }
         group.finish();
         let mut group = c.benchmark_group("opening a stage");
         for (name, place) in [("2 files", &small), ("100,000 files", &large)] {

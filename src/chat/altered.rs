@@ -308,20 +308,20 @@ pub struct Branch {
 /// What changed, as a tree: each folder once, and what changed in it below.
 pub fn tree(altered: &[Altered]) -> Vec<Branch> {
     let below = |at: usize, path: &Path| {
-        let end = altered[at..].iter().position(|other| !other.path.starts_with(path));
-        at..end.map_or(altered.len(), |end| at + end)
+        // They are sorted, so what is in a folder stands together.
+        at..at + altered[at..].partition_point(|other| other.path.starts_with(path))
     };
     let mut branches: Vec<Branch> = Vec::new();
     let mut open: Vec<PathBuf> = Vec::new();
     for (at, one) in altered.iter().enumerate() {
-        open.retain(|folder| one.path.starts_with(folder));
+        while open.last().is_some_and(|folder| !one.path.starts_with(folder)) {
+            open.pop();
+        }
         let mut above: Vec<&Path> =
             one.path.ancestors().skip(1).filter(|path| *path != Path::new("")).collect();
         above.reverse();
-        for folder in above {
-            if open.iter().any(|known| known == folder) {
-                continue;
-            }
+        // Those that are open are the outermost of them.
+        for folder in above.into_iter().skip(open.len()) {
             let name = folder.file_name().map(PathBuf::from).unwrap_or_default();
             let depth = folder.components().count() - 1;
             branches.push(Branch { depth, name, sign: "", folder: true, of: below(at, folder) });

@@ -2,7 +2,7 @@
 //! still what it was.
 
 use super::Error;
-use super::rehearsal::{Change, Node, Rehearsal};
+use super::rehearsal::{Change, Node, Rehearsal, Trail};
 use crate::chat::{Altered, Did, Edit};
 
 /// Bytes of a file whose lines are compared, before and after.
@@ -13,9 +13,9 @@ const LINES: usize = 1024 * 1024;
 /// # Errors
 /// Where the layer's disk fails. What a command closed is no error: it is told as what it is.
 pub fn all(rehearsal: &Rehearsal) -> Result<Vec<Altered>, Error> {
-    let mut altered = Vec::new();
+    let (mut altered, mut trail) = (Vec::new(), Trail::default());
     for path in rehearsal.touched()? {
-        if let Some(change) = rehearsal.change(&path)? {
+        if let Some(change) = rehearsal.change_along(&path, &mut trail)? {
             altered.push(told(rehearsal, &change));
         }
     }

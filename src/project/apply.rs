@@ -40,11 +40,23 @@ impl Rehearsal {
         if !as_it_was && !self.applied(path).any(|holds| holds.is(&now)) {
             return true;
         }
-        let way = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
-        way.filter(|folder| self.origin(folder).is_some_and(|origin| origin.is_folder())).any(|folder| {
+        // Every folder on the way is still one.
+        if path.parent().is_some_and(|folder| self.has_folder(folder)) {
+            return false;
+        }
+        let mut way: Vec<&Path> =
+            path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()).collect();
+        way.reverse();
+        for folder in way {
             let there = self.root().join(folder).symlink_metadata().is_ok_and(|meta| meta.is_dir());
-            !there && !self.was_applied(folder)
-        })
+            match self.origin(folder).filter(|_| !there) {
+                Some(origin) if origin.is_folder() && !self.was_applied(folder) => return true,
+                // Where nothing was there was no folder in it either.
+                Some(origin) if origin.is_nothing() => return false,
+                Some(_) | None => {}
+            }
+        }
+        false
     }
 
     /// A path of the project as it is judged: with every link followed.

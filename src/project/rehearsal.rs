@@ -11,6 +11,8 @@ mod layer;
 mod lock;
 mod marks;
 #[cfg(test)]
+mod nested;
+#[cfg(test)]
 mod odd;
 mod origins;
 #[cfg(test)]
@@ -22,6 +24,7 @@ mod walk;
 
 pub use change::{Change, Node, node, node_in};
 pub use clear::{clear, empty};
+pub use layer::Trail;
 pub use lock::hold;
 pub use marks::Marks;
 pub use origins::Fingerprint;
@@ -36,7 +39,7 @@ use std::fs::Metadata;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The folder of the layer that holds what changed.
 pub const UPPER: &str = "upper";
@@ -51,6 +54,8 @@ pub struct Rehearsal {
     /// What changed, by its path in the project.
     upper: PathBuf,
     origins: Mutex<Option<HashMap<PathBuf, Fingerprint>>>,
+    /// Paths that file tools wrote since [`Self::take_written`], relative to the project.
+    written: Mutex<Vec<PathBuf>>,
 }
 
 impl Rehearsal {
@@ -59,12 +64,17 @@ impl Rehearsal {
         // The person's own data folder may well have links on its way.
         let layer = path::resolve(&layer, &path::on_disk).unwrap_or(layer);
         let upper = layer.join(UPPER);
-        Self { real, layer, upper, origins: Mutex::default() }
+        Self { real, layer, upper, origins: Mutex::default(), written: Mutex::default() }
     }
 
     /// Everything of this rehearsal: `upper` and what else is kept beside it.
     pub fn folder(&self) -> &Path {
         &self.layer
+    }
+
+    /// The paths that file tools wrote since this was asked last.
+    pub fn take_written(&self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.written.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The path below the project, where it is inside.
@@ -265,6 +275,8 @@ impl Writer for Rehearsal {
         self.may_write(&below, old.is_some()).map_err(failed)?;
         let way = || below.ancestors().filter(|path| !path.as_os_str().is_empty());
         self.begin_held().and_then(|()| self.note_anew(way())).map_err(failed)?;
+        // Also a write that fails half-way may have left a folder.
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).push(below.clone());
         let put = layer::put(&self.layer, self.root(), &below, after, old.as_ref());
         put.map_err(|error| {
             self.forget(way());

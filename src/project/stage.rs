@@ -24,7 +24,7 @@ pub use setting::{ON_STAGE, STAGE, Setting, Step, Unstaged};
 
 use super::Error;
 use super::guard::Report;
-use super::rehearsal::Rehearsal;
+use super::rehearsal::{Marks, Rehearsal};
 use super::sandbox::{Confines, Refused};
 use super::shell::{Ran, Shell};
 use crate::chat::{CommandLine, Walls};
@@ -47,10 +47,20 @@ pub struct StageShell {
     /// The folder for temporary files and the person's home: what programs take for granted that they may write.
     places: Vec<PathBuf>,
     memory: Option<u64>,
-    /// One command at a time: two mounts of one layer would not see each other. Whether all is noted that commands
-    /// changed so far.
-    turn: tokio::sync::Mutex<bool>,
+    /// One command at a time: two mounts of one layer would not see each other.
+    turn: tokio::sync::Mutex<Option<Seen>>,
 }
+
+/// How a layer looked after a command of which all was noted. The next command is compared with it, so that the layer is
+/// looked at once for each command.
+struct Seen {
+    marks: Marks,
+    /// The file that is locked in the layer's folder: another one if the layer was thrown away since.
+    lock: LockFile,
+}
+
+/// Device, inode and time of the last change of the file that is locked: inodes are used again at once.
+type LockFile = (u64, u64, i64, i64);
 
 /// How commands are rehearsed.
 #[derive(Clone)]
@@ -84,27 +94,21 @@ impl StageShell {
         line: &CommandLine,
         progress: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Ran, Error> {
-        let mut noted = self.turn.lock().await;
-        // A command that was stopped half-way may have left something.
-        if !*noted {
-            self.note().await;
-        }
-        *noted = false;
+        let mut turn = self.turn.lock().await;
+        let seen = turn.take();
         self.begin().await;
+        let before = self.look(|play| before(play, seen)).await;
         let setting = self.setting(line);
-        let before = self.look(|play| play.marks()).await;
         let ran = self.shell.run_with(line, setting.arguments(STAGE), progress).await;
-        *noted = self.note().await;
+        let after = self.look(move |play| after(play, before)).await;
+        let changed = after.map(|(seen, changed)| {
+            *turn = seen;
+            changed
+        });
         match ran {
             // What does not fit is no missing stage: the next command may have one.
             Err(Error::Unstaged(why)) if why.is_full() => Err(Error::LayerFull(line.folder.clone())),
-            Ok(ran) => {
-                let changed = match before {
-                    Some(before) => self.look(move |play| play.changed_since(&before)).await,
-                    None => None,
-                };
-                Ok(Ran { changed: changed.unwrap_or_default(), ..ran })
-            }
+            Ok(ran) => Ok(Ran { changed: changed.unwrap_or_default(), ..ran }),
             ran => ran,
         }
     }
@@ -145,12 +149,50 @@ impl StageShell {
         let play = self.play.clone();
         let _ = tokio::task::spawn_blocking(move || play.begin()).await;
     }
+}
 
-    /// Notes what a command changed with what the project held there; whether that could be done. Where it cannot the
-    /// layer's disk is full: it is tried again before the next command, and what changed since is a conflict then.
-    async fn note(&self) -> bool {
-        self.look(Rehearsal::note_origins).await.is_some_and(|noted| noted.is_ok())
+/// Looks at the layer before a command: the remembered look if it is of this layer, or a new one. A command that was stopped
+/// half-way may have left what is not noted, so a new look notes everything first.
+fn before(play: &Rehearsal, seen: Option<Seen>) -> Before {
+    let written = play.take_written();
+    match seen.filter(|seen| lock_of(play) == Some(seen.lock)) {
+        Some(Seen { mut marks, .. }) => {
+            play.refresh_marks(&mut marks, &written);
+            Before { marks, is_noted: true }
+        }
+        None => Before { is_noted: play.note_origins().is_ok(), marks: play.marks() },
     }
+}
+
+/// How the layer looked before a command, and whether all that differs from the project was noted.
+struct Before {
+    marks: Marks,
+    is_noted: bool,
+}
+
+/// Notes what a command changed with what the project held there, and returns the changed paths. If that cannot be noted,
+/// because the layer's disk is full, it is tried again before the next command, and what changed since is a conflict then.
+fn after(play: &Rehearsal, before: Option<Before>) -> (Option<Seen>, Vec<PathBuf>) {
+    let Some(before) = before else {
+        let _ = play.note_origins();
+        return (None, Vec::new());
+    };
+    // Taken first: a file tool may write as soon as the command has ended.
+    let now = play.marks();
+    let noted = match before.is_noted {
+        true => play.note_changed(&before.marks, &now),
+        false => play.note_origins(),
+    };
+    let changed = play.changed_between(&before.marks, &now);
+    let lock = lock_of(play).filter(|_| noted.is_ok());
+    (lock.map(|lock| Seen { marks: now, lock }), changed)
+}
+
+/// The file that is locked in the layer's folder.
+fn lock_of(play: &Rehearsal) -> Option<LockFile> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = play.folder().join("lock").symlink_metadata().ok()?;
+    Some((meta.dev(), meta.ino(), meta.ctime(), meta.ctime_nsec()))
 }
 
 /// Tries a stage over `project` with a layer in `beside` or, where that is not there, above it, which is left as it was; blocks for some 20 ms. `program` is aye

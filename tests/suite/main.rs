@@ -53,6 +53,8 @@ mod odd_places;
 mod odd_servers;
 mod odd_sessions;
 #[cfg(target_os = "linux")]
+mod overlay_costs;
+#[cfg(target_os = "linux")]
 mod patches;
 mod pictures;
 mod project_trust;

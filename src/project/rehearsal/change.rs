@@ -1,7 +1,7 @@
 //! What a rehearsal changed: every path that is another than the project's, with what it was and would be.
 
-use super::layer::{self, Above, Spot};
-use super::{Error, Fingerprint, ROOT, Reader, Rehearsal};
+use super::layer::{self, Above, Spot, Trail};
+use super::{Error, Fingerprint, Marks, ROOT, Reader, Rehearsal};
 use crate::project::READ_LIMIT;
 use crate::project::whole::READING;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode, openat, readlinkat, statat};
@@ -56,8 +56,9 @@ impl Rehearsal {
         // A command that was stopped half-way may have left what was not noted yet.
         let _ = self.note_origins();
         let mut changes = Vec::new();
+        let mut trail = Trail::default();
         for path in self.touched()? {
-            changes.extend(self.change(&path)?);
+            changes.extend(self.change_along(&path, &mut trail)?);
         }
         Ok(changes)
     }
@@ -79,7 +80,36 @@ impl Rehearsal {
         if self.origin(Path::new(ROOT)).is_some() {
             found.insert(PathBuf::from(ROOT));
         }
-        let mut folders = vec![(PathBuf::new(), false)];
+        self.said_below(vec![(PathBuf::new(), false)], &mut found)?;
+        Ok(found)
+    }
+
+    /// The same of what differs between these two looks at the layer, and of all that a folder hides which hid nothing before.
+    pub(super) fn said_of_changed(&self, before: &Marks, now: &Marks) -> Result<HashSet<PathBuf>, Error> {
+        let mut found = HashSet::new();
+        let mut folders = Vec::new();
+        for path in now.differing(before) {
+            let within = || path.parent().is_some_and(|folder| self.has_folder(folder));
+            match now.is_folder(path) {
+                None => {}
+                Some(true) if now.hides(path) && !before.hides(path) => {
+                    found.insert(path.to_owned());
+                    folders.push((path.to_owned(), true));
+                }
+                Some(true) => drop(found.insert(path.to_owned())),
+                Some(false) => self.all_below(path.to_owned(), within(), &mut found),
+            }
+        }
+        self.said_below(folders, &mut found)?;
+        Ok(found)
+    }
+
+    /// What the layer says of everything in these folders, each with whether it hides what the project holds in it.
+    fn said_below(
+        &self,
+        mut folders: Vec<(PathBuf, bool)>,
+        found: &mut HashSet<PathBuf>,
+    ) -> Result<(), Error> {
         while let Some((folder, hidden)) = folders.pop() {
             let said = match layer::all_said(&self.upper.join(&folder)) {
                 Ok(said) => said,
@@ -94,7 +124,7 @@ impl Rehearsal {
             if hidden && within {
                 let names: HashSet<&OsString> = said.iter().map(|(name, _)| name).collect();
                 for name in listed(&self.root().join(&folder)).iter().filter(|name| !names.contains(name)) {
-                    self.all_below(folder.join(name), within, &mut found);
+                    self.all_below(folder.join(name), within, found);
                 }
             }
             for (name, said) in said {
@@ -103,7 +133,7 @@ impl Rehearsal {
                     Ok(Above::Unsaid) => {}
                     Err(error) if !is_closed(&error) => return Err(Error::in_layer(&path, error)),
                     Err(_) => drop(found.insert(path)),
-                    Ok(Above::Gone | Above::Other(_)) => self.all_below(path, within, &mut found),
+                    Ok(Above::Gone | Above::Other(_)) => self.all_below(path, within, found),
                     Ok(Above::Folder { hides, .. }) => {
                         found.insert(path.clone());
                         folders.push((path, hidden || matches!(hides, Ok(true))));
@@ -111,7 +141,7 @@ impl Rehearsal {
                 }
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// What changed at one path, where something did.
@@ -119,7 +149,15 @@ impl Rehearsal {
     /// # Errors
     /// Where the layer's disk fails.
     pub fn change(&self, path: &Path) -> Result<Option<Change>, Error> {
-        let (stands, after) = match self.spot(path) {
+        self.change_along(path, &mut Trail::default())
+    }
+
+    /// The same for one of many paths that are asked for in sorted order: the folders on the way to it are looked at once.
+    ///
+    /// # Errors
+    /// Where the layer's disk fails.
+    pub fn change_along(&self, path: &Path, trail: &mut Trail) -> Result<Option<Change>, Error> {
+        let (stands, after) = match layer::spot_along(&self.upper, self.root(), path, trail) {
             Ok(Spot { above: Some((above, _)), .. }) => (Some(above.clone()), node(&above)),
             Ok(Spot { above: None, below: true }) => return Ok(None),
             Ok(Spot { above: None, below: false }) => (None, Node::Nothing),

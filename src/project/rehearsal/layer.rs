@@ -124,16 +124,38 @@ fn marked(path: &Path, mark: &str) -> io::Result<Option<u8>> {
 /// # Errors
 /// Where the layer has something there or on the way that may not be looked at.
 pub fn spot(upper: &Path, root: &Path, below: &Path) -> io::Result<Spot> {
+    spot_along(upper, root, below, &mut Trail::default())
+}
+
+/// Folders of the layer on the way to the last path that was asked for, from the outermost on.
+#[derive(Default)]
+pub struct Trail(Vec<(PathBuf, Metadata, bool)>);
+
+/// The same as [`spot`], and keeps the folders on the way in `trail`: of many paths in sorted order each folder is looked at
+/// once. Nothing may change in the layer meanwhile.
+pub fn spot_along(upper: &Path, root: &Path, below: &Path, trail: &mut Trail) -> io::Result<Spot> {
+    while trail.0.last().is_some_and(|(folder, ..)| !below.starts_with(folder) || folder == below) {
+        trail.0.pop();
+    }
     let (mut path, mut real) = (upper.to_owned(), root.to_owned());
-    let mut spot = Spot { above: there(upper)?.map(|meta| (path.clone(), meta)), below: true };
+    let mut at = PathBuf::new();
+    let mut spot = match trail.0.last() {
+        None => Spot { above: there(upper)?.map(|meta| (path.clone(), meta)), below: true },
+        Some((folder, meta, both)) => {
+            (path, real, at) = (upper.join(folder), root.join(folder), folder.clone());
+            Spot { above: Some((path.clone(), meta.clone())), below: *both }
+        }
+    };
+    let rest = below.strip_prefix(&at).unwrap_or(below).to_owned();
     // Why it cannot be known whether what the project holds in a folder is seen.
     let mut unknown = None;
-    for part in below.components().filter(|part| matches!(part, Component::Normal(_))) {
+    for part in rest.components().filter(|part| matches!(part, Component::Normal(_))) {
         // Only a folder has something below it.
         if spot.above.as_ref().is_some_and(|(_, meta)| !meta.is_dir()) {
             return Ok(Spot::NOTHING);
         }
         real.push(part);
+        at.push(part);
         if spot.above.is_none() {
             continue;
         }
@@ -151,6 +173,9 @@ pub fn spot(upper: &Path, root: &Path, below: &Path) -> io::Result<Spot> {
                 let (hides, not_known) =
                     hides.map_or_else(|error| (false, Some(error)), |hides| (hides, None));
                 unknown = before.or(not_known).filter(|_| both && !hides);
+                if unknown.is_none() && at != below {
+                    trail.0.push((at.clone(), meta.clone(), both && !hides));
+                }
                 Spot { above: Some((path.clone(), meta)), below: both && !hides && unknown.is_none() }
             }
             Above::Other(meta) => Spot { above: Some((path.clone(), meta)), below: false },

@@ -6,6 +6,7 @@ use crate::chat::PATHS_KEPT;
 use crate::project::Reader;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::Metadata;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,52 @@ enum Mark {
     Other(u64, u32, u64, (i64, i64), (i64, i64)),
 }
 
+impl Marks {
+    /// The paths that look otherwise than in `before`, in no order.
+    pub(super) fn differing<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a Path> {
+        let now = self.0.iter().filter(|(path, mark)| before.0.get(*path) != Some(*mark));
+        let gone = before.0.keys().filter(|path| !self.0.contains_key(*path));
+        now.map(|(path, _)| path).chain(gone).map(PathBuf::as_path)
+    }
+
+    /// Whether the layer has a folder at a path; `None` if it has nothing there.
+    pub(super) fn is_folder(&self, path: &Path) -> Option<bool> {
+        self.0.get(path).map(|mark| matches!(mark, Mark::Folder { .. }))
+    }
+
+    /// Whether the layer has a folder at a path that hides what the project holds there.
+    pub(super) fn hides(&self, path: &Path) -> bool {
+        matches!(self.0.get(path), Some(Mark::Folder { hides: true, .. }))
+    }
+}
+
+/// How one path looks.
+fn mark(said: io::Result<Above>) -> Option<Mark> {
+    match said {
+        // What cannot be looked at now is told by whoever reads the layer.
+        Ok(Above::Unsaid) | Err(_) => None,
+        Ok(Above::Gone) => Some(Mark::Gone),
+        Ok(Above::Folder { hides, meta }) => {
+            Some(Mark::Folder { hides: hides.unwrap_or(true), mode: meta.mode() })
+        }
+        Ok(Above::Other(meta)) => Some(other(&meta)),
+    }
+}
+
 impl Rehearsal {
+    /// Brings a look at the layer up to date that only file tools wrote in since.
+    pub fn refresh_marks(&self, marks: &mut Marks, written: &[PathBuf]) {
+        for path in written.iter().flat_map(|path| path.ancestors()) {
+            if path.as_os_str().is_empty() {
+                continue;
+            }
+            match mark(layer::look(&self.upper.join(path))) {
+                Some(mark) => drop(marks.0.insert(path.to_owned(), mark)),
+                None => drop(marks.0.remove(path)),
+            }
+        }
+    }
+
     /// How the layer looks now.
     pub fn marks(&self) -> Marks {
         let mut marks = HashMap::new();
@@ -32,16 +78,10 @@ impl Rehearsal {
         while let Some(folder) = folders.pop() {
             for (name, said) in layer::all_said(&self.upper.join(&folder)).unwrap_or_default() {
                 let path = folder.join(name);
-                let mark = match said {
-                    // What cannot be looked at now is told by whoever reads the layer.
-                    Ok(Above::Unsaid) | Err(_) => continue,
-                    Ok(Above::Gone) => Mark::Gone,
-                    Ok(Above::Folder { hides, meta }) => {
-                        folders.push(path.clone());
-                        Mark::Folder { hides: hides.unwrap_or(true), mode: meta.mode() }
-                    }
-                    Ok(Above::Other(meta)) => other(&meta),
-                };
+                let Some(mark) = mark(said) else { continue };
+                if matches!(mark, Mark::Folder { .. }) {
+                    folders.push(path.clone());
+                }
                 marks.insert(path, mark);
             }
         }
@@ -50,10 +90,8 @@ impl Rehearsal {
 
     /// The paths of the project that changed in the layer since, sorted, of a folder that came or went the folder alone,
     /// and of very many the first. A folder that the layer has only for what is in it did not change.
-    pub fn changed_since(&self, before: &Marks) -> Vec<PathBuf> {
-        let now = self.marks();
-        let differs = |path: &&PathBuf| before.0.get(*path) != now.0.get(*path);
-        let paths: BTreeSet<&PathBuf> = before.0.keys().chain(now.0.keys()).filter(differs).collect();
+    pub fn changed_between(&self, before: &Marks, now: &Marks) -> Vec<PathBuf> {
+        let paths: BTreeSet<&Path> = now.differing(before).collect();
         let mut changed: Vec<PathBuf> = Vec::new();
         // The last folder of which all that is in it came or went along.
         let mut whole: Option<&Path> = None;
@@ -73,7 +111,7 @@ impl Rehearsal {
                 (Some(Mark::Folder { .. }), None | Some(Mark::Gone)) => whole = Some(path),
                 (_, _) => {}
             }
-            changed.push(path.clone());
+            changed.push(path.to_owned());
             if changed.len() == PATHS_KEPT {
                 break;
             }
@@ -106,7 +144,7 @@ mod tests {
         let since = |change: &dyn Fn()| -> Vec<String> {
             let before = layer.marks();
             change();
-            let changed = layer.changed_since(&before);
+            let changed = layer.changed_between(&before, &layer.marks());
             changed.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
         };
         assert_eq!(since(&|| ()), [""; 0]);

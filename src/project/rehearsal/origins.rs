@@ -2,11 +2,11 @@
 
 use super::change::{Node, node};
 use super::layer::{self, Above};
-use super::{ROOT, Rehearsal};
+use super::{Marks, ROOT, Rehearsal};
 use crate::chat::Digest;
 use crate::project::Reader;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -89,6 +89,11 @@ impl Fingerprint {
             && (self.mode.is_none() || self.mode == now.mode)
     }
 
+    /// Whether it says that there was nothing.
+    pub fn is_nothing(&self) -> bool {
+        self.kind == Some(Kind::Nothing)
+    }
+
     /// Whether it says that there was a folder.
     pub fn is_folder(&self) -> bool {
         self.kind == Some(Kind::Folder)
@@ -117,7 +122,24 @@ impl Rehearsal {
     }
 
     /// Whether the project really holds a folder at a path, and no link leads there.
-    pub(super) fn has_folder(&self, path: &Path) -> bool {
+    pub fn has_folder(&self, path: &Path) -> bool {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+            use rustix::io::Errno;
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let top = rustix::fs::openat(CWD, self.root(), flags, Mode::empty());
+            let path = if path.as_os_str().is_empty() { Path::new(ROOT) } else { path };
+            // One system call walks the whole way.
+            match top.and_then(|top| openat2(top, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)) {
+                Ok(_) => return true,
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS | Errno::NAMETOOLONG) => {
+                    return false;
+                }
+                // Older kernels and some sandboxes do not have it.
+                Err(_) => {}
+            }
+        }
         let mut way = path.ancestors().filter(|folder| !folder.as_os_str().is_empty());
         way.all(|folder| self.root().join(folder).symlink_metadata().is_ok_and(|meta| meta.is_dir()))
     }
@@ -134,6 +156,17 @@ impl Rehearsal {
     /// the layer changed it cannot be known any more, and is a conflict.
     pub fn note_origins(&self) -> io::Result<()> {
         let touched = self.said_of().map_err(io::Error::other)?;
+        self.note_touched(&touched)
+    }
+
+    /// The same for a layer of which all is noted but what changed between these two. Its cost depends on what changed, not
+    /// on all that the layer holds.
+    pub fn note_changed(&self, before: &Marks, now: &Marks) -> io::Result<()> {
+        let touched = self.said_of_changed(before, now).map_err(io::Error::other)?;
+        self.note_touched(&touched)
+    }
+
+    fn note_touched(&self, touched: &HashSet<PathBuf>) -> io::Result<()> {
         let print = |path: &Path| match self.is_late(path) {
             true => Fingerprint { kind: Some(Kind::Unknown), ..Fingerprint::default() },
             false => self.print(path),

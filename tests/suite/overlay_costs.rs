@@ -1,0 +1,33 @@
+//! What a command is said to have changed, although the overlay is looked at once for each command.
+
+use crate::stage_escapes::is_there;
+use crate::support::staged::{Empty, line};
+use aye::project::{Reader, Writer};
+use std::path::{Path, PathBuf};
+
+#[tokio::test]
+async fn r30_a_command_is_told_to_have_changed_what_it_changed_and_not_what_others_did() {
+    if !is_there() {
+        return;
+    }
+    let scene = Empty::new();
+    let write = |path: &str, text: &str| {
+        let at = scene.play.locate(path).unwrap();
+        let before = scene.play.read(&at).ok();
+        scene.play.write(&at, before.as_deref(), text.as_bytes()).unwrap();
+    };
+    let run = async |command: &str| -> Vec<PathBuf> {
+        scene.shell.run(&line(command, &scene.project), &|_| {}).await.unwrap().changed
+    };
+    assert_eq!(run("mkdir d; echo 1 > d/a; echo 1 > b").await, ["b", "d"].map(PathBuf::from));
+    write("tool/file", "1");
+    write("b", "2");
+    assert_eq!(run("true").await, [""; 0].map(PathBuf::from));
+    // In place: the folder that it is in does not change.
+    assert_eq!(run("echo 2 > d/a").await, [Path::new("d/a")]);
+    assert_eq!(run("echo 3 >> tool/file; rm b").await, ["b", "tool/file"].map(PathBuf::from));
+    aye::project::rehearsal::clear(scene.play.folder()).unwrap();
+    assert_eq!(run("echo 4 > e").await, [Path::new("e")]);
+    assert!(scene.play.origin(Path::new("e")).is_some());
+    assert_eq!(run("echo 5 > e").await, [Path::new("e")]);
+}
