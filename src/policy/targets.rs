@@ -1,6 +1,5 @@
 //! Programs that take several targets: a rule for `make check` covers more options, and no other target.
 
-use super::letters;
 use super::shell::{Word, base};
 
 /// A program whose operands are targets, each of which it runs.
@@ -71,9 +70,18 @@ impl Runner {
             return true;
         }
         let is_number = next.is_some_and(|next| next.parse::<f64>().is_ok());
-        let ends_in = |letters: &str, others: &str| letters::behind(option, letters, others) == Some("");
+        let ends_in = |letters: &str, others: &str| ends_in(option, letters, others);
         ends_in(self.taking, self.counting) || (is_number && ends_in(self.counting, self.taking))
     }
+}
+
+/// Whether the last of the short options in this word is the first of them that takes a value, and one of `letters`. Those
+/// of `others` take a value too.
+fn ends_in(word: &str, letters: &str, others: &str) -> bool {
+    let Some(bundle) = word.strip_prefix('-').filter(|bundle| !bundle.starts_with('-')) else { return false };
+    let taking =
+        bundle.char_indices().find(|(_, letter)| letters.contains(*letter) || others.contains(*letter));
+    taking.is_some_and(|(at, letter)| letters.contains(letter) && at + letter.len_utf8() == bundle.len())
 }
 
 #[cfg(test)]

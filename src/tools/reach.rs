@@ -1,15 +1,18 @@
 //! How far a command reaches in this folder: what it names is looked up, links followed, before it is called reading.
 
-use super::scripts;
 use crate::chat::sensitive::is_system_file;
-use crate::chat::{Access, CommandLine, HardLinks, Reach, Run};
-use crate::policy::reach::{How, Touch, Whys, below, places, reaches};
-use crate::policy::shell::{self, Place, Reading, Word};
+use crate::chat::{Access, CommandLine, Reach, Run};
+use crate::policy::reach::{How, Touch, Whys, below, reaches};
+use crate::policy::shell::{self, Place, Word};
 use crate::project::{Kind, Located, Own, Reader};
 use globset::GlobBuilder;
+use named_files::{belongs_to_aye, named_places, own_file};
 use std::path::PathBuf;
 
+mod named_files;
 mod repository;
+
+pub(super) use named_files::hard_links;
 
 /// Names that a pattern may stand for, and files that are looked at below a folder.
 const NAMES: usize = 20_000;
@@ -65,71 +68,6 @@ struct Below<'a> {
     hidden: bool,
     without: &'a [String],
     links: bool,
-}
-
-/// Words that are also looked up from the folders that a `cd` goes to.
-const FROM_FOLDERS: usize = 200;
-
-/// Every name that a word of the line may stand for, whatever the program does with it.
-fn named_places(reading: &Reading) -> Vec<(String, Place)> {
-    let mut folders: Vec<String> =
-        places(reading).into_iter().flatten().filter(|at| !at.is_empty()).collect();
-    folders.sort();
-    folders.dedup();
-    let mut names = Vec::new();
-    for (at, word) in reading.named.iter().enumerate() {
-        for name in scripts::spellings(&word.text) {
-            names.push((name.to_owned(), word.place));
-            let from = folders.iter().filter(|_| at < FROM_FOLDERS);
-            names.extend(from.map(|folder| (below(folder, name), word.place)));
-        }
-    }
-    names
-}
-
-/// Why a line that names this is never run: it names aye's keys, or writes aye's own settings.
-fn own_file(name: &str, place: Place, files: &dyn Reader) -> Option<String> {
-    let at = files.locate(name).ok()?;
-    let is_refused = match at.own? {
-        Own::Credentials => true,
-        Own::Settings => place == Place::Written,
-    };
-    is_refused.then(|| belongs_to_aye(&at))
-}
-
-fn belongs_to_aye(at: &Located) -> String {
-    format!("{} belongs to aye's own settings, sessions and keys", super::place::shown(at))
-}
-
-/// The first file with several names that a line writes by a redirection or by a program that is known to write it.
-pub(super) fn hard_links(reading: &Reading, files: &dyn Reader) -> Option<HardLinks> {
-    let redirected =
-        reading.named.iter().filter(|word| word.place == Place::Written).map(|word| word.text.clone());
-    let mut names: Vec<String> = redirected.collect();
-    for touch in reaches(reading).touches.iter().filter(|touch| matches!(touch.how, How::Write | How::Append))
-    {
-        if let Word::Known(name) | Word::Home(name) = &touch.word {
-            names.extend(touch.folders.iter().map(|folder| below(folder, name)));
-        }
-    }
-    // Only the last word of these is written; where it is a folder, the file in it that is called like another word.
-    for simple in &reading.commands {
-        if let (Some("cp" | "mv" | "install" | "ln"), [sources @ .., target]) =
-            (simple.program(), simple.arguments())
-        {
-            names.retain(|name| sources.iter().all(|source| source.shown() != name));
-            let called =
-                |source: &Word| source.shown().trim_end_matches('/').rsplit('/').next().map(str::to_owned);
-            let inside = sources.iter().filter_map(called);
-            names.extend(inside.map(|name| format!("{}/{name}", target.shown().trim_end_matches('/'))));
-        }
-    }
-    names.iter().find_map(|name| {
-        let at = files.locate(name).ok()?;
-        let is_file = matches!(files.kind(&at), Some(Kind::File(_)));
-        let names = files.link_count(&at);
-        (is_file && names > 1).then_some(HardLinks { path: at.shown, names })
-    })
 }
 
 impl Found<'_> {

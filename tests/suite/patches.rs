@@ -1,6 +1,7 @@
 //! The patch of a dry run whose commands ran in its overlay sandbox, applied by git.
 
 use crate::stage_escapes::is_there;
+use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::service::Service;
 use crate::support::talking::{runs, says};
@@ -25,7 +26,7 @@ fn r30_git_applies_the_patch_of_a_dry_run_with_a_commit_a_move_a_mode_and_a_bina
     if !is_there() {
         return;
     }
-    let place = tempfile::tempdir().unwrap();
+    let place = Folder::new();
     if git(place.path(), &["init", "-q", "probe"], "").is_none() {
         writeln!(std::io::stderr(), "left out: the patch of a dry run, there is no git here").unwrap();
         return;

@@ -5,7 +5,8 @@
 mod seen;
 
 use crate::escapes::is_there;
-use crate::stage_escapes::aloud;
+use crate::support::aloud;
+use crate::support::folder::Folder;
 use crate::support::ordinary::is_ordinary;
 use crate::support::part_of;
 use crate::support::program::program;
@@ -24,7 +25,7 @@ const SECRET: &str = "hunter2";
 
 /// A project with sensitive files of every kind, what lies around it, and programs to reach.
 struct Place {
-    root: tempfile::TempDir,
+    root: Folder,
     shell: Shell,
     port: TcpListener,
     _socket: UnixListener,
@@ -33,7 +34,7 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        let root = tempfile::tempdir().unwrap();
+        let root = Folder::new();
         let base = root.path().canonicalize().unwrap();
         let at = |path: &str| base.join(path);
         for folder in [
@@ -394,7 +395,7 @@ async fn a_project_among_the_systems_files_keeps_its_secrets() {
 
 #[test]
 fn the_probe_of_the_read_only_sandbox_says_what_holds() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let found = probe::try_read_only(&program(), &folder.path().canonicalize().unwrap());
     assert_eq!(found, is_there().then(Vec::new));
 }
