@@ -212,15 +212,18 @@ fn a_file_with_secrets_is_not_sent_and_a_long_one_is_cut() {
     // No hook lets that go ahead; the person's own mode does.
     let full = "[approval]\nmode = \"full\"";
     let answer = says(r#"{"verdict":"allow","why":""}"#);
-    let mut talk = runs_before(answer, full, "cat .env; sh long.sh", &files);
+    let mut talk = runs_before(answer.clone(), full, "sh long.sh", &files);
     say(&mut talk.program, "go");
     // The foot begins with another mode than the one that is waited for elsewhere.
     talk.program.until("Done.");
     let body: Value = talk.reader.received()[0].body.clone();
     let words = body["messages"][1]["content"].as_str().unwrap();
-    assert!(!words.contains("hunter2"), "{words}");
-    assert!(words.contains("FILE \".env\" (not shown: it may hold secrets"), "{words}");
     assert!(words.contains("FILE \"long.sh\" (cut)") && words.len() < 60_000, "{}", words.len());
+    // What reads a secret asks in every mode, so no reviewer is asked whether it may run.
+    let mut talk = runs_before(answer, full, "cat .env; sh long.sh", &files);
+    say(&mut talk.program, "go");
+    talk.program.until("may hold secrets");
+    assert_eq!(talk.reader.received().len(), 0);
 }
 
 #[test]
