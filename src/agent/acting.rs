@@ -6,7 +6,7 @@ use crate::chat::{
     Access, Answer, By, CallId, Decision, Digest, Ending, Entry, Intent, Outcome, Plan, Questions, Staged,
     ToolCall, TurnId, Work,
 };
-use crate::policy::{LeftOut, Subject, Verdict, covers, judge};
+use crate::policy::{LeftOut, Verdict, judge};
 use std::time::Duration;
 
 /// After this many failures in a row, the same call with the same arguments is refused unseen.
@@ -251,36 +251,6 @@ pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: 
     desk.keep(Entry::Decided { call: id.clone(), decision, by, sha256 });
     start(desk, call, plan);
     advance(desk);
-}
-
-/// A standing yes was given: what waits for a yes elsewhere and has it by that is looked at again, and starts.
-pub(super) fn covered(desk: &mut Desk<'_>) {
-    let Some(turn) = desk.state.turn() else { return };
-    let covers = |pending: &&Pending| match &pending.step {
-        Step::ForApproval(plan, _) => {
-            let of = Subject::of(&pending.call.name, plan);
-            desk.granted().iter().any(|standing| covers(&standing.grant, &of))
-                && desk.state.rules.lets_grants(&of)
-                && desk.state.session.call(&pending.call.id).is_some_and(|call| call.edited.is_none())
-                && desk.state.brought.as_ref() != Some(&pending.call.id)
-        }
-        Step::Waiting
-        | Step::Planning
-        | Step::Consulting(_)
-        | Step::ForAnswer(_)
-        | Step::Running(_)
-        | Step::Delegated(_)
-        | Step::Settled => false,
-    };
-    let calls: Vec<ToolCall> =
-        desk.state.pending().iter().filter(covers).map(|pending| pending.call.clone()).collect();
-    for call in calls {
-        if let Some(pending) = desk.state.pending_mut(&call.id) {
-            pending.step = Step::Planning;
-        }
-        desk.effects.push(Effect::Plan { turn, call });
-    }
-    sub_agent::each(desk, covered);
 }
 
 /// A no to a call that has not begun.

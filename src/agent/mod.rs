@@ -8,6 +8,7 @@ mod draft;
 mod editing;
 mod effect;
 mod event;
+mod grants;
 mod naming;
 mod offered;
 mod repeats;
@@ -51,7 +52,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     let lasts = matches!(&event, Event::Decided { decision: Decision::Always(_), .. });
     take(&mut desk, event);
     if lasts {
-        acting::covered(&mut desk);
+        grants::plan_covered(&mut desk);
     }
     let effects = desk.effects;
     state.line_up();
