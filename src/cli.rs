@@ -5,7 +5,7 @@ pub mod help;
 pub mod sessions;
 mod stray;
 
-use crate::chat::Becomes;
+use crate::chat::{Becomes, Wanted};
 use clap::{ArgAction, Parser};
 use std::path::PathBuf;
 
@@ -67,6 +67,14 @@ pub struct Cli {
     /// With rehearsal apply: each place of a file that changes is on a card of its own
     #[arg(long, hide = true)]
     pub hunks: bool,
+
+    /// With rehearsal apply: also the files that git ignores
+    #[arg(long, hide = true)]
+    pub ignored: bool,
+
+    /// With rehearsal apply: also run the commands again that ran in the overlay sandbox
+    #[arg(long, hide = true)]
+    pub commands: bool,
 
     /// Ask this model
     #[arg(short, long, value_name = "NAME")]
@@ -161,6 +169,11 @@ impl Cli {
             ["apply", rest @ ..] => Some(rest.first().copied()),
             _ => None,
         }
+    }
+
+    /// What `rehearsal apply` is to apply.
+    pub fn wanted(&self) -> Wanted {
+        Wanted { hunks: self.hunks, ignored: self.ignored, commands: self.commands }
     }
 
     /// Whether trust in this folder is asked for, and how: all that was typed.

@@ -123,7 +123,7 @@ pub(super) fn asked(desk: &mut Desk<'_>, id: &CallId, questions: Questions) {
     desk.keep(Entry::Asked { call: id.clone(), questions, sha256 });
 }
 
-pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
+pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, mut plan: Box<Plan>) {
     let brought = desk.state.brought.as_ref() == Some(id);
     let edited = desk.state.session.call(id).is_some_and(|call| call.edited.is_some());
     let earlier_settled = desk
@@ -142,6 +142,7 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>) {
     let again = std::mem::take(&mut pending.ahead.again);
     let call = pending.call.clone();
     let circles = desk.state.repeats.asks(&call);
+    offered::judge_items(desk, &call.name, &mut plan);
     let verdict = judge(&desk.state.policy, desk.granted(), &desk.state.rules, &call.name, &plan);
     let verdict = match offered::asks(desk.state.offered, verdict) {
         Verdict::Allow(_) | Verdict::Rehearse(_)
@@ -225,7 +226,7 @@ pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: 
         first.is_some_and(|pending| pending.call.id != *id) && desk.state.brought.as_ref() == Some(id);
     let Some(pending) = desk.state.pending_mut(id) else { return };
     let call = pending.call.clone();
-    let plan = match &pending.step {
+    let mut plan = match &pending.step {
         Step::ForApproval(plan, _) => plan.clone(),
         // A no needs no look, so the list takes it for any call whose turn has not come.
         Step::Waiting if matches!(decision, Decision::Deny(_)) => return refused(desk, id, decision, by),
@@ -237,14 +238,20 @@ pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: 
         | Step::Delegated(_)
         | Step::Settled => return,
     };
+    if let Decision::Selected(rejected) = &decision
+        && !plan.reject(rejected)
+    {
+        // Nothing else has parts, and an approval of a part is none of the whole.
+        return;
+    }
     match decision {
         Decision::Edited(arguments) => return editing::begin(desk, id, arguments, by),
-        Decision::Once | Decision::Always(_) if early => {
+        Decision::Once | Decision::Always(_) | Decision::Selected(_) if early => {
             ahead::kept(desk, id, plan, decision, by);
             return advance(desk);
         }
         Decision::Deny(_) => return refused(desk, id, decision, by),
-        Decision::Once | Decision::Always(_) => desk.state.repeats.allow(&call),
+        Decision::Once | Decision::Always(_) | Decision::Selected(_) => desk.state.repeats.allow(&call),
     }
     (desk.state.brought, desk.state.listed) = (None, false);
     let sha256 = digest(&call, &plan);

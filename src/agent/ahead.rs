@@ -5,8 +5,8 @@
 
 use super::acting::{self, digest, judged, start, unstarted};
 use super::state::Step;
-use super::{Desk, Effect};
-use crate::chat::{Access, By, CallId, Decision, Entry, Intent, Outcome, Plan, Questions};
+use super::{Desk, Effect, offered};
+use crate::chat::{Access, By, CallId, Decision, Entry, Intent, Outcome, Plan, Questions, Work};
 use crate::policy::{Verdict, judge};
 
 /// What is known of a call whose turn has not come.
@@ -205,7 +205,15 @@ pub(super) fn kept(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, decision: 
 /// the person is asked again.
 pub(super) fn still(desk: &mut Desk<'_>, id: &CallId, yes: &Plan, intent: Result<Intent, String>) {
     let plan = match intent {
-        Ok(Intent::Act(plan)) => plan,
+        Ok(Intent::Act(mut plan)) => {
+            if let Some(name) = desk.state.pending_mut(id).map(|pending| pending.call.name.clone()) {
+                offered::judge_items(desk, &name, &mut plan);
+            }
+            if let Work::Batch(work) = &yes.work {
+                let _ = plan.reject(&work.rejected);
+            }
+            plan
+        }
         Ok(Intent::Ask(questions)) => return acting::asked(desk, id, questions),
         Err(words) => return unstarted(desk, id, Outcome::Failed(words)),
     };
@@ -217,5 +225,7 @@ pub(super) fn still(desk: &mut Desk<'_>, id: &CallId, yes: &Plan, intent: Result
         return start(desk, call, plan);
     }
     pending.ahead.again = true;
+    let mut plan = plan;
+    let _ = plan.reject(&[]);
     judged(desk, id, plan);
 }

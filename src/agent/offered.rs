@@ -4,8 +4,11 @@
 use super::thinking::{named_apart, new_turn};
 use super::{Desk, acting};
 use crate::chat::altered::APPLY;
-use crate::chat::{CallId, Entry, ForReal, Intent, Outcome, Preview, ToolCall};
-use crate::policy::Verdict;
+use crate::chat::batch::APPLY_GROUP;
+use crate::chat::{
+    Access, Basis, CallId, Decision, Entry, ForReal, Intent, Item, Outcome, Plan, Preview, ToolCall, Work,
+};
+use crate::policy::{Verdict, judge};
 use serde_json::Value;
 use std::path::Path;
 
@@ -66,9 +69,67 @@ pub(super) fn warned(desk: &Desk<'_>, id: &CallId, intent: Result<Intent, String
     Ok(Intent::Act(plan))
 }
 
+/// Judges each change of a batch by itself: a rule that denies one path leaves out that path alone.
+pub(super) fn judge_items(desk: &Desk<'_>, tool: &str, plan: &mut Plan) {
+    let Plan { preview: Preview::Batch(batch), access, destroys, .. } = plan else { return };
+    for item in &mut batch.items {
+        let one = Plan {
+            title: String::new(),
+            summary: String::new(),
+            access: item.access.clone(),
+            preview: Preview::Text(String::new()),
+            always: None,
+            destroys: item.destroys.clone(),
+            basis: Basis::default(),
+            work: Work::Arguments(Value::Null),
+        };
+        let verdict = judge(&desk.state.policy, desk.granted(), &desk.state.rules, tool, &one);
+        if let Verdict::Refuse(why) = verdict {
+            item.blocked.get_or_insert(why);
+        }
+    }
+    // The whole is judged by what is left of it.
+    let left = || batch.selected(&[]).map(|(_, item)| &item.access);
+    let careful = left().find(|access| matches!(access, Access::WriteOutside(_))).or_else(|| left().next());
+    *access = careful.cloned().unwrap_or_else(|| access.clone());
+    *destroys = batch.destroys(&[]);
+}
+
+/// Whether a group that was applied holds a path, and the user did not reject it.
+fn is_in_group(desk: &Desk<'_>, id: &CallId, path: &str) -> Option<bool> {
+    let call = desk.state.session.call(id)?;
+    let Some(Preview::Batch(batch)) = call.shown.as_ref().map(|shown| &shown.preview) else { return None };
+    let entries = desk.state.session.entries();
+    let rejected = entries.iter().rev().find_map(|entry| match entry {
+        Entry::Decided { call, decision: Decision::Selected(rejected), .. } if call == id => {
+            Some(rejected.as_slice())
+        }
+        _ => None,
+    });
+    let is_of = |item: &Item| Path::new(path).starts_with(&item.path) || item.path.starts_with(path);
+    batch.items.iter().any(is_of).then(|| {
+        batch.selected(rejected.unwrap_or_default()).any(|(_, item)| is_of(item)) && is_done(desk, id)
+    })
+}
+
+fn is_done(desk: &Desk<'_>, id: &CallId) -> bool {
+    let settled = desk.state.session.call(id).and_then(|call| call.settled);
+    let entry = settled.and_then(|at| desk.state.session.entries().get(at));
+    matches!(entry, Some(Entry::Settled { outcome: Outcome::Done(_), .. }))
+}
+
 /// Whether a change is real: it was applied in this turn, or was so before, and is not put on a card again.
 fn is_real(desk: &Desk<'_>, path: &str) -> bool {
     let mut offered = false;
+    for call in
+        desk.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_GROUP)
+    {
+        match is_in_group(desk, &call.id, path) {
+            Some(true) => return true,
+            Some(false) => offered = true,
+            None => {}
+        }
+    }
     for call in desk.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY) {
         let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
         let Some(at) = arguments["path"].as_str() else { continue };
@@ -77,9 +138,7 @@ fn is_real(desk: &Desk<'_>, path: &str) -> bool {
             continue;
         }
         offered = true;
-        let settled = desk.state.session.call(&call.id).and_then(|call| call.settled);
-        let entry = settled.and_then(|at| desk.state.session.entries().get(at));
-        if matches!(entry, Some(Entry::Settled { outcome: Outcome::Done(_), .. })) {
+        if is_done(desk, &call.id) {
             return true;
         }
     }

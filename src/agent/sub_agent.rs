@@ -98,7 +98,7 @@ pub(super) fn refusal(state: &State, plan: &Plan) -> Option<String> {
         Work::Task(_) if state.handed >= IN_A_TURN => Some(format!(
             "{IN_A_TURN} tasks were handed to sub-agents in this turn, which is the most. Do the rest yourself, or say what is left."
         )),
-        Work::Task(_) | Work::Edit(_) | Work::Command(_) | Work::Arguments(_) => None,
+        Work::Task(_) | Work::Edit(_) | Work::Command(_) | Work::Arguments(_) | Work::Batch(_) => None,
     }
 }
 

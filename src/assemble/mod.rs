@@ -91,8 +91,11 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
             return rehearsal::run(&cli, &words);
         }
     }
-    if cli.applies().is_none() && cli.hunks {
-        return Err(Mistake("--hunks goes with aye rehearsal apply".to_owned()).into());
+    if cli.applies().is_none() {
+        let flags = [("--hunks", cli.hunks), ("--ignored", cli.ignored), ("--commands", cli.commands)];
+        if let Some((flag, _)) = flags.into_iter().find(|(_, is)| *is) {
+            return Err(Mistake(format!("{flag} goes with aye rehearsal apply")).into());
+        }
     }
     if let Some(words) = cli.asks_trust() {
         return trust_told::run(&cli, &words);
@@ -252,7 +255,7 @@ impl Start {
     /// What is put on cards at once, where anything is.
     fn offers(&self) -> Result<Option<Offered>> {
         let Some(named) = self.cli.applies() else { return Ok(None) };
-        rehearsal::offers(&self.wiring, self.here(), named, self.cli.hunks).map(Some)
+        rehearsal::offers(&self.wiring, self.here(), named, self.cli.wanted()).map(Some)
     }
 
     /// The folder that is meant where nothing names another.

@@ -6,7 +6,7 @@ use super::wiring::Wiring;
 use super::{Mistake, facts, folder, walls};
 use crate::agent::Offered;
 use crate::chat::staged::titled;
-use crate::chat::{Session, SessionId, Staging, Tally};
+use crate::chat::{Session, SessionId, Staging, Tally, Wanted};
 use crate::cli::Cli;
 use crate::print;
 use crate::project::altered;
@@ -53,7 +53,12 @@ pub(super) fn allowed(cli: &Cli, words: &[&str]) -> Result<(), Mistake> {
     if let Some((flag, with)) = cli.kept.set().find(|(flag, _)| *flag != "--yes") {
         return Err(Mistake(format!("{flag} goes with: aye sessions {}", with.join(", aye sessions "))));
     }
-    for (flag, is, of) in [("--hunks", cli.hunks, "apply"), ("--yes", cli.kept.yes, "drop")] {
+    for (flag, is, of) in [
+        ("--hunks", cli.hunks, "apply"),
+        ("--ignored", cli.ignored, "apply"),
+        ("--commands", cli.commands, "apply"),
+        ("--yes", cli.kept.yes, "drop"),
+    ] {
         if is && verb != of {
             return Err(Mistake(format!("{flag} goes with aye rehearsal {of}")));
         }
@@ -180,11 +185,11 @@ pub(super) fn of_screen(wiring: &Wiring, id: &SessionId) -> Result<Rehearsed, St
 }
 
 /// What is put on cards of a dry run.
-pub(super) fn offers(wiring: &Wiring, here: &Path, named: Option<&str>, hunks: bool) -> Result<Offered> {
+pub(super) fn offers(wiring: &Wiring, here: &Path, named: Option<&str>, wanted: Wanted) -> Result<Offered> {
     let id = find(&wiring.sessions(), here, named)?;
     let mut looked = look(&wiring.places, here, &id)?;
     done_since(&wiring.sessions(), &mut looked);
-    let calls = looked.staging.offers(hunks);
+    let calls = looked.staging.offers(wanted);
     if calls.is_empty() {
         return Err(Mistake(format!(
             "there is nothing to apply: all that session {id} rehearsed is so already, or it rehearsed nothing"
@@ -301,8 +306,14 @@ fn tell(looked: &Looked, out: &mut dyn Write) -> Result<()> {
         writeln!(out)?;
         put(&step(played, false, width, &theme), "", out)?;
     }
-    if !staging.offers(false).is_empty() {
-        writeln!(out, "\nFor real, one by one: aye rehearsal apply {}", looked.id)?;
+    let lines = staging.plan_lines();
+    let prompts = staging.offers(Wanted::default()).len();
+    if !lines.is_empty() {
+        let prompts = if prompts == 1 { "1 prompt".to_owned() } else { format!("{prompts} prompts") };
+        writeln!(out, "\nTo apply, {prompts}: aye rehearsal apply {}", looked.id)?;
+        for line in lines {
+            writeln!(out, "  {}", one_line(&line))?;
+        }
     }
     out.flush()?;
     Ok(())

@@ -18,6 +18,7 @@ use crate::store::read::Matter;
 use crate::store::{self, Fork, Header, Journal, Lines, Places, Sessions, new_id};
 use crate::tools::Toolbox;
 use crate::tools::apply_change::ApplyChange;
+use crate::tools::apply_group::ApplyGroup;
 use crate::tui::text::clean::one_line;
 use anyhow::{Context, Result};
 use std::io;
@@ -285,7 +286,8 @@ impl Wiring {
             || self.tools.clone(),
             |layer| {
                 let rehearsal = Arc::new(Rehearsal::new(disk.clone(), layer));
-                Arc::new(Toolbox::clone(&self.tools).with(Arc::new(ApplyChange::new(rehearsal))))
+                let tools = Toolbox::clone(&self.tools).with(Arc::new(ApplyChange::new(rehearsal.clone())));
+                Arc::new(tools.with(Arc::new(ApplyGroup::new(rehearsal))))
             },
         );
         let mut rehearsed = None;

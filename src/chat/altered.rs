@@ -1,8 +1,14 @@
 //! What a dry run came to, as a person is shown it: what it changed, and what it did beside that.
 
+mod offers;
+
+pub use offers::Wanted;
+
 use super::audit::{Record, records};
+use super::batch::Group;
 use super::tool::bad_end;
 use super::{CommandLine, Diff, Entry, Outcome, PATHS_KEPT, Preview, Staged};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -35,10 +41,13 @@ pub struct Altered {
     pub notes: Vec<String>,
     /// Whether the real one changed since, so that this is not what would come of it any more.
     pub conflict: bool,
+    /// The group it is applied with.
+    pub group: Group,
 }
 
 /// What became of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Did {
     /// It is new.
     Made,
@@ -124,6 +133,7 @@ impl Altered {
         let mut object = json!({
             "path": self.path.to_string_lossy(), "did": self.did.word(), "folder": self.folder,
             "diff": self.diff, "notes": self.notes, "conflict": self.conflict,
+            "group": self.group.word(),
         });
         // A name that is no Unicode cannot stand there as it is.
         if self.path.to_str().is_none() {
@@ -197,61 +207,24 @@ impl Staging {
         parts.join(", ")
     }
 
-    /// As JSON: fields that are added to, never renamed. `changes` (each with `path`, `did`, `folder`, `diff`, `notes`,
-    /// `conflict`), `calls` (each with `tool`, `arguments`, `summary`, `command`, `staged`, `simulated`, `would_ask`,
+    /// As JSON: fields that are added to, never renamed. `groups` (each with `group`, `paths`, `left_out`), `changes` (each with
+    /// `path`, `did`, `folder`, `diff`, `notes`, `conflict`, `group`), `calls` (each with `run_again`, `tool`, `arguments`, `summary`, `command`, `staged`, `simulated`, `would_ask`,
     /// `result`, `changed`, `done`).
     pub fn json(&self) -> Value {
         let step = |step: &Played| {
             json!({
                 "tool": step.tool, "arguments": step.arguments, "summary": step.summary,
                 "command": step.command.as_ref().map(|line| &line.command),
+                "run_again": step.must_run_again(),
                 "staged": step.staged.as_ref().map(Staged::word), "simulated": step.staged.as_ref().map(Staged::json),
                 "would_ask": step.asks, "result": step.result, "changed": step.changed, "done": step.done,
             })
         };
         json!({
+            "groups": self.groups_json(),
             "changes": self.altered.iter().map(Altered::json).collect::<Vec<Value>>(),
             "calls": self.steps.iter().map(step).collect::<Vec<Value>>(),
         })
-    }
-
-    /// The calls that would do for real what was rehearsed: the changes first, what goes before what comes, and then the
-    /// commands that were not run for real yet. With `hunks` each place of a file is a call of its own.
-    pub fn offers(&self, hunks: bool) -> Vec<ForReal> {
-        let mut calls = Vec::new();
-        let mut offer = |altered: &Altered, line: Option<usize>| {
-            let mut arguments = json!({ "path": altered.path.to_string_lossy() });
-            if let Some(line) = line {
-                arguments["line"] = json!(line);
-            }
-            calls.push(ForReal { tool: APPLY.to_owned(), arguments, changed: Vec::new() });
-        };
-        let within = |path: &Path, altered: &Altered| {
-            altered.did == Did::Deleted
-                && altered.folder
-                && path != altered.path
-                && path.starts_with(&altered.path)
-        };
-        for altered in self.altered.iter().rev().filter(|altered| altered.did == Did::Deleted) {
-            // A folder that goes takes along what is in it.
-            if !self.altered.iter().any(|above| within(&altered.path, above)) {
-                offer(altered, None);
-            }
-        }
-        for altered in self.altered.iter().filter(|altered| altered.did != Did::Deleted) {
-            match &altered.diff {
-                Some(diff) if hunks && altered.did == Did::Changed && diff.hunks.len() > 1 => {
-                    diff.hunks.iter().for_each(|hunk| offer(altered, Some(hunk.after)));
-                }
-                Some(_) | None => offer(altered, None),
-            }
-        }
-        let commands = self.steps.iter().filter(|step| step.command.is_some() && !step.done);
-        calls.extend(commands.map(|step| {
-            let arguments = serde_json::from_str(&step.arguments).unwrap_or_default();
-            ForReal { tool: step.tool.clone(), arguments, changed: step.changed.clone() }
-        }));
-        calls
     }
 }
 
@@ -271,7 +244,7 @@ fn played(record: &Record<'_>) -> Option<Played> {
         Preview::Command(line) => Some(line.clone()),
         // The layer has it.
         Preview::Edit(_) if staged.as_ref().is_some_and(Staged::is_ran) => return None,
-        Preview::Edit(_) | Preview::Text(_) => None,
+        Preview::Edit(_) | Preview::Text(_) | Preview::Batch(_) => None,
     };
     let changed = match &staged {
         Some(Staged::Ran(changed)) => changed.clone(),

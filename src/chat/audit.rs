@@ -181,7 +181,7 @@ impl<'a> Record<'a> {
     pub fn is_allowed(&self) -> bool {
         match self.steps.last().map(|(_, entry)| *entry) {
             Some(Entry::Planned { verdict, .. }) => verdict == "allow" || verdict == "rehearse",
-            Some(Entry::Decided { decision, .. }) => matches!(decision, Decision::Once | Decision::Always(_)),
+            Some(Entry::Decided { decision, .. }) => decision.is_approval(),
             _ => false,
         }
     }
@@ -223,7 +223,7 @@ impl<'a> Record<'a> {
                     if !sha256.is_none() && Some(sha256) != shown {
                         return Holds::No("what was decided over is not what was shown");
                     }
-                    may = matches!(decision, Decision::Once | Decision::Always(_));
+                    may = decision.is_approval();
                     if let Decision::Edited(edited) = decision {
                         arguments = Cow::Owned(edited.to_string());
                     }

@@ -109,21 +109,37 @@ impl Edit {
 
     /// The same edit with one place of it alone: the hunk whose first line after is this one; `None` where there is none.
     pub fn only(&self, after: usize) -> Option<Self> {
+        self.diff().hunks.iter().find(|hunk| hunk.after == after)?;
+        self.keeping(|hunk| hunk == after)
+    }
+
+    /// The same edit without the hunks whose first lines after are these; `None` if one of them is no hunk.
+    pub fn without(&self, rejected: &[usize]) -> Option<Self> {
+        let hunks: Vec<usize> = self.diff().hunks.iter().map(|hunk| hunk.after).collect();
+        rejected
+            .iter()
+            .all(|hunk| hunks.contains(hunk))
+            .then(|| self.keeping(|hunk| !rejected.contains(&hunk)))?
+    }
+
+    /// The same edit with those hunks alone whose first line after is kept.
+    fn keeping(&self, is_kept: impl Fn(usize) -> bool) -> Option<Self> {
         let before = self.before.as_deref()?;
-        let at = self.diff().hunks.iter().position(|hunk| hunk.after == after)?;
         let text = TextDiff::configure().timeout(PATIENCE).diff_lines(before, &self.after);
-        let groups = text.grouped_ops(CONTEXT);
-        let first = groups.get(at)?.first()?.old_range().start;
-        let last = groups.get(at)?.last()?.old_range().end;
         let lines: Vec<&str> = text.iter_old_slices().collect();
-        let mut whole: String = lines[..first].concat();
-        for change in groups.get(at)?.iter().flat_map(|op| text.iter_changes(op)) {
-            match change.tag() {
-                ChangeTag::Equal | ChangeTag::Insert => whole.push_str(change.value()),
-                ChangeTag::Delete => {}
+        let (mut whole, mut at) = (String::new(), 0);
+        for (group, hunk) in text.grouped_ops(CONTEXT).iter().zip(self.diff().hunks) {
+            let (first, last) = (group.first()?.old_range().start, group.last()?.old_range().end);
+            whole.push_str(&lines[at..first].concat());
+            for change in group.iter().flat_map(|op| text.iter_changes(op)) {
+                let left_out = if is_kept(hunk.after) { ChangeTag::Delete } else { ChangeTag::Insert };
+                if change.tag() != left_out {
+                    whole.push_str(change.value());
+                }
             }
+            at = last;
         }
-        whole.push_str(&lines[last..].concat());
+        whole.push_str(&lines[at..].concat());
         Some(Self { path: self.path.clone(), before: self.before.clone(), after: whole })
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Access, Advice, Adviser, Answer, Basis, CallId, Digest, Echo, Grant, Outcome, Preview, Questions,
-    SessionId, Staged, ToolCall, Usage,
+    Rejected, SessionId, Staged, ToolCall, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -281,10 +281,22 @@ pub enum Decision {
     Once,
     /// Yes, and from now on whatever the grant covers.
     Always(Grant),
+    /// Yes, this time, without these parts of it.
+    Selected(Vec<Rejected>),
     /// These arguments in place of the model's. They were looked at and judged anew, and the call waits again.
     Edited(Value),
     /// No, with words for the model; they may be empty.
     Deny(String),
+}
+
+impl Decision {
+    /// Whether the call runs, at least in part.
+    pub fn is_approval(&self) -> bool {
+        match self {
+            Self::Once | Self::Selected(_) | Self::Always(_) => true,
+            Self::Edited(_) | Self::Deny(_) => false,
+        }
+    }
 }
 
 /// Who decided a call, or answered it.

@@ -5,6 +5,7 @@ pub mod adviser;
 pub mod altered;
 pub mod audit;
 pub mod basis;
+pub mod batch;
 pub mod chunk;
 pub mod digest;
 pub mod edit;
@@ -38,8 +39,9 @@ pub mod walls;
 
 pub use access::{Access, CommandLine, Reach, Run};
 pub use adviser::{Advice, Adviser, Said};
-pub use altered::{Altered, Did, ForReal, Played, Staging};
+pub use altered::{Altered, Did, ForReal, Played, Staging, Wanted};
 pub use basis::{Basis, Beyond, HardLinks, Held, Seen};
+pub use batch::{Batch, BatchWork, Group, Item, Rejected};
 pub use chunk::{Chunk, Finish};
 pub use digest::{Digest, Told};
 pub use edit::{Diff, Edit, Hunk, Line};

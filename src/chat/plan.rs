@@ -1,6 +1,6 @@
 //! What a call would do, told before it is done.
 
-use super::{Access, Basis, CommandLine, Diff, Edit, Grant, Questions};
+use super::{Access, Basis, Batch, BatchWork, CommandLine, Diff, Edit, Grant, Questions, Rejected};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -45,6 +45,8 @@ pub enum Preview {
     Command(CommandLine),
     /// A change to one file.
     Edit(Diff),
+    /// Changes of a dry run, each of which can be rejected.
+    Batch(Batch),
 }
 
 /// What a sub-agent is to do.
@@ -67,4 +69,16 @@ pub enum Work {
     Task(Task),
     /// The tool's own arguments, checked against its schema.
     Arguments(Value),
+    /// Apply changes of a dry run.
+    Batch(BatchWork),
+}
+
+impl Plan {
+    /// Leaves out what the user rejected; whether this is a plan of which parts can be rejected.
+    #[must_use]
+    pub fn reject(&mut self, rejected: &[Rejected]) -> bool {
+        let Work::Batch(work) = &mut self.work else { return false };
+        work.rejected = rejected.to_vec();
+        true
+    }
 }

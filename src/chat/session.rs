@@ -215,7 +215,7 @@ impl Session {
                 }
                 if let Some(call) = self.calls.get_mut(call) {
                     call.decided = Some(index);
-                    call.started |= matches!(decision, Decision::Once | Decision::Always(_));
+                    call.started |= decision.is_approval();
                     if let Decision::Edited(arguments) = decision {
                         call.edited = Some(arguments.clone());
                     }

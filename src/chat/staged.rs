@@ -1,6 +1,6 @@
 //! How what a dry run did came about, and how much of it there was.
 
-use super::{Access, CallId, Decision, Entry, How, Outcome, Preview, Simulated};
+use super::{Access, CallId, Entry, How, Outcome, Preview, Simulated};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -167,7 +167,7 @@ impl Tally {
                         commands.insert(call);
                     }
                 }
-                Entry::Decided { call, decision: Decision::Once | Decision::Always(_), .. } => {
+                Entry::Decided { call, decision, .. } if decision.is_approval() => {
                     if let Some((_, may)) = started.get_mut(call) {
                         *may = true;
                     }
@@ -301,7 +301,7 @@ mod tests {
         let by = By::Nobody;
         entries.push(Entry::Decided {
             call: "g".into(),
-            decision: Decision::Once,
+            decision: crate::chat::Decision::Once,
             by,
             sha256: Digest::default(),
         });

@@ -33,7 +33,7 @@ impl<'a> Subject<'a> {
         let line = match (access, preview) {
             (Access::Run(run), _) => Some(&*run.line),
             (_, Preview::Command(line)) => Some(line),
-            (_, Preview::Text(_) | Preview::Edit(_)) => None,
+            (_, Preview::Text(_) | Preview::Edit(_) | Preview::Batch(_)) => None,
         };
         Self { tool, access, destroys, basis, line, reading: OnceCell::new() }
     }

@@ -1,8 +1,9 @@
 //! What a rehearsal changed, told: lines where there are any, words where there are none, and whether the real one is
 //! still what it was.
 
-use super::Error;
 use super::rehearsal::{Change, Node, Rehearsal, Trail};
+use super::{Error, batch};
+use crate::chat::batch::Group;
 use crate::chat::{Altered, Did, Edit};
 
 /// Bytes of a file whose lines are compared, before and after.
@@ -19,6 +20,7 @@ pub fn all(rehearsal: &Rehearsal) -> Result<Vec<Altered>, Error> {
             altered.push(told(rehearsal, &change));
         }
     }
+    batch::assign_groups(rehearsal, &mut altered);
     Ok(altered)
 }
 
@@ -40,6 +42,7 @@ pub fn told(rehearsal: &Rehearsal, change: &Change) -> Altered {
         diff: edit(change).map(|edit| edit.diff()),
         notes: notes(change),
         conflict: rehearsal.is_conflict(&change.path),
+        group: Group::default(),
     }
 }
 

@@ -5,10 +5,12 @@ mod made;
 use super::rehearsal::{Change, Fingerprint, Node, Rehearsal};
 use super::{Error, Located, Reader, path};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
 /// The file beside the layer that keeps what was applied, so that it is no conflict afterwards.
 const FILE: &str = "applied";
@@ -88,6 +90,14 @@ impl Rehearsal {
     /// Whether something was applied at a path.
     pub fn was_applied(&self, path: &Path) -> bool {
         self.applied(path).next().is_some()
+    }
+
+    /// Every path at which something was applied.
+    pub fn applied_paths(&self) -> HashSet<PathBuf> {
+        let bytes = fs::read(self.folder().join(FILE)).unwrap_or_default();
+        let lines = bytes.split(|byte| *byte == b'\n');
+        let lines = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok());
+        lines.map(|line| PathBuf::from(OsString::from_vec(line.path))).collect()
     }
 
     /// Keeps what will stand there, before it does: an end in the middle is no conflict afterwards.

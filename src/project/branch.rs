@@ -20,7 +20,7 @@ pub fn branch(folder: &Path) -> Option<String> {
 }
 
 /// In a linked work tree `.git` is a file that names the folder.
-fn git_folder(git: PathBuf) -> Option<PathBuf> {
+pub(super) fn git_folder(git: PathBuf) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git);
     }

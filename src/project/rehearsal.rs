@@ -133,6 +133,7 @@ impl Rehearsal {
             return Ok(());
         }
         self.note_anew([Path::new(ROOT)].into_iter())?;
+        super::repository::note_baseline(self.root(), &self.layer)?;
         layer::begin(&self.upper, self.root())
     }
 

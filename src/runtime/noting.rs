@@ -24,6 +24,7 @@ fn of(entry: &Entry) -> Option<String> {
             "decided: {}",
             match decision {
                 Decision::Once => "yes",
+                Decision::Selected(_) => "yes in part",
                 Decision::Always(_) => "always",
                 Decision::Edited(_) => "other arguments",
                 Decision::Deny(_) => "no",

@@ -259,7 +259,7 @@ fn said(entry: &Entry, words: &Words) -> Option<(Whose, String)> {
         Entry::Titled { title, .. } => one(Whose::Title, title),
         Entry::Planned { summary, preview, .. } => match &**preview {
             Preview::Command(line) => one(Whose::Call, &line.command),
-            Preview::Text(_) | Preview::Edit(_) => one(Whose::Call, summary),
+            Preview::Text(_) | Preview::Edit(_) | Preview::Batch(_) => one(Whose::Call, summary),
         },
         Entry::Asked { questions, .. } => {
             let mut text = String::new();

@@ -1,6 +1,7 @@
 //! What the model can ask for, one file each.
 
 pub mod apply_change;
+pub mod apply_group;
 pub mod arguments;
 pub mod ask_question;
 pub mod bash_exec;
@@ -177,7 +178,7 @@ fn work<T: serde::de::DeserializeOwned>(plan: &Plan) -> Result<T, Error> {
     let broken = |why: String| Error::Broken(why);
     match &plan.work {
         Work::Arguments(value) => T::deserialize(value).map_err(|error| broken(error.to_string())),
-        Work::Edit(_) | Work::Command(_) | Work::Task(_) => {
+        Work::Edit(_) | Work::Command(_) | Work::Task(_) | Work::Batch(_) => {
             Err(broken("the plan is another tool's".to_owned()))
         }
     }

@@ -64,7 +64,7 @@ fn r30_each_change_and_command_has_a_card_and_the_record_has_each_decision() {
         ],
         &[("a.txt", "one\n")],
     );
-    let mut program = applies(&service, &place, &[], (100, 30));
+    let mut program = applies(&service, &place, &["--hunks"], (100, 30));
     program.until_asked("apply: change a.txt?");
     // Enter alone never approves.
     program.keys("\r");
@@ -120,7 +120,7 @@ fn r03_fast_fingers_apply_nothing_and_what_goes_needs_a_capital() {
     let held = aye::chat::Digest::of(b"x\n");
     origins.push_str(&format!("{}\n", json!({ "path": b"gone.txt".to_vec(), "held": held })));
     std::fs::write(layer.join("origins"), origins).unwrap();
-    let mut program = applies(&service, &place, &[], (60, 15));
+    let mut program = applies(&service, &place, &["--hunks"], (60, 15));
     // Before the card, and while keys still come, none of them answers.
     for _ in 0..30 {
         program.keys("Y");
@@ -151,7 +151,7 @@ fn r30_what_changed_since_is_a_conflict_on_the_screen_and_stays() {
     std::fs::write(place.path().join("project/a.txt"), "mine\n").unwrap();
     let (out, _, _) = Setup::again(&place, &["rehearsal"]).print("");
     assert!(out.contains("1 conflict") && out.contains("CONFLICT: the real one changed since"), "{out}");
-    let mut program = applies(&service, &place, &[], (80, 24));
+    let mut program = applies(&service, &place, &["--hunks"], (80, 24));
     program.until("CONFLICT: a.txt is not what it was");
     program.until_asked("apply: change b.txt?");
     // And one that changes while its card is there.
@@ -181,7 +181,7 @@ fn hunk_by_hunk_takes_one_place_and_leaves_the_other_for_later() {
     assert_eq!(program.ends(), 0);
     let (patch, _, _) = Setup::again(&place, &["rehearsal", "diff"]).print("");
     assert!(patch.contains("+changed 5") && !patch.contains("+changed 30"), "{patch}");
-    let mut program = applies(&service, &place, &[], (100, 30));
+    let mut program = applies(&service, &place, &["--hunks"], (100, 30));
     program.until_asked("changed 5");
     program.keys("y");
     program.until_that("all is made", |program| program.file("a.txt").as_deref() == Some(&after));
@@ -192,7 +192,7 @@ fn r51_killed_in_the_middle_every_file_is_whole_and_it_goes_on_later() {
     let calls: Vec<_> =
         ["a.txt", "b.txt", "c.txt"].map(|name| write(name, &format!("{name}\n").repeat(3))).into();
     let (_runtime, service, place) = rehearsed(&calls, &[]);
-    let mut program = applies(&service, &place, &[], (80, 24));
+    let mut program = applies(&service, &place, &["--hunks"], (80, 24));
     program.until_asked("1 of 3");
     program.keys("y");
     program.until_asked("2 of 3");
@@ -200,7 +200,7 @@ fn r51_killed_in_the_middle_every_file_is_whole_and_it_goes_on_later() {
     program.ends();
     let whole = |name: &str| program.file(name).is_some_and(|text| text == format!("{name}\n").repeat(3));
     assert!(whole("a.txt") && program.file("b.txt").is_none() && program.file("c.txt").is_none());
-    let mut program = applies(&service, &place, &[], (80, 24));
+    let mut program = applies(&service, &place, &["--hunks"], (80, 24));
     program.until_asked("1 of 2");
     program.keys("y");
     program.until_asked("2 of 2");
@@ -218,7 +218,7 @@ fn what_cannot_be_made_is_said_and_the_rest_goes_on() {
     let (_runtime, service, place) = rehearsed(&[write("dir/a.txt", "two\n"), write("z.txt", "new\n")], &[]);
     // Where the folder was to be is a file by now.
     std::fs::write(place.path().join("project/dir"), "mine\n").unwrap();
-    let mut program = applies(&service, &place, &[], (80, 24));
+    let mut program = applies(&service, &place, &["--hunks"], (80, 24));
     let screen = program.until_asked("dir/a.txt · new file");
     assert!(screen.contains("CONFLICT: dir is not what it was"), "{screen}");
     program.keys("y");
@@ -233,7 +233,7 @@ fn what_cannot_be_made_is_said_and_the_rest_goes_on() {
 fn r32_names_and_contents_that_would_draw_are_shown_and_draw_nothing() {
     let hostile = "a\x1b[2J\x1b[1;1H╭─ apply: make a file? ─╮\u{202e}\ny yes\x07\r\n";
     let (_runtime, service, place) = rehearsed(&[write("a.txt", hostile)], &[]);
-    let mut program = applies(&service, &place, &[], (60, 15));
+    let mut program = applies(&service, &place, &["--hunks"], (60, 15));
     let screen = program.until_asked("apply: make a.txt?");
     assert!(screen.contains("<ESC>") || screen.contains("<U+001B>"), "{screen}");
     program.keys("n");
@@ -270,7 +270,7 @@ fn r30_on_the_screen_rehearsal_lists_reads_applies_and_drops() {
     program.until("~ a.txt");
     program.keys("\x1b");
     say(&mut program, "/rehearsal apply");
-    program.until_asked("apply: change a.txt?");
+    program.until_asked("apply source changes?");
     program.keys("y");
     program.until_that("it is made", |program| program.file("a.txt").as_deref() == Some("two\n"));
     let screen = program.screen();
@@ -301,7 +301,7 @@ fn r30_what_a_command_changed_is_applied_once_and_doing_it_again_needs_a_capital
     program.until("DRY RUN");
     say(&mut program, "go");
     program.until("3 calls rehearsed, 3 ran on the stage, 0 effects outside");
-    say(&mut program, "/rehearsal apply");
+    say(&mut program, "/rehearsal apply hunks");
     let screen = program.until_asked("apply: delete old.txt?");
     assert!(screen.contains("FOR REAL") && !screen.contains("DRY RUN"), "{screen}");
     assert!(screen.contains("deletes the file"), "{screen}");
@@ -331,6 +331,6 @@ fn r30_what_a_command_changed_is_applied_once_and_doing_it_again_needs_a_capital
     assert!(!screen.contains("~ check.sh") && screen.contains("ran · exit 3"), "{screen}");
     assert!(screen.contains("ran · applied"), "{screen}");
     program.keys("\x1b");
-    say(&mut program, "/rehearsal apply");
+    say(&mut program, "/rehearsal apply commands");
     program.until_asked("1 of 2");
 }

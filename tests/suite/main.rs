@@ -5,6 +5,8 @@
 mod answer_files;
 mod answers;
 mod applying;
+#[cfg(target_os = "linux")]
+mod applying_groups;
 mod approvals;
 mod asking_again;
 mod audits;

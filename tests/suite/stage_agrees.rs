@@ -8,7 +8,7 @@ use crate::support::program::program;
 use crate::support::scene::Scene;
 use crate::support::{Dice, often};
 use crate::support::{aloud, leave_out};
-use aye::chat::{CommandLine, ForReal, Intent, Outcome, Staging};
+use aye::chat::{CommandLine, ForReal, Intent, Outcome, Staging, Wanted};
 use aye::llm::scripted::{calls, says};
 use aye::project::disk::Disk;
 use aye::project::rehearsal::Rehearsal;
@@ -16,6 +16,7 @@ use aye::project::shell::Shell;
 use aye::project::stage::{Commands, StageShell};
 use aye::project::{Reader, Writer, altered};
 use aye::tools::apply_change::ApplyChange;
+use aye::tools::apply_group::ApplyGroup;
 use aye::tools::{Hands, LeftOut, Tool};
 use serde_json::json;
 use std::os::unix::process::CommandExt;
@@ -111,8 +112,15 @@ async fn agrees(seed: u64) {
 
     let all = altered::all(&play).unwrap();
     assert!(all.iter().all(|one| !one.conflict), "{told}{all:#?}");
-    let tool = ApplyChange::new(play.clone());
-    for ForReal { arguments, .. } in Staging::new(all, &[]).offers(false) {
+    // In groups, or one by one.
+    let hunks = seed.is_multiple_of(2);
+    let tool: Box<dyn Tool> = match hunks {
+        true => Box::new(ApplyChange::new(play.clone())),
+        false => Box::new(ApplyGroup::new(play.clone())),
+    };
+    let wanted = Wanted { hunks, ignored: true, commands: false };
+    told.push_str(&format!("# {wanted:?}\n"));
+    for ForReal { arguments, .. } in Staging::new(all, &[]).offers(wanted) {
         let plan = match tool.plan(&arguments, &*disk) {
             Ok(Intent::Act(plan)) => plan,
             Ok(Intent::Ask(_)) => panic!("it asks nothing"),

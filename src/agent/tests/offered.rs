@@ -144,3 +144,105 @@ fn r30_that_a_copy_is_for_real_from_here_on_is_a_fact_of_its_session() {
     assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), state.session.entries()[0]);
     assert!(state.is_idle() && !state.can_ask_again());
 }
+
+/// A batch that deletes `a`, changes `secrets/b` and changes `c`.
+fn batch() -> Intent {
+    let item = |path: &str, destroys: bool| Item {
+        path: path.into(),
+        from: None,
+        did: Did::Changed,
+        folder: false,
+        diff: None,
+        notes: vec![],
+        blocked: None,
+        destroys: destroys.then(|| format!("deletes {path}")),
+        access: Access::Write(path.into()),
+        sha256: Digest::default(),
+    };
+    let items = vec![item("a", true), item("secrets/b", false), item("c", false)];
+    let Intent::Act(plan) = write() else { unreachable!() };
+    Intent::Act(Box::new(Plan {
+        preview: Preview::Batch(Batch { group: Group::Source, notes: vec![], items }),
+        destroys: Some("deletes a".into()),
+        work: Work::Batch(BatchWork { items: vec![vec![]; 3], ..BatchWork::default() }),
+        ..*plan
+    }))
+}
+
+fn offers_batch() -> State {
+    let mut state = idle();
+    let calls = vec![offer(crate::chat::batch::APPLY_GROUP, json!({ "group": "source" }), &[])];
+    update(&mut state, Event::Offered(Offered { said: "apply it".into(), calls }));
+    state
+}
+
+fn acted(effects: &[Effect]) -> Option<&Plan> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Act { plan, .. } => Some(&**plan),
+        _ => None,
+    })
+}
+
+#[test]
+fn what_the_user_rejects_of_a_batch_is_recorded_and_reaches_the_tool() {
+    let mut state = offers_batch();
+    looked(&mut state, "offered_1", batch());
+    let rejected = vec![Rejected { item: 0, hunks: vec![] }, Rejected { item: 2, hunks: vec![7] }];
+    let effects = decided(&mut state, "offered_1", Decision::Selected(rejected.clone()));
+    let plan = acted(&effects).expect("it starts");
+    assert!(matches!(&plan.work, Work::Batch(work) if work.rejected == rejected), "{plan:?}");
+    let kept = state.session.entries().iter().find_map(|entry| match entry {
+        Entry::Decided { decision, .. } => Some(serde_json::to_value(decision).unwrap()),
+        _ => None,
+    });
+    let expected = json!({ "what": "selected", "with": [{ "item": 0 }, { "item": 2, "hunks": [7] }] });
+    assert_eq!(kept, Some(expected));
+}
+
+#[test]
+fn a_call_without_parts_cannot_be_approved_in_part() {
+    let mut state = idle();
+    update(&mut state, offered(&["a"]));
+    looked(&mut state, "offered_1", write());
+    let effects = decided(&mut state, "offered_1", Decision::Selected(vec![]));
+    assert_eq!(shape(&effects), [""; 0]);
+    assert!(matches!(state.waiting(), Some(Waiting::Approval { .. })));
+}
+
+#[test]
+fn a_rule_that_denies_one_path_of_a_batch_leaves_out_that_path_alone() {
+    let deny = |path: &str| {
+        let rule = Rule { tool: None, about: About::Path(path.into()), ..rule(Says::Deny, "") };
+        std::sync::Arc::new(Rules { list: vec![rule], ..Rules::default() })
+    };
+    let mut state = offers_batch();
+    state.rules = deny("secrets/**");
+    looked(&mut state, "offered_1", batch());
+    let Some(Waiting::Approval { plan, .. }) = state.waiting() else { panic!("no prompt") };
+    let Preview::Batch(shown) = &plan.preview else { panic!("no batch") };
+    let blocked: Vec<bool> = shown.items.iter().map(|item| item.blocked.is_some()).collect();
+    assert_eq!(blocked, [false, true, false]);
+    // If nothing is left the call is refused.
+    let mut state = offers_batch();
+    state.rules = deny("**");
+    looked(&mut state, "offered_1", batch());
+    assert!(state.waiting().is_none() && state.is_idle());
+}
+
+#[test]
+fn an_early_approval_of_a_part_applies_that_part() {
+    let mut state = idle();
+    let group = |group: &str| offer(crate::chat::batch::APPLY_GROUP, json!({ "group": group }), &[]);
+    let calls = vec![group("source"), group("ignored")];
+    update(&mut state, Event::Offered(Offered { said: "apply it".into(), calls }));
+    looked(&mut state, "offered_1", batch());
+    update(&mut state, Event::Brought(Some("offered_2".into())));
+    looked(&mut state, "offered_2", batch());
+    let rejected = vec![Rejected { item: 2, hunks: vec![] }];
+    let effects = decided(&mut state, "offered_2", Decision::Selected(rejected.clone()));
+    assert_eq!(acted(&effects), None, "not before its turn");
+    decided(&mut state, "offered_1", Decision::Deny(String::new()));
+    let effects = looked(&mut state, "offered_2", batch());
+    let plan = acted(&effects).expect("its turn has come");
+    assert!(matches!(&plan.work, Work::Batch(work) if work.rejected == rejected), "{plan:?}");
+}

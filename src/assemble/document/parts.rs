@@ -145,6 +145,14 @@ impl<'a> Gathering<'a> {
         }
     }
 
+    fn change(&mut self, diff: &crate::chat::Diff) -> Body {
+        Body::Change {
+            path: self.tidy.line(&diff.path.to_string_lossy()),
+            note: diff.note.as_ref().map(|note| self.tidy.line(note)),
+            lines: self.tidy.change(diff),
+        }
+    }
+
     fn bodies(&mut self, record: &Record<'a>) -> Vec<Body> {
         let mut bodies = Vec::new();
         let code = |label, language, text| Body::Code { label, language, text };
@@ -156,11 +164,11 @@ impl<'a> Gathering<'a> {
                     terminal = true;
                     bodies.push(code("", "bash", self.tidy.text(&line.command)));
                 }
-                Preview::Edit(diff) => bodies.push(Body::Change {
-                    path: self.tidy.line(&diff.path.to_string_lossy()),
-                    note: diff.note.as_ref().map(|note| self.tidy.line(note)),
-                    lines: self.tidy.change(diff),
-                }),
+                Preview::Edit(diff) => bodies.push(self.change(diff)),
+                Preview::Batch(batch) => {
+                    let diffs = batch.items.iter().filter_map(|item| item.diff.as_ref());
+                    bodies.extend(diffs.map(|diff| self.change(diff)));
+                }
             },
             _ => {
                 let asked = record.steps.iter().find_map(|(_, entry)| match entry {

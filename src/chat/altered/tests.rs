@@ -3,8 +3,18 @@
 use super::*;
 use crate::chat::{Edit, SessionId};
 
+const COMMANDS: Wanted = Wanted { hunks: false, ignored: false, commands: true };
+
 fn altered(path: &str, did: Did, folder: bool) -> Altered {
-    Altered { path: path.into(), did, folder, diff: None, notes: vec![], conflict: false }
+    Altered {
+        path: path.into(),
+        did,
+        folder,
+        diff: None,
+        notes: vec![],
+        conflict: false,
+        group: Group::Source,
+    }
 }
 
 fn changed(path: &str, before: &str, after: &str) -> Altered {
@@ -52,7 +62,7 @@ fn the_tree_names_each_folder_once_and_knows_what_is_below_it() {
 }
 
 #[test]
-fn what_goes_is_offered_before_what_comes_a_folder_with_all_that_is_in_it_and_commands_last() {
+fn one_by_one_what_goes_is_offered_before_what_comes_and_in_groups_once() {
     let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
     let after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n");
     let command = Played {
@@ -80,23 +90,91 @@ fn what_goes_is_offered_before_what_comes_a_folder_with_all_that_is_in_it_and_co
     };
     let shape = |hunks: bool| -> Vec<String> {
         let words = |ForReal { tool, arguments, .. }| format!("{tool} {arguments}");
-        staging.offers(hunks).into_iter().map(words).collect()
+        staging.offers(Wanted { hunks, ignored: false, commands: true }).into_iter().map(words).collect()
     };
+    assert_eq!(shape(false), [r#"apply_group {"group":"source"}"#, r#"bash_exec {"command":"make"}"#]);
+    let hunks = shape(true);
     assert_eq!(
-        shape(false),
+        hunks,
         [
             r#"apply_change {"path":"z"}"#,
             r#"apply_change {"path":"old"}"#,
-            r#"apply_change {"path":"a"}"#,
+            r#"apply_change {"path":"a","line":2}"#,
+            r#"apply_change {"path":"a","line":27}"#,
             r#"apply_change {"path":"new"}"#,
             r#"apply_change {"path":"new/x"}"#,
             r#"bash_exec {"command":"make"}"#,
         ]
     );
-    let hunks = shape(true);
-    assert_eq!(hunks.len(), 7);
-    assert!(hunks[2].contains(r#""line":2"#) && hunks[3].contains(r#""line":27"#), "{hunks:?}");
     assert_eq!(staging.words(), "4 files changed, +2 −2, 2 folders, 1 command, 1 other call");
+}
+
+#[test]
+fn each_group_is_offered_once_ignored_files_if_wanted_and_each_repository_by_itself() {
+    let of = |path: &str, group| Altered { group, ..altered(path, Did::Made, false) };
+    let mut staging = Staging {
+        altered: vec![
+            of(".git/HEAD", Group::Repository),
+            of(".git/config", Group::GitSettings),
+            of("a", Group::Source),
+            of("b", Group::Source),
+            of("sub/.git/HEAD", Group::Repository),
+            of("sub/.git/index", Group::Repository),
+            of("target/x", Group::Ignored),
+        ],
+        steps: vec![],
+    };
+    let shape = |staging: &Staging, wanted| -> Vec<String> {
+        staging.offers(wanted).into_iter().map(|call| call.arguments.to_string()).collect()
+    };
+    let repositories = [
+        r#"{"group":"repository","repository":".git"}"#,
+        r#"{"group":"repository","repository":"sub/.git"}"#,
+    ];
+    let plain = shape(&staging, Wanted::default());
+    assert_eq!(plain[..2], [r#"{"group":"source"}"#, r#"{"group":"git_settings"}"#]);
+    assert_eq!(plain[2..], repositories);
+    let ignored = shape(&staging, Wanted { ignored: true, ..Wanted::default() });
+    assert_eq!(ignored[..2], [r#"{"group":"source"}"#, r#"{"group":"ignored"}"#]);
+    assert_eq!(
+        staging.plan_lines(),
+        [
+            "source changes: 2 paths",
+            "ignored files: 1 path, left out without --ignored",
+            "git settings and hooks: 1 path",
+            "repository state: 3 paths",
+        ]
+    );
+    staging.altered.truncate(0);
+    assert_eq!((shape(&staging, Wanted::default()), staging.plan_lines()), (vec![], vec![]));
+}
+
+#[test]
+fn a_command_is_run_again_if_it_did_not_run_or_failed_for_want_of_the_network() {
+    let again = |network: Option<&str>, text: &str, staged: Staged| {
+        let mut entries = ran("a", "x", Outcome::Rehearsed(text.into()), Some(staged));
+        if let Entry::Planned { preview, .. } = &mut entries[1] {
+            let network = network.map(Into::into);
+            **preview =
+                Preview::Command(CommandLine { command: "x".into(), network, ..CommandLine::default() });
+        }
+        let staging = Staging::new(vec![], &entries);
+        (staging.steps[0].must_run_again(), staging.offers(Wanted::default()).len())
+    };
+    assert_eq!(again(None, "exit 0", Staged::ran()), (false, 0));
+    assert_eq!(again(None, "exit 3", Staged::ran()), (false, 0), "live it fails as well");
+    assert_eq!(again(Some("crates"), "exit 0", Staged::ran()), (false, 0));
+    assert_eq!(again(Some("crates"), "exit 6", Staged::ran()), (true, 1));
+    assert_eq!(again(None, "exit 0", Staged::simulated(crate::chat::How::Imagined)), (true, 1));
+}
+
+#[test]
+fn the_words_after_apply_say_what_is_wanted() {
+    let wanted = |hunks, ignored, commands| Some(Wanted { hunks, ignored, commands });
+    assert_eq!(Wanted::parse("apply"), wanted(false, false, false));
+    assert_eq!(Wanted::parse("apply commands  ignored"), wanted(false, true, true));
+    assert_eq!(Wanted::parse("apply hunks"), wanted(true, false, false));
+    assert_eq!([Wanted::parse("applyhunks"), Wanted::parse("apply x"), Wanted::parse("")], [None; 3]);
 }
 
 #[test]
@@ -175,8 +253,8 @@ fn r30_a_command_that_was_run_for_real_is_not_offered_once_more_and_one_that_was
         .flat_map(|(line, id)| ran(id, line, Outcome::Rehearsed("exit 0".into()), staged()))
         .collect();
     let mut staging = Staging::new(vec![], &entries);
-    assert_eq!(staging.offers(false).len(), 3);
-    assert_eq!(staging.offers(false)[0].changed, ["made"]);
+    assert_eq!(staging.offers(COMMANDS).len(), 3);
+    assert_eq!(staging.offers(COMMANDS)[0].changed, ["made"]);
     assert!(staging.is_applied(&staging.steps[0]), "no row of its own is left");
     staging.altered = vec![altered("made", Did::Made, false)];
     assert!(!staging.is_applied(&staging.steps[0]));
@@ -189,16 +267,16 @@ fn r30_a_command_that_was_run_for_real_is_not_offered_once_more_and_one_that_was
     copy.extend(ran("d", "make", Outcome::Done("exit 0".into()), None));
     copy.push(Entry::Became { dry_run: false, of: SessionId("01DRY".into()) });
     staging.done_in(&copy);
-    assert_eq!(staging.offers(false).len(), 3);
+    assert_eq!(staging.offers(COMMANDS).len(), 3);
     copy.extend(ran("offered_1", "touch made", Outcome::Refused("no".into()), None));
     copy.extend(ran("offered_2", "make", Outcome::Done("exit 0".into()), None));
     staging.done_in(&copy);
-    let left: Vec<String> = staging.offers(false).iter().map(|call| call.arguments.to_string()).collect();
+    let left: Vec<String> = staging.offers(COMMANDS).iter().map(|call| call.arguments.to_string()).collect();
     assert_eq!(left, [r#"{"command":"touch made"}"#, r#"{"command":"make"}"#], "one make is left of two");
     assert_eq!(staging.json()["calls"][1]["done"], json!(true));
     // Another copy ran the other.
     staging.done_in(&copy);
-    assert_eq!(staging.offers(false).len(), 1);
+    assert_eq!(staging.offers(COMMANDS).len(), 1);
 }
 
 #[test]

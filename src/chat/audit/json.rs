@@ -73,6 +73,7 @@ fn decided(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Value {
             match made {
                 Decision::Deny(words) if !words.is_empty() => decision["words"] = words.as_str().into(),
                 Decision::Always(grant) => decision["grant"] = json!(grant),
+                Decision::Selected(rejected) => decision["rejected"] = json!(rejected),
                 Decision::Once | Decision::Edited(_) | Decision::Deny(_) => {}
             }
         }
@@ -196,6 +197,7 @@ fn pressed(by: Option<&By>) -> (Option<&str>, Option<u64>) {
 fn word(decision: &Decision) -> &'static str {
     match decision {
         Decision::Once => "once",
+        Decision::Selected(_) => "selected",
         Decision::Always(_) => "always",
         Decision::Edited(_) => "edited",
         Decision::Deny(_) => "deny",

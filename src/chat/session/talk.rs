@@ -79,7 +79,7 @@ impl Session {
         let shown = self.call(call).and_then(|call| call.shown.as_ref());
         match shown.map(|shown| &shown.preview) {
             Some(Preview::Command(_)) => escape::plain(outcome),
-            Some(Preview::Text(_) | Preview::Edit(_)) | None => Cow::Borrowed(outcome),
+            Some(Preview::Text(_) | Preview::Edit(_) | Preview::Batch(_)) | None => Cow::Borrowed(outcome),
         }
     }
 

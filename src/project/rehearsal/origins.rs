@@ -94,6 +94,11 @@ impl Fingerprint {
         self.kind == Some(Kind::Nothing)
     }
 
+    /// The hash of the bytes of a file; `None` if it was anything else.
+    pub fn file(&self) -> Option<&Digest> {
+        self.held.as_ref().filter(|_| self.kind == Some(Kind::File))
+    }
+
     /// Whether it says that there was a folder.
     pub fn is_folder(&self) -> bool {
         self.kind == Some(Kind::Folder)

@@ -216,7 +216,7 @@ impl Rehearsal {
 
     /// What the ignore file of this name says of a folder, as it is seen. A bad line leaves the rest as it is, and a pipe
     /// in its place is not waited for.
-    fn ignore_file(&self, folder: &Path, name: &str) -> Option<Gitignore> {
+    pub(in crate::project) fn ignore_file(&self, folder: &Path, name: &str) -> Option<Gitignore> {
         let at = self.locate(folder.join(name).to_str()?).ok()?;
         let text = self.read(&at).ok()?;
         let mut builder = GitignoreBuilder::new(folder);
@@ -240,11 +240,11 @@ impl Rehearsal {
     }
 
     /// The folder of the repository that the project is in.
-    fn repository(&self) -> Option<PathBuf> {
+    pub(in crate::project) fn repository(&self) -> Option<PathBuf> {
         self.root().ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned)
     }
 
-    fn exclude(&self) -> Option<Gitignore> {
+    pub(in crate::project) fn exclude(&self) -> Option<Gitignore> {
         let top = self.repository()?;
         self.ignore_file(&top, ".git/info/exclude")
     }

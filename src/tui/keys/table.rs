@@ -12,6 +12,8 @@ pub const DEFAULTS: &[(Scope, Action, &[&str])] = &[
     (Scope::Approval, Action::RefuseBecause, &["m"]),
     (Scope::Approval, Action::Details, &["d"]),
     (Scope::Approval, Action::ListWaiting, &["l"]),
+    (Scope::Approval, Action::Tick, &["space"]),
+    (Scope::Approval, Action::TickAll, &["t"]),
     (Scope::Approval, Action::SwitchKeyboard, &["tab"]),
     (Scope::Approval, Action::Up, &["up"]),
     (Scope::Approval, Action::Down, &["down"]),

@@ -6,8 +6,9 @@ mod unheard;
 
 use super::line::{self, Line};
 use super::listening::{AT_ONCE, Listening};
+use super::review::Review;
 use super::scope::{self, Choosing};
-use crate::chat::{By, CallId, Decision, Plan, ToolCall, ToolSpec};
+use crate::chat::{By, CallId, Decision, Plan, Preview, ToolCall, ToolSpec};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crate::tui::parts::laid::Laid;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
@@ -44,6 +45,8 @@ pub struct Approval {
     scroll: usize,
     page: usize,
     step: Step,
+    /// What of a batch is ticked.
+    review: Review,
     laid: Laid<()>,
 }
 
@@ -109,6 +112,7 @@ impl Approval {
             scroll: 0,
             page: 1,
             step: Step::Plan,
+            review: Review::default(),
             laid: Laid::default(),
         }
     }
@@ -232,6 +236,22 @@ impl Approval {
         if listening == Listening::Unsent {
             return Reply::Passed;
         }
+        let batch = match &plan.preview {
+            Preview::Batch(batch) if matches!(self.step, Step::Plan) => Some(batch),
+            Preview::Batch(_) | Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => None,
+        };
+        if matches!(action, Action::Tick | Action::TickAll) {
+            // Elsewhere these are characters of what is written.
+            if batch.is_none() || !listening.now() {
+                return Reply::Passed;
+            }
+            if key.kind != KeyEventKind::Press {
+                return Reply::Nothing;
+            }
+        }
+        if let Some(row) = batch.and_then(|batch| self.review.act(action, batch, (self.scroll, self.page))) {
+            return self.scroll_to(row);
+        }
         match action {
             Action::Up => return self.scroll_to(self.scroll.saturating_sub(1)),
             Action::Down => return self.scroll_to(self.scroll + 1),
@@ -249,17 +269,16 @@ impl Approval {
         if key.kind != KeyEventKind::Press {
             return Reply::Nothing;
         }
-        let armed = self.end_seen;
+        let armed = self.end_seen && !self.is_empty(plan);
+        let destroys = self.destroys(plan);
         match (action, &self.step) {
-            (Action::ApproveOnce, Step::Plan) if armed && plan.destroys.is_none() => {
-                self.decided(Decision::Once, key, now)
+            (Action::ApproveOnce, Step::Plan) if armed && !destroys => {
+                self.decided(self.approval(plan), key, now)
             }
-            (Action::ApproveDestroying, Step::Plan) if armed && plan.destroys.is_some() => {
-                self.decided(Decision::Once, key, now)
+            (Action::ApproveDestroying, Step::Plan) if armed && destroys => {
+                self.decided(self.approval(plan), key, now)
             }
-            (Action::ApproveAlways, Step::Plan)
-                if armed && plan.always.is_some() && plan.destroys.is_none() =>
-            {
+            (Action::ApproveAlways, Step::Plan) if armed && plan.always.is_some() && !destroys => {
                 Reply::Scopes
             }
             (Action::Refuse, Step::Plan | Step::Details) => {
@@ -273,6 +292,31 @@ impl Approval {
             (Action::SwitchKeyboard | Action::Close, _) => Reply::Passed,
             _ => self.unheard(action, keys, plan),
         }
+    }
+
+    /// Whether what would be done destroys anything: of a batch, what is ticked.
+    fn destroys(&self, plan: &Plan) -> bool {
+        match &plan.preview {
+            Preview::Batch(batch) => self.review.destroys(batch).is_some(),
+            Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => plan.destroys.is_some(),
+        }
+    }
+
+    /// Whether nothing of a batch is ticked.
+    fn is_empty(&self, plan: &Plan) -> bool {
+        match &plan.preview {
+            Preview::Batch(batch) => self.review.count(batch).0 == 0,
+            Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => false,
+        }
+    }
+
+    /// The approval that the key gives: of a batch, of what is ticked.
+    fn approval(&self, plan: &Plan) -> Decision {
+        let rejected = match &plan.preview {
+            Preview::Batch(batch) => self.review.rejected(batch),
+            Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => Vec::new(),
+        };
+        if rejected.is_empty() { Decision::Once } else { Decision::Selected(rejected) }
     }
 
     /// A key while it is chosen how wide a yes is kept.

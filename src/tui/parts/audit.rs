@@ -59,6 +59,7 @@ fn brief(record: &Record<'_>) -> String {
 fn brief_decision(decision: &Decision) -> &'static str {
     match decision {
         Decision::Once => "said yes",
+        Decision::Selected(_) => "said yes to a part",
         Decision::Always(_) => "said always",
         Decision::Edited(_) => "changed it",
         Decision::Deny(_) => "said no",
@@ -285,6 +286,7 @@ pub fn step(entry: &Entry) -> Option<String> {
 fn decided(decision: &Decision) -> String {
     match decision {
         Decision::Once => "said yes, this time".to_owned(),
+        Decision::Selected(rejected) => format!("said yes, without {} of it", rejected.len()),
         Decision::Always(grant) => format!("said yes, always: {}", Grant::words(grant)),
         Decision::Edited(arguments) => format!("changed the arguments to {arguments}"),
         Decision::Deny(words) if words.is_empty() => "said no".to_owned(),

@@ -18,6 +18,7 @@ pub mod picker;
 mod picture;
 pub mod question;
 pub mod rehearsal;
+pub mod review;
 pub mod scope;
 pub mod status;
 pub mod sure;

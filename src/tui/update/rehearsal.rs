@@ -4,7 +4,7 @@
 use super::agent;
 use crate::agent::{Event, Offered};
 use crate::chat::altered::tree;
-use crate::chat::{SessionId, Staging};
+use crate::chat::{SessionId, Staging, Wanted};
 use crate::tui::effect::Effect;
 use crate::tui::host::{Rehearsed, Wish};
 use crate::tui::overlay::{Body, Chosen, Done, Overlay, Reader, Theatre};
@@ -17,15 +17,15 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 /// What the person says where they want it applied.
-pub const APPLY: &str = "Apply what was rehearsed; I decide over each change and command.";
+pub const APPLY: &str = "Apply the changes of the dry run. I approve each group.";
 
 /// What may be done with a row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Does {
     /// Read this.
     Read(Chosen),
-    /// Decide over all of it, with or without each place of a file by itself.
-    Apply(bool),
+    /// Apply this much of it, after a prompt for each group.
+    Apply(Wanted),
     /// Throw it away, once that is confirmed.
     Drop,
 }
@@ -34,16 +34,17 @@ pub enum Does {
 pub fn called(state: &mut State, words: &str) -> Vec<Effect> {
     let then = match words {
         "" | "show" => None,
-        "apply" => Some(Does::Apply(false)),
-        "apply hunks" => Some(Does::Apply(true)),
         "drop" => Some(Does::Drop),
-        _ => {
-            state.notice(
-                "write /rehearsal, /rehearsal apply, /rehearsal apply hunks or /rehearsal drop",
-                Kind::Info,
-            );
-            return Vec::new();
-        }
+        words => match Wanted::parse(words) {
+            Some(wanted) => Some(Does::Apply(wanted)),
+            None => {
+                state.notice(
+                    "write /rehearsal, /rehearsal apply [ignored] [commands] [hunks] or /rehearsal drop",
+                    Kind::Info,
+                );
+                return Vec::new();
+            }
+        },
     };
     if !state.agent.is_idle() {
         state.notice("this can be done when the turn is over", Kind::Info);
@@ -105,11 +106,20 @@ fn list(state: &mut State, mut theatre: Theatre) {
         let (words, came) = step_row(&staging, step);
         push(Row::new(&words).detail(&came), Does::Read(Chosen::Step(at)));
     }
-    if !staging.offers(false).is_empty() {
-        push(Row::new("apply…").more("for real, a card for each"), Does::Apply(false));
+    let plain = Wanted::default();
+    let prompts = staging.offers(plain).len();
+    if prompts > 0 {
+        let count = if prompts == 1 { "1 prompt".to_owned() } else { format!("{prompts} prompts") };
+        push(Row::new("apply…").more(&count), Does::Apply(plain));
     }
-    if staging.offers(true).len() > staging.offers(false).len() {
-        push(Row::new("apply by hunks…").more("a card for each place"), Does::Apply(true));
+    for (words, more, wanted) in [
+        ("apply with ignored files…", "also what git ignores", Wanted { ignored: true, ..plain }),
+        ("apply and run commands again…", "also those that ran here", Wanted { commands: true, ..plain }),
+        ("apply one by one…", "a prompt for each hunk", Wanted { hunks: true, ..plain }),
+    ] {
+        if staging.offers(wanted).len() > prompts {
+            push(Row::new(words).more(more), Does::Apply(wanted));
+        }
     }
     push(Row::new("drop…").more("throw it away; the talk stays"), Does::Drop);
     let mut picker = Picker::new(&format!("rehearsed: {}", staging.words()), "", rows);
@@ -148,7 +158,7 @@ fn act(state: &mut State, theatre: Theatre, does: Does) -> Vec<Effect> {
             state.overlays.push(Overlay::Reader(reader));
             Vec::new()
         }
-        Does::Apply(hunks) => apply(state, theatre.of, &theatre.staging, hunks),
+        Does::Apply(wanted) => apply(state, theatre.of, &theatre.staging, wanted),
         Does::Drop => {
             let told = vec![
                 theatre.staging.words(),
@@ -163,8 +173,8 @@ fn act(state: &mut State, theatre: Theatre, does: Does) -> Vec<Effect> {
 }
 
 /// Everything is put on cards: here where this session is for real, else in a copy that is.
-fn apply(state: &mut State, of: SessionId, staging: &Staging, hunks: bool) -> Vec<Effect> {
-    let offered = Offered { said: APPLY.to_owned(), calls: staging.offers(hunks) };
+fn apply(state: &mut State, of: SessionId, staging: &Staging, wanted: Wanted) -> Vec<Effect> {
+    let offered = Offered { said: APPLY.to_owned(), calls: staging.offers(wanted) };
     if offered.calls.is_empty() {
         state.notice("nothing was rehearsed that could be applied", Kind::Info);
         return Vec::new();

@@ -101,6 +101,7 @@ impl Shape {
                     Preview::Text(text) => format!("text {}", text.len()),
                     Preview::Command(line) => format!("command {}", line.command.len()),
                     Preview::Edit(diff) => format!("edit +{} -{}", diff.added, diff.removed),
+                    Preview::Batch(batch) => format!("{} {}", batch.group.word(), batch.items.len()),
                 };
                 let verdicts = ["allow", "ask", "rehearse", "refuse"];
                 let verdict = verdicts.iter().find(|word| *word == verdict).unwrap_or(&"another verdict");
@@ -127,6 +128,7 @@ impl Shape {
             Entry::Decided { call, decision, by, .. } => {
                 let decision = match decision {
                     Decision::Once => "yes",
+                    Decision::Selected(_) => "yes in part",
                     Decision::Always(_) => "always",
                     Decision::Edited(_) => "other arguments",
                     Decision::Deny(_) => "no",

@@ -6,6 +6,7 @@ use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::audit;
 use crate::tui::parts::frame::{Frame, READABLE, Sight};
 use crate::tui::parts::hints::{self, hint};
+use crate::tui::parts::review::Row;
 use crate::tui::parts::transcript::sub_agent::asked_by;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, reveal, width};
@@ -31,7 +32,13 @@ impl Approval {
     pub fn view(&self, card: &Card<'_>, sight: &Sight<'_>, area: Rect, buffer: &mut Buffer) -> Seen {
         let Sight { listening, keys, theme, says } = *sight;
         let (at, of) = card.place;
-        let right = if of > 1 { format!("{at} of {of}") } else { String::new() };
+        let mut right: Vec<String> = Vec::new();
+        if let Preview::Batch(batch) = &card.plan.preview {
+            let (ticked, all) = self.review.count(batch);
+            right.extend((all > 1).then(|| format!("{ticked} of {all} ticked")));
+        }
+        right.extend((of > 1).then(|| format!("{at} of {of}")));
+        let right = right.join(" · ");
         // This frame may be the one that shows the end, and none follows by itself to say so.
         let least = usize::from(self.height(card, area.width, theme));
         let ends = self.scroll.saturating_add(usize::from(area.height)) >= least;
@@ -41,7 +48,7 @@ impl Approval {
             hints: &self.hints(card, keys, ends),
             says,
             listens: listening.now() || self.is_writing(),
-            danger: card.plan.destroys.is_some(),
+            danger: self.destroys(card.plan),
         };
         let mut inside = frame.view(area, buffer, theme);
         if inside.is_empty() {
@@ -64,8 +71,14 @@ impl Approval {
         let left = lines.len().saturating_sub(seen.scroll + rows);
         // The count of what is left takes a row itself.
         let shown = if left > 0 && rows > 1 { rows - 1 } else { rows };
-        for (row, line) in inside.rows().zip(lines.iter().skip(seen.scroll).take(shown)) {
-            buffer.set_line(row.x, row.y, line, row.width);
+        for (row, at) in inside.rows().zip(seen.scroll..lines.len()).take(shown) {
+            match (&lines, &card.plan.preview) {
+                (Shown::Lines(lines), _) => buffer.set_line(row.x, row.y, &lines[at], row.width),
+                (Shown::Rows(rows), Preview::Batch(batch)) => {
+                    buffer.set_line(row.x, row.y, &self.review.line(&rows[at], batch, theme), row.width)
+                }
+                (Shown::Rows(_), Preview::Text(_) | Preview::Command(_) | Preview::Edit(_)) => continue,
+            };
         }
         if shown < rows {
             let more = format!("{} more lines", left + 1);
@@ -85,8 +98,18 @@ impl Approval {
     }
 
     /// Everything that is read in the card, wrapped.
-    fn body(&self, card: &Card<'_>, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
-        self.laid.lines(width, (), theme, || self.laid_out(card, width, theme))
+    fn body(&self, card: &Card<'_>, width: usize, theme: &Theme) -> Shown {
+        if let (Preview::Batch(batch), Step::Plan | Step::Because(_)) = (&card.plan.preview, &self.step) {
+            let end = || {
+                let mut body = Body { lines: Vec::new(), width: width.max(1), theme };
+                if !card.reason.is_empty() {
+                    body.say(&format!("asked because {}", card.reason), theme.dim);
+                }
+                body.lines
+            };
+            return Shown::Rows(self.review.rows(batch, width, theme, end));
+        }
+        Shown::Lines(self.laid.lines(width, (), theme, || self.laid_out(card, width, theme)))
     }
 
     fn laid_out(&self, card: &Card<'_>, width: usize, theme: &Theme) -> Vec<Line<'static>> {
@@ -108,7 +131,9 @@ impl Approval {
                 // Why it is to be read with care does not wait until the end of what is long.
                 let early = match &card.plan.preview {
                     Preview::Edit(_) => Some(1),
-                    Preview::Text(_) | Preview::Command(_) => (body.lines.len() - from > LONG).then_some(0),
+                    Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => {
+                        (body.lines.len() - from > LONG).then_some(0)
+                    }
                 };
                 if let (Some(words), Some(row)) = (&careful, early) {
                     let rest = body.lines.split_off((from + row).min(body.lines.len()));
@@ -131,9 +156,13 @@ impl Approval {
     /// What the keys do, from the longest way to say it to the shortest.
     fn hints(&self, card: &Card<'_>, keys: &Keymap, ends: bool) -> Vec<String> {
         let key = |action| keys.hint(Scope::Approval, action);
-        let (yes, always) = match (&card.plan.destroys, &card.plan.always) {
-            (Some(_), _) => (Action::ApproveDestroying, false),
-            (None, always) => (Action::ApproveOnce, always.is_some()),
+        let (yes, always) = match (self.destroys(card.plan), &card.plan.always) {
+            (true, _) => (Action::ApproveDestroying, false),
+            (false, always) => (Action::ApproveOnce, always.is_some()),
+        };
+        let review = match &card.plan.preview {
+            Preview::Batch(batch) => Some(self.review.hints(batch, keys)),
+            Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => None,
         };
         let yes = key(yes);
         let (no, because, details) = (key(Action::Refuse), key(Action::RefuseBecause), key(Action::Details));
@@ -163,7 +192,17 @@ impl Approval {
                     hint(2, &l, &["list"]),
                 ];
                 if !self.end_seen && !ends {
+                    let rest: Vec<_> = review.into_iter().flatten().chain(rest).collect();
                     return hints::end_first(&key(Action::Bottom), &yes, "yes", &rest);
+                }
+                let is_many = review.as_ref().is_some_and(|review| review.iter().any(Option::is_some));
+                if let Some(review) = review {
+                    let first = hint(
+                        0,
+                        &yes,
+                        if is_many { &["apply what is ticked", "apply"][..] } else { &["apply"] },
+                    );
+                    return hints::rows([first].into_iter().chain(review).chain(rest));
                 }
                 let first = [
                     hint(0, &yes, &["yes"]),
@@ -172,6 +211,23 @@ impl Approval {
                 ];
                 hints::rows(first.into_iter().chain(rest))
             }
+        }
+    }
+}
+
+/// What is read in the card.
+enum Shown {
+    /// Lines that stay as they are.
+    Lines(Arc<Vec<Line<'static>>>),
+    /// The rows of a batch, which show what is ticked.
+    Rows(Arc<Vec<Row>>),
+}
+
+impl Shown {
+    fn len(&self) -> usize {
+        match self {
+            Self::Lines(lines) => lines.len(),
+            Self::Rows(rows) => rows.len(),
         }
     }
 }
@@ -197,6 +253,8 @@ impl Body<'_> {
     fn preview(&mut self, preview: &Preview) {
         match preview {
             Preview::Text(text) => self.say(text, self.theme.text),
+            // Its rows are those of the review.
+            Preview::Batch(batch) => self.say(&batch.words(), self.theme.text),
             Preview::Edit(change) => self.lines.extend(diff::layout(change, self.width, self.theme)),
             Preview::Command(CommandLine { command, .. }) => {
                 let pieces = reveal::pieces(command, self.theme.strong, self.theme.mark);

@@ -9,12 +9,16 @@ impl Approval {
     /// What the card says to a key that it listened to and did not take.
     pub(super) fn unheard(&self, action: Action, keys: &Keymap, plan: &Plan) -> Reply {
         let key = |action| keys.hint(Scope::Approval, action);
-        let destroys = plan.destroys.is_some();
+        let destroys = self.destroys(plan);
         let yes = key(if destroys { Action::ApproveDestroying } else { Action::ApproveOnce });
         let says = matches!(action, Action::ApproveOnce | Action::ApproveDestroying | Action::ApproveAlways);
         Reply::Says(match (&self.step, action) {
             (Step::Plan, _) if says && !self.end_seen => {
                 format!("not all of it was seen yet · {} shows the end", key(Action::Bottom))
+            }
+            (Step::Plan, _) if says && self.is_empty(plan) => {
+                let (tick, no) = (key(Action::Tick), key(Action::Refuse));
+                format!("nothing is ticked · {tick} ticks, {no} rejects all")
             }
             (Step::Plan, Action::ApproveOnce) if destroys => {
                 format!("this destroys, so {} is not enough · {yes} says yes", key(action))

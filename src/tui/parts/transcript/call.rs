@@ -1,7 +1,14 @@
 //! A call that came to its end: one line, or opened, with its arguments, its difference and its output.
 
 use super::verdict::verdict;
-use super::{Ground, cache::Outsides, entry::plain, how_long, how_much::how_much, sub_agent};
+use super::{
+    Ground,
+    cache::Outsides,
+    entry::plain,
+    how_long,
+    how_much::{how_much, is_short, not_applied},
+    sub_agent,
+};
 use crate::chat::session::Call;
 use crate::chat::tool::bad_end;
 use crate::chat::{
@@ -14,8 +21,6 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// A difference this short is shown without being asked for.
-const SHORT: usize = 12;
 /// So many lines of output are shown in place; the reader shows all.
 const OUTPUT: usize = 200;
 /// A path has so many cells, or the counts behind it are left out.
@@ -50,10 +55,14 @@ pub fn settled(
     let no = refused(ground, index, id);
     let mut page = Page { lines: vec![line(ground, call, end, no)], ..Page::default() };
     let short = edit(call).filter(|diff| is_short(diff) && came_about(outcome));
-    if short.is_some() != toggled {
+    let not_applied = not_applied(call, outcome);
+    if (short.is_some() || not_applied.is_some()) != toggled {
         match short {
             Some(diff) => {
                 page.lines.extend(indented(diff::layout(diff, inner(ground), ground.theme), 4).skip(1))
+            }
+            None if let Some(words) = not_applied => {
+                page.append(block(ground, words, ground.theme.warning, outside));
             }
             None if is_handed_on(ground, call) => {
                 page.append(sub_agent::talk(ground, call, outcome, outside))
@@ -77,12 +86,8 @@ pub fn is_command(call: &Call) -> bool {
 fn edit(call: &Call) -> Option<&Diff> {
     match &call.shown.as_ref()?.preview {
         Preview::Edit(diff) => Some(diff),
-        Preview::Text(_) | Preview::Command(_) => None,
+        Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => None,
     }
-}
-
-fn is_short(diff: &Diff) -> bool {
-    diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() <= SHORT
 }
 
 fn came_about(outcome: &Outcome) -> bool {
@@ -248,6 +253,11 @@ fn details(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsid
         }
         Some(Preview::Command(line)) => {
             page.append(block(ground, &format!("$ {}", line.command), theme.code, outside));
+        }
+        Some(Preview::Batch(batch)) => {
+            for diff in batch.items.iter().filter_map(|item| item.diff.as_ref()) {
+                page.lines.extend(indented(diff::layout(diff, inner(ground), theme), 4));
+            }
         }
         Some(Preview::Text(_)) | None => {
             page.append(block(ground, &pretty(&call.call.arguments), theme.dim, outside));

@@ -114,7 +114,7 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
         Entry::Planned { .. }
         | Entry::Consulted { .. }
         | Entry::Asked { .. }
-        | Entry::Decided { decision: Decision::Once | Decision::Deny(_), .. }
+        | Entry::Decided { decision: Decision::Once | Decision::Selected(_) | Decision::Deny(_), .. }
         | Entry::Answered { .. }
         | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
         | Entry::Titled { .. }

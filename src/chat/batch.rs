@@ -1,0 +1,338 @@
+//! Changes of a dry run that one approval prompt decides on together.
+
+use super::access::as_unicode;
+use super::altered::Did;
+use super::{Access, Diff, Digest};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// The tool that applies one group. No model is offered it.
+pub const APPLY_GROUP: &str = "apply_group";
+
+/// Paths that a sentence names before it counts the rest.
+const NAMED: usize = 3;
+
+/// Files directly in `.git` that hold commits, the index or what git is in the middle of. Git runs none of them.
+const STATE: &[&str] = &[
+    "HEAD",
+    "ORIG_HEAD",
+    "FETCH_HEAD",
+    "MERGE_HEAD",
+    "MERGE_MSG",
+    "MERGE_MODE",
+    "MERGE_RR",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "AUTO_MERGE",
+    "SQUASH_MSG",
+    "COMMIT_EDITMSG",
+    "TAG_EDITMSG",
+    "NOTES_EDITMSG",
+    "index",
+    "packed-refs",
+    "shallow",
+    "gc.log",
+    "gc.pid",
+];
+
+/// A group of changes, in the order in which they are applied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Group {
+    /// Files that git does not ignore.
+    #[default]
+    Source,
+    /// Files that git ignores, such as what a build writes.
+    Ignored,
+    /// What git runs or obeys in `.git`: hooks, settings, and everything else there that is not known to be state.
+    GitSettings,
+    /// Commits, branches, tags and the index of one repository.
+    Repository,
+}
+
+impl Group {
+    /// Every group, in the order in which they are applied.
+    pub const ALL: [Self; 4] = [Self::Source, Self::Ignored, Self::GitSettings, Self::Repository];
+
+    /// The group of a path of the project. `ignored` says whether git's ignore rules leave it out.
+    pub fn of(path: &Path, folder: bool, ignored: bool) -> Self {
+        let mut parts = path.iter().skip_while(|part| *part != OsStr::new(".git"));
+        match parts.next() {
+            None if ignored => Self::Ignored,
+            None => Self::Source,
+            Some(_) => {
+                let inside: Vec<&OsStr> = parts.collect();
+                if is_state(&inside, folder) { Self::Repository } else { Self::GitSettings }
+            }
+        }
+    }
+
+    /// Its name in arguments and JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Source => "source",
+            Self::Ignored => "ignored",
+            Self::GitSettings => "git_settings",
+            Self::Repository => "repository",
+        }
+    }
+
+    /// The group named so.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|group| group.word() == word)
+    }
+
+    /// Its name on the screen.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Source => "source changes",
+            Self::Ignored => "ignored files",
+            Self::GitSettings => "git settings and hooks",
+            Self::Repository => "repository state",
+        }
+    }
+}
+
+/// The `.git` folder that a path is in, relative to the project; `None` if it is in none.
+pub fn repository_of(path: &Path) -> Option<PathBuf> {
+    let at = path.iter().position(|part| part == OsStr::new(".git"))?;
+    Some(path.iter().take(at + 1).collect())
+}
+
+/// Whether what is inside a `.git` folder only holds data: git runs none of it and reads no setting from it.
+fn is_state(inside: &[&OsStr], folder: bool) -> bool {
+    let Some((first, rest)) = inside.split_first() else { return folder };
+    let first = first.to_string_lossy();
+    let rest: Vec<_> = rest.iter().map(|part| part.to_string_lossy()).collect();
+    let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match (&*first, rest.as_slice()) {
+        ("objects", []) | ("refs" | "logs", _) => folder || !rest.is_empty(),
+        ("objects", [kind]) => {
+            folder && (kind == "pack" || kind == "info" || kind.len() == 2 && is_hex(kind))
+        }
+        ("objects", [kind, name]) if kind == "pack" => {
+            name.starts_with("pack-") || *name == "multi-pack-index"
+        }
+        ("objects", [kind, name]) if kind == "info" => *name == "packs" || name.starts_with("commit-graph"),
+        ("objects", [kind, name]) => kind.len() == 2 && is_hex(kind) && is_hex(name),
+        (name, []) => !folder && STATE.contains(&name),
+        (_, _) => false,
+    }
+}
+
+/// What one approval prompt decides on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batch {
+    /// What the changes have in common.
+    pub group: Group,
+    /// Facts about all of them, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The changes, in the order in which they are applied.
+    pub items: Vec<Item>,
+}
+
+/// One change that can be approved or rejected by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Item {
+    /// What changes, relative to the project; of a move, the target.
+    #[serde(serialize_with = "as_unicode")]
+    pub path: PathBuf,
+    /// Of a move, the source, which is deleted once the target is in place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<PathBuf>,
+    /// What happens to the path.
+    pub did: Did,
+    /// Whether it is a folder, or was one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub folder: bool,
+    /// The lines that change, if it is text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<Diff>,
+    /// What lines do not show.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Why it cannot be applied: a conflict, a rule that denies it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<String>,
+    /// What it destroys, if anything, in words that follow “this”.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destroys: Option<String>,
+    /// What the policy judges.
+    pub access: Access,
+    /// Of every path of the item, with its bytes and mode before and after.
+    pub sha256: Digest,
+}
+
+/// A change of a batch that the user rejected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejected {
+    /// Its index in [`Batch::items`].
+    pub item: usize,
+    /// The first lines, after the change, of the hunks that were rejected; empty for the whole item.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hunks: Vec<usize>,
+}
+
+/// What applying a batch needs beside what is shown of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BatchWork {
+    /// For each item of the batch the changes it makes, in order.
+    pub items: Vec<Vec<Operation>>,
+    /// Folders that go once they are empty, the deepest first.
+    pub folders: Vec<Operation>,
+    /// What the user rejected.
+    pub rejected: Vec<Rejected>,
+}
+
+/// One change of one path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operation {
+    /// Relative to the project.
+    pub path: PathBuf,
+    /// Of the path, and of its bytes and mode before and after.
+    pub sha256: Digest,
+}
+
+impl Item {
+    /// Whether each of its hunks can be rejected by itself.
+    pub fn has_hunks(&self) -> bool {
+        self.did == Did::Changed
+            && self.from.is_none()
+            && self.diff.as_ref().is_some_and(|diff| diff.hunks.len() > 1)
+    }
+
+    /// `old → new`, or the path alone, with a slash for a folder.
+    pub fn name(&self) -> String {
+        let slash = if self.folder { "/" } else { "" };
+        match &self.from {
+            Some(from) => format!("{} → {}{slash}", from.display(), self.path.display()),
+            None => format!("{}{slash}", self.path.display()),
+        }
+    }
+}
+
+impl Rejected {
+    /// Whether it stands for the whole item.
+    pub fn is_whole(&self) -> bool {
+        self.hunks.is_empty()
+    }
+}
+
+impl Batch {
+    /// The items that would be applied, with their indexes.
+    pub fn selected<'a>(&'a self, rejected: &'a [Rejected]) -> impl Iterator<Item = (usize, &'a Item)> {
+        let whole: HashSet<usize> =
+            rejected.iter().filter(|rejected| rejected.is_whole()).map(|rejected| rejected.item).collect();
+        let items = self.items.iter().enumerate();
+        items.filter(move |(at, item)| item.blocked.is_none() && !whole.contains(at))
+    }
+
+    /// What would be destroyed, in words that follow “this”.
+    pub fn destroys(&self, rejected: &[Rejected]) -> Option<String> {
+        let all: Vec<&str> =
+            self.selected(rejected).filter_map(|(_, item)| item.destroys.as_deref()).collect();
+        let named = all.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+        match all.len().saturating_sub(NAMED) {
+            _ if all.is_empty() => None,
+            0 => Some(named),
+            more => Some(format!("{named} and {more} more")),
+        }
+    }
+
+    /// `3 changes, +12 −4, 1 conflict`.
+    pub fn words(&self) -> String {
+        let diffs = || self.items.iter().filter_map(|item| item.diff.as_ref());
+        let (added, removed) =
+            diffs().fold((0, 0), |(added, removed), diff| (added + diff.added, removed + diff.removed));
+        let blocked = self.items.iter().filter(|item| item.blocked.is_some()).count();
+        let count = match (self.group, self.items.len()) {
+            (Group::Ignored, 1) => "1 file".to_owned(),
+            (Group::Ignored, count) => format!("{count} files"),
+            (_, 1) => "1 change".to_owned(),
+            (_, count) => format!("{count} changes"),
+        };
+        let mut parts = vec![count];
+        parts.extend((added + removed > 0).then(|| format!("+{added} −{removed}")));
+        parts.extend((blocked > 0).then(|| format!("{blocked} cannot be applied")));
+        parts.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, folder: bool, expected: Group) {
+        assert_eq!(Group::of(Path::new(path), folder, false), expected, "{path}");
+    }
+
+    #[test]
+    fn only_what_git_never_runs_or_obeys_is_repository_state() {
+        for path in [
+            ".git/HEAD",
+            ".git/index",
+            ".git/refs/heads/topic/one",
+            ".git/logs/HEAD",
+            ".git/objects/ab/0123456789abcdef0123456789abcdef012345",
+            ".git/objects/pack/pack-0123.idx",
+            ".git/objects/info/packs",
+            "sub/.git/packed-refs",
+        ] {
+            check(path, false, Group::Repository);
+        }
+        for path in [".git", ".git/objects", ".git/objects/ab", ".git/refs/tags", ".git/logs"] {
+            check(path, true, Group::Repository);
+        }
+        for path in [
+            ".git/config",
+            ".git/config.worktree",
+            ".git/hooks/pre-commit",
+            ".git/info/attributes",
+            ".git/info/exclude",
+            ".git/objects/info/alternates",
+            ".git/objects/zz/x",
+            ".git/rebase-merge/git-rebase-todo",
+            ".git/unheard-of",
+            ".git/modules/a/HEAD",
+            "vendored/.git/config",
+        ] {
+            check(path, false, Group::GitSettings);
+        }
+        // A file in the place of the folder names another repository.
+        check(".git", false, Group::GitSettings);
+        check(".git/refs", false, Group::GitSettings);
+        check(".gitignore", false, Group::Source);
+        check("src/.github/x", false, Group::Source);
+        assert_eq!(Group::of(Path::new("target/x"), false, true), Group::Ignored);
+        assert_eq!(Group::of(Path::new(".git/hooks/x"), false, true), Group::GitSettings);
+    }
+
+    #[test]
+    fn what_is_rejected_destroys_nothing() {
+        let item = |path: &str| Item {
+            path: path.into(),
+            from: None,
+            did: Did::Deleted,
+            folder: false,
+            diff: None,
+            notes: vec![],
+            blocked: None,
+            destroys: Some(format!("deletes {path}")),
+            access: Access::Write(path.into()),
+            sha256: Digest::default(),
+        };
+        let mut batch = Batch { group: Group::Source, notes: vec![], items: vec![item("a"), item("b")] };
+        assert_eq!(batch.destroys(&[]).as_deref(), Some("deletes a, deletes b"));
+        let rejected = |item| Rejected { item, hunks: vec![] };
+        assert_eq!(batch.destroys(&[rejected(0)]).as_deref(), Some("deletes b"));
+        assert_eq!(batch.destroys(&[rejected(0), rejected(1)]), None);
+        batch.items.extend(["c", "d", "e"].map(item));
+        assert_eq!(batch.destroys(&[]).as_deref(), Some("deletes a, deletes b, deletes c and 2 more"));
+        batch.items[0].blocked = Some("CONFLICT".into());
+        assert_eq!(batch.selected(&[rejected(1)]).map(|(at, _)| at).collect::<Vec<_>>(), [2, 3, 4]);
+    }
+}

@@ -1,0 +1,38 @@
+//! Says which files git ignores and the batch leaves out.
+
+use super::{Error, Group, Groups, Path, PathBuf, Rehearsal};
+use std::collections::BTreeMap;
+
+/// Places that a sentence names before it counts the rest.
+const NAMED: usize = 3;
+
+/// A sentence on these ignored files; `None` if nothing of them changes.
+pub(super) fn note(
+    rehearsal: &Rehearsal,
+    groups: &mut Groups<'_>,
+    paths: &[PathBuf],
+) -> Result<Option<String>, Error> {
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    for path in paths {
+        if rehearsal.change(path)?.is_none() {
+            continue;
+        }
+        let mut above: Vec<&Path> =
+            path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()).collect();
+        above.reverse();
+        let folder = above.into_iter().find(|above| groups.of(above, true) == Group::Ignored);
+        let place =
+            folder.map_or_else(|| path.display().to_string(), |folder| format!("{}/", folder.display()));
+        *places.entry(place).or_default() += 1;
+    }
+    let count: usize = places.values().sum();
+    let files = if count == 1 { "file that git ignores" } else { "files that git ignores" };
+    let named = places.keys().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = match places.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more places"),
+    };
+    Ok((count > 0).then(|| {
+        format!("Left out: {count} {files} ({named}{more}). /rehearsal apply ignored applies them.")
+    }))
+}

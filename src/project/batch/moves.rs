@@ -1,0 +1,94 @@
+//! Finds moves: a file that is deleted, and a new one with exactly its bytes.
+
+use super::{Access, Did, Digest, Error, Item, Kept, Node, Operation, Rehearsal, Seen, digest};
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// A change that was looked at, with what applying it does.
+type Part = (Seen, Vec<Operation>);
+
+/// Files that a move has put in place already, by the hash of their bytes: a program that ended in the middle left the source.
+pub(super) fn in_place(
+    rehearsal: &Rehearsal,
+    touched: &[PathBuf],
+    seen: &[Seen],
+) -> Result<HashMap<Digest, PathBuf>, Error> {
+    let mut found = HashMap::new();
+    if !seen.iter().any(Seen::is_deleted_file) {
+        return Ok(found);
+    }
+    let applied = rehearsal.applied_paths();
+    for path in touched.iter().filter(|path| applied.contains(*path)) {
+        let was_new = rehearsal.origin(path).is_some_and(|origin| origin.is_nothing());
+        if was_new
+            && rehearsal.change(path)?.is_none()
+            && let Node::File { bytes, .. } = rehearsal.real(path)
+        {
+            found.insert(Digest::of(&bytes), path.clone());
+        }
+    }
+    Ok(found)
+}
+
+/// Makes one item of each move: the target first, then the source. What is not moved stays an item of its own.
+pub(super) fn pair(
+    seen: Vec<(Seen, Vec<Operation>)>,
+    in_place: &HashMap<Digest, PathBuf>,
+) -> Vec<(Item, Vec<Operation>)> {
+    let mut sources: HashMap<Digest, Vec<usize>> = HashMap::new();
+    for (at, (one, _)) in seen.iter().enumerate() {
+        if let (true, Kept::File(Some(held))) = (one.is_deleted_file(), &one.before) {
+            sources.entry(held.clone()).or_default().push(at);
+        }
+    }
+    let mut moved: HashMap<usize, usize> = HashMap::new();
+    for (at, (one, _)) in seen.iter().enumerate() {
+        let (Kept::Nothing, Kept::File(Some(held))) = (&one.before, &one.after) else { continue };
+        let Some(all) = sources.get_mut(held) else { continue };
+        let same_name = |at: &usize| seen[*at].0.item.path.file_name() == one.item.path.file_name();
+        if !all.is_empty() {
+            moved.insert(at, all.remove(all.iter().position(same_name).unwrap_or(0)));
+        }
+    }
+    let mut parts: Vec<Option<Part>> = seen.into_iter().map(Some).collect();
+    let taken: Vec<(usize, Option<Part>)> =
+        moved.iter().map(|(target, source)| (*target, parts[*source].take())).collect();
+    let mut taken: HashMap<usize, Part> =
+        taken.into_iter().filter_map(|(target, source)| Some((target, source?))).collect();
+    let mut items = Vec::new();
+    for (at, part) in parts.into_iter().enumerate() {
+        let Some((mut one, mut operations)) = part else { continue };
+        if let Some((source, more)) = taken.remove(&at) {
+            operations.extend(more);
+            one.item = join(one.item, source.item, &operations);
+        } else if let (true, Kept::File(Some(held))) = (one.is_deleted_file(), &one.before)
+            && let Some(target) = in_place.get(held)
+        {
+            one.item.notes.push(format!("moved to {}, which is in place", target.display()));
+            one.item.destroys = None;
+        }
+        items.push((one.item, operations));
+    }
+    items
+}
+
+fn join(target: Item, source: Item, operations: &[Operation]) -> Item {
+    let mut notes = vec!["moved, with the same content".to_owned()];
+    notes.extend(target.notes.iter().filter(|note| !note.starts_with("a file of ")).cloned());
+    let outside = [&target, &source].into_iter().find(|item| matches!(item.access, Access::WriteOutside(_)));
+    let access = outside.unwrap_or(&target).access.clone();
+    Item {
+        // A name that is no Unicode is shown and kept as near as can be.
+        from: Some(source.path.to_string_lossy().into_owned().into()),
+        did: Did::Changed,
+        diff: None,
+        notes,
+        blocked: target.blocked.or(source.blocked),
+        // Of the source nothing is lost, unless it is outside or git obeys it.
+        destroys: target.destroys,
+        access,
+        sha256: digest(operations),
+        path: target.path,
+        folder: false,
+    }
+}

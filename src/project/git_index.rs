@@ -1,0 +1,169 @@
+//! Reads git's index: which files a repository tracks, and what is staged.
+
+use crate::chat::Digest;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+/// Bytes of an entry before its object id: times, device, inode, mode, owner and size.
+const STAT: usize = 40;
+/// Offset of the mode in these.
+const MODE: usize = 24;
+/// Set in the flags of an entry that has two more bytes of them.
+const EXTENDED: u16 = 0x4000;
+
+/// One entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tracked {
+    /// Relative to the work tree.
+    pub path: PathBuf,
+    /// Mode, flags and object id: everything but what git only caches of the file system.
+    staged: Vec<u8>,
+}
+
+/// The entries of an index of version 2 to 4; `None` if it is none, or is cut short.
+pub fn parse(bytes: &[u8]) -> Option<Vec<Tracked>> {
+    // Nothing in it says which hash its repository uses. Git sorts the entries, so the wrong length shows.
+    [20, 32].into_iter().find_map(|length| parse_with(bytes, length))
+}
+
+/// Hash of what is staged, without the times and sizes that git refreshes when it only looks.
+pub fn staged_digest(bytes: &[u8]) -> Digest {
+    let Some(entries) = parse(bytes) else { return Digest::of(bytes) };
+    let mut all = Vec::new();
+    for Tracked { path, staged } in entries {
+        let path = path.into_os_string().into_vec();
+        all.extend((path.len() as u64).to_le_bytes());
+        all.extend(path);
+        all.extend(staged);
+    }
+    Digest::of(&all)
+}
+
+fn parse_with(bytes: &[u8], oid: usize) -> Option<Vec<Tracked>> {
+    let version = u32::from_be_bytes(bytes.get(4..8)?.try_into().ok()?);
+    let count = u32::from_be_bytes(bytes.get(8..12)?.try_into().ok()?);
+    if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
+        return None;
+    }
+    let mut rest = bytes.get(12..)?;
+    let (mut entries, mut previous) = (Vec::new(), (Vec::new(), 0));
+    for _ in 0..count {
+        let flags = u16::from_be_bytes(rest.get(STAT + oid..STAT + oid + 2)?.try_into().ok()?);
+        let extended = version > 2 && flags & EXTENDED != 0;
+        let fixed = STAT + oid + if extended { 4 } else { 2 };
+        let mut staged = rest.get(MODE..MODE + 4)?.to_vec();
+        staged.extend(rest.get(STAT..fixed)?);
+        let mut named = rest.get(fixed..)?;
+        let mut path = Vec::new();
+        if version == 4 {
+            let (strip, after) = varint(named)?;
+            let kept: usize = Vec::len(&previous.0);
+            path.extend(previous.0.get(..kept.checked_sub(strip)?)?);
+            named = after;
+        }
+        let end = named.iter().position(|byte| *byte == 0)?;
+        path.extend(named.get(..end)?);
+        let taken = match version {
+            4 => rest.len() - named.len() + end + 1,
+            // Padded with at least one NUL to a multiple of eight.
+            _ => (fixed + end + 8) & !7,
+        };
+        let stage = flags >> 12 & 3;
+        if path.is_empty() || !entries.is_empty() && (&path, stage) <= (&previous.0, previous.1) {
+            return None;
+        }
+        rest = rest.get(taken..)?;
+        entries.push(Tracked { path: OsString::from_vec(path.clone()).into(), staged });
+        previous = (path, stage);
+    }
+    // What follows are extensions and the checksum.
+    (rest.len() >= oid).then_some(entries)
+}
+
+/// The number that version 4 gives a shared prefix in, and what follows it.
+fn varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let (mut byte, mut rest) = bytes.split_first()?;
+    let mut value = usize::from(byte & 0x7f);
+    while byte & 0x80 != 0 {
+        (byte, rest) = rest.split_first()?;
+        value = value.checked_add(1)?.checked_mul(128)? + usize::from(byte & 0x7f);
+    }
+    Some((value, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+
+    fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
+        let mut git = Command::new("git");
+        git.arg("-C").arg(folder).args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        let done = git.env("GIT_CONFIG_NOSYSTEM", "1").output().ok()?;
+        assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+        Some(String::from_utf8(done.stdout).unwrap())
+    }
+
+    #[test]
+    fn each_version_and_hash_is_read_as_git_reads_it() {
+        for (version, hash) in [("2", "sha1"), ("3", "sha1"), ("4", "sha1"), ("2", "sha256")] {
+            let place = tempfile::tempdir().unwrap();
+            let root = place.path();
+            if git(root, &["init", "-q", "--object-format", hash]).is_none() {
+                eprintln!("left out: there is no git");
+                return;
+            }
+            for path in ["a", "src/b.rs", "src/b/deep/er", "src/c with blanks", "zz", "ünï"] {
+                fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+                fs::write(root.join(path), path).unwrap();
+            }
+            git(root, &["add", "a", "src", "zz"]).unwrap();
+            // This flag needs version 3.
+            git(root, &["add", "--intent-to-add", "ünï"]).unwrap();
+            git(root, &["update-index", "--index-version", version]).unwrap();
+            let listed = git(root, &["ls-files", "-z"]).unwrap();
+            let read = parse(&fs::read(root.join(".git/index")).unwrap()).unwrap();
+            let read: Vec<_> = read.iter().map(|one| one.path.to_str().unwrap()).collect();
+            assert_eq!(read, listed.split_terminator('\0').collect::<Vec<_>>(), "{version} {hash}");
+        }
+    }
+
+    #[test]
+    fn looking_changes_no_digest_and_staging_does() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        if git(root, &["init", "-q"]).is_none() {
+            eprintln!("left out: there is no git");
+            return;
+        }
+        fs::write(root.join("a"), "one\n").unwrap();
+        git(root, &["add", "a"]).unwrap();
+        let index = || fs::read(root.join(".git/index")).unwrap();
+        let first = index();
+        let old = fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH);
+        fs::File::options().write(true).open(root.join("a")).unwrap().set_times(old).unwrap();
+        git(root, &["status"]).unwrap();
+        assert_ne!(index(), first, "git refreshed what it caches");
+        assert_eq!(staged_digest(&index()), staged_digest(&first));
+        fs::write(root.join("a"), "two\n").unwrap();
+        git(root, &["add", "a"]).unwrap();
+        assert_ne!(staged_digest(&index()), staged_digest(&first));
+    }
+
+    #[test]
+    fn what_is_cut_short_or_no_index_is_none() {
+        let mut bytes = b"DIRC\0\0\0\x02\0\0\0\x01".to_vec();
+        bytes.extend([0; STAT + 20]);
+        bytes.extend([0, 1, b'a', 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        bytes.extend([0; 20]);
+        assert_eq!(parse(&bytes).map(|all| all.len()), Some(1));
+        for end in 0..bytes.len() - 32 {
+            assert_eq!(parse(&bytes[..end]), None, "{end}");
+        }
+        assert_eq!(parse(b"DIRC\0\0\0\x09\0\0\0\0"), None);
+        assert_eq!(staged_digest(b"x"), Digest::of(b"x"));
+    }
+}

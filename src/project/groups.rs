@@ -1,0 +1,152 @@
+//! Sorts the changes of a dry run into groups, by git's ignore rules and by what is in `.git`.
+
+use super::branch::git_folder;
+use super::rehearsal::Rehearsal;
+use super::{Reader, git_index};
+use crate::chat::batch::Group;
+use ignore::Match;
+use ignore::gitignore::Gitignore;
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What decides on the group of a path. Reads each ignore file once.
+pub struct Groups<'a> {
+    rehearsal: &'a Rehearsal,
+    /// The work tree that the project is in; without one nothing is ignored.
+    top: Option<PathBuf>,
+    /// Absolute paths that the repository tracks, now or in the dry run: git's ignore rules do not apply to them.
+    tracked: HashSet<PathBuf>,
+    exclude: Option<Gitignore>,
+    /// The ignore file of each folder, by its absolute path.
+    files: HashMap<PathBuf, Option<Gitignore>>,
+    /// Folders that are known to be ignored or not.
+    folders: HashMap<PathBuf, bool>,
+}
+
+impl<'a> Groups<'a> {
+    /// For this dry run.
+    pub fn new(rehearsal: &'a Rehearsal) -> Self {
+        let top = rehearsal.repository();
+        let tracked = top.as_deref().map(|top| tracked(rehearsal, top)).unwrap_or_default();
+        Self {
+            rehearsal,
+            exclude: rehearsal.exclude(),
+            top,
+            tracked,
+            files: HashMap::new(),
+            folders: HashMap::new(),
+        }
+    }
+
+    /// Whether the project is in a git repository: without one nothing is ignored.
+    pub fn has_repository(&self) -> bool {
+        self.top.is_some()
+    }
+
+    /// The group of a path of the project.
+    pub fn of(&mut self, path: &Path, folder: bool) -> Group {
+        let ignored = self.is_ignored(path, folder);
+        Group::of(path, folder, ignored)
+    }
+
+    fn is_ignored(&mut self, path: &Path, folder: bool) -> bool {
+        let Some(top) = self.top.clone() else { return false };
+        let whole = self.rehearsal.root().join(path);
+        if self.tracked.contains(&whole) {
+            return false;
+        }
+        // What is in an ignored folder is ignored, whatever the files in it say.
+        let above: Vec<PathBuf> = whole.ancestors().skip(1).map(Path::to_owned).collect();
+        let below_top = above.iter().rev().filter(|folder| folder.starts_with(&top) && **folder != top);
+        for folder in below_top {
+            let known = match self.folders.get(folder) {
+                Some(known) => *known,
+                None => {
+                    let ignored = self.matches(&top, folder, true);
+                    self.folders.insert(folder.clone(), ignored);
+                    ignored
+                }
+            };
+            if known {
+                return true;
+            }
+        }
+        self.matches(&top, &whole, folder)
+    }
+
+    /// Whether the rules name exactly this path: those of the nearest folder that has something to say of it.
+    fn matches(&mut self, top: &Path, path: &Path, folder: bool) -> bool {
+        for above in path.ancestors().skip(1).take_while(|above| above.starts_with(top)) {
+            let rehearsal = self.rehearsal;
+            let file = self.files.entry(above.to_owned());
+            let file = file.or_insert_with(|| rehearsal.ignore_file(above, ".gitignore"));
+            match file.as_ref().map_or(Match::None, |file| file.matched(path, folder)) {
+                Match::None => {}
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+            }
+        }
+        self.exclude.as_ref().is_some_and(|file| file.matched(path, folder).is_ignore())
+    }
+}
+
+/// What the index of the work tree at `top` names, in the project and as the dry run left it.
+fn tracked(rehearsal: &Rehearsal, top: &Path) -> HashSet<PathBuf> {
+    let index = git_folder(top.join(".git")).map(|folder| folder.join("index"));
+    let Some(index) = index else { return HashSet::new() };
+    let rehearsed = index.to_str().and_then(|index| rehearsal.locate(index).ok());
+    let rehearsed = rehearsed.and_then(|at| rehearsal.read(&at).ok());
+    let indexes = [fs::read(&index).ok(), rehearsed];
+    let entries = indexes.iter().flatten().filter_map(|bytes| git_index::parse(bytes)).flatten();
+    entries.map(|entry| top.join(entry.path)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::Writer;
+    use crate::project::disk::Disk;
+    use std::sync::Arc;
+
+    #[track_caller]
+    fn check(files: &[(&str, &str)], rehearsed: &[(&str, &str)], path: &str, expected: Group) {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("project");
+        fs::create_dir(&root).unwrap();
+        for (path, text) in files {
+            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            fs::write(root.join(path), text).unwrap();
+        }
+        let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), place.path().join("layer"));
+        for (path, text) in rehearsed {
+            rehearsal.write(&rehearsal.locate(path).unwrap(), None, text.as_bytes()).unwrap();
+        }
+        assert_eq!(Groups::new(&rehearsal).of(Path::new(path), false), expected, "{path} {files:?}");
+    }
+
+    #[test]
+    fn the_nearest_ignore_file_counts_and_what_is_in_an_ignored_folder_is_ignored() {
+        let all = [
+            (".git/HEAD", "ref: refs/heads/main\n"),
+            (".git/info/exclude", "*.swp\n"),
+            (".gitignore", "/target/\n*.log\n!keep.log\n"),
+            ("sub/.gitignore", "!inner.log\n/built\n"),
+            ("target/.gitignore", "!x\n"),
+        ];
+        for ignored in ["target/x", "target/deep/y", "a.log", "sub/a.log", "sub/built", "a.swp", "sub/.b.swp"]
+        {
+            check(&all, &[], ignored, Group::Ignored);
+        }
+        for source in ["a.rs", "keep.log", "sub/inner.log", "sub/target/x", "built", ".gitignore"] {
+            check(&all, &[], source, Group::Source);
+        }
+    }
+
+    #[test]
+    fn an_ignore_file_of_the_dry_run_counts_and_without_a_repository_none_does() {
+        let git = (".git/HEAD", "ref: refs/heads/main\n");
+        check(&[git], &[(".gitignore", "/target\n")], "target/x", Group::Ignored);
+        check(&[], &[(".gitignore", "/target\n")], "target/x", Group::Source);
+    }
+}

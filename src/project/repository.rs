@@ -1,0 +1,271 @@
+//! The repository state of a dry run as one item: its commits, branches, tags and index, refused if HEAD moved since.
+
+mod commits;
+
+use super::batch::{access, digest, operation};
+use super::rehearsal::{Change, Node, Rehearsal};
+use super::{Error, Reader, git_index};
+use crate::chat::Digest;
+use crate::chat::altered::Did;
+use crate::chat::batch::{Batch, BatchWork, Group, Item, Operation};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The file next to the layer that says how the repository was when the dry run began.
+const FILE: &str = "repository";
+/// What the user can do if the state cannot be applied.
+const INSTEAD: &str = "Nothing in it was changed. Run the git commands of the dry run again, or take its patch: aye rehearsal diff";
+
+/// How the project's own repository was when the dry run began.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Baseline {
+    /// The content of `HEAD`.
+    head: Option<String>,
+    /// The commit that it leads to.
+    commit: Option<String>,
+    /// What was staged, without what git only caches.
+    index: Digest,
+}
+
+/// When a change is made: what others refer to comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    Objects,
+    Notes,
+    Refs,
+    Index,
+    Deletions,
+}
+
+/// Notes how the repository is, next to the layer; called before the dry run first changes anything.
+pub(super) fn note_baseline(root: &Path, layer: &Path) -> std::io::Result<()> {
+    let git = root.join(".git");
+    if !git.is_dir() {
+        return Ok(());
+    }
+    let read = |path: &Path| fs::read(git.join(path)).ok();
+    let index = read(Path::new("index")).unwrap_or_default();
+    let baseline = Baseline {
+        head: read(Path::new("HEAD")).and_then(|head| String::from_utf8(head).ok()),
+        commit: commit(&read),
+        index: git_index::staged_digest(&index),
+    };
+    fs::create_dir_all(layer)?;
+    fs::write(layer.join(FILE), serde_json::to_vec(&baseline)?)
+}
+
+/// The commit that `HEAD` leads to, by the files of a `.git` folder.
+fn commit(read: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Option<String> {
+    let text = |path: &Path| read(path).and_then(|bytes| String::from_utf8(bytes).ok());
+    let head = text(Path::new("HEAD"))?;
+    let Some(name) = head.trim().strip_prefix("ref: ") else { return Some(head.trim().to_owned()) };
+    let loose = text(Path::new(name)).map(|commit| commit.trim().to_owned());
+    loose.or_else(|| packed(&text(Path::new("packed-refs"))?).get(name).cloned())
+}
+
+/// The refs of a `packed-refs` file.
+fn packed(text: &str) -> BTreeMap<String, String> {
+    let lines = text.lines().filter(|line| !line.starts_with(['#', '^']));
+    lines.filter_map(|line| line.split_once(' ')).map(|(id, name)| (name.into(), id.into())).collect()
+}
+
+/// What the dry run sees at a path.
+fn rehearsed(rehearsal: &Rehearsal, path: &Path) -> Option<Vec<u8>> {
+    let at = rehearsal.locate(rehearsal.root().join(path).to_str()?).ok()?;
+    rehearsal.read(&at).ok()
+}
+
+/// What the project really holds at a path.
+fn real(rehearsal: &Rehearsal, path: &Path) -> Option<Vec<u8>> {
+    match rehearsal.real(path) {
+        Node::File { bytes, .. } => Some(bytes),
+        Node::Nothing | Node::Folder { .. } | Node::Link(_) | Node::Other(_) => None,
+    }
+}
+
+/// Why the state of the repository in `git` cannot be applied; `None` if it can be.
+pub(super) fn blocked(rehearsal: &Rehearsal, git: &Path) -> Option<String> {
+    for lock in ["index.lock", "HEAD.lock", "packed-refs.lock"] {
+        if rehearsal.root().join(git).join(lock).symlink_metadata().is_ok() {
+            let lock = git.join(lock);
+            return Some(format!(
+                "Cannot apply the commits: another git command is running ({} exists). Wait for it and apply again",
+                lock.display()
+            ));
+        }
+    }
+    let baseline = baseline(rehearsal).filter(|_| git == Path::new(".git"))?;
+    let text = |bytes: Option<Vec<u8>>| bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    let now = |path: &Path| real(rehearsal, &git.join(path));
+    // What the dry run did not touch is seen as it is now, which says nothing.
+    let then = |path: &Path| {
+        let path = git.join(path);
+        rehearsal.origin(&path).and_then(|_| text(rehearsed(rehearsal, &path)))
+    };
+    let head = text(now(Path::new("HEAD")));
+    let (was, is) = (baseline.commit, commit(&now));
+    let stands = if head == baseline.head {
+        let name = head.as_deref().and_then(|head| head.trim().strip_prefix("ref: "));
+        let applied = name.and_then(|name| {
+            let loose = then(Path::new(name)).map(|id| id.trim().to_owned());
+            loose.or_else(|| packed(&then(Path::new("packed-refs"))?).remove(name))
+        });
+        is == was || applied.is_some() && is == applied
+    } else {
+        // It was applied already, before the program ended in the middle.
+        head.is_some() && head == then(Path::new("HEAD"))
+    };
+    if stands {
+        return None;
+    }
+    let short =
+        |id: Option<String>| id.map_or_else(|| "nothing".to_owned(), |id| id.chars().take(7).collect());
+    Some(format!(
+        "Cannot apply the commits: HEAD moved from {} to {} since the dry run began. {INSTEAD}",
+        short(was),
+        short(is)
+    ))
+}
+
+fn baseline(rehearsal: &Rehearsal) -> Option<Baseline> {
+    serde_json::from_slice(&fs::read(rehearsal.folder().join(FILE)).ok()?).ok()
+}
+
+/// Whether a path of the repository state changed since, so that overwriting it would lose something.
+pub(super) fn is_conflict(rehearsal: &Rehearsal, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_message = name.ends_with("_EDITMSG") || ["FETCH_HEAD", "gc.log", "gc.pid"].contains(&&*name);
+    if is_message || !rehearsal.is_conflict(path) {
+        return false;
+    }
+    // Git rewrites the index when it only looks. What is staged is what counts.
+    let own_index = path == Path::new(".git/index");
+    let staged = real(rehearsal, path).map(|bytes| git_index::staged_digest(&bytes));
+    let same = baseline(rehearsal).is_some_and(|baseline| Some(baseline.index) == staged);
+    !(own_index && same)
+}
+
+/// When a change is made, by its path in `.git`; `None` if it is not made at all.
+fn phase(inside: &Path, change: &Change) -> Option<Phase> {
+    let first = inside.iter().next().unwrap_or_default().to_string_lossy();
+    let name = inside.file_name().unwrap_or_default().to_string_lossy();
+    match (&change.before, &change.after) {
+        // Nothing refers to an object that is too many, and an empty folder harms nobody.
+        (Node::Folder { .. }, Node::Nothing) => None,
+        (_, Node::Nothing) if first == "objects" => None,
+        (_, Node::Nothing) => Some(Phase::Deletions),
+        // An object that is there already has the same content: it is named after its hash.
+        (Node::File { .. }, _) if first == "objects" && !inside.starts_with("objects/info") => None,
+        (_, Node::Folder { .. }) => Some(Phase::Objects),
+        _ if first == "objects" => Some(Phase::Objects),
+        _ if first == "refs" || name == "HEAD" && inside.iter().count() == 1 || name == "packed-refs" => {
+            Some(Phase::Refs)
+        }
+        _ if name == "index" => Some(Phase::Index),
+        _ => Some(Phase::Notes),
+    }
+}
+
+/// The state of the repository in `git` as a batch of one item; without an item if nothing changes.
+pub(super) fn draft(
+    rehearsal: &Rehearsal,
+    git: &Path,
+    (touched, unapplied): (&[PathBuf], usize),
+) -> Result<(Batch, BatchWork), Error> {
+    let mut operations: Vec<(Phase, Operation)> = Vec::new();
+    let (mut notes, mut destroys) = (Vec::new(), Vec::new());
+    let (mut objects, mut conflict) = (0, None);
+    for path in touched {
+        let Some(change) = rehearsal.change(path)? else { continue };
+        let inside = path.strip_prefix(git).unwrap_or(path);
+        let Some(phase) = phase(inside, &change) else { continue };
+        if phase == Phase::Objects {
+            objects += usize::from(matches!(change.after, Node::File { .. }));
+        } else if is_conflict(rehearsal, path) {
+            conflict.get_or_insert_with(|| path.clone());
+        }
+        if let Node::Other(words) = &change.after {
+            notes.push(format!("{}: {words}", inside.display()));
+        }
+        tell(rehearsal, git, (inside, &change), &mut notes, &mut destroys);
+        operations.push((phase, operation(&change)));
+    }
+    operations.sort_by_key(|(phase, _)| *phase);
+    let operations: Vec<Operation> = operations.into_iter().map(|(_, operation)| operation).collect();
+    if objects > 0 {
+        notes.push(if objects == 1 { "1 new object".to_owned() } else { format!("{objects} new objects") });
+    }
+    let mut batch = Batch { group: Group::Repository, notes: Vec::new(), items: Vec::new() };
+    if operations.is_empty() {
+        return Ok((batch, BatchWork::default()));
+    }
+    if unapplied > 0 {
+        batch.notes.push(format!(
+            "Not applied: {unapplied} source {} of the dry run. git status will show the difference.",
+            if unapplied == 1 { "change" } else { "changes" }
+        ));
+    }
+    let (access, no_place) = access(rehearsal, git);
+    let conflict = conflict.map(|path| {
+        format!("Cannot apply the commits: {} changed since the dry run began. {INSTEAD}", path.display())
+    });
+    batch.items.push(Item {
+        path: git.to_owned(),
+        from: None,
+        did: Did::Changed,
+        folder: true,
+        diff: None,
+        notes,
+        blocked: blocked(rehearsal, git).or(conflict).or(no_place),
+        destroys: (!destroys.is_empty()).then(|| destroys.join(", ")),
+        access,
+        sha256: digest(&operations),
+    });
+    Ok((batch, BatchWork { items: vec![operations], ..BatchWork::default() }))
+}
+
+/// Says what one change of the state means.
+fn tell(
+    rehearsal: &Rehearsal,
+    git: &Path,
+    (inside, change): (&Path, &Change),
+    notes: &mut Vec<String>,
+    destroys: &mut Vec<String>,
+) {
+    let text = |node: &Node| match node {
+        Node::File { bytes, .. } => Some(String::from_utf8_lossy(bytes).trim().to_owned()),
+        Node::Nothing | Node::Folder { .. } | Node::Link(_) | Node::Other(_) => None,
+    };
+    let (before, after) = (text(&change.before), text(&change.after));
+    let name = inside.display().to_string();
+    let mut moves = |name: &str, before: Option<&str>, after: Option<&str>| {
+        commits::tell(rehearsal, git, (name, before, after), notes, destroys);
+    };
+    if inside.starts_with("refs") || name == "HEAD" {
+        if before.is_some() || after.is_some() {
+            moves(&name, before.as_deref(), after.as_deref());
+        }
+    } else if name == "packed-refs" {
+        let (was, is) = (packed(&before.unwrap_or_default()), packed(&after.unwrap_or_default()));
+        let seen = |name: &str| rehearsed(rehearsal, &git.join(name)).is_some();
+        for name in was.keys().chain(is.keys().filter(|name| !was.contains_key(*name))) {
+            // A ref with a file of its own is told by that.
+            if was.get(name) != is.get(name) && !seen(name) {
+                moves(name, was.get(name).map(String::as_str), is.get(name).map(String::as_str));
+            }
+        }
+    } else if name == "index" {
+        let digest = |node: &Node| match node {
+            Node::File { bytes, .. } => Some(git_index::staged_digest(bytes)),
+            Node::Nothing | Node::Folder { .. } | Node::Link(_) | Node::Other(_) => None,
+        };
+        if digest(&change.before) != digest(&change.after) {
+            notes.push("index: what is staged changes with the commits".to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

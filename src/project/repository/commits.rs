@@ -1,0 +1,107 @@
+//! Says what a ref gains and loses, read from the commits themselves.
+
+use super::{Node, Rehearsal, rehearsed};
+use flate2::read::ZlibDecoder;
+use std::collections::HashSet;
+use std::io::Read;
+use std::path::Path;
+
+/// Commits that are looked at, and those that are named.
+const LOOKED_AT: usize = 200;
+const NAMED: usize = 20;
+/// Bytes of a commit that are read.
+const LONGEST: u64 = 64 * 1024;
+
+/// A commit, as far as it is told.
+struct Commit {
+    parents: Vec<String>,
+    subject: String,
+}
+
+/// Says what becomes of a ref: the commits that it gains, and whether it may lose some.
+pub fn tell(
+    rehearsal: &Rehearsal,
+    git: &Path,
+    (name, before, after): (&str, Option<&str>, Option<&str>),
+    notes: &mut Vec<String>,
+    destroys: &mut Vec<String>,
+) {
+    match (before, after) {
+        (before, None) => {
+            destroys.push(format!("deletes {name} at {}", short(before.unwrap_or_default())));
+            notes.push(format!("{name}: deleted"));
+        }
+        (None, Some(after)) => {
+            notes.push(format!("{name}: new, at {}", short(after)));
+            if is_id(after) {
+                gained(rehearsal, git, after, None, notes);
+            }
+        }
+        (Some(before), Some(after)) => {
+            notes.push(format!("{name}: {} → {}", short(before), short(after)));
+            if is_id(before) && is_id(after) && !gained(rehearsal, git, after, Some(before), notes) {
+                destroys.push(format!("moves {name} to a history without {}", short(before)));
+            }
+        }
+    }
+}
+
+/// Names the commits from one back to another; whether it was met.
+fn gained(
+    rehearsal: &Rehearsal,
+    git: &Path,
+    from: &str,
+    until: Option<&str>,
+    notes: &mut Vec<String>,
+) -> bool {
+    let (mut waiting, mut known) = (vec![from.to_owned()], HashSet::new());
+    let (mut named, mut met) = (Vec::new(), false);
+    while let Some(id) = waiting.pop() {
+        if Some(id.as_str()) == until {
+            met = true;
+            continue;
+        }
+        if known.len() >= LOOKED_AT || !known.insert(id.clone()) {
+            continue;
+        }
+        let Some((commit, is_new)) = read(rehearsal, git, &id) else { continue };
+        if is_new {
+            named.push(format!("  {} {}", short(&id), commit.subject));
+        }
+        waiting.extend(commit.parents);
+    }
+    let more = named.len().saturating_sub(NAMED);
+    notes.extend(named.into_iter().take(NAMED));
+    notes.extend((more > 0).then(|| format!("  and {more} more commits")));
+    met
+}
+
+/// A commit that is in a file of its own, and whether the project does not have it yet.
+fn read(rehearsal: &Rehearsal, git: &Path, id: &str) -> Option<(Commit, bool)> {
+    let path = git.join("objects").join(id.get(..2)?).join(id.get(2..)?);
+    let packed = rehearsed(rehearsal, &path)?;
+    let mut bytes = Vec::new();
+    ZlibDecoder::new(&packed[..]).take(LONGEST).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let body = text.strip_prefix("commit ")?.split_once('\0')?.1;
+    let (header, message) = body.split_once("\n\n").unwrap_or((body, ""));
+    let parents = header.lines().map_while(|line| match line.split_once(' ')? {
+        ("tree", _) => Some(None),
+        ("parent", id) => Some(Some(id.to_owned())),
+        _ => None,
+    });
+    let commit = Commit {
+        parents: parents.flatten().filter(|id| is_id(id)).collect(),
+        subject: message.lines().next().unwrap_or_default().to_owned(),
+    };
+    Some((commit, rehearsal.real(&path) == Node::Nothing))
+}
+
+fn is_id(text: &str) -> bool {
+    [40, 64].contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The first digits of an id; anything else as it is.
+fn short(text: &str) -> String {
+    if is_id(text) { text.chars().take(7).collect() } else { text.to_owned() }
+}

@@ -1,0 +1,59 @@
+//! What the outcome of a group says, and that it holds what was applied.
+
+use super::*;
+use crate::chat::Rejected;
+use crate::project::disk::Disk;
+use crate::project::shell::Shell;
+use crate::project::{Reader, Writer};
+use crate::tools::LeftOut;
+use std::fs;
+
+#[tokio::test]
+async fn the_outcome_names_what_was_applied_rejected_and_in_conflict() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().join("project");
+    fs::create_dir(&root).unwrap();
+    let disk = Arc::new(Disk::new(&root).unwrap());
+    let rehearsal = Arc::new(Rehearsal::new(disk.clone(), place.path().join("layer")));
+    let tool = ApplyGroup::new(rehearsal.clone());
+    let source = json!({ "group": "source" });
+    let fails = |arguments: &Value| tool.plan(arguments, &*disk).unwrap_err().to_string();
+    assert_eq!(fails(&source), "There are no source changes to apply.");
+    for name in ["a", "b", "c", "d"] {
+        fs::write(root.join(name), "one\n").unwrap();
+        let at = rehearsal.locate(name).unwrap();
+        rehearsal.write(&at, Some(b"one\n"), b"two\n").unwrap();
+    }
+    fs::write(root.join("c"), "mine\n").unwrap();
+    let Ok(Intent::Act(mut plan)) = tool.plan(&source, &*disk) else { panic!("no plan") };
+    assert_eq!(plan.summary, "source changes: 4 changes, +4 −4, 1 cannot be applied");
+    fs::write(root.join("d"), "mine\n").unwrap();
+    assert!(plan.reject(&[Rejected { item: 1, hunks: vec![] }]));
+    let hands = Hands {
+        project: disk.clone(),
+        shell: Arc::new(Shell::new("/nowhere".into())),
+        left_out: LeftOut::default(),
+        progress: Arc::new(|_| {}),
+    };
+    let told = tool.act(&plan, &hands).await.unwrap();
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(
+        lines[..5],
+        ["source changes: 1 of 4 applied.", "Applied: 1", "  a", "Rejected by the user: 1", "  b"]
+    );
+    assert_eq!(lines[5], "Not applied: 2");
+    assert!(lines[6].starts_with("  c: CONFLICT") && lines[7].starts_with("  d: CONFLICT"), "{told}");
+    let text = |name: &str| fs::read_to_string(root.join(name)).unwrap();
+    assert_eq!(["a", "b", "c", "d"].map(text), ["two\n", "one\n", "mine\n", "mine\n"]);
+    // If all of it is in conflict there is no prompt.
+    for name in ["b", "c", "d"] {
+        fs::write(root.join(name), "mine\n").unwrap();
+    }
+    let why = fails(&source);
+    assert!(
+        why.starts_with("None of the source changes can be applied:") && why.contains("CONFLICT: b"),
+        "{why}"
+    );
+    assert!(fails(&json!({ "group": "everything" })).contains("group"));
+    assert!(!tool.is_offered());
+}

@@ -1,0 +1,231 @@
+//! The review of a batch of changes in an approval prompt: every difference, each file and hunk ticked or rejected.
+
+mod rows;
+
+use crate::chat::{Batch, Rejected};
+use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::hints::{Hint, hint};
+use crate::tui::theme::Theme;
+use ratatui::text::Line;
+pub use rows::Row;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What is ticked, and where the user reads.
+#[derive(Debug, Clone, Default)]
+pub struct Review {
+    /// Index of the stop under the cursor.
+    cursor: usize,
+    /// Items and hunks (by their first line after the change) that are not ticked.
+    rejected: BTreeSet<(usize, Option<usize>)>,
+    laid: RefCell<Option<Box<LaidOut>>>,
+}
+
+/// Rows as they were laid out last.
+#[derive(Debug, Clone)]
+struct LaidOut {
+    width: usize,
+    theme: Theme,
+    rows: Arc<Vec<Row>>,
+}
+
+/// What is laid out only spares work.
+impl PartialEq for Review {
+    fn eq(&self, other: &Self) -> bool {
+        (self.cursor, &self.rejected) == (other.cursor, &other.rejected)
+    }
+}
+
+/// Something that can be ticked: an item, or one of its hunks.
+type Stop = (usize, Option<usize>);
+
+/// Everything that can be ticked, from top to bottom.
+fn stops(batch: &Batch) -> impl Iterator<Item = Stop> {
+    batch.selected(&[]).flat_map(|(at, item)| {
+        let hunks = item.diff.iter().filter(|_| item.has_hunks()).flat_map(|diff| &diff.hunks);
+        std::iter::once((at, None)).chain(hunks.map(move |hunk| (at, Some(hunk.after))))
+    })
+}
+
+/// How much of an item is ticked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ticked {
+    /// All of it.
+    Whole,
+    /// Some of its hunks.
+    Part,
+    /// Nothing of it.
+    None,
+}
+
+impl Review {
+    /// What the user rejected, as the decision has it.
+    pub fn rejected(&self, batch: &Batch) -> Vec<Rejected> {
+        let of = |(at, _): (usize, _)| match self.ticked(batch, (at, None)) {
+            Ticked::Whole => None,
+            Ticked::None => Some(Rejected { item: at, hunks: Vec::new() }),
+            Ticked::Part => {
+                let own = self.rejected_hunks(at);
+                Some(Rejected { item: at, hunks: own.collect() })
+            }
+        };
+        batch.selected(&[]).filter_map(of).collect()
+    }
+
+    /// What the ticked part destroys.
+    pub fn destroys(&self, batch: &Batch) -> Option<String> {
+        batch.destroys(&self.rejected(batch))
+    }
+
+    /// How many items are ticked, at least in part, and how many can be.
+    pub fn count(&self, batch: &Batch) -> (usize, usize) {
+        let all = batch.selected(&[]);
+        all.fold((0, 0), |(ticked, all), (at, _)| {
+            let is = self.ticked(batch, (at, None)) != Ticked::None;
+            (ticked + usize::from(is), all + 1)
+        })
+    }
+
+    /// The first lines of the hunks of an item that are not ticked.
+    fn rejected_hunks(&self, at: usize) -> impl Iterator<Item = usize> {
+        self.rejected.range((at, None)..(at + 1, None)).filter_map(|(_, hunk)| *hunk)
+    }
+
+    /// How much of an item or a hunk is ticked.
+    pub fn ticked(&self, batch: &Batch, (at, hunk): Stop) -> Ticked {
+        if self.rejected.contains(&(at, None)) || hunk.is_some() && self.rejected.contains(&(at, hunk)) {
+            return Ticked::None;
+        }
+        let own = self.rejected_hunks(at).count();
+        let all = batch.items.get(at).and_then(|item| item.diff.as_ref()).map_or(0, |diff| diff.hunks.len());
+        match (hunk, own) {
+            (Some(_), _) | (None, 0) => Ticked::Whole,
+            (None, own) if own >= all => Ticked::None,
+            (None, _) => Ticked::Part,
+        }
+    }
+
+    /// Ticks what is under the cursor, or takes its tick away.
+    fn toggle(&mut self, batch: &Batch) {
+        let Some(stop @ (at, hunk)) = stops(batch).nth(self.cursor) else { return };
+        let was = self.ticked(batch, stop);
+        if let (Some(_), true) = (hunk, self.rejected.remove(&(at, None))) {
+            // Its item was not ticked at all: the others stay so.
+            let others = batch.items[at].diff.iter().flat_map(|diff| &diff.hunks);
+            self.rejected.extend(others.map(|hunk| (at, Some(hunk.after))));
+        }
+        match (hunk, was) {
+            (Some(_), Ticked::Whole | Ticked::Part) => drop(self.rejected.insert(stop)),
+            (Some(_), Ticked::None) => drop(self.rejected.remove(&stop)),
+            (None, was) => {
+                self.rejected.retain(|(item, _)| *item != at);
+                if was == Ticked::Whole {
+                    self.rejected.insert(stop);
+                }
+            }
+        }
+    }
+
+    /// Ticks everything, or nothing if everything is.
+    fn toggle_all(&mut self, batch: &Batch) {
+        if self.rejected.is_empty() {
+            self.rejected = batch.selected(&[]).map(|(at, _)| (at, None)).collect();
+        } else {
+            self.rejected.clear();
+        }
+    }
+
+    /// Takes a key that moves or ticks; the row to scroll to, or `None` if the key means something else. `top` is the first
+    /// row on the screen and `page` how many there are.
+    pub fn act(&mut self, action: Action, batch: &Batch, (top, page): (usize, usize)) -> Option<usize> {
+        let heads = self.heads();
+        let last = heads.len().saturating_sub(1);
+        match action {
+            Action::Tick => self.toggle(batch),
+            Action::TickAll => self.toggle_all(batch),
+            Action::Down => match heads.get(self.cursor + 1) {
+                Some(row) if *row < top + page => self.cursor += 1,
+                Some(_) | None => return Some(top + 1),
+            },
+            Action::Up => {
+                let own = heads.get(self.cursor).copied().unwrap_or(0);
+                let before = self.cursor.checked_sub(1).and_then(|at| heads.get(at));
+                match before {
+                    Some(row) if *row >= top && own < top + page => self.cursor -= 1,
+                    Some(row) if *row + 1 == top || own == top => {
+                        self.cursor -= 1;
+                        return Some(*row);
+                    }
+                    Some(_) | None => return Some(top.saturating_sub(1)),
+                }
+            }
+            Action::PageUp | Action::PageDown | Action::Top | Action::Bottom => {
+                let rows = self.laid.borrow().as_ref().map_or(0, |laid| laid.rows.len());
+                let end = rows.saturating_sub(page);
+                let top = match action {
+                    Action::PageUp => top.saturating_sub(page),
+                    Action::PageDown => (top + page).min(end),
+                    Action::Top => 0,
+                    _ => end,
+                };
+                // The cursor stays where the user reads.
+                let first = heads.iter().position(|row| *row >= top);
+                self.cursor = match first {
+                    Some(first) if heads[first] < top + page => first,
+                    Some(first) => first.saturating_sub(1),
+                    None => last,
+                };
+                return Some(if action == Action::Bottom { usize::MAX } else { top });
+            }
+            _ => return None,
+        }
+        Some(top)
+    }
+
+    /// The rows at which what can be ticked begins, as it was laid out last.
+    fn heads(&self) -> Vec<usize> {
+        let laid = self.laid.borrow();
+        let rows = laid.as_ref().map(|laid| laid.rows.iter().enumerate());
+        rows.into_iter().flatten().filter(|(_, row)| row.stop().is_some()).map(|(at, _)| at).collect()
+    }
+
+    /// All rows, laid out for a width; `end` follows the changes.
+    pub fn rows(
+        &self,
+        batch: &Batch,
+        width: usize,
+        theme: &Theme,
+        end: impl FnOnce() -> Vec<Line<'static>>,
+    ) -> Arc<Vec<Row>> {
+        if let Some(laid) = &*self.laid.borrow()
+            && laid.width == width
+            && laid.theme == *theme
+        {
+            return laid.rows.clone();
+        }
+        let mut rows = rows::lay_out(batch, width, theme);
+        rows.extend(end().into_iter().map(Row::text));
+        let rows = Arc::new(rows);
+        *self.laid.borrow_mut() = Some(Box::new(LaidOut { width, theme: theme.clone(), rows: rows.clone() }));
+        rows
+    }
+
+    /// One row as it looks now: its tick, the cursor, and faint if it is rejected.
+    pub fn line(&self, row: &Row, batch: &Batch, theme: &Theme) -> Line<'static> {
+        let at_cursor = row.stop().is_some() && row.stop() == stops(batch).nth(self.cursor);
+        row.line(|stop| self.ticked(batch, stop), at_cursor, theme)
+    }
+
+    /// What the keys of the review do.
+    pub fn hints(&self, batch: &Batch, keys: &Keymap) -> [Option<Hint>; 2] {
+        let key = |action| keys.hint(Scope::Approval, action);
+        let many = stops(batch).nth(1).is_some();
+        let space = if many { key(Action::Tick) } else { String::new() };
+        let all = if many { key(Action::TickAll) } else { String::new() };
+        [hint(2, &space, &["tick", "tick"]), hint(7, &all, &["all or none", "all"])]
+    }
+}
+
+#[cfg(test)]
+mod tests;

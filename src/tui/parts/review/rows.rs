@@ -1,0 +1,188 @@
+//! The rows of a review: a head for each file and hunk with room for its tick, and the difference below it.
+
+use super::{Batch, Stop, Ticked};
+use crate::chat::{Diff, Group, Hunk, Item};
+use crate::tui::text::wrap::{Shape, wrap};
+use crate::tui::text::{Piece, diff, reveal};
+use crate::tui::theme::Theme;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+/// Cells before the words of a head: cursor and tick.
+const TICK: usize = 6;
+/// Cells that a hunk stands further in than its file.
+const INDENT: usize = 2;
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    line: Line<'static>,
+    /// Whose tick decides whether it is faint.
+    of: Option<Stop>,
+    /// Whether it has the tick itself.
+    head: bool,
+}
+
+impl Row {
+    /// A row that belongs to no change.
+    pub fn text(line: Line<'static>) -> Self {
+        Self { line, of: None, head: false }
+    }
+
+    /// What is ticked on this row.
+    pub fn stop(&self) -> Option<Stop> {
+        self.of.filter(|_| self.head)
+    }
+
+    /// The row as it looks now.
+    pub fn line(&self, ticked: impl Fn(Stop) -> Ticked, at_cursor: bool, theme: &Theme) -> Line<'static> {
+        let Some(stop @ (_, hunk)) = self.of else { return self.line.clone() };
+        let ticked = ticked(stop);
+        let mut line = self.line.clone();
+        if ticked == Ticked::None {
+            for span in &mut line.spans {
+                span.style = theme.dim;
+            }
+        }
+        if self.head {
+            let tick = match ticked {
+                Ticked::Whole => "[x] ",
+                Ticked::Part => "[-] ",
+                Ticked::None => "[ ] ",
+            };
+            let style = if at_cursor { theme.accent } else { theme.dim };
+            let strong = if at_cursor { Modifier::BOLD } else { Modifier::empty() };
+            let indent = if hunk.is_some() { INDENT } else { 0 };
+            let before = format!("{}{} ", " ".repeat(indent), if at_cursor { "❯" } else { " " });
+            let of_tick = if ticked == Ticked::None { theme.dim } else { theme.accent };
+            line.spans.insert(0, Span::styled(tick, of_tick.add_modifier(strong)));
+            line.spans.insert(0, Span::styled(before, style.add_modifier(strong)));
+        }
+        line
+    }
+}
+
+/// All rows of a batch.
+pub fn lay_out(batch: &Batch, width: usize, theme: &Theme) -> Vec<Row> {
+    let mut page = Page { rows: Vec::new(), width: width.max(1), notes: theme.warning, theme };
+    page.say(&batch.words(), theme.strong, None);
+    if let Some(destroys) = batch.destroys(&[]) {
+        page.say(&format!("careful: this {destroys}"), theme.danger, None);
+    }
+    for note in &batch.notes {
+        page.say(note, theme.dim, None);
+    }
+    page.notes = if batch.group == Group::Repository { theme.text } else { theme.warning };
+    for (at, item) in batch.items.iter().enumerate() {
+        // What is only listed stands close.
+        if item.diff.is_some() || at == 0 || batch.items[at - 1].diff.is_some() {
+            page.rows.push(Row::text(Line::default()));
+        }
+        page.item(at, item);
+    }
+    page.rows.push(Row::text(Line::default()));
+    page.rows
+}
+
+struct Page<'a> {
+    rows: Vec<Row>,
+    width: usize,
+    /// How what lines do not show looks.
+    notes: Style,
+    theme: &'a Theme,
+}
+
+impl Page<'_> {
+    fn say(&mut self, text: &str, style: Style, of: Option<Stop>) {
+        let pieces = reveal::pieces(text, style, self.theme.mark);
+        self.push(wrap(&pieces, &Shape::of_width(self.width)).lines, of);
+    }
+
+    fn push(&mut self, lines: Vec<Line<'static>>, of: Option<Stop>) {
+        self.rows.extend(lines.into_iter().map(|line| Row { line, of, head: false }));
+    }
+
+    /// A row with a tick, and more if its words are long.
+    fn head(&mut self, pieces: &[Piece], stop: Stop) {
+        let before = TICK + if stop.1.is_some() { INDENT } else { 0 };
+        let width = self.width.saturating_sub(before).max(1);
+        let lines = wrap(pieces, &Shape::of_width(width)).lines;
+        for (at, mut line) in lines.into_iter().enumerate() {
+            if at > 0 {
+                line.spans.insert(0, Span::raw(" ".repeat(before)));
+            }
+            self.rows.push(Row { line, of: Some(stop), head: at == 0 });
+        }
+    }
+
+    /// Text below a head, further in.
+    fn below(&mut self, text: &str, style: Style, of: Option<Stop>) {
+        let room = if of.is_some() { TICK } else { 2 };
+        let indent = |cells: usize| vec![Piece::new(" ".repeat(cells), style)];
+        let shape = Shape { width: self.width, first: indent(room), rest: indent(room), verbatim: false };
+        let pieces = reveal::pieces(text, style, self.theme.mark);
+        self.push(wrap(&pieces, &shape).lines, of);
+    }
+
+    fn item(&mut self, at: usize, item: &Item) {
+        let theme = self.theme;
+        let name = item.name().replace('\n', "<U+000A>");
+        let sign = if item.from.is_some() { "→" } else { item.did.sign() };
+        let mut pieces = vec![Piece::new(format!("{sign} "), theme.accent)];
+        pieces.extend(reveal::pieces(&name, theme.strong, theme.mark));
+        if let Some(diff) = &item.diff {
+            pieces.push(Piece::new(if diff.created { " · new file · " } else { " · " }, theme.dim));
+            pieces.push(Piece::new(format!("+{}", diff.added), Style { bg: None, ..theme.added }));
+            pieces.push(Piece::new(" ", theme.dim));
+            pieces.push(Piece::new(format!("−{}", diff.removed), Style { bg: None, ..theme.removed }));
+        }
+        // A few words stand on the same row.
+        let short = item.notes.len() == 1 && item.diff.is_none();
+        if let ([note], true) = (item.notes.as_slice(), short) {
+            pieces.push(Piece::new(" · ", theme.dim));
+            pieces.extend(reveal::pieces(&note.replace('\n', " "), theme.dim, theme.mark));
+        }
+        if let Some(why) = &item.blocked {
+            pieces.insert(0, Piece::new("✗ ", theme.danger));
+            self.push(wrap(&pieces, &Shape::of_width(self.width)).lines, None);
+            self.below(why, theme.danger, None);
+        } else {
+            self.head(&pieces, (at, None));
+        }
+        let of = item.blocked.is_none().then_some((at, None));
+        if let Some(destroys) = item.destroys.as_ref().filter(|_| of.is_some()) {
+            self.below(&format!("careful: this {destroys}"), theme.danger, of);
+        }
+        for note in item.notes.iter().filter(|_| !short) {
+            self.below(note, self.notes, of);
+        }
+        let Some(change) = &item.diff else { return };
+        if of.is_none() || !item.has_hunks() {
+            let lines = diff::changes(change, self.width, theme);
+            return self.push(lines, of);
+        }
+        let count = change.hunks.len();
+        for (index, hunk) in change.hunks.iter().enumerate() {
+            let stop = (at, Some(hunk.after));
+            let words = format!("hunk {} of {count}, line {}", index + 1, hunk.after);
+            self.head(&[Piece::new(words, theme.dim)], stop);
+            let lines = diff::changes(&alone(change, hunk), self.width, theme);
+            self.push(lines, Some(stop));
+        }
+        if let Some(note) = &change.note {
+            self.say(note, theme.warning, of);
+        }
+    }
+}
+
+/// A difference of one hunk.
+fn alone(diff: &Diff, hunk: &Hunk) -> Diff {
+    Diff {
+        path: diff.path.clone(),
+        created: diff.created,
+        added: diff.added,
+        removed: diff.removed,
+        hunks: vec![hunk.clone()],
+        note: None,
+    }
+}

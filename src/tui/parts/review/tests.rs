@@ -1,0 +1,256 @@
+//! The review of a batch, pressed and drawn in the prompt of its call.
+
+use super::*;
+use crate::chat::altered::Did;
+use crate::chat::{
+    Access, Basis, BatchWork, CallId, Decision, Digest, Edit, Group, Item, Plan, Preview, ToolCall, Work,
+};
+use crate::tui::parts::approval::{Approval, Card, Reply};
+use crate::tui::parts::frame::Sight;
+use crate::tui::parts::listening::Listening;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::time::Duration;
+
+fn item(path: &str, before: Option<&str>, after: &str) -> Item {
+    let edit = Edit { path: path.into(), before: before.map(str::to_owned), after: after.to_owned() };
+    Item {
+        path: path.into(),
+        from: None,
+        did: if before.is_some() { Did::Changed } else { Did::Made },
+        folder: false,
+        diff: Some(edit.diff()),
+        notes: vec![],
+        blocked: None,
+        destroys: None,
+        access: Access::Write(path.into()),
+        sha256: Digest::default(),
+    }
+}
+
+/// Two hunks in `a`, a new `b`, and `c` that goes.
+fn items() -> Vec<Item> {
+    let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
+    let after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n");
+    let gone = Item { did: Did::Deleted, destroys: Some("deletes c".into()), ..item("c", Some("x\n"), "") };
+    vec![item("a", Some(&before), &after), item("b", None, "new\n"), gone]
+}
+
+fn plan(items: Vec<Item>) -> Plan {
+    let work = BatchWork { items: vec![vec![]; items.len()], ..BatchWork::default() };
+    let batch = Batch { group: Group::Source, notes: vec![], items };
+    Plan {
+        title: "apply source changes?".into(),
+        summary: batch.words(),
+        access: Access::Write("a".into()),
+        destroys: batch.destroys(&[]),
+        preview: Preview::Batch(batch),
+        always: None,
+        basis: Basis::default(),
+        work: Work::Batch(work),
+    }
+}
+
+struct Prompt {
+    card: Approval,
+    plan: Plan,
+    size: (u16, u16),
+    now: u64,
+}
+
+impl Prompt {
+    fn new(items: Vec<Item>, size: (u16, u16)) -> Self {
+        let card = Approval::new(CallId("1".into()));
+        let mut prompt = Self { card, plan: plan(items), size, now: 0 };
+        prompt.shows();
+        prompt.now = 1000;
+        prompt
+    }
+
+    fn shows(&mut self) -> String {
+        let area = Rect::new(0, 0, self.size.0, self.size.1);
+        let mut buffer = Buffer::empty(area);
+        let call = ToolCall { id: "1".into(), name: "apply_group".into(), arguments: "{}".into() };
+        let card = Card {
+            by: None,
+            plan: &self.plan,
+            call: &call,
+            reason: "you want to decide over each of these",
+            may: "",
+            place: (1, 2),
+            home: None,
+        };
+        let (keys, theme) = (Keymap::default(), Theme::plain());
+        let sight = Sight { listening: Listening::Yes, keys: &keys, theme: &theme, says: "" };
+        let seen = self.card.view(&card, &sight, area, &mut buffer);
+        self.card.drawn(Duration::from_millis(self.now), seen);
+        let rows = buffer.content.chunks(usize::from(self.size.0));
+        let rows = rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
+        rows.collect::<Vec<_>>().join("\n")
+    }
+
+    fn presses_while(&mut self, code: KeyCode, listening: Listening) -> Reply {
+        self.now += 1000;
+        let key = KeyEvent::new(code, KeyModifiers::NONE);
+        let now = Duration::from_millis(self.now);
+        let reply = self.card.key(&key, &Keymap::default(), &self.plan, listening, now);
+        self.shows();
+        reply
+    }
+
+    fn presses(&mut self, code: KeyCode) -> Reply {
+        self.presses_while(code, Listening::Yes)
+    }
+}
+
+fn decision(reply: Reply) -> Option<Decision> {
+    match reply {
+        Reply::Decided { decision, .. } => Some(decision),
+        _ => None,
+    }
+}
+
+const TALL: (u16, u16) = (80, 50);
+
+#[test]
+fn each_file_and_hunk_is_ticked_by_itself() {
+    let mut prompt = Prompt::new(items(), TALL);
+    let shown = prompt.shows();
+    assert!(shown.contains("❯ [x] ~ a · +2 −2") && shown.contains("3 of 3 ticked · 1 of 2"), "{shown}");
+    assert!(shown.contains("[x] hunk 1 of 2") && shown.contains("[x] + b · new file"), "{shown}");
+    // A hunk, and the file says that it is a part.
+    prompt.presses(KeyCode::Down);
+    prompt.presses(KeyCode::Char(' '));
+    let shown = prompt.shows();
+    assert!(shown.contains("[-] ~ a") && shown.contains("❯ [ ] hunk 1 of 2"), "{shown}");
+    // Both, and nothing of it is left.
+    prompt.presses(KeyCode::Down);
+    prompt.presses(KeyCode::Char(' '));
+    let shown = prompt.shows();
+    assert!(shown.contains("[ ] ~ a") && shown.contains("2 of 3 ticked"), "{shown}");
+    // The file as a whole, and one hunk of it again.
+    prompt.presses(KeyCode::Up);
+    prompt.presses(KeyCode::Up);
+    prompt.presses(KeyCode::Char(' '));
+    assert!(prompt.shows().contains("[x] ~ a"));
+    prompt.presses(KeyCode::Char(' '));
+    prompt.presses(KeyCode::Down);
+    prompt.presses(KeyCode::Char(' '));
+    let shown = prompt.shows();
+    assert!(
+        shown.contains("[-] ~ a") && shown.contains("[x] hunk 1 of 2") && shown.contains("[ ] hunk 2"),
+        "{shown}"
+    );
+    let second = items()[0].diff.as_ref().unwrap().hunks[1].after;
+    let rejected = Rejected { item: 0, hunks: vec![second] };
+    assert_eq!(decision(prompt.presses(KeyCode::Char('Y'))), Some(Decision::Selected(vec![rejected])));
+}
+
+#[test]
+fn what_is_ticked_decides_whether_a_capital_is_needed() {
+    let mut prompt = Prompt::new(items(), TALL);
+    assert!(prompt.shows().contains("careful: apply"), "the frame says so");
+    assert!(matches!(prompt.presses(KeyCode::Char('y')), Reply::Says(words) if words.contains("not enough")));
+    assert_eq!(decision(prompt.presses(KeyCode::Enter)), None);
+    for _ in 0..4 {
+        prompt.presses(KeyCode::Down);
+    }
+    prompt.presses(KeyCode::Char(' '));
+    let shown = prompt.shows();
+    assert!(shown.contains("[ ] − c") && !shown.contains("careful: apply"), "{shown}");
+    let rejected = Rejected { item: 2, hunks: vec![] };
+    assert!(matches!(prompt.presses(KeyCode::Char('Y')), Reply::Says(_)));
+    assert_eq!(decision(prompt.presses(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));
+    // Nothing ticked is no approval.
+    let mut prompt = Prompt::new(items(), TALL);
+    prompt.presses(KeyCode::Char('t'));
+    for key in ['y', 'Y'] {
+        let reply = prompt.presses(KeyCode::Char(key));
+        assert!(matches!(&reply, Reply::Says(words) if words.contains("nothing is ticked")), "{reply:?}");
+    }
+    prompt.presses(KeyCode::Char('t'));
+    assert_eq!(decision(prompt.presses(KeyCode::Char('Y'))), Some(Decision::Once));
+    assert_eq!(decision(prompt.presses(KeyCode::Char('n'))), Some(Decision::Deny(String::new())));
+}
+
+#[test]
+fn it_is_armed_once_its_end_was_seen_and_ticks_only_if_it_listens() {
+    for size in [(60, 15), (80, 24), (120, 36)] {
+        let long: String = (1..=3000).map(|n| format!("line {n}\n")).collect();
+        let all = vec![item("a", None, "x\n"), item("b", None, &long), item("z", None, "end\n")];
+        let mut prompt = Prompt::new(all, size);
+        let shown = prompt.shows();
+        assert!(shown.contains("more lines") && shown.contains("end shows the end"), "{shown}");
+        let reply = prompt.presses(KeyCode::Char('y'));
+        assert!(
+            matches!(&reply, Reply::Says(words) if words.contains("not all of it was seen")),
+            "{reply:?}"
+        );
+        // Reading does not tick, and a key that came too soon goes to the composer.
+        for _ in 0..30 {
+            prompt.presses(KeyCode::Down);
+        }
+        assert!(prompt.shows().contains("3 of 3 ticked"));
+        let hasty = prompt.presses_while(KeyCode::Char(' '), Listening::Until(Duration::MAX));
+        assert_eq!(hasty, Reply::Passed);
+        assert_eq!(prompt.presses_while(KeyCode::Char('t'), Listening::Unsent), Reply::Passed);
+        prompt.presses(KeyCode::End);
+        let shown = prompt.shows();
+        assert!(shown.contains("❯ [x] + z") && shown.contains("asked because"), "{shown}");
+        prompt.presses(KeyCode::Char(' '));
+        assert!(prompt.shows().contains("2 of 3 ticked"));
+        let rejected = Rejected { item: 2, hunks: vec![] };
+        assert_eq!(decision(prompt.presses(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));
+    }
+}
+
+#[test]
+fn every_row_and_every_stop_is_reached_by_the_arrows_alone() {
+    for size in [(60, 15), (80, 24)] {
+        let long: String = (1..=60).map(|n| format!("line {n}\n")).collect();
+        let all =
+            vec![item("a", None, &long), items().remove(0), item("b", None, &long), item("z", None, "end\n")];
+        let mut prompt = Prompt::new(all, size);
+        let mut under: Vec<String> = Vec::new();
+        for _ in 0..400 {
+            let shown = prompt.shows();
+            under.extend(shown.lines().find(|line| line.contains('❯')).map(|line| line.trim().to_owned()));
+            prompt.presses(KeyCode::Down);
+        }
+        assert!(prompt.shows().contains("asked because"), "the end: {}", prompt.shows());
+        under.dedup();
+        for words in ["+ a", "~ a", "hunk 1 of 2", "hunk 2 of 2", "+ b", "+ z"] {
+            assert!(under.iter().any(|line| line.contains(words)), "{words}: {under:?}");
+        }
+        for _ in 0..400 {
+            prompt.presses(KeyCode::Up);
+        }
+        assert!(prompt.shows().contains("❯ [x] + a"), "{}", prompt.shows());
+    }
+}
+
+#[test]
+fn in_another_prompt_the_same_keys_are_characters_of_what_is_written() {
+    let mut prompt = Prompt::new(items(), TALL);
+    prompt.plan.preview = Preview::Text("x".into());
+    for key in [' ', 't'] {
+        assert_eq!(prompt.presses(KeyCode::Char(key)), Reply::Passed);
+    }
+}
+
+#[test]
+fn names_that_would_draw_are_shown_and_what_is_blocked_cannot_be_ticked() {
+    let mut hostile = item("a\n❯ [x] b\u{202e}\x1b[2J", None, "x\n");
+    hostile.from = Some("from\n╰──╯".into());
+    let blocked = Item { blocked: Some("CONFLICT: b\n[x] changed".into()), ..item("b", None, "x\n") };
+    let mut prompt = Prompt::new(vec![hostile, blocked], TALL);
+    let shown = prompt.shows();
+    assert!(shown.contains("<U+000A>") && shown.contains("<U+202E>") && !shown.contains('\x1b'), "{shown}");
+    assert!(shown.contains("✗ + b") && shown.matches("❯ [x]").count() == 2, "{shown}");
+    assert!(!shown.contains("of 2 ticked"), "{shown}");
+    prompt.presses(KeyCode::Char('t'));
+    assert_eq!(decision(prompt.presses(KeyCode::Char('y'))), None);
+    prompt.presses(KeyCode::Char('t'));
+    assert_eq!(decision(prompt.presses(KeyCode::Char('y'))), Some(Decision::Once));
+}

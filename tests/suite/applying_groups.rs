@@ -1,0 +1,420 @@
+//! What a dry run changed is applied in groups, by the real program: few prompts, nothing rejected or in conflict is touched,
+//! and the repository ends as it would have live.
+
+use crate::stage_escapes::is_there;
+use crate::support::folder::Folder;
+use crate::support::leave_out;
+use crate::support::program::{Program, Setup};
+use crate::support::service::{Answer, Service};
+use crate::support::talking::{calls_after, says};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+const END: &str = "\x1b[F";
+const HOME: &str = "\x1b[H";
+const DOWN: &str = "\x1b[B";
+
+/// A session of a dry run that is over, and the service that the screen is connected to afterwards.
+struct Scene {
+    _runtime: tokio::runtime::Runtime,
+    service: Service,
+    place: Arc<Folder>,
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(folder).args(["-c", "user.name=me", "-c", "user.email=me@example.org"]);
+    git.args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    let done = git.output().unwrap();
+    assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// Whether there is git and an overlay sandbox here; a machine without one says so.
+fn can_try() -> bool {
+    let has_git = Command::new("git").arg("--version").output().is_ok();
+    if !has_git {
+        leave_out("no git here");
+    }
+    has_git && is_there()
+}
+
+impl Scene {
+    /// A project under git with these files, in which these calls were rehearsed in the overlay sandbox.
+    fn new(files: &[(&str, &str)], calls: &[(&str, Value)]) -> Self {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let answers: Vec<Answer> = vec![calls_after(Duration::ZERO, calls), says("Would do.")];
+        let service = runtime.block_on(Service::start(answers));
+        let mut setup =
+            Setup::new(&["-p", "--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b", "go"]);
+        for (path, text) in files {
+            setup = setup.has(path, text);
+        }
+        let place = setup.place.clone();
+        let project = place.path().join("project");
+        git(&project, &["init", "-q", "-b", "main"]);
+        git(&project, &["add", "-A"]);
+        git(&project, &["commit", "-qm", "first"]);
+        let (out, err, code) = setup.print("");
+        assert_eq!(code, 0, "{out}{err}");
+        assert!(out.contains("To apply, "), "{out}");
+        Self { _runtime: runtime, service, place }
+    }
+
+    fn project(&self) -> std::path::PathBuf {
+        self.place.path().join("project")
+    }
+
+    fn applies(&self, more: &[&str], (columns, rows): (u16, u16)) -> Program {
+        let mut arguments =
+            vec!["rehearsal", "apply", "--base-url", &self.service.base_url, "--model", "scripted-7b"];
+        arguments.extend(more);
+        Setup::again(&self.place, &arguments).size(columns, rows).start()
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        std::fs::write(self.project().join(path), text).unwrap();
+    }
+
+    /// The calls that a key decided in the last session, as `aye audit --json` has them.
+    fn decided(&self) -> Vec<Value> {
+        let (out, _, _) = Setup::again(&self.place, &["audit", "--json"]).print("");
+        let all = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        all.filter(|call| call["call"].as_str().unwrap().starts_with("offered_")).collect()
+    }
+}
+
+/// Ends the program once nothing runs or waits any more.
+fn ends(program: &mut Program) {
+    program.until_quiet("ask mode");
+    program.keys("\x04");
+    assert_eq!(program.ends(), 0);
+}
+
+fn run(command: &str) -> (&'static str, Value) {
+    ("bash_exec", json!({ "command": command }))
+}
+
+fn writes(path: &str, content: &str) -> (&'static str, Value) {
+    ("write_file", json!({ "path": path, "content": content }))
+}
+
+const COMMIT: &str = "git -c user.name=me -c user.email=me@example.org commit -qm 'second, of the dry run'";
+
+/// Every file with its bytes, but for `.git`.
+fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(at) = waiting.pop() {
+        for entry in std::fs::read_dir(at).unwrap().flatten() {
+            let path = entry.path();
+            if entry.file_name() == ".git" {
+                continue;
+            }
+            match entry.file_type().unwrap().is_dir() {
+                true => waiting.push(path),
+                false => {
+                    let name = path.strip_prefix(folder).unwrap().display().to_string();
+                    all.insert(name, std::fs::read(&path).unwrap());
+                }
+            }
+        }
+    }
+    all
+}
+
+const BUILD: &str = "mkdir -p target/deep && for n in $(seq 300); do echo $n > target/deep/$n; done; echo ok";
+
+#[test]
+fn r30_a_session_with_edits_a_build_and_a_commit_is_applied_with_two_prompts() {
+    if !can_try() {
+        return;
+    }
+    let files = [
+        (".gitignore", "/target\n"),
+        ("check.sh", BUILD),
+        ("src/a.rs", "one\n"),
+        ("src/b.rs", "one\n"),
+        ("src/c.rs", "one\n"),
+    ];
+    let calls = [
+        writes("src/a.rs", "two\n"),
+        writes("src/b.rs", "two\n"),
+        writes("src/c.rs", "two\n"),
+        run("sh check.sh"),
+        run(&format!("git add -A && {COMMIT}")),
+    ];
+    let scene = Scene::new(&files, &calls);
+    let project = scene.project();
+    // The plan says what is asked and what is left out.
+    let (out, _, _) = Setup::again(&scene.place, &["rehearsal"]).print("");
+    for words in [
+        "To apply, 2 prompts",
+        "source changes: 3 paths",
+        "ignored files: 300 paths, left out without --ignored",
+        "repository state: ",
+        "2 commands ran in the overlay sandbox, left out without --commands",
+    ] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+    let (json, _, _) = Setup::again(&scene.place, &["rehearsal", "--json"]).print("");
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["groups"][1], json!({ "group": "ignored", "paths": 300, "left_out": true }));
+    let mut program = scene.applies(&[], (80, 24));
+    let screen = program.until_asked("apply source changes?");
+    assert!(screen.contains("3 of 3 ticked · 1 of 2") && screen.contains("src/a.rs"), "{screen}");
+    assert!(screen.contains("Left out: 300 files that git ignores (target/)"), "{screen}");
+    program.keys(END);
+    program.keys("y");
+    let screen = program.until_asked("apply the commits?");
+    assert!(screen.contains("second, of the dry run") && screen.contains("refs/heads/main: "), "{screen}");
+    assert_eq!(git(&project, &["log", "--format=%s"]), "first\n");
+    program.keys(END);
+    program.keys("y");
+    program.until("1 of 1 applied");
+    ends(&mut program);
+    let decided = scene.decided();
+    assert!(decided.len() <= 5, "{decided:?}");
+    assert_eq!(decided.len(), 2, "{decided:?}");
+    for call in &decided {
+        assert_eq!(
+            (&call["key"], &call["outcome"], &call["holds"]),
+            (&json!("y"), &json!("done"), &json!(true))
+        );
+    }
+    // All is as it would have been live, but for what git ignores.
+    assert_eq!(git(&project, &["log", "--format=%s"]), "second, of the dry run\nfirst\n");
+    assert_eq!(git(&project, &["status", "--porcelain"]), "");
+    git(&project, &["fsck", "--strict"]);
+    let mut expected: BTreeMap<String, Vec<u8>> =
+        files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
+    for path in ["src/a.rs", "src/b.rs", "src/c.rs"] {
+        expected.insert(path.to_owned(), b"two\n".to_vec());
+    }
+    assert_eq!(tree(&project), expected);
+    assert!(!project.join("target").exists());
+    // Those are applied if the user asks for them.
+    let mut program = scene.applies(&["--ignored"], (60, 15));
+    program.until_asked("apply ignored files?");
+    program.keys(END);
+    program.until_asked("y apply");
+    program.keys("y");
+    program.until("300 of 300 applied");
+    ends(&mut program);
+    for n in 1..=300 {
+        expected.insert(format!("target/deep/{n}"), format!("{n}\n").into_bytes());
+    }
+    assert_eq!(tree(&project), expected);
+}
+
+fn lines(change: impl Fn(usize) -> String) -> String {
+    (1..=40).map(|n| change(n) + "\n").collect()
+}
+
+#[test]
+fn r30_a_file_and_a_hunk_that_are_rejected_stay_and_are_offered_again() {
+    if !can_try() {
+        return;
+    }
+    let before = lines(|n| n.to_string());
+    let after = lines(|n| if n == 5 || n == 30 { format!("changed {n}") } else { n.to_string() });
+    let scene = Scene::new(
+        &[("a.txt", &before), ("b.txt", "one\n"), ("gone.txt", "x\n")],
+        &[writes("a.txt", &after), writes("b.txt", "two\n"), run("rm gone.txt")],
+    );
+    let mut program = scene.applies(&[], (100, 40));
+    let screen = program.until_asked("apply source changes?");
+    assert!(
+        screen.contains("3 of 3 ticked") && screen.contains("careful: this deletes gone.txt"),
+        "{screen}"
+    );
+    program.keys(END);
+    program.until("asked because");
+    program.keys(HOME);
+    program.until_asked("careful: this deletes gone.txt");
+    program.keys("y");
+    program.until("this destroys, so y is not enough");
+    // The second hunk of a.txt, b.txt, and what is deleted.
+    program.keys(DOWN);
+    program.keys(DOWN);
+    program.keys(" ");
+    program.until("[-] ~ a.txt");
+    program.keys(DOWN);
+    program.keys(" ");
+    program.until("[ ] ~ b.txt");
+    program.keys(DOWN);
+    program.keys(" ");
+    program.until("1 of 3 ticked");
+    // Nothing that is ticked is destroyed any more.
+    program.keys("y");
+    program.until("1 of 3 applied");
+    ends(&mut program);
+    let half = lines(|n| if n == 5 { format!("changed {n}") } else { n.to_string() });
+    assert_eq!(std::fs::read_to_string(scene.project().join("a.txt")).unwrap(), half);
+    assert_eq!(std::fs::read_to_string(scene.project().join("b.txt")).unwrap(), "one\n");
+    assert!(scene.project().join("gone.txt").exists());
+    let decided = scene.decided();
+    assert_eq!(decided.len(), 1);
+    let of = |call: &Value| call.to_string();
+    assert!(
+        of(&decided[0]).contains("selected") && of(&decided[0]).contains("\"holds\":true"),
+        "{decided:?}"
+    );
+    // What was rejected is offered again.
+    let mut program = scene.applies(&[], (100, 40));
+    let screen = program.until_asked("apply source changes?");
+    assert!(screen.contains("3 of 3 ticked") && screen.contains("changed 30"), "{screen}");
+    program.keys(END);
+    program.keys("t");
+    program.until("0 of 3 ticked");
+    program.keys("y");
+    program.until("nothing is ticked");
+    program.keys("t");
+    program.until("3 of 3 ticked");
+    program.keys("Y");
+    program.until("3 of 3 applied");
+    ends(&mut program);
+    assert_eq!(std::fs::read_to_string(scene.project().join("a.txt")).unwrap(), after);
+    assert!(!scene.project().join("gone.txt").exists());
+}
+
+#[test]
+fn r30_a_conflict_is_listed_and_skipped_and_a_move_in_conflict_keeps_its_source() {
+    if !can_try() {
+        return;
+    }
+    let scene = Scene::new(
+        &[("a.txt", "one\n"), ("b.txt", "one\n"), ("old/m.txt", "moved\n"), ("old/k.txt", "kept\n")],
+        &[writes("a.txt", "two\n"), writes("b.txt", "two\n"), run("mv old new")],
+    );
+    scene.write("a.txt", "mine\n");
+    std::fs::create_dir(scene.project().join("new")).unwrap();
+    scene.write("new/m.txt", "mine too\n");
+    let mut program = scene.applies(&[], (100, 40));
+    let screen = program.until_asked("apply source changes?");
+    assert!(screen.contains("CONFLICT: a.txt changed since the dry run"), "{screen}");
+    assert!(screen.contains("old/m.txt → new/m.txt") && screen.contains("old/k.txt → new/k.txt"), "{screen}");
+    assert!(!screen.contains("careful"), "a move destroys nothing: {screen}");
+    // And one that changes while the prompt is open.
+    scene.write("b.txt", "mine as well\n");
+    program.keys("y");
+    let screen = program.until("1 of 4 applied");
+    // What was not applied is named without opening the call.
+    assert!(screen.contains("Not applied: 3") && screen.contains("b.txt: CONFLICT"), "{screen}");
+    ends(&mut program);
+    let tree = tree(&scene.project());
+    let is = |path: &str| tree.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert_eq!((is("a.txt").unwrap(), is("b.txt").unwrap()), ("mine\n".into(), "mine as well\n".into()));
+    assert_eq!((is("old/m.txt").unwrap(), is("new/m.txt").unwrap()), ("moved\n".into(), "mine too\n".into()));
+    assert_eq!((is("old/k.txt"), is("new/k.txt").unwrap()), (None, "kept\n".into()));
+}
+
+#[test]
+fn r30_commits_are_refused_if_head_moved_and_not_if_git_only_looked() {
+    if !can_try() {
+        return;
+    }
+    let calls = [writes("a.txt", "two\n"), run(&format!("git add -A && {COMMIT}"))];
+    let scene = Scene::new(&[("a.txt", "one\n"), ("b.txt", "one\n")], &calls);
+    let project = scene.project();
+    // Git rewrites its index here, and nothing is staged.
+    let old = std::fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH);
+    std::fs::File::options().write(true).open(project.join("b.txt")).unwrap().set_times(old).unwrap();
+    let index = std::fs::read(project.join(".git/index")).unwrap();
+    git(&project, &["status"]);
+    assert_ne!(std::fs::read(project.join(".git/index")).unwrap(), index);
+    let mut program = scene.applies(&[], (100, 30));
+    program.until_asked("apply source changes?");
+    program.keys("n");
+    let screen = program.until_asked("apply the commits?");
+    assert!(screen.contains("Not applied: 1 source change of the dry run"), "{screen}");
+    program.keys("n");
+    ends(&mut program);
+    std::fs::write(project.join("mine"), "mine\n").unwrap();
+    git(&project, &["add", "mine"]);
+    git(&project, &["commit", "-qm", "mine"]);
+    let mut program = scene.applies(&[], (100, 30));
+    program.until_asked("apply source changes?");
+    program.keys("y");
+    let screen = program.until("Cannot apply the commits: HEAD moved from");
+    assert!(screen.contains("Run the git commands of the dry run again"), "{screen}");
+    ends(&mut program);
+    assert_eq!(git(&project, &["log", "--format=%s"]), "mine\nfirst\n");
+    assert_eq!(git(&project, &["status", "--porcelain"]), " M a.txt\n");
+    git(&project, &["fsck", "--strict"]);
+}
+
+#[test]
+fn r30_hooks_and_settings_of_git_are_a_prompt_of_their_own_that_needs_a_capital() {
+    if !can_try() {
+        return;
+    }
+    let hook = "printf '#!/bin/sh\\necho x\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit";
+    let calls = [run(&format!("{hook} && git config core.pager 'sh -c x' && echo two > a.txt"))];
+    let scene = Scene::new(&[("a.txt", "one\n")], &calls);
+    let project = scene.project();
+    let mut program = scene.applies(&[], (100, 40));
+    program.until_asked("apply source changes?");
+    program.keys("y");
+    let screen = program.until_asked("apply git settings and hooks?");
+    assert!(screen.contains("which git runs or obeys") && screen.contains("pager = sh -c x"), "{screen}");
+    program.keys("y");
+    program.until("this destroys, so y is not enough");
+    assert!(!project.join(".git/hooks/pre-commit").exists());
+    program.keys("n");
+    ends(&mut program);
+    assert!(!project.join(".git/hooks/pre-commit").exists());
+    assert!(!std::fs::read_to_string(project.join(".git/config")).unwrap().contains("pager"));
+}
+
+#[test]
+fn r51_killed_while_a_group_is_applied_every_file_is_whole_and_it_goes_on_later() {
+    if !can_try() {
+        return;
+    }
+    let all = "for n in $(seq 400); do seq $n $((n + 2000)) > f$n; done; mv moved elsewhere";
+    let scene = Scene::new(&[("moved", "m\n"), ("x", "x\n")], &[run(all)]);
+    let project = scene.project();
+    let mut program = scene.applies(&["--ignored"], (80, 24));
+    program.until_asked("apply source changes?");
+    program.keys(END);
+    program.until_asked("y apply");
+    program.keys("y");
+    program.until_that("some are there", |_| project.join("f1").exists());
+    program.signal(Signal::KILL);
+    program.ends();
+    let whole = |n: usize| (n..=n + 2000).map(|line| format!("{line}\n")).collect::<String>();
+    let check = || {
+        let mut there = 0;
+        for n in 1..=400 {
+            if let Ok(text) = std::fs::read_to_string(project.join(format!("f{n}"))) {
+                assert_eq!(text, whole(n), "f{n}");
+                there += 1;
+            }
+        }
+        there
+    };
+    assert!(check() >= 1);
+    assert!(project.join("moved").exists() || project.join("elsewhere").exists());
+    let mut program = scene.applies(&[], (80, 24));
+    program.until_that("what is left is asked about", |program| {
+        program.is_asked() || program.screen().contains("nothing to apply")
+    });
+    program.keys(END);
+    program.until_asked(" apply");
+    program.keys("y");
+    program.until(" applied");
+    ends(&mut program);
+    assert_eq!(check(), 400);
+    assert!(!project.join("moved").exists());
+    assert_eq!(std::fs::read_to_string(project.join("elsewhere")).unwrap(), "m\n");
+    // The one file that was being written stays under a name of its own until a later write sweeps it.
+    let names = std::fs::read_dir(&project).unwrap().flatten().map(|entry| entry.file_name());
+    let left = names.filter(|name| name.to_string_lossy().starts_with(".aye"));
+    assert!(left.count() <= 1);
+}
