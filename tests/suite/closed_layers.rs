@@ -263,7 +263,7 @@ fn r30_the_mode_of_the_projects_own_folder_is_shown_and_put_on_a_card() {
     let (json, _, _) = person.told(&["rehearsal", "show", "--json"]);
     let told: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&told["changes"][0]["path"], &told["changes"][0]["folder"]), (&".".into(), &true.into()));
-    let mut program = person.start(&["rehearsal", "apply"]);
+    let mut program = person.start(&["rehearsal", "apply", "--hunks"]);
     let screen = program.until_asked("apply: change a folder?");
     assert!(screen.contains("mode 755 → 711"), "{screen}");
     program.keys("y");

@@ -201,7 +201,7 @@ fn applies_to_small_disk(calls: &[(&str, Value)]) -> (tokio::runtime::Runtime, S
     assert_eq!(code, 0, "{out}{err}");
     std::fs::write(place.path().join("project/ballast"), vec![0; 500_000]).unwrap();
     let program =
-        Setup::again(&place, &[&["rehearsal", "apply"][..], &base[..]].concat()).size(100, 30).start();
+        Setup::again(&place, &[&["rehearsal", "apply", "--hunks"][..], &base[..]].concat()).size(100, 30).start();
     (runtime, service, program)
 }
 
@@ -262,7 +262,7 @@ fn r24_a_disk_that_gets_full_while_it_is_applied_leaves_every_file_whole_and_the
     assert_eq!(told, is);
     // With room it can be applied later.
     std::fs::remove_file(program.project().join("ballast")).unwrap();
-    say(&mut program, "/rehearsal apply");
+    say(&mut program, "/rehearsal apply hunks");
     program.until_asked("apply: change a.txt?");
     reads_all_and_says_yes(&mut program);
     program

@@ -198,7 +198,7 @@ fn r30_a_dry_run_without_a_screen_ends_with_the_plan() {
         "src/a.txt · +1 −1\n",
         "2 − two\n2 + 2\n",
         "$ touch made\n",
-        "For real, one by one: aye rehearsal apply ",
+        "To apply, 2 prompts: aye rehearsal apply ",
     ] {
         assert!(out.contains(part), "{part:?} is not in:\n{out}");
     }
