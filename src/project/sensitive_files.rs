@@ -216,9 +216,12 @@ struct Names {
     unknown: Vec<(u64, u64)>,
 }
 
+/// One name of a file with several: its path, how many names the file has, and whether this one is sensitive.
+type OneName = (PathBuf, u64, bool);
+
 fn names(folders: &[Folder]) -> Names {
     let mut withheld = Vec::new();
-    let mut several: HashMap<(u64, u64), Vec<(PathBuf, u64, bool)>> = HashMap::new();
+    let mut several: HashMap<(u64, u64), Vec<OneName>> = HashMap::new();
     for folder in folders {
         withheld.extend(folder.closed.map(|reason| Withheld { path: folder.path.clone(), reason }));
         for (name, entry) in &folder.entries {

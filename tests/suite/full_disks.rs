@@ -200,8 +200,9 @@ fn applies_to_small_disk(calls: &[(&str, Value)]) -> (tokio::runtime::Runtime, S
     let (out, err, code) = setup.print("");
     assert_eq!(code, 0, "{out}{err}");
     std::fs::write(place.path().join("project/ballast"), vec![0; 500_000]).unwrap();
-    let program =
-        Setup::again(&place, &[&["rehearsal", "apply", "--hunks"][..], &base[..]].concat()).size(100, 30).start();
+    let program = Setup::again(&place, &[&["rehearsal", "apply", "--hunks"][..], &base[..]].concat())
+        .size(100, 30)
+        .start();
     (runtime, service, program)
 }
 

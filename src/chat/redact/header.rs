@@ -70,7 +70,7 @@ pub(super) fn header(text: &str, at: usize, length: usize) -> Option<Range<usize
     let is_prose =
         !is_random(word) && (follows || scheme.is_empty() && word.len() < 8) || is_word_of_sentence(word);
     let is_secret =
-        !word.is_empty() && !is_placeholder(word) && !is_prose && !(is_capital(word) && word.len() < 6);
+        !(word.is_empty() || is_placeholder(word) || is_prose || is_capital(word) && word.len() < 6);
     let length = || run(&text[start..], |byte| !ends(byte) && byte != b' ');
     is_secret.then(|| start..start + length())
 }

@@ -253,7 +253,7 @@ fn path() -> impl Strategy<Value = PathBuf> {
         b"a\r",
     ];
     vec(proptest::sample::select(names), 1..4)
-        .prop_map(|parts| parts.into_iter().map(|part| OsStr::from_bytes(part)).collect())
+        .prop_map(|parts| parts.into_iter().map(OsStr::from_bytes).collect())
 }
 
 fn kind() -> impl Strategy<Value = Kind> {
