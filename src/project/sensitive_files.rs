@@ -5,7 +5,7 @@
 //! it. Times that are too young to tell two changes apart, and file systems whose times are not trusted, are read every time.
 //!
 //! A file with several names is opened only if all its names are in the project and none of them is sensitive, or if it is in
-//! a folder that package managers and build tools fill with links ([`is_package_folder`]). What is not looked through, because
+//! a folder that package managers and build tools fill with links (`is_package_folder`). What is not looked through, because
 //! the project is too large, counts as sensitive.
 
 mod folder;

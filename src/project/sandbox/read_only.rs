@@ -1,7 +1,7 @@
 //! The sandbox of commands that run without approval: they read the project and the system's programs, and change nothing.
 //!
 //! Landlock holds files: what is not named is closed, for reading too. Seccomp holds everything Landlock has no right for, by
-//! a list of the calls that are allowed ([`super::read_only_calls`]). Root gives up all that goes beyond reading. What stays
+//! a list of the calls that are allowed (`read_only_calls`). Root gives up all that goes beyond reading. What stays
 //! open: names, sizes and times of any file (no rule covers them), and the names in the project's folders.
 
 use super::files::{DEVICES, LEAST, NEWEST, named};
