@@ -55,6 +55,8 @@ mod odd_places;
 mod odd_servers;
 mod odd_sessions;
 #[cfg(target_os = "linux")]
+mod option_trials;
+#[cfg(target_os = "linux")]
 mod overlay_costs;
 #[cfg(target_os = "linux")]
 mod patches;

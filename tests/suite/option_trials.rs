@@ -1,0 +1,199 @@
+//! Command lines made from the options of every program, judged by the real policy and run by the real programs: what runs without
+//! approval changes no file, prints no secret and takes nothing out of a pipe.
+
+use crate::stage_escapes::aloud;
+use crate::support::kept::shared;
+use crate::support::program::program;
+use evidence::Effect;
+use generate::{Generator, Line, Recipe};
+use scratch::PROJECTS;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+use trials::Trials;
+
+mod evidence;
+mod generate;
+mod programs;
+mod scratch;
+mod trials;
+mod words;
+
+/// Nobody: an ordinary user who is on every machine.
+const NOBODY: u32 = 65534;
+/// The scratch folder, in the environment of the process in which the trials run.
+const INSIDE: &str = "AYE_TEST_SCRATCH";
+/// Lines in `cargo test`.
+const LINES: usize = 3000;
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// Runs this test in a process whose home and environment are scratch, and which is an ordinary user's. Returns the scratch folder
+/// in that process, and `None` in the other one.
+fn inside(test: &str) -> Option<PathBuf> {
+    if let Some(base) = std::env::var_os(INSIDE) {
+        return Some(base.into());
+    }
+    let place = tempfile::tempdir().unwrap();
+    let base = place.path().canonicalize().unwrap();
+    std::fs::set_permissions(&base, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::create_dir(base.join("bin")).unwrap();
+    let [aye, suite] =
+        [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, from)| {
+            let to = base.join("bin").join(name);
+            shared(&from, &to);
+            to
+        });
+    let mut command = Command::new(suite);
+    command.args(["--exact", test, "--nocapture"]).current_dir(&base).env_clear();
+    command.envs(std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("AYE_TEST_")));
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("LANG", "C.UTF-8");
+    command.env("HOME", base.join("home")).env("TMPDIR", base.join("tmp"));
+    command.env("AYE_TEST_PROGRAM", aye).env(INSIDE, &base);
+    if rustix::process::geteuid().is_root() {
+        chown(&base, Some(NOBODY), Some(NOBODY)).unwrap();
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let done = command.output().unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    said.lines().filter(|line| line.starts_with("option trials:")).for_each(aloud);
+    assert!(done.status.success(), "{said}\n{}", String::from_utf8_lossy(&done.stderr));
+    assert!(said.contains("1 passed"), "no test is called {test}:\n{said}");
+    None
+}
+
+/// Commands of bash itself, which are no files on `PATH` everywhere.
+const BUILTIN: &[&str] = &["type", "cd", "command", "echo", "printf", "test", "true", "false", "pwd"];
+
+fn is_program(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap();
+    BUILTIN.contains(&name) || std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+}
+
+/// Says which programs the machine lacks, and leaves them out.
+fn present() -> Vec<Recipe> {
+    let is_there = |recipe: &Recipe| recipe.words.split(' ').next().is_some_and(is_program);
+    let only = std::env::var("AYE_TEST_ONLY").unwrap_or_default();
+    let is_wanted = |recipe: &Recipe| only.split(',').any(|start| recipe.words.starts_with(start));
+    let recipes = programs::recipes().into_iter().filter(is_wanted);
+    let (there, missing): (Vec<Recipe>, Vec<Recipe>) = recipes.partition(is_there);
+    if !missing.is_empty() {
+        let names: Vec<&str> = missing.iter().map(|recipe| recipe.words.as_str()).collect();
+        aloud(&format!("option trials: LEFT OUT, not on this machine: {}", names.join(", ")));
+    }
+    there
+}
+
+#[test]
+fn r12_allowed_lines_change_and_disclose_nothing() {
+    let Some(base) = inside("option_trials::r12_allowed_lines_change_and_disclose_nothing") else { return };
+    let seed = number("AYE_TEST_SEED").unwrap_or(1);
+    let lines = number("AYE_TEST_LINES").map_or(LINES, |lines| usize::try_from(lines).unwrap());
+    let until = number("AYE_TEST_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let recipes = present();
+    let mut trials = Trials::new(&base);
+    let mut generator = Generator::new(seed, &recipes);
+    let started = Instant::now();
+    let mut made = 0;
+    while until.map_or(made < lines, |until| Instant::now() < until) {
+        let line = generator.line();
+        let mut at = generator.random.below(100);
+        let project = PROJECTS.iter().find(|(_, percent)| {
+            let here = at < *percent;
+            at = at.saturating_sub(*percent);
+            here
+        });
+        trials.trial(project.unwrap_or(&PROJECTS[0]).0, line);
+        made += 1;
+    }
+    aloud(&format!(
+        "option trials: seed {seed}, {made} lines, {} runs, {} stopped by the time limit, {} s",
+        trials.allowed,
+        trials.stopped.len(),
+        started.elapsed().as_secs()
+    ));
+    trials.stopped.iter().take(5).for_each(|line| aloud(&format!("option trials: stopped: {line}")));
+    let mut report = String::new();
+    for (line, effects) in trials.found.values().flatten() {
+        report.push_str(&format!("{}\n    {effects:?}\n", line.text()));
+    }
+    assert!(made < 500 || trials.allowed * 10 > made, "only {} of {made} lines ran", trials.allowed);
+    assert!(report.is_empty(), "seed {seed}; allowed without approval, but:\n{report}");
+}
+
+/// The kinds of mistakes that tables of options have had, each with what its line does.
+const HARMFUL: &[(&str, &str, &str, Effect)] = &[
+    ("xxd", "clean", "xxd -al data.csv README.md", Effect::Changed(String::new())),
+    ("tree", "clean", "tree -Lo 2 src/main.rs", Effect::Changed(String::new())),
+    ("od", "clean", "od -w @/sibling/secret.txt", Effect::Printed("sibling/secret.txt")),
+    ("git", "clean", "git diff -U @/sibling/secret.txt README.md", Effect::Printed("sibling/secret.txt")),
+    ("rg", "clean", "rg -eC .env", Effect::Printed("P/.env")),
+    ("grep", "clean", "grep -d rec SECRET .", Effect::Printed("P/.env")),
+    ("grep", "clean", "grep -r --exclude-dir=server.pem SECRET keys", Effect::Printed("P/keys/server.pem")),
+    ("git", "staged", "git diff", Effect::Printed("P/.env")),
+    ("git", "staged", "git diff --cached", Effect::Printed("P/keys/server.pem")),
+    ("git", "staged", "git diff -C -C", Effect::Printed("P/keys/server.pem")),
+    ("cat", "clean", "cat pipe", Effect::Drained),
+    ("grep", "clean", "grep x pipe", Effect::Opened("P/pipe")),
+    // Every form in which a secret is printed.
+    ("cat", "clean", "cat notes.txt", Effect::Printed("P/.env")),
+    ("od", "clean", "od .env", Effect::Printed("P/.env")),
+    ("od", "clean", "od -tx1 .env", Effect::Printed("P/.env")),
+    ("od", "clean", "od -x .env", Effect::Printed("P/.env")),
+    ("od", "clean", "od -c .env", Effect::Printed("P/.env")),
+    ("od", "clean", "od -b .env", Effect::Printed("P/.env")),
+    ("xxd", "clean", "xxd -p linked.txt", Effect::Printed("home/.ssh/id_rsa")),
+    ("hexdump", "clean", "hexdump .env", Effect::Printed("P/.env")),
+    ("base64", "clean", "base64 ~/.netrc", Effect::Printed("home/.netrc")),
+    ("rev", "clean", "rev .env", Effect::Printed("P/.env")),
+    ("tr", "clean", "tr a-z A-Z <.env", Effect::Printed("P/.env")),
+    ("fold", "clean", "fold -w 20 .env", Effect::Printed("P/.env")),
+    ("md5sum", "clean", "md5sum .env", Effect::Opened("P/.env")),
+    // Every way in which a file is another one.
+    ("chmod", "clean", "chmod 600 README.md", Effect::Changed(String::new())),
+    ("touch", "clean", "touch ../sibling/new", Effect::Changed(String::new())),
+    ("rm", "clean", "rm .git/index", Effect::Changed(String::new())),
+    ("ln", "bare", "ln -sf data.csv README.md", Effect::Changed(String::new())),
+    ("mkdir", "bare", "mkdir $TMPDIR/new", Effect::Changed(String::new())),
+];
+
+#[test]
+fn trials_see_every_kind_of_harm() {
+    let Some(base) = inside("option_trials::trials_see_every_kind_of_harm") else { return };
+    let mut trials = Trials::new(&base);
+    let mut unseen = Vec::new();
+    for (program, project, line, expected) in HARMFUL {
+        if !is_program(program) {
+            aloud(&format!("option trials: LEFT OUT, not on this machine: {program}"));
+            continue;
+        }
+        let text = trials.text(line);
+        let effects = trials.observe(project, &text);
+        if !effects.iter().any(|effect| effect.is_like(expected)) {
+            unseen.push(format!("{project}$ {line}\n    {expected:?}, but seen was {effects:?}"));
+        }
+        let nothing = trials.observe(project, "ls -la; cat README.md; git status; git log -p; stat .env");
+        assert!(nothing.is_empty(), "after {line}: {nothing:?}");
+    }
+    assert!(unseen.is_empty(), "{}", unseen.join("\n"));
+}
+
+#[test]
+fn r12_programs_with_unknown_options_are_never_allowed() {
+    let Some(base) = inside("option_trials::r12_programs_with_unknown_options_are_never_allowed") else {
+        return;
+    };
+    let trials = Trials::new(&base);
+    let mut count = 0;
+    for program in programs::unknown() {
+        for rest in ["", " README.md", " -x", " -l", " -n x", " --list", " check"] {
+            assert!(!trials.is_allowed("bare", &format!("{program}{rest}")), "{program}{rest}");
+        }
+        count += 1;
+    }
+    assert!(count > 10 && trials.is_allowed("bare", "cat README.md"));
+}

@@ -1,0 +1,395 @@
+//! Makes command lines from the options of a program, and the mutations that options are commonly misread under.
+
+use super::words::{ABSENT, DECOYS, FOLDERS, PATTERNS, PLAIN, REVISIONS, VALUES};
+use aye::policy::grammar::{Holds, Operands};
+
+/// A program, its options, and what it takes as operands.
+pub struct Recipe {
+    /// The words that start it: `od`, `git diff`.
+    pub words: String,
+    /// Its options, one for each name.
+    pub options: Vec<Choice>,
+    /// What it takes as operands.
+    pub operands: Operands,
+    /// What it is given as a script, or as its first word at times.
+    pub scripts: &'static [&'static str],
+    /// Whether the policy may let it run at all.
+    pub may_run: bool,
+}
+
+/// One name of an option.
+#[derive(Clone, Copy)]
+pub struct Choice {
+    /// With its dashes.
+    pub name: &'static str,
+    pub takes: Takes,
+    /// What its value is, if it takes one.
+    pub holds: Holds,
+    /// Words that it knows as values.
+    pub words: &'static [&'static str],
+}
+
+/// Whether an option takes a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    Nothing,
+    Required,
+    Optional,
+}
+
+impl Choice {
+    /// The letter of a short option.
+    fn letter(&self) -> Option<char> {
+        let mut letters = self.name.strip_prefix('-')?.chars();
+        letters.next().filter(|letter| *letter != '-' && letters.next().is_none())
+    }
+}
+
+/// A command line as shell words; operators such as `|` are words of their own.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Line(pub Vec<String>);
+
+impl Line {
+    /// The text for the shell.
+    pub fn text(&self) -> String {
+        self.0.join(" ")
+    }
+}
+
+/// Xorshift: the same numbers for the same seed everywhere.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        for _ in 0..8 {
+            random.below(2);
+        }
+        random
+    }
+
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 11).unwrap_or(0) % end.max(1)
+    }
+
+    /// True in so many of a hundred cases.
+    pub fn percent(&mut self, chance: usize) -> bool {
+        self.below(100) < chance
+    }
+
+    pub fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len())]
+    }
+}
+
+/// Makes lines.
+pub struct Generator<'a> {
+    pub random: Random,
+    pub recipes: &'a [Recipe],
+    /// What a mistake would reach in the line that is being made.
+    target: Target,
+}
+
+/// What is put where a value is expected, to see whether the program takes it for an operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    /// A decoy: printed if it is read.
+    Decoy,
+    /// A plain file, and another one as operand: changed if a second operand is written.
+    Plain,
+    /// Nothing: values are what the option expects.
+    None,
+}
+
+impl<'a> Generator<'a> {
+    pub fn new(seed: u64, recipes: &'a [Recipe]) -> Self {
+        Self { random: Random::new(seed), recipes, target: Target::None }
+    }
+
+    /// The next line.
+    pub fn line(&mut self) -> Line {
+        let mut words = self.command();
+        match self.random.below(100) {
+            0..=2 => words.splice(0..0, self.words(&["cd", "src", "&&"])).for_each(drop),
+            3 => words.splice(0..0, self.words(&["cd", "docs", ";"])).for_each(drop),
+            4..=5 => {
+                let wrapper =
+                    self.random.pick(&["LC_ALL=C", "env", "time", "timeout 5", "nice", "command", "env -i"]);
+                words.insert(0, wrapper.to_owned());
+            }
+            6..=8 => words.extend(self.words(&["|", "head", "-5"])),
+            9 => {
+                words.push("|".to_owned());
+                let next = self.command();
+                words.extend(next);
+            }
+            10..=11 => {
+                words.push(self.random.pick(&["&&", ";", "||"]).to_owned());
+                let next = self.command();
+                words.extend(next);
+            }
+            12..=14 => {
+                let file = self.path(50);
+                let redirect = self.random.pick(&["<", "2>", ">", ">>", "2>&1", "<", "&>"]);
+                words.push(redirect.to_owned());
+                if redirect != "2>&1" {
+                    words.push(file);
+                }
+            }
+            15 => words.extend(self.words(&[">", "/dev/null"])),
+            16 => {
+                words.insert(0, "(".to_owned());
+                words.push(")".to_owned());
+            }
+            17 => {
+                words.splice(0..0, self.words(&["find", "src", "-type", "f", "-exec"])).for_each(drop);
+                words.extend(self.words(&["{}", "+"]));
+            }
+            18 => {
+                words.splice(0..0, self.words(&["printf", "'src/main.rs\\n'", "|", "xargs"])).for_each(drop);
+            }
+            _ => {}
+        }
+        Line(words)
+    }
+
+    fn words(&self, words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    /// One program with options and operands. One with many options comes more often.
+    fn command(&mut self) -> Vec<String> {
+        let recipes = self.recipes;
+        let weight = |recipe: &Recipe| if recipe.may_run { 4 + recipe.options.len().min(60) / 3 } else { 1 };
+        let mut at = self.random.below(recipes.iter().map(weight).sum());
+        let chosen = recipes.iter().find(|recipe| {
+            let here = at < weight(recipe);
+            at = at.saturating_sub(weight(recipe));
+            here
+        });
+        let recipe = chosen.unwrap_or(&recipes[0]);
+        self.target = match self.random.below(100) {
+            0..=44 => Target::Decoy,
+            45..=74 => Target::Plain,
+            _ => Target::None,
+        };
+        let mut parts: Vec<Vec<String>> = Vec::new();
+        let operands = self.operands(recipe);
+        let options = [0, 1, 1, 1, 1, 2, 2, 3, 4][self.random.below(9)];
+        for _ in 0..options {
+            let option = self.option(recipe);
+            parts.push(option);
+        }
+        if self.random.percent(6) && !parts.is_empty() {
+            let again = parts[self.random.below(parts.len())].clone();
+            parts.push(again);
+        }
+        if self.random.percent(4) {
+            parts.push(vec!["--".to_owned()]);
+        }
+        // Operands come last as a rule, and in every other position too.
+        let mixed = self.random.percent(30);
+        for operand in operands {
+            let at = if mixed { self.random.below(parts.len() + 1) } else { parts.len() };
+            parts.insert(at, vec![operand]);
+        }
+        let mut words: Vec<String> = recipe.words.split(' ').map(str::to_owned).collect();
+        for word in parts.into_iter().flatten().filter(|word| !word.is_empty()) {
+            let word = if self.random.percent(5) { self.quoted(&word) } else { word };
+            words.push(word);
+        }
+        words
+    }
+
+    fn operands(&mut self, recipe: &Recipe) -> Vec<String> {
+        let Operands { first, rest, last, default: _ } = recipe.operands;
+        let mut operands = Vec::new();
+        for kind in first {
+            // Without its script or pattern a program takes a file for it.
+            if self.random.percent(85) {
+                operands.push(self.operand(*kind, recipe));
+            }
+        }
+        if first.is_empty() && !recipe.scripts.is_empty() && self.random.percent(50) {
+            operands.push(self.operand(Holds::Script, recipe));
+        }
+        let more = [0, 0, 1, 1, 1, 1, 2, 2, 3][self.random.below(9)];
+        match rest {
+            Some(kind) => (0..more).for_each(|_| operands.push(self.operand(kind, recipe))),
+            None if self.random.percent(15) => operands.push(self.path(20)),
+            None => {}
+        }
+        operands.extend(last.map(|kind| self.operand(kind, recipe)));
+        operands
+    }
+
+    fn operand(&mut self, kind: Holds, recipe: &Recipe) -> String {
+        // An operand that is plainly named is judged right as a rule.
+        if self.target == Target::Decoy && names_file(kind) && self.random.percent(8) {
+            return self.take_decoy();
+        }
+        self.named(kind, recipe)
+    }
+
+    /// What such a value or operand is as a rule, without a decoy.
+    fn named(&mut self, kind: Holds, recipe: &Recipe) -> String {
+        match kind {
+            Holds::Word => self.random.pick(VALUES).to_owned(),
+            Holds::Pattern => self.random.pick(PATTERNS).to_owned(),
+            Holds::Script if recipe.scripts.is_empty() => self.random.pick(VALUES).to_owned(),
+            Holds::Script => self.random.pick(recipe.scripts).to_owned(),
+            Holds::Names | Holds::Below | Holds::Place => self.path(60),
+            Holds::Read if recipe.operands.first.contains(&Holds::Pattern) => self.path(60),
+            Holds::Read | Holds::List | Holds::Delete => self.path(20),
+            Holds::Write => self.random.pick(ABSENT).to_owned(),
+            Holds::Program => {
+                self.random.pick(&["cat", "true", "'cat .env'", "./x.sh", "README.md", "x"]).to_owned()
+            }
+            Holds::Revision if self.random.percent(40) => self.path(20),
+            Holds::Revision => self.random.pick(REVISIONS).to_owned(),
+            Holds::Range => self
+                .random
+                .pick(&["1,2:README.md", ":main:src/main.rs", "1,1:.env", "/fn/,+1:src/lib.rs"])
+                .to_owned(),
+        }
+    }
+
+    /// One decoy is enough: a second one would make the policy ask.
+    fn take_decoy(&mut self) -> String {
+        self.target = Target::None;
+        let kind = self.random.below(DECOYS.len());
+        self.random.pick(DECOYS[kind]).to_owned()
+    }
+
+    /// A path that nobody has to ask about.
+    fn path(&mut self, folders: usize) -> String {
+        match self.random.below(100) {
+            0..=5 => self.random.pick(ABSENT),
+            below if below < folders => self.random.pick(FOLDERS),
+            _ => self.random.pick(PLAIN),
+        }
+        .to_owned()
+    }
+
+    /// What follows an option: its value, or what is read as its value by mistake.
+    fn value(&mut self, choice: Choice, recipe: &Recipe) -> String {
+        if !choice.words.is_empty() && self.random.percent(50) {
+            let mut word = self.random.pick(choice.words).to_owned();
+            if word.bytes().all(|byte| byte.is_ascii_lowercase()) && self.random.percent(50) {
+                word.truncate(1 + self.random.below(word.len()));
+            }
+            return word;
+        }
+        match self.target {
+            Target::Decoy if self.random.percent(65) => self.take_decoy(),
+            Target::Plain if self.random.percent(65) => self.path(20),
+            Target::Decoy | Target::Plain | Target::None if self.random.percent(40) => {
+                self.random.pick(VALUES).to_owned()
+            }
+            Target::Decoy | Target::Plain | Target::None => self.named(choice.holds, recipe),
+        }
+    }
+
+    /// An option, with a value behind it where it may have one and at times where it may not.
+    fn option(&mut self, recipe: &Recipe) -> Vec<String> {
+        let (short, long): (Vec<Choice>, Vec<Choice>) =
+            recipe.options.iter().partition(|choice| choice.letter().is_some());
+        if !long.is_empty() && (short.is_empty() || self.random.percent(35)) {
+            let choice = long[self.random.below(long.len())];
+            return self.long(choice, recipe);
+        }
+        if short.is_empty() || self.random.percent(2) {
+            let none = Choice { name: "-", takes: Takes::Nothing, holds: Holds::Word, words: &[] };
+            return vec![format!("-{}", self.random.pick(VALUES)), self.value(none, recipe)];
+        }
+        let mut letters = String::from("-");
+        let count = [1, 1, 1, 2, 2, 2, 3, 4][self.random.below(8)];
+        let mut last = short[0];
+        for _ in 0..count {
+            let wanted = match self.random.below(100) {
+                0..=39 => Takes::Nothing,
+                40..=74 => Takes::Required,
+                _ => Takes::Optional,
+            };
+            let fitting: Vec<Choice> =
+                short.iter().copied().filter(|choice| choice.takes == wanted).collect();
+            let from = if fitting.is_empty() { &short } else { &fitting };
+            last = from[self.random.below(from.len())];
+            letters.extend(last.letter());
+        }
+        if self.random.percent(3) {
+            letters.push(char::from(
+                b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"[self.random.below(62)],
+            ));
+        }
+        let takes = last.takes != Takes::Nothing;
+        let attached = self.random.percent(if takes { 25 } else { 4 });
+        let separate = self.random.percent(if takes && !attached { 88 } else { 12 });
+        if attached {
+            let value = self.value(last, recipe);
+            letters.push_str(&value);
+        }
+        if self.random.percent(2) {
+            letters.insert(0, '-');
+        }
+        if separate { vec![letters, self.value(last, recipe)] } else { vec![letters] }
+    }
+
+    fn long(&mut self, choice: Choice, recipe: &Recipe) -> Vec<String> {
+        let mut name = choice.name.to_owned();
+        if self.random.percent(20) && name.len() > 4 {
+            name.truncate(4 + self.random.below(name.len() - 4));
+        }
+        if self.random.percent(4) && name.starts_with("--") {
+            name.remove(0);
+        }
+        let takes = choice.takes != Takes::Nothing;
+        match self.random.below(100) {
+            0..=39 if takes => vec![format!("{name}={}", self.value(choice, recipe))],
+            0..=5 => vec![format!("{name}={}", self.value(choice, recipe))],
+            6..=12 => vec![quoted_sign(&name), self.value(choice, recipe)],
+            13..=94 if takes => vec![name, self.value(choice, recipe)],
+            _ => vec![quoted_sign(&name)],
+        }
+    }
+
+    /// The same word in other quotes.
+    fn quoted(&mut self, word: &str) -> String {
+        if word.contains(['\'', '"', '\\', '*', '?', '~', '$', '[', ' ', '@', '!']) || word.is_empty() {
+            return word.to_owned();
+        }
+        let middle = word.char_indices().nth(word.chars().count() / 2).map_or(0, |(at, _)| at);
+        let (start, end) = word.split_at(middle);
+        match self.random.below(6) {
+            0 => format!("'{word}'"),
+            1 => format!("\"{word}\""),
+            2 => format!("{start}\"\"{end}"),
+            3 => format!("{start}'{end}'"),
+            4 => format!("\\{word}"),
+            _ => format!("{start}\\{end}"),
+        }
+    }
+}
+
+/// Whether such an operand or value is a path.
+fn names_file(kind: Holds) -> bool {
+    match kind {
+        Holds::Names
+        | Holds::Read
+        | Holds::Below
+        | Holds::List
+        | Holds::Write
+        | Holds::Delete
+        | Holds::Place => true,
+        Holds::Revision | Holds::Range => true,
+        Holds::Word | Holds::Pattern | Holds::Script | Holds::Program => false,
+    }
+}
+
+/// `(` and `!` of `find` in quotes, which the shell would take for its own.
+fn quoted_sign(name: &str) -> String {
+    if matches!(name, "(" | ")" | "!") { format!("'{name}'") } else { name.to_owned() }
+}

@@ -1,0 +1,158 @@
+//! Tries lines: judges them by the real policy, runs what it allows, and makes what did harm as short as it can be.
+
+use super::evidence::{Effect, Forms, Watch, effects, run};
+use super::generate::Line;
+use super::scratch::{PROJECTS, Scratch};
+use super::words::is_decoy;
+use aye::chat::Intent;
+use aye::policy::{Policy, Rules, Verdict, judge};
+use aye::project::disk::Disk;
+use aye::tools::Tool;
+use aye::tools::bash_exec::BashExec;
+use aye::tools::toolbox::Settings;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Findings of one program that are told.
+const EACH: usize = 8;
+
+/// The trials of one run.
+pub struct Trials {
+    pub scratch: Scratch,
+    disks: BTreeMap<&'static str, Disk>,
+    watches: BTreeMap<&'static str, Watch>,
+    forms: Forms,
+    tool: BashExec,
+    /// Lines that ran.
+    pub allowed: usize,
+    /// Lines that were stopped by the limit of time or output.
+    pub stopped: Vec<String>,
+    /// By program, the lines that did what they may not do, as short as they can be, and what they did.
+    pub found: BTreeMap<String, BTreeMap<Line, BTreeSet<Effect>>>,
+}
+
+impl Trials {
+    pub fn new(base: &Path) -> Self {
+        let scratch = Scratch::new(base);
+        let disks =
+            PROJECTS.iter().map(|(name, _)| (*name, Disk::new(&scratch.project(name)).unwrap())).collect();
+        let mut trials = Self {
+            scratch,
+            disks,
+            watches: BTreeMap::new(),
+            forms: Forms::new(),
+            tool: BashExec::new(Settings::default()),
+            allowed: 0,
+            stopped: Vec::new(),
+            found: BTreeMap::new(),
+        };
+        trials.watch();
+        trials
+    }
+
+    fn watch(&mut self) {
+        let base = &self.scratch.base;
+        self.watches = PROJECTS.iter().map(|(name, _)| (*name, Watch::new(base, name))).collect();
+    }
+
+    /// Whether the policy lets this line run without approval in the default mode.
+    pub fn is_allowed(&self, project: &str, text: &str) -> bool {
+        let plan = self.tool.plan(&json!({ "command": text }), &self.disks[project]);
+        let Ok(Intent::Act(plan)) = plan else { return false };
+        match judge(&Policy::default(), &[], &Rules::default(), "bash_exec", &plan) {
+            Verdict::Allow(_) => true,
+            Verdict::Ask(_) | Verdict::Rehearse(_) | Verdict::Refuse(_) => false,
+        }
+    }
+
+    /// The line for the shell. `@/` stands for the scratch folder.
+    pub fn text(&self, line: &str) -> String {
+        line.replace("@/", &format!("{}/", self.scratch.base.display()))
+    }
+
+    /// Runs the line if the policy allows it, and tells what it did.
+    fn try_allowed(&mut self, project: &'static str, line: &Line) -> BTreeSet<Effect> {
+        let text = self.text(&line.text());
+        if !self.is_allowed(project, &text) {
+            return BTreeSet::new();
+        }
+        self.allowed += 1;
+        self.observe(project, &text)
+    }
+
+    /// Runs a line without a sandbox, whatever the policy says of it, and tells what it did.
+    pub fn observe(&mut self, project: &'static str, text: &str) -> BTreeSet<Effect> {
+        let ran = run(&self.scratch, project, text, &self.watches[project]);
+        let effects = effects(&mut self.scratch, project, text, &ran, &self.forms);
+        if ran.stopped && effects.is_empty() {
+            self.stopped.push(text.to_owned());
+        }
+        if effects.iter().any(|effect| matches!(effect, Effect::Changed(_) | Effect::Drained)) {
+            self.scratch.rebuild(project);
+            self.watch();
+        }
+        effects
+    }
+
+    /// Removes words, then letters of options, as long as the line does the same.
+    fn shrink(&mut self, project: &'static str, line: Line, effect: &Effect) -> Line {
+        let mut line = line;
+        let mut tries = 0;
+        loop {
+            let words = (0..line.0.len()).map(|at| {
+                let mut words = line.0.clone();
+                words.remove(at);
+                words
+            });
+            let letters =
+                line.0.iter().enumerate().filter(|(_, word)| word.starts_with('-') && word.len() > 2);
+            let letters = letters.flat_map(|(at, word)| {
+                let line = &line;
+                word.char_indices().skip(1).map(move |(letter, _)| {
+                    let mut words = line.0.clone();
+                    words[at].remove(letter);
+                    words
+                })
+            });
+            let smaller: Vec<Vec<String>> = words.chain(letters).collect();
+            let next = smaller.into_iter().map(Line).find(|smaller| {
+                tries += 1;
+                tries < 300 && self.try_allowed(project, smaller).iter().any(|found| found.is_like(effect))
+            });
+            match next {
+                Some(next) => line = next,
+                None => return line,
+            }
+        }
+    }
+
+    /// Tries the line, and keeps what is left of it when it did something new.
+    pub fn trial(&mut self, project: &'static str, line: Line) {
+        for effect in self.try_allowed(project, &line) {
+            let known = self.found.entry(program_of(&line)).or_default();
+            let explains = |(known, effects): (&Line, &BTreeSet<Effect>)| {
+                effects.iter().any(|known| known.is_like(&effect)) && is_part(known, &line)
+            };
+            if known.len() >= EACH || known.iter().any(explains) {
+                continue;
+            }
+            let line = self.shrink(project, line.clone(), &effect);
+            let effects = self.try_allowed(project, &line);
+            let lines = self.found.entry(program_of(&line)).or_default();
+            lines.insert(line, effects);
+        }
+    }
+}
+
+/// Whether the options and decoys of a known finding are all in this line, so that it is most likely the same finding.
+fn is_part(known: &Line, line: &Line) -> bool {
+    let mut matters = known.0.iter().filter(|word| word.starts_with('-') || is_decoy(word));
+    matters.all(|word| line.0.contains(word))
+}
+
+/// The program of the first command; for git with its subcommand.
+fn program_of(line: &Line) -> String {
+    let words = if line.0.first().is_some_and(|word| word == "git") { 2 } else { 1 };
+    line.0.iter().take(words).cloned().collect::<Vec<_>>().join(" ")
+}
