@@ -248,7 +248,7 @@ impl<'a> Generator<'a> {
             Holds::Program => {
                 self.random.pick(&["cat", "true", "'cat .env'", "./x.sh", "README.md", "x"]).to_owned()
             }
-            Holds::Revision if self.random.percent(40) => self.path(20),
+            Holds::Revision if self.random.percent(50) => self.path(15),
             Holds::Revision => self.random.pick(REVISIONS).to_owned(),
             Holds::Range => self
                 .random
@@ -276,7 +276,7 @@ impl<'a> Generator<'a> {
 
     /// What follows an option: its value, or what is read as its value by mistake.
     fn value(&mut self, choice: Choice, recipe: &Recipe) -> String {
-        if !choice.words.is_empty() && self.random.percent(50) {
+        if !choice.words.is_empty() && self.random.percent(65) {
             let mut word = self.random.pick(choice.words).to_owned();
             if word.bytes().all(|byte| byte.is_ascii_lowercase()) && self.random.percent(50) {
                 word.truncate(1 + self.random.below(word.len()));
@@ -310,8 +310,8 @@ impl<'a> Generator<'a> {
         let mut last = short[0];
         for _ in 0..count {
             let wanted = match self.random.below(100) {
-                0..=39 => Takes::Nothing,
-                40..=74 => Takes::Required,
+                0..=34 => Takes::Nothing,
+                35..=66 => Takes::Required,
                 _ => Takes::Optional,
             };
             let fitting: Vec<Choice> =
