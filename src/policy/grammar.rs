@@ -110,6 +110,8 @@ pub enum Value {
 pub enum Holds {
     /// A number, a word, a format: nothing that names a file.
     Word,
+    /// A number, with a sign or a unit at most. Anything else asks.
+    Number,
     /// A pattern that is searched for or selects names.
     Pattern,
     /// A script in a language of the program's own, which is judged apart.

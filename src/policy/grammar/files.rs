@@ -39,11 +39,12 @@ pub(super) static PROGRAMS: &[Program] = &[
         takes("-t --threshold"), holds("--exclude", Holds::Pattern), may("--time"), takes("--time-style"),
         asks("-L --dereference"), holds("-X --exclude-from", Holds::List), holds("--files0-from", Holds::List),
     ], LOOKS),
+    // It opens its operands, to ask which disk they are on.
     program(&["df"], COREUTILS, &[
         flag("-a --all"), flag("-h --human-readable"), flag("-H --si"), flag("-i --inodes"), flag("-k"),
         flag("-l --local"), flag("-P --portability"), flag("-T --print-type"), flag("--total"), flag("--no-sync"),
         takes("-B --block-size"), takes("-t --type"), takes("-x --exclude-type"), may("--output"), asks("--sync"),
-    ], LOOKS),
+    ], Operands { default: Some("."), ..all(Holds::Read) }),
     program(&["realpath"], COREUTILS, &[
         flag("-e --canonicalize-existing"), flag("-m --canonicalize-missing"), flag("-L --logical"),
         flag("-P --physical"), flag("-q --quiet"), flag("-s --strip --no-symlinks"), flag("-z --zero"),

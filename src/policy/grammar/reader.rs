@@ -71,6 +71,10 @@ impl Given {
     }
 
     fn add(&mut self, option: &'static Opt, word: &str, value: Option<Word>) {
+        let is_other = |value: &Word| value.known().is_some_and(|text| !is_number(text));
+        if option.value.is(&[Holds::Number]) && value.as_ref().is_some_and(is_other) {
+            self.problems.push(Problem::Unknown(word.to_owned()));
+        }
         self.options.push(GivenOption { option, word: word.to_owned(), value });
     }
 }
@@ -91,6 +95,13 @@ impl GivenOption {
         };
         by_role && !self.option.value.is(&WIDER)
     }
+}
+
+/// `5`, `+5`, `-5`, `5k`: a sign, digits and a unit.
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let unit = digits.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    unit.len() < digits.len() && unit.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
 /// What a value must not be for an option to only read.

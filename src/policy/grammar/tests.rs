@@ -72,6 +72,33 @@ fn r12_only_a_required_value_takes_the_next_word() {
     assert!(optional > 40, "{optional}");
 }
 
+#[test]
+fn a_number_has_digits_and_at_most_a_sign_and_a_unit() {
+    let tail = program_named("tail").unwrap();
+    for (value, is_number) in [
+        ("5", true),
+        ("+5", true),
+        ("-5", true),
+        ("5k", true),
+        ("1MB", true),
+        ("", false),
+        ("+", false),
+        ("f", false),
+        ("-f", false),
+        ("--5", false),
+        ("5 f", false),
+        ("5k5", false),
+        ("a5", false),
+        ("5.env", false),
+        (".env", false),
+    ] {
+        for words in [vec!["-n", value], vec!["--bytes", value]] {
+            let words: Vec<Word> = words.into_iter().map(|word| Word::Known(word.to_owned())).collect();
+            assert_eq!(read(tail, &words).problems.is_empty(), is_number, "{words:?}");
+        }
+    }
+}
+
 /// No beginning of a long option, no unknown option and no missing value is taken for certain.
 #[test]
 fn r12_what_is_not_stated_is_a_problem() {
@@ -84,9 +111,9 @@ fn r12_what_is_not_stated_is_a_problem() {
                     assert!(!given.problems.is_empty(), "{called} {beginning}");
                 }
             }
-            let given = read(program, &words(&format!("{name}=x")));
+            let given = read(program, &words(&format!("{name}=1")));
             let takes = program.option(name).is_some_and(|option| option.value != Value::None);
-            assert_eq!(given.problems.is_empty(), takes, "{called} {name}=x");
+            assert_eq!(given.problems.is_empty(), takes, "{called} {name}=1");
         }
         for letter in ('a'..='z').chain('A'..='Z').chain(['#', '%']) {
             let name = format!("-{letter}");

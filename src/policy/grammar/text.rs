@@ -21,12 +21,13 @@ pub(super) static PROGRAMS: &[Program] = &[
         flag("-s --squeeze-blank"), flag("-t"), flag("-T --show-tabs"), flag("-u"), flag("-v --show-nonprinting"),
     ], READS),
     Program { syntax: GNU_NUMBERS, ..program(&["head"], COREUTILS, &[
-        takes("-n --lines"), takes("-c --bytes"), flag("-q --quiet --silent"), flag("-v --verbose"),
-        flag("-z --zero-terminated"),
+        holds("-n --lines", Holds::Number), holds("-c --bytes", Holds::Number), flag("-q --quiet --silent"),
+        flag("-v --verbose"), flag("-z --zero-terminated"),
     ], READS) },
+    // `-cf` is `-c -f` to it, which follows a file for ever.
     Program { syntax: GNU_NUMBERS, ..program(&["tail"], COREUTILS, &[
-        takes("-n --lines"), takes("-c --bytes"), flag("-q --quiet --silent"), flag("-v --verbose"),
-        flag("-z --zero-terminated"), asks("-f -F --retry"), may("--follow").with(Role::Asks),
+        holds("-n --lines", Holds::Number), holds("-c --bytes", Holds::Number), flag("-q --quiet --silent"),
+        flag("-v --verbose"), flag("-z --zero-terminated"), asks("-f -F --retry"), may("--follow").with(Role::Asks),
         takes("-s --sleep-interval"), takes("--pid").with(Role::Asks), takes("--max-unchanged-stats"),
     ], READS) },
     program(&["wc"], COREUTILS, &[

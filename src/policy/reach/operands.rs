@@ -44,7 +44,13 @@ fn how(holds: Holds) -> Option<How> {
         Holds::Below => Some(How::Below { hidden: true, without: Vec::new(), links: true }),
         Holds::Delete => Some(How::Delete),
         Holds::Write => Some(How::Write),
-        Holds::Word | Holds::Pattern | Holds::Script | Holds::Place | Holds::Program | Holds::Range => None,
+        Holds::Word
+        | Holds::Number
+        | Holds::Pattern
+        | Holds::Script
+        | Holds::Place
+        | Holds::Program
+        | Holds::Range => None,
     }
 }
 

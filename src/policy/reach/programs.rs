@@ -48,6 +48,9 @@ pub(super) fn touched(simple: &Simple) -> Touched {
         words = &found;
     }
     let program = grammar::program_named(name);
+    if name == "tail" && words.iter().any(follows) {
+        return Err("tail with an operand like +f follows a file for ever".to_owned());
+    }
     if let Some(program) = program.filter(|program| DO_AS_STATED.contains(&program.name())) {
         return operands::touched(name, program, words);
     }
@@ -85,6 +88,12 @@ pub(super) fn touched(simple: &Simple) -> Touched {
         },
         _ => Err(super::danger::why(simple, name)),
     }
+}
+
+/// Whether this is the old form of an option of `tail`, and more than a number: `+5f` is `-n +5 -f`.
+fn follows(word: &Word) -> bool {
+    let old = word.shown().strip_prefix('+');
+    old.is_some_and(|old| !old.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn word(text: &str) -> Word {

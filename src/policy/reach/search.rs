@@ -104,7 +104,7 @@ pub(super) fn find(words: &[Word]) -> Touched {
         let option = program.option(text).filter(|option| option.role == Role::Plain);
         match option.map(|option| option.value) {
             Some(Value::None) => {}
-            Some(Value::Required(Holds::Word | Holds::Pattern)) => match words.next() {
+            Some(Value::Required(Holds::Word | Holds::Number | Holds::Pattern)) => match words.next() {
                 Some(Word::Known(_)) => {}
                 Some(word) => return Err(unknown(word)),
                 None => return Err(format!("find lacks a value after {text}")),

@@ -237,7 +237,7 @@ impl<'a> Generator<'a> {
     /// What such a value or operand is as a rule, without a decoy.
     fn named(&mut self, kind: Holds, recipe: &Recipe) -> String {
         match kind {
-            Holds::Word => self.random.pick(VALUES).to_owned(),
+            Holds::Word | Holds::Number => self.random.pick(VALUES).to_owned(),
             Holds::Pattern => self.random.pick(PATTERNS).to_owned(),
             Holds::Script if recipe.scripts.is_empty() => self.random.pick(VALUES).to_owned(),
             Holds::Script => self.random.pick(recipe.scripts).to_owned(),
@@ -385,7 +385,7 @@ fn names_file(kind: Holds) -> bool {
         | Holds::Delete
         | Holds::Place => true,
         Holds::Revision | Holds::Range => true,
-        Holds::Word | Holds::Pattern | Holds::Script | Holds::Program => false,
+        Holds::Word | Holds::Number | Holds::Pattern | Holds::Script | Holds::Program => false,
     }
 }
 
