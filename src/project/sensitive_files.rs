@@ -247,7 +247,7 @@ fn names(folders: &[Folder]) -> Names {
         }
         for (path, _, itself) in names {
             // Package managers keep one copy of a file for all projects.
-            let packaged = path.ancestors().skip(1).filter_map(Path::file_name).any(is_package_folder);
+            let packaged = is_packaged(&path);
             let reason = match (itself, sensitive, all || packaged) {
                 (true, _, _) => Reason::Sensitive,
                 (false, true, _) => Reason::NameOfSensitive,
@@ -260,6 +260,11 @@ fn names(folders: &[Folder]) -> Names {
     withheld.sort();
     withheld.dedup_by(|one, other| one.path == other.path);
     Names { withheld, unknown }
+}
+
+/// Whether a file is in a folder that package managers and build tools fill with hard links to a store of their own.
+pub fn is_packaged(file: &Path) -> bool {
+    file.ancestors().skip(1).filter_map(Path::file_name).any(is_package_folder)
 }
 
 /// Whether package managers and build tools fill a folder of this name with hard links to a store of their own.

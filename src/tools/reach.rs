@@ -6,7 +6,7 @@ use crate::policy::reach::{How, Touch, Whys, below, reaches};
 use crate::policy::shell::{self, Place, Word};
 use crate::project::{Kind, Located, Own, Reader};
 use globset::GlobBuilder;
-use named_files::{belongs_to_aye, named_places, own_file};
+use named_files::{belongs_to_aye, named_places, other_names, own_file};
 use std::path::PathBuf;
 
 mod named_files;
@@ -184,8 +184,13 @@ impl Found<'_> {
             How::Contents if self.files.kind(&at) == Some(Kind::Other) => {
                 self.worsen(Reach::Runs, not_regular(&shown(path)));
             }
+            How::Contents => {
+                if let Some(why) = other_names(self.files, &at) {
+                    self.sensitive = true;
+                    self.worsen(Reach::Runs, why);
+                }
+            }
             How::Names
-            | How::Contents
             | How::Append
             | How::Repository
             | How::Tracked { .. }
@@ -220,7 +225,7 @@ impl Found<'_> {
     /// Looks whether anything below may hold secrets. What is a link is not followed, here or there.
     fn below(&self, at: &Located, how: Below<'_>, deep: usize, left: &mut usize) -> Result<(), String> {
         match self.files.kind(at) {
-            Some(Kind::File(_)) => return Ok(()),
+            Some(Kind::File(_)) => return other_names(self.files, at).map_or(Ok(()), Err),
             Some(Kind::Other) => {
                 return Err(not_regular(&at.shown.display().to_string().escape_debug().to_string()));
             }
@@ -267,7 +272,8 @@ impl Found<'_> {
                         ));
                     }
                     Some(Kind::Other) => return Err(not_regular(&path.display().to_string())),
-                    Some(Kind::File(_)) | None => {}
+                    Some(Kind::File(_)) => other_names(self.files, &child).map_or(Ok(()), Err)?,
+                    None => {}
                 }
             }
         }

@@ -3,6 +3,7 @@
 use crate::chat::HardLinks;
 use crate::policy::reach::{How, below, places, reaches};
 use crate::policy::shell::{Place, Reading, Word};
+use crate::project::sensitive_files::is_packaged;
 use crate::project::{Kind, Located, Own, Reader};
 use crate::tools::scripts;
 
@@ -38,6 +39,20 @@ pub(super) fn own_file(name: &str, place: Place, files: &dyn Reader) -> Option<S
 
 pub(super) fn belongs_to_aye(at: &Located) -> String {
     format!("{} belongs to aye's own settings, sessions and keys", crate::tools::place::shown(at))
+}
+
+/// Why a file asks that has several names: any other of them may be that of a secret. Package managers and build tools make
+/// many such files, which are not asked about.
+pub(super) fn other_names(files: &dyn Reader, at: &Located) -> Option<String> {
+    let names = files.link_count(at);
+    let is_file = matches!(files.kind(at), Some(Kind::File(_)));
+    (names > 1 && is_file && !is_packaged(&at.real)).then(|| {
+        let shown = at.shown.display().to_string();
+        format!(
+            "it reads {}, a file with {names} names (hard links), which may hold secrets",
+            shown.escape_debug()
+        )
+    })
 }
 
 /// The first file with several names that a line writes by a redirection or by a program that is known to write it.

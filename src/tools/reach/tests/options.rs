@@ -234,3 +234,55 @@ fn r13_no_exclusion_hides_a_sensitive_file_from_the_check() {
     assert_eq!(reach("grep -r --exclude-dir=.hid/ x src", &files).0, Reach::Reads);
     assert_eq!(reach("rg x src", &files).0, Reach::Reads);
 }
+
+/// Another name of a secret is read like the secret itself, and a pipe is not opened to look at its disk.
+#[test]
+fn r13_a_file_with_several_names_asks_and_so_does_a_pipe() {
+    let (_place, files) = plain_project();
+    let root = files.root();
+    for command in ["cat notes.txt", "grep -r main src", "rg main", "diff -r src docs", "df README.md"] {
+        assert_eq!(reach(command, &files), (Reach::Reads, String::new()), "{command}");
+    }
+    fs::write(root.join(".env"), "x\n").unwrap();
+    fs::create_dir_all(root.join("target/debug")).unwrap();
+    for name in ["notes.txt", "src/notes.txt", "target/debug/notes.txt"] {
+        fs::hard_link(root.join(".env"), root.join(name)).unwrap();
+    }
+    symlink("../notes.txt", root.join("docs/link.txt")).unwrap();
+    let reading = [
+        "cat notes.txt",
+        "cat < notes.txt",
+        "column ./notes.txt",
+        "nl src/notes.txt",
+        "cat docs/link.txt",
+        "cat n*",
+        "grep main notes.txt",
+        "grep -r main src",
+        "find docs -exec cat {} +",
+        "rg main",
+        "diff -r src docs",
+        "wc -l notes.txt",
+        "sed -n 1p notes.txt",
+        "jq . notes.txt",
+        "awk 1 notes.txt",
+        "find src -exec cat {} +",
+    ];
+    for command in reading {
+        let (found, why) = reach(command, &files);
+        assert!(found == Reach::Runs && why.contains("names (hard links)"), "{command}: {found:?} {why}");
+        let line =
+            CommandLine { command: command.to_owned(), folder: root.to_owned(), ..CommandLine::default() };
+        assert!(matches!(access(line, &files), Access::Run(run) if run.sensitive), "{command}");
+    }
+    for command in
+        ["cat target/debug/notes.txt", "stat notes.txt", "ls -l notes.txt", "du src", "df", "df src"]
+    {
+        assert_eq!(reach(command, &files), (Reach::Reads, String::new()), "{command}");
+    }
+    let made = std::process::Command::new("mkfifo").arg(root.join("pipe")).status().unwrap();
+    assert!(made.success());
+    for command in ["df pipe", "df -h ./pipe", "df -- p*", "cat pipe"] {
+        let (found, why) = reach(command, &files);
+        assert!(found == Reach::Runs && why.contains("a pipe"), "{command}: {found:?} {why}");
+    }
+}
