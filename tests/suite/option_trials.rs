@@ -1,11 +1,14 @@
 //! Command lines made from the options of every program, judged by the real policy and run by the real programs: what runs without
-//! approval changes no file, prints no secret and takes nothing out of a pipe.
+//! approval changes no file, prints no secret and takes nothing out of a pipe; and in the read-only sandbox no line does, whatever
+//! the policy says of it.
 
-use crate::stage_escapes::aloud;
+use crate::escapes::is_there;
+use crate::support::aloud;
+use crate::support::folder::Folder;
 use crate::support::kept::shared;
 use crate::support::program::program;
 use evidence::Effect;
-use generate::{Generator, Line, Recipe};
+use generate::{Generator, Recipe};
 use scratch::PROJECTS;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -17,6 +20,7 @@ use trials::Trials;
 mod evidence;
 mod generate;
 mod programs;
+mod sandbox;
 mod scratch;
 mod trials;
 mod words;
@@ -25,8 +29,10 @@ mod words;
 const NOBODY: u32 = 65534;
 /// The scratch folder, in the environment of the process in which the trials run.
 const INSIDE: &str = "AYE_TEST_SCRATCH";
-/// Lines in `cargo test`.
-const LINES: usize = 3000;
+/// Lines in `cargo test`, judged by the policy.
+const LINES: usize = 1500;
+/// Lines in `cargo test`, in the read-only sandbox.
+const SANDBOXED: usize = 150;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
@@ -38,7 +44,7 @@ fn inside(test: &str) -> Option<PathBuf> {
     if let Some(base) = std::env::var_os(INSIDE) {
         return Some(base.into());
     }
-    let place = tempfile::tempdir().unwrap();
+    let place = Folder::new();
     let base = place.path().canonicalize().unwrap();
     std::fs::set_permissions(&base, std::fs::Permissions::from_mode(0o755)).unwrap();
     std::fs::create_dir(base.join("bin")).unwrap();
@@ -60,7 +66,9 @@ fn inside(test: &str) -> Option<PathBuf> {
     }
     let done = command.output().unwrap();
     let said = String::from_utf8_lossy(&done.stdout);
-    said.lines().filter(|line| line.starts_with("option trials:")).for_each(aloud);
+    said.lines()
+        .filter(|line| line.starts_with("option trials:") || line.contains("LEFT OUT"))
+        .for_each(aloud);
     assert!(done.status.success(), "{said}\n{}", String::from_utf8_lossy(&done.stderr));
     assert!(said.contains("1 passed"), "no test is called {test}:\n{said}");
     None
@@ -88,14 +96,12 @@ fn present() -> Vec<Recipe> {
     there
 }
 
-#[test]
-fn r12_allowed_lines_change_and_disclose_nothing() {
-    let Some(base) = inside("option_trials::r12_allowed_lines_change_and_disclose_nothing") else { return };
+/// Makes lines and tries them, as many as the environment says or else this many, and fails if one did what it may not do.
+fn try_lines(trials: &mut Trials, lines: usize) -> usize {
     let seed = number("AYE_TEST_SEED").unwrap_or(1);
-    let lines = number("AYE_TEST_LINES").map_or(LINES, |lines| usize::try_from(lines).unwrap());
+    let lines = number("AYE_TEST_LINES").map_or(lines, |lines| usize::try_from(lines).unwrap());
     let until = number("AYE_TEST_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let recipes = present();
-    let mut trials = Trials::new(&base);
     let mut generator = Generator::new(seed, &recipes);
     let started = Instant::now();
     let mut made = 0;
@@ -112,7 +118,7 @@ fn r12_allowed_lines_change_and_disclose_nothing() {
     }
     aloud(&format!(
         "option trials: seed {seed}, {made} lines, {} runs, {} stopped by the time limit, {} s",
-        trials.allowed,
+        trials.runs,
         trials.stopped.len(),
         started.elapsed().as_secs()
     ));
@@ -121,8 +127,25 @@ fn r12_allowed_lines_change_and_disclose_nothing() {
     for (line, effects) in trials.found.values().flatten() {
         report.push_str(&format!("{}\n    {effects:?}\n", line.text()));
     }
-    assert!(made < 500 || trials.allowed * 10 > made, "only {} of {made} lines ran", trials.allowed);
-    assert!(report.is_empty(), "seed {seed}; allowed without approval, but:\n{report}");
+    assert!(report.is_empty(), "seed {seed}; these lines may not do this:\n{report}");
+    made
+}
+
+#[test]
+fn r12_allowed_lines_change_and_disclose_nothing() {
+    let Some(base) = inside("option_trials::r12_allowed_lines_change_and_disclose_nothing") else { return };
+    let mut trials = Trials::new(&base);
+    let made = try_lines(&mut trials, LINES);
+    assert!(made < 500 || trials.runs * 10 > made, "only {} of {made} lines ran", trials.runs);
+}
+
+#[test]
+fn in_the_read_only_sandbox_no_line_changes_or_discloses_anything() {
+    let test = "option_trials::in_the_read_only_sandbox_no_line_changes_or_discloses_anything";
+    let Some(base) = inside(test) else { return };
+    if is_there() {
+        try_lines(&mut Trials::in_sandbox(&base), SANDBOXED);
+    }
 }
 
 /// The kinds of mistakes that tables of options have had, each with what its line does.

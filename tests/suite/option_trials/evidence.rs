@@ -24,6 +24,8 @@ pub enum Effect {
     Opened(&'static str),
     /// Bytes were taken out of a pipe.
     Drained,
+    /// A process still runs when the line is over.
+    LeftRunning,
 }
 
 impl Effect {
@@ -42,6 +44,8 @@ pub struct Ran {
     pub stopped: bool,
     /// The decoys it opened.
     pub opened: BTreeSet<&'static str>,
+    /// Whether a process still runs that it started.
+    pub left_running: bool,
 }
 
 /// A line that runs longer is stopped.
@@ -109,7 +113,7 @@ pub fn run(scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> Ran {
     let mut child = command.spawn().unwrap();
     drop(command);
     let until = Instant::now() + Duration::from_secs(SECONDS);
-    let mut ran = Ran { output: Vec::new(), stopped: false, opened: BTreeSet::new() };
+    let mut ran = Ran { output: Vec::new(), stopped: false, opened: BTreeSet::new(), left_running: false };
     let mut buffer = [0; 64 * 1024];
     loop {
         // Whoever waits at a pipe has taken what was in it.
@@ -234,6 +238,9 @@ pub fn effects(
     effects.extend(ran.opened.iter().filter(|decoy| !is_harmless(decoy)).map(|decoy| Effect::Opened(decoy)));
     if scratch.is_drained(project) {
         effects.insert(Effect::Drained);
+    }
+    if ran.left_running {
+        effects.insert(Effect::LeftRunning);
     }
     effects.extend(scratch.changes(project).into_iter().map(Effect::Changed));
     effects

@@ -1,7 +1,8 @@
 //! Tries lines: judges them by the real policy, runs what it allows, and makes what did harm as short as it can be.
 
-use super::evidence::{Effect, Forms, Watch, effects, run};
+use super::evidence::{Effect, Forms, Ran, Watch, effects, run};
 use super::generate::Line;
+use super::sandbox::{self, Sandbox};
 use super::scratch::{PROJECTS, Scratch};
 use super::words::is_decoy;
 use aye::chat::Intent;
@@ -24,8 +25,10 @@ pub struct Trials {
     watches: BTreeMap<&'static str, Watch>,
     forms: Forms,
     tool: BashExec,
+    /// Where every line runs; without one only those lines run that the policy allows.
+    sandbox: Option<Sandbox>,
     /// Lines that ran.
-    pub allowed: usize,
+    pub runs: usize,
     /// Lines that were stopped by the limit of time or output.
     pub stopped: Vec<String>,
     /// By program, the lines that did what they may not do, as short as they can be, and what they did.
@@ -43,12 +46,18 @@ impl Trials {
             watches: BTreeMap::new(),
             forms: Forms::new(),
             tool: BashExec::new(Settings::default()),
-            allowed: 0,
+            sandbox: None,
+            runs: 0,
             stopped: Vec::new(),
             found: BTreeMap::new(),
         };
         trials.watch();
         trials
+    }
+
+    /// Runs every line in the read-only sandbox, whatever the policy says of it.
+    pub fn in_sandbox(base: &Path) -> Self {
+        Self { sandbox: Some(Sandbox::new()), ..Self::new(base) }
     }
 
     fn watch(&mut self) {
@@ -71,20 +80,33 @@ impl Trials {
         line.replace("@/", &format!("{}/", self.scratch.base.display()))
     }
 
-    /// Runs the line if the policy allows it, and tells what it did.
-    fn try_allowed(&mut self, project: &'static str, line: &Line) -> BTreeSet<Effect> {
+    /// Runs the line as this half of the trials does, and returns what it did that it may not do.
+    fn try_line(&mut self, project: &'static str, line: &Line) -> BTreeSet<Effect> {
         let text = self.text(&line.text());
-        if !self.is_allowed(project, &text) {
-            return BTreeSet::new();
-        }
-        self.allowed += 1;
-        self.observe(project, &text)
+        let Some(sandbox) = &self.sandbox else {
+            if !self.is_allowed(project, &text) {
+                return BTreeSet::new();
+            }
+            self.runs += 1;
+            return self.observe(project, &text);
+        };
+        self.runs += 1;
+        let ran = sandbox.run(&self.scratch, project, &text, &self.watches[project]);
+        let mut effects = self.judge(project, &text, &ran);
+        effects
+            .retain(|effect| !sandbox::is_known(project, &text, effect) || self.is_allowed(project, &text));
+        effects
     }
 
     /// Runs a line without a sandbox, whatever the policy says of it, and tells what it did.
     pub fn observe(&mut self, project: &'static str, text: &str) -> BTreeSet<Effect> {
         let ran = run(&self.scratch, project, text, &self.watches[project]);
-        let effects = effects(&mut self.scratch, project, text, &ran, &self.forms);
+        self.judge(project, text, &ran)
+    }
+
+    /// What a line did, and everything as it was before it.
+    fn judge(&mut self, project: &'static str, text: &str, ran: &Ran) -> BTreeSet<Effect> {
+        let effects = effects(&mut self.scratch, project, text, ran, &self.forms);
         if ran.stopped && effects.is_empty() {
             self.stopped.push(text.to_owned());
         }
@@ -118,7 +140,7 @@ impl Trials {
             let smaller: Vec<Vec<String>> = words.chain(letters).collect();
             let next = smaller.into_iter().map(Line).find(|smaller| {
                 tries += 1;
-                tries < 300 && self.try_allowed(project, smaller).iter().any(|found| found.is_like(effect))
+                tries < 300 && self.try_line(project, smaller).iter().any(|found| found.is_like(effect))
             });
             match next {
                 Some(next) => line = next,
@@ -129,7 +151,7 @@ impl Trials {
 
     /// Tries the line, and keeps what is left of it when it did something new.
     pub fn trial(&mut self, project: &'static str, line: Line) {
-        for effect in self.try_allowed(project, &line) {
+        for effect in self.try_line(project, &line) {
             let known = self.found.entry(program_of(&line)).or_default();
             let explains = |(known, effects): (&Line, &BTreeSet<Effect>)| {
                 effects.iter().any(|known| known.is_like(&effect)) && is_part(known, &line)
@@ -138,7 +160,7 @@ impl Trials {
                 continue;
             }
             let line = self.shrink(project, line.clone(), &effect);
-            let effects = self.try_allowed(project, &line);
+            let effects = self.try_line(project, &line);
             let lines = self.found.entry(program_of(&line)).or_default();
             lines.insert(line, effects);
         }

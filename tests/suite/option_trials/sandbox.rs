@@ -1,0 +1,69 @@
+//! Runs lines in the read-only sandbox, as the program does with what runs without approval.
+
+use super::evidence::{Effect, Ran, SECONDS, Watch};
+use super::scratch::Scratch;
+use crate::support::program::program;
+use aye::chat::{CommandLine, Openings, Walls};
+use aye::project::shell::Shell;
+use rustix::process::{WaitOptions, getpid, set_child_subreaper, wait};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long a process may take to end once its line is over.
+const LAST: Duration = Duration::from_secs(2);
+
+/// The real shell of the program.
+pub struct Sandbox {
+    shell: Shell,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Sandbox {
+    /// Makes this process the parent of every process that a line leaves behind. No other test may run in it.
+    pub fn new() -> Self {
+        set_child_subreaper(Some(getpid())).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        Self { shell: Shell::new(program()), runtime }
+    }
+
+    /// Runs a line, whether the policy allows it or not, and ends when everything that it started has ended.
+    pub fn run(&self, scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> Ran {
+        watch.opened();
+        let line = CommandLine {
+            command: text.to_owned(),
+            folder: scratch.project(project),
+            seconds: SECONDS,
+            walls: Walls::raised(Openings::default()),
+            ..CommandLine::default()
+        };
+        let ran = self.runtime.block_on(self.shell.run_read_only(&line, runs_git(text), &|_| {}));
+        let (ran, _) = ran.unwrap_or_else(|error| panic!("{text}: {error}"));
+        let left_running = is_something_left();
+        Ran { output: ran.output.into_bytes(), stopped: ran.timed_out, opened: watch.opened(), left_running }
+    }
+}
+
+/// Whether the sandbox opens the repository for this line.
+pub fn runs_git(text: &str) -> bool {
+    text.contains("git")
+}
+
+/// What the sandbox cannot hold back, in a line that the policy asks about: git prints what was staged from its own objects, which
+/// it is given. Only the project `staged` has a secret among them.
+pub fn is_known(project: &str, text: &str, effect: &Effect) -> bool {
+    project == "staged" && runs_git(text) && *effect == Effect::Printed("P/keys/server.pem")
+}
+
+/// Whether a process of the line still runs.
+fn is_something_left() -> bool {
+    let until = Instant::now() + LAST;
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            // One that has ended is gone now.
+            Ok(Some(_)) => {}
+            Ok(None) if Instant::now() > until => return true,
+            Ok(None) => sleep(Duration::from_millis(1)),
+            Err(_) => return false,
+        }
+    }
+}
