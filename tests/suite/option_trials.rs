@@ -30,7 +30,7 @@ const NOBODY: u32 = 65534;
 /// The scratch folder, in the environment of the process in which the trials run.
 const INSIDE: &str = "AYE_TEST_SCRATCH";
 /// Lines in `cargo test`, judged by the policy.
-const LINES: usize = 1500;
+const LINES: usize = 1000;
 /// Lines in `cargo test`, in the read-only sandbox.
 const SANDBOXED: usize = 150;
 

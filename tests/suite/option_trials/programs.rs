@@ -87,9 +87,12 @@ const EXCLUDED: &[&str] = &[
     "id_rsa",
 ];
 
+/// The words that start a program, its options and its operands.
+type Other = (&'static str, &'static [(&'static str, Takes)], Operands);
+
 /// Programs that the policy reads by code of their own, with the options that they are tried with.
 #[rustfmt::skip]
-const OTHERS: &[(&str, &[(&str, Takes)], Operands)] = &[
+const OTHERS: &[Other] = &[
     ("echo", &[("-n", Takes::Nothing), ("-e", Takes::Nothing), ("-E", Takes::Nothing)], grammar::all(Holds::Word)),
     ("printf", &[("-v", Takes::Required)], grammar::first(&[Holds::Script], Some(Holds::Word))),
     ("test", &[], grammar::first(&[Holds::Script], Some(Holds::Names))),
