@@ -48,17 +48,20 @@ fn the_outcome_names_what_was_withheld_and_the_same_command_asks_the_next_time()
     if !is_there() {
         return;
     }
+    // The policy judges the name that the command has; the list of sensitive files also has what their names lead to.
     let answers = vec![runs("cat notes"), runs("cat notes"), says("So it is.")];
     let mut talk = Talk::new(answers, "", &[], |place| {
-        std::fs::write(place.join("kept"), "elsewhere-4711").unwrap();
-        std::fs::hard_link(place.join("kept"), place.join("project/notes")).unwrap();
+        std::fs::write(place.join("project/notes"), "elsewhere-4711").unwrap();
+        std::os::unix::fs::symlink("notes", place.join("project/.env")).unwrap();
     });
     say(&mut talk.program, "go");
     talk.program.until_asked("needs more than the read-only sandbox");
     let told = talk.told();
     assert!(!told.contains("elsewhere-4711"), "{told}");
     assert!(
-        told.contains("Withheld by the read-only sandbox: notes (has hard links outside the project)."),
+        told.contains(
+            "Withheld by the read-only sandbox: notes (may hold secrets, or other programs obey it)."
+        ),
         "{told}"
     );
     talk.program.keys("y");
