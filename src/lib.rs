@@ -118,6 +118,10 @@
 //!   stands between, is looked at again, because bash and the grammar do not always agree.
 //! - Which words of a command are options, values and operands is said in one place, as data ([`policy::grammar`]): what
 //!   runs without approval, what a rule covers and what a command destroys are all judged by it.
+//! - What runs without approval runs in a sandbox of its own kind ([`project::sandbox`]): Landlock opens a list of paths and nothing
+//!   else. The list comes from [`project::sensitive_files`], which keeps what it found between two commands.
+//! - What a dry run changed is applied in groups, one prompt each ([`chat::batch`]); the commits of a dry run are one item
+//!   (`project::repository`), applied by moving objects first and names of branches last.
 //! - A yes that lasts is a `chat::Grant` of the session's log, or a rule of the person's file and nowhere else: what is kept
 //!   for a project is read back from that file before every call that is looked at, so another program's rule counts, and
 //!   one that was taken out no longer does. What rules and grants cover is one question, asked of `policy::Subject`: an
