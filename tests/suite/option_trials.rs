@@ -19,7 +19,9 @@ use trials::Trials;
 
 mod evidence;
 mod generate;
+mod mutations;
 mod programs;
+mod random;
 mod sandbox;
 mod scratch;
 mod trials;

@@ -1,7 +1,8 @@
 //! Makes command lines from the options of a program, and the mutations that options are commonly misread under.
 
+use super::random::Random;
 use super::words::{ABSENT, DECOYS, FOLDERS, PATTERNS, PLAIN, REVISIONS, VALUES};
-use aye::policy::grammar::{Holds, Operands};
+use aye::policy::grammar::{Holds, Operands, Role};
 
 /// A program, its options, and what it takes as operands.
 pub struct Recipe {
@@ -27,6 +28,8 @@ pub struct Choice {
     pub holds: Holds,
     /// Words that it knows as values.
     pub words: &'static [&'static str],
+    /// What it does besides.
+    pub role: Role,
 }
 
 /// Whether an option takes a value.
@@ -39,7 +42,7 @@ pub enum Takes {
 
 impl Choice {
     /// The letter of a short option.
-    fn letter(&self) -> Option<char> {
+    pub(super) fn letter(&self) -> Option<char> {
         let mut letters = self.name.strip_prefix('-')?.chars();
         letters.next().filter(|letter| *letter != '-' && letters.next().is_none())
     }
@@ -56,46 +59,17 @@ impl Line {
     }
 }
 
-/// Xorshift: the same numbers for the same seed everywhere.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        for _ in 0..8 {
-            random.below(2);
-        }
-        random
-    }
-
-    pub fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 11).unwrap_or(0) % end.max(1)
-    }
-
-    /// True in so many of a hundred cases.
-    pub fn percent(&mut self, chance: usize) -> bool {
-        self.below(100) < chance
-    }
-
-    pub fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len())]
-    }
-}
-
 /// Makes lines.
 pub struct Generator<'a> {
     pub random: Random,
     pub recipes: &'a [Recipe],
     /// What a mistake would reach in the line that is being made.
-    target: Target,
+    pub(super) target: Target,
 }
 
 /// What is put where a value is expected, to see whether the program takes it for an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Target {
+pub(super) enum Target {
     /// A decoy: printed if it is read.
     Decoy,
     /// A plain file, and another one as operand: changed if a second operand is written.
@@ -178,7 +152,18 @@ impl<'a> Generator<'a> {
         };
         let mut parts: Vec<Vec<String>> = Vec::new();
         let operands = self.operands(recipe);
-        let options = [0, 1, 1, 1, 1, 2, 2, 3, 4][self.random.below(9)];
+        let planned = match self.random.below(100) {
+            0..=7 => self.with_optional_value(recipe),
+            8..=17 => self.with_exclusions(recipe),
+            _ => None,
+        };
+        let (options, operands) = match planned {
+            Some((options, operands)) => {
+                parts = options;
+                (0, operands)
+            }
+            None => ([0, 1, 1, 1, 1, 2, 2, 3, 4][self.random.below(9)], operands),
+        };
         for _ in 0..options {
             let option = self.option(recipe);
             parts.push(option);
@@ -258,14 +243,14 @@ impl<'a> Generator<'a> {
     }
 
     /// One decoy is enough: a second one would make the policy ask.
-    fn take_decoy(&mut self) -> String {
+    pub(super) fn take_decoy(&mut self) -> String {
         self.target = Target::None;
         let kind = self.random.below(DECOYS.len());
         self.random.pick(DECOYS[kind]).to_owned()
     }
 
     /// A path that nobody has to ask about.
-    fn path(&mut self, folders: usize) -> String {
+    pub(super) fn path(&mut self, folders: usize) -> String {
         match self.random.below(100) {
             0..=5 => self.random.pick(ABSENT),
             below if below < folders => self.random.pick(FOLDERS),
@@ -275,7 +260,7 @@ impl<'a> Generator<'a> {
     }
 
     /// What follows an option: its value, or what is read as its value by mistake.
-    fn value(&mut self, choice: Choice, recipe: &Recipe) -> String {
+    pub(super) fn value(&mut self, choice: Choice, recipe: &Recipe) -> String {
         if !choice.words.is_empty() && self.random.percent(65) {
             let mut word = self.random.pick(choice.words).to_owned();
             if word.bytes().all(|byte| byte.is_ascii_lowercase()) && self.random.percent(50) {
@@ -302,7 +287,13 @@ impl<'a> Generator<'a> {
             return self.long(choice, recipe);
         }
         if short.is_empty() || self.random.percent(2) {
-            let none = Choice { name: "-", takes: Takes::Nothing, holds: Holds::Word, words: &[] };
+            let none = Choice {
+                name: "-",
+                takes: Takes::Nothing,
+                holds: Holds::Word,
+                words: &[],
+                role: Role::Plain,
+            };
             return vec![format!("-{}", self.random.pick(VALUES)), self.value(none, recipe)];
         }
         let mut letters = String::from("-");
@@ -338,7 +329,7 @@ impl<'a> Generator<'a> {
         if separate { vec![letters, self.value(last, recipe)] } else { vec![letters] }
     }
 
-    fn long(&mut self, choice: Choice, recipe: &Recipe) -> Vec<String> {
+    pub(super) fn long(&mut self, choice: Choice, recipe: &Recipe) -> Vec<String> {
         let mut name = choice.name.to_owned();
         if self.random.percent(20) && name.len() > 4 {
             name.truncate(4 + self.random.below(name.len() - 4));

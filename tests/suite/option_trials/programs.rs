@@ -1,7 +1,7 @@
 //! What the trials give to each program: its options and kinds of operands come from its grammar, the rest is here.
 
 use super::generate::{Choice, Recipe, Takes};
-use aye::policy::grammar::{self, Holds, NO_OPERANDS, Operands, Program, Value};
+use aye::policy::grammar::{self, Holds, NO_OPERANDS, Operands, Program, Role, Value};
 
 /// The first operand of programs with a language of their own, or with words that mean something to them.
 #[rustfmt::skip]
@@ -117,6 +117,7 @@ pub fn recipes() -> Vec<Recipe> {
             takes: *takes,
             holds: Holds::Word,
             words: &[],
+            role: Role::Plain,
         });
         let scripts = scripts_of(words);
         recipes.push(Recipe {
@@ -158,7 +159,13 @@ fn add(words: &str, program: &'static Program, recipes: &mut Vec<Recipe>) {
             Value::Required(holds) => (Takes::Required, holds),
             Value::Optional(holds) => (Takes::Optional, holds),
         };
-        option.all_names().map(move |name| Choice { name, takes, holds, words: values_of(words, name) })
+        option.all_names().map(move |name| Choice {
+            name,
+            takes,
+            holds,
+            words: values_of(words, name),
+            role: option.role,
+        })
     });
     let options = options.collect();
     let operands = program.operands;

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Findings of one program that are told.
-const EACH: usize = 8;
+const EACH: usize = 24;
 
 /// The trials of one run.
 pub struct Trials {

@@ -14,6 +14,9 @@ pub const FOLDERS: &[&str] = &[
     ".", "src", "docs", "./src", "src/", "*.md", "src/*", "d*", ".",
 ];
 
+/// Folders of the scratch project that hold a decoy and little else.
+pub const SECRET_FOLDERS: &[&str] = &["keys", "./keys", "web", "links"];
+
 /// Decoys, by every name that they have: secrets in the project, secrets elsewhere, and what is no plain file. `@` is the folder that
 /// holds the project, the home and the sibling folder.
 #[rustfmt::skip]
