@@ -10,6 +10,7 @@ mod judged;
 mod layer;
 mod lock;
 mod marks;
+mod merge;
 #[cfg(test)]
 mod nested;
 #[cfg(test)]
@@ -17,6 +18,7 @@ mod odd;
 mod origins;
 #[cfg(test)]
 mod own_folder;
+mod pending;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -28,6 +30,7 @@ pub use layer::Trail;
 pub use lock::hold;
 pub use marks::Marks;
 pub use origins::Fingerprint;
+pub use pending::{PENDING, is_inside, prepare};
 
 use super::disk::Disk;
 use super::{Error, Found, Kind, Located, Reader, Writer, path, whole};
@@ -39,7 +42,8 @@ use std::fs::Metadata;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 /// The folder of the layer that holds what changed.
 pub const UPPER: &str = "upper";
@@ -54,8 +58,10 @@ pub struct Rehearsal {
     /// What changed, by its path in the project.
     upper: PathBuf,
     origins: Mutex<Option<HashMap<PathBuf, Fingerprint>>>,
-    /// Paths that file tools wrote since [`Self::take_written`], relative to the project.
-    written: Mutex<Vec<PathBuf>>,
+    /// Paths that commands changed since [`Self::take_changed`], relative to the project.
+    changed: Mutex<Vec<PathBuf>>,
+    /// Whether what a command changed was merged without a note of what the project holds there.
+    is_unnoted: AtomicBool,
 }
 
 impl Rehearsal {
@@ -64,17 +70,13 @@ impl Rehearsal {
         // The person's own data folder may well have links on its way.
         let layer = path::resolve(&layer, &path::on_disk).unwrap_or(layer);
         let upper = layer.join(UPPER);
-        Self { real, layer, upper, origins: Mutex::default(), written: Mutex::default() }
+        let (origins, changed, is_unnoted) = Default::default();
+        Self { real, layer, upper, origins, changed, is_unnoted }
     }
 
     /// Everything of this rehearsal: `upper` and what else is kept beside it.
     pub fn folder(&self) -> &Path {
         &self.layer
-    }
-
-    /// The paths that file tools wrote since this was asked last.
-    pub fn take_written(&self) -> Vec<PathBuf> {
-        std::mem::take(&mut self.written.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The path below the project, where it is inside.
@@ -89,6 +91,7 @@ impl Rehearsal {
 
     /// Where what is seen at a path of the project comes from.
     fn spot(&self, below: &Path) -> io::Result<Spot> {
+        self.settle()?;
         layer::spot(&self.upper, self.root(), below)
     }
 
@@ -119,10 +122,11 @@ impl Rehearsal {
         }
     }
 
-    /// Makes the folder of what changed, where it is not there, and waits until nobody else writes in the layer. To be called
-    /// before something else than this program writes in it.
+    /// Makes the folder of what changed, where it is not there, waits until nobody else writes in the layer, and merges what the
+    /// last command left. To be called before something else than this program writes in it.
     pub fn begin(&self) -> io::Result<()> {
         let _lock = lock::hold(&self.layer)?;
+        self.settle_held()?;
         self.begin_held()
     }
 
@@ -271,13 +275,12 @@ impl Writer for Rehearsal {
         now(false)?;
         // Commands keep off the layer until this is closed.
         let _lock = lock::hold(&self.layer).map_err(failed)?;
+        self.settle_held().map_err(failed)?;
         now(true)?;
         let old = self.meta(at);
         self.may_write(&below, old.is_some()).map_err(failed)?;
         let way = || below.ancestors().filter(|path| !path.as_os_str().is_empty());
         self.begin_held().and_then(|()| self.note_anew(way())).map_err(failed)?;
-        // Also a write that fails half-way may have left a folder.
-        self.written.lock().unwrap_or_else(PoisonError::into_inner).push(below.clone());
         let put = layer::put(&self.layer, self.root(), &below, after, old.as_ref());
         put.map_err(|error| {
             self.forget(way());
@@ -286,6 +289,8 @@ impl Writer for Rehearsal {
     }
 
     fn state(&self) -> Digest {
+        // What cannot be merged is part of no state.
+        let _ = self.settle();
         let own = state::of(&self.layer);
         match self.change(Path::new(ROOT)) {
             // Of nothing else does it depend on what the project holds.

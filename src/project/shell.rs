@@ -51,7 +51,7 @@ pub struct Ran {
     pub flooded: bool,
     /// From its start to its end.
     pub took: Duration,
-    /// The paths of the project that it changed, where it ran on the stage: [`super::rehearsal::Rehearsal::changed_between`].
+    /// The paths of the project that it changed, where it ran on the stage: [`super::rehearsal::Rehearsal::take_changed`].
     pub changed: Vec<PathBuf>,
 }
 

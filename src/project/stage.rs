@@ -48,15 +48,8 @@ pub struct StageShell {
     places: Vec<PathBuf>,
     memory: Option<u64>,
     /// One command at a time: two mounts of one layer would not see each other.
-    turn: tokio::sync::Mutex<Option<Seen>>,
-}
-
-/// How a layer looked after a command of which all was noted. The next command is compared with it, so that the layer is
-/// looked at once for each command.
-struct Seen {
-    marks: Marks,
-    /// The file that is locked in the layer's folder: another one if the layer was thrown away since.
-    lock: LockFile,
+    /// The value is the lock file of an overlay of which all changes are noted with what the project held there.
+    turn: tokio::sync::Mutex<Option<LockFile>>,
 }
 
 /// Device, inode and time of the last change of the file that is locked: inodes are used again at once.
@@ -95,14 +88,12 @@ impl StageShell {
         progress: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Ran, Error> {
         let mut turn = self.turn.lock().await;
-        let seen = turn.take();
-        self.begin().await;
-        let before = self.look(|play| before(play, seen)).await;
+        let noted = turn.take();
+        let noted = self.look(move |play| before(play, noted)).await.unwrap_or_default();
         let setting = self.setting(line);
         let ran = self.shell.run_with(line, setting.arguments(STAGE), progress).await;
-        let after = self.look(move |play| after(play, before)).await;
-        let changed = after.map(|(seen, changed)| {
-            *turn = seen;
+        let changed = self.look(move |play| after(play, noted)).await.map(|(noted, changed)| {
+            *turn = noted;
             changed
         });
         match ran {
@@ -143,49 +134,40 @@ impl StageShell {
         let setting = Setting::new(line.folder.clone(), layer, places, keep.to_vec(), hide.to_vec());
         Setting { memory: self.memory, ..setting }
     }
-
-    /// Makes the layer, so that it is known what the project's own folder was. Where that cannot be done the stage says why.
-    async fn begin(&self) {
-        let play = self.play.clone();
-        let _ = tokio::task::spawn_blocking(move || play.begin()).await;
-    }
 }
 
-/// Looks at the layer before a command: the remembered look if it is of this layer, or a new one. A command that was stopped
-/// half-way may have left what is not noted, so a new look notes everything first.
-fn before(play: &Rehearsal, seen: Option<Seen>) -> Before {
-    let written = play.take_written();
-    match seen.filter(|seen| lock_of(play) == Some(seen.lock)) {
-        Some(Seen { mut marks, .. }) => {
-            play.refresh_marks(&mut marks, &written);
-            Before { marks, is_noted: true }
-        }
-        None => Before { is_noted: play.note_origins().is_ok(), marks: play.marks() },
-    }
-}
-
-/// How the layer looked before a command, and whether all that differs from the project was noted.
+/// What is known of the layer before a command.
+#[derive(Default)]
 struct Before {
-    marks: Marks,
-    is_noted: bool,
+    /// Its lock file, if everything in it is noted.
+    noted: Option<LockFile>,
+    /// How it looks, if the command writes in it directly.
+    marks: Option<Marks>,
 }
 
-/// Notes what a command changed with what the project held there, and returns the changed paths. If that cannot be noted,
-/// because the layer's disk is full, it is tried again before the next command, and what changed since is a conflict then.
-fn after(play: &Rehearsal, before: Option<Before>) -> (Option<Seen>, Vec<PathBuf>) {
-    let Some(before) = before else {
-        let _ = play.note_origins();
-        return (None, Vec::new());
-    };
-    // Taken first: a file tool may write as soon as the command has ended.
-    let now = play.marks();
-    let noted = match before.is_noted {
-        true => play.note_changed(&before.marks, &now),
-        false => play.note_origins(),
-    };
-    let changed = play.changed_between(&before.marks, &now);
-    let lock = lock_of(play).filter(|_| noted.is_ok());
-    (lock.map(|lock| Seen { marks: now, lock }), changed)
+/// Makes the layer, so that it is known what the project's own folder was, and merges what an earlier command left; where that
+/// cannot be done the stage says why. A command that was stopped half-way, or an older version, may have left what is not
+/// noted, so all is noted unless `noted` says that this was done.
+fn before(play: &Rehearsal, noted: Option<LockFile>) -> Before {
+    let _ = play.begin();
+    play.take_changed();
+    let lock = lock_of(play);
+    let is_noted = (noted.is_some() && noted == lock && !play.take_unnoted()) || play.note_origins().is_ok();
+    Before { noted: lock.filter(|_| is_noted), marks: play.marks_inside() }
+}
+
+/// Merges what a command changed, noted with what the project held there, and returns the changed paths. What cannot be merged
+/// or noted, because the layer's disk is full, is tried again before the next command; what changed since is a conflict then.
+fn after(play: &Rehearsal, before: Before) -> (Option<LockFile>, Vec<PathBuf>) {
+    let Before { noted, marks } = before;
+    if let Some(marks) = marks {
+        // Looked at first: a file tool may write as soon as the command has ended.
+        let changed = play.changed_since(&marks);
+        return (noted.filter(|_| play.note_origins().is_ok()), changed);
+    }
+    let merged = play.settle_soon();
+    let is_noted = merged.is_ok() && !play.take_unnoted() && lock_of(play) == noted;
+    (noted.filter(|_| is_noted), play.take_changed())
 }
 
 /// The file that is locked in the layer's folder.

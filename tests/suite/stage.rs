@@ -294,14 +294,14 @@ async fn a_command_that_is_given_up_or_takes_too_long_leaves_nothing_running() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     long.seconds = 60;
-    let upper = play.folder().join("upper");
-    // On a machine that was busy it had not begun.
-    let _ = std::fs::remove_file(upper.join("begun"));
+    let pending = play.folder().join("pending");
+    // Merged, or the file would be there already. On a machine that was busy the command had not begun.
+    play.settle().unwrap();
     {
         let progress = |_: &str| {};
         let running = shell.run(&long, &progress);
         tokio::pin!(running);
-        while !upper.join("begun").exists() {
+        while !pending.join("begun").exists() {
             let soon = tokio::time::sleep(std::time::Duration::from_millis(20));
             tokio::select! { ran = &mut running => panic!("{ran:?}"), () = soon => {} }
         }

@@ -43,7 +43,7 @@ async fn r54_nothing_is_thrown_away_under_a_command_that_runs() {
     {
         let running = shell.run(&command, &|_| {});
         tokio::pin!(running);
-        let begun = play.folder().join("upper/begun");
+        let begun = play.folder().join("pending/begun");
         while !begun.exists() {
             let soon = tokio::time::sleep(Duration::from_millis(10));
             tokio::select! { ran = &mut running => panic!("{ran:?}"), () = soon => {} }
@@ -111,7 +111,7 @@ fn r51_killed_while_a_command_runs_on_the_stage_nothing_stays_and_the_session_go
     let layers = place.path().join("home/aye/data/rehearsal");
     let begun = || {
         let layers = std::fs::read_dir(&layers).into_iter().flatten().flatten();
-        layers.map(|layer| layer.path().join("upper/begun")).any(|begun| begun.exists())
+        layers.map(|layer| layer.path().join("pending/begun")).any(|begun| begun.exists())
     };
     program.until_that("the command runs", |_| begun() && asleep(long) > 0);
     program.signal(Signal::KILL);

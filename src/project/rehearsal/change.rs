@@ -1,7 +1,7 @@
 //! What a rehearsal changed: every path that is another than the project's, with what it was and would be.
 
 use super::layer::{self, Above, Spot, Trail};
-use super::{Error, Fingerprint, Marks, ROOT, Reader, Rehearsal};
+use super::{Error, Fingerprint, ROOT, Reader, Rehearsal};
 use crate::project::READ_LIMIT;
 use crate::project::whole::READING;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode, openat, readlinkat, statat};
@@ -76,42 +76,32 @@ impl Rehearsal {
 
     /// The same in no order.
     pub(super) fn said_of(&self) -> Result<HashSet<PathBuf>, Error> {
+        self.settle().map_err(|error| Error::in_layer(Path::new(ROOT), error))?;
         let mut found = HashSet::new();
         if self.origin(Path::new(ROOT)).is_some() {
             found.insert(PathBuf::from(ROOT));
         }
-        self.said_below(vec![(PathBuf::new(), false)], &mut found)?;
+        self.said_below(&self.upper, vec![(PathBuf::new(), false)], &mut found)?;
         Ok(found)
     }
 
-    /// The same of what differs between these two looks at the layer, and of all that a folder hides which hid nothing before.
-    pub(super) fn said_of_changed(&self, before: &Marks, now: &Marks) -> Result<HashSet<PathBuf>, Error> {
+    /// The same of what a command changed that wrote in this folder, which is not merged yet.
+    pub(super) fn said_in(&self, fresh: &Path) -> Result<HashSet<PathBuf>, Error> {
         let mut found = HashSet::new();
-        let mut folders = Vec::new();
-        for path in now.differing(before) {
-            let within = || path.parent().is_some_and(|folder| self.has_folder(folder));
-            match now.is_folder(path) {
-                None => {}
-                Some(true) if now.hides(path) && !before.hides(path) => {
-                    found.insert(path.to_owned());
-                    folders.push((path.to_owned(), true));
-                }
-                Some(true) => drop(found.insert(path.to_owned())),
-                Some(false) => self.all_below(path.to_owned(), within(), &mut found),
-            }
-        }
-        self.said_below(folders, &mut found)?;
+        self.said_below(fresh, vec![(PathBuf::new(), false)], &mut found)?;
         Ok(found)
     }
 
-    /// What the layer says of everything in these folders, each with whether it hides what the project holds in it.
+    /// What `upper`, a folder of the layer, says of everything in these folders, each with whether it hides what the project
+    /// holds in it.
     fn said_below(
         &self,
+        upper: &Path,
         mut folders: Vec<(PathBuf, bool)>,
         found: &mut HashSet<PathBuf>,
     ) -> Result<(), Error> {
         while let Some((folder, hidden)) = folders.pop() {
-            let said = match layer::all_said(&self.upper.join(&folder)) {
+            let said = match layer::all_said(&upper.join(&folder)) {
                 Ok(said) => said,
                 Err(error) if !is_closed(&error) => return Err(Error::in_layer(&folder, error)),
                 Err(_) => {
@@ -157,6 +147,7 @@ impl Rehearsal {
     /// # Errors
     /// Where the layer's disk fails.
     pub fn change_along(&self, path: &Path, trail: &mut Trail) -> Result<Option<Change>, Error> {
+        self.settle().map_err(|error| Error::in_layer(path, error))?;
         let (stands, after) = match layer::spot_along(&self.upper, self.root(), path, trail) {
             Ok(Spot { above: Some((above, _)), .. }) => (Some(above.clone()), node(&above)),
             Ok(Spot { above: None, below: true }) => return Ok(None),

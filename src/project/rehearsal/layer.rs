@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 const UNFINISHED: &str = "unfinished";
 
 /// The mark of a folder that hides what is below it in the project.
-const OPAQUE: &str = "user.overlay.opaque";
+pub(super) const OPAQUE: &str = "user.overlay.opaque";
 /// The mark of an empty file that stands for nothing, where no device can.
 #[cfg(target_os = "linux")]
 const WHITEOUT: &str = "user.overlay.whiteout";
@@ -67,6 +67,8 @@ fn said_by(meta: Metadata, path: impl Fn() -> PathBuf) -> Above {
 /// What the layer says of each name in a folder of it, in no order; nothing where the folder is not there. One by one they
 /// would each be looked up from the root of the disk.
 pub fn all_said(folder: &Path) -> io::Result<Vec<(OsString, io::Result<Above>)>> {
+    #[cfg(test)]
+    super::nested::LISTED.set(super::nested::LISTED.get() + 1);
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if is_absent(&error) => return Ok(Vec::new()),
@@ -295,7 +297,22 @@ fn file(path: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
 
 /// Gives a file or folder the mode of another, and its owner where that may be.
 fn like(path: &Path, old: &Metadata) -> io::Result<()> {
-    // An ordinary person cannot, and need not: the file is theirs then.
-    let _ = std::os::unix::fs::lchown(path, Some(old.uid()), Some(old.gid()));
+    // An ordinary user cannot, and need not: the file is theirs then. Nor is it given to another of their groups, because their
+    // namespace knows one group alone, and commands could not change it.
+    if keeps_owners() {
+        let _ = std::os::unix::fs::lchown(path, Some(old.uid()), Some(old.gid()));
+    }
     fs::set_permissions(path, fs::Permissions::from_mode(old.mode() & 0o7777))
+}
+
+/// Whether commands know every user and group: if the overlay sandbox needs no user namespace.
+#[cfg(target_os = "linux")]
+fn keeps_owners() -> bool {
+    use rustix::thread::{CapabilitySet, capabilities};
+    capabilities(None).is_ok_and(|has| has.effective.contains(CapabilitySet::SYS_ADMIN))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn keeps_owners() -> bool {
+    true
 }

@@ -24,6 +24,17 @@ pub fn hold(layer: &Path) -> io::Result<File> {
     }
 }
 
+/// The same without making anything.
+///
+/// # Errors
+/// [`io::ErrorKind::NotFound`] where there is no layer.
+pub fn hold_existing(layer: &Path) -> io::Result<File> {
+    let path = layer.join(LOCK);
+    let Some(file) = opened(&path)? else { return Err(io::ErrorKind::NotFound.into()) };
+    flock(&file, FlockOperation::LockExclusive)?;
+    if is_still(&file, &path) { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
+}
+
 /// The same without waiting and without making anything.
 ///
 /// # Errors

@@ -1,4 +1,5 @@
-//! What a command changed in a layer: what its paths looked like before it, compared with how they look now.
+//! What a command changed in a layer that is kept in the project: what its paths looked like before it, compared with how they
+//! look now. There the kernel cannot lay a command's changes over those of earlier ones (see [`super::pending`]).
 
 use super::Rehearsal;
 use super::layer::{self, Above};
@@ -25,25 +26,6 @@ enum Mark {
     Other(u64, u32, u64, (i64, i64), (i64, i64)),
 }
 
-impl Marks {
-    /// The paths that look otherwise than in `before`, in no order.
-    pub(super) fn differing<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a Path> {
-        let now = self.0.iter().filter(|(path, mark)| before.0.get(*path) != Some(*mark));
-        let gone = before.0.keys().filter(|path| !self.0.contains_key(*path));
-        now.map(|(path, _)| path).chain(gone).map(PathBuf::as_path)
-    }
-
-    /// Whether the layer has a folder at a path; `None` if it has nothing there.
-    pub(super) fn is_folder(&self, path: &Path) -> Option<bool> {
-        self.0.get(path).map(|mark| matches!(mark, Mark::Folder { .. }))
-    }
-
-    /// Whether the layer has a folder at a path that hides what the project holds there.
-    pub(super) fn hides(&self, path: &Path) -> bool {
-        matches!(self.0.get(path), Some(Mark::Folder { hides: true, .. }))
-    }
-}
-
 /// How one path looks.
 fn mark(said: io::Result<Above>) -> Option<Mark> {
     match said {
@@ -58,21 +40,13 @@ fn mark(said: io::Result<Above>) -> Option<Mark> {
 }
 
 impl Rehearsal {
-    /// Brings a look at the layer up to date that only file tools wrote in since.
-    pub fn refresh_marks(&self, marks: &mut Marks, written: &[PathBuf]) {
-        for path in written.iter().flat_map(|path| path.ancestors()) {
-            if path.as_os_str().is_empty() {
-                continue;
-            }
-            match mark(layer::look(&self.upper.join(path))) {
-                Some(mark) => drop(marks.0.insert(path.to_owned(), mark)),
-                None => drop(marks.0.remove(path)),
-            }
-        }
+    /// How the layer looks now; `None` if commands write in a folder of their own.
+    pub fn marks_inside(&self) -> Option<Marks> {
+        super::pending::is_inside(self.root(), &self.layer).then(|| self.marks())
     }
 
     /// How the layer looks now.
-    pub fn marks(&self) -> Marks {
+    fn marks(&self) -> Marks {
         let mut marks = HashMap::new();
         let mut folders = vec![PathBuf::new()];
         while let Some(folder) = folders.pop() {
@@ -90,8 +64,11 @@ impl Rehearsal {
 
     /// The paths of the project that changed in the layer since, sorted, of a folder that came or went the folder alone,
     /// and of very many the first. A folder that the layer has only for what is in it did not change.
-    pub fn changed_between(&self, before: &Marks, now: &Marks) -> Vec<PathBuf> {
-        let paths: BTreeSet<&Path> = now.differing(before).collect();
+    pub fn changed_since(&self, before: &Marks) -> Vec<PathBuf> {
+        let now = self.marks();
+        let new = now.0.iter().filter(|(path, mark)| before.0.get(*path) != Some(*mark));
+        let gone = before.0.keys().filter(|path| !now.0.contains_key(*path));
+        let paths: BTreeSet<&Path> = new.map(|(path, _)| path).chain(gone).map(PathBuf::as_path).collect();
         let mut changed: Vec<PathBuf> = Vec::new();
         // The last folder of which all that is in it came or went along.
         let mut whole: Option<&Path> = None;
@@ -144,7 +121,7 @@ mod tests {
         let since = |change: &dyn Fn()| -> Vec<String> {
             let before = layer.marks();
             change();
-            let changed = layer.changed_between(&before, &layer.marks());
+            let changed = layer.changed_since(&before);
             changed.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
         };
         assert_eq!(since(&|| ()), [""; 0]);

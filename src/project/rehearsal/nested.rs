@@ -1,14 +1,19 @@
-//! Folders in folders cost what they are, not the product of their depths; and a look that is remembered between two
-//! commands is the look that would be taken anew.
+//! Folders in folders cost what they are, not the product of their depths; and what a command left is noted as well as all is.
 
 use super::*;
 use crate::chat::altered::tree;
 use crate::project::altered;
 use crate::project::disk::Disk;
+use pending::MERGING;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 const DEPTH: usize = 500;
+
+thread_local! {
+    /// Folders of layers that were listed.
+    pub static LISTED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
 
 fn play(place: &tempfile::TempDir) -> Rehearsal {
     let root = place.path().canonicalize().unwrap().join("p");
@@ -36,38 +41,16 @@ fn r55_nested_folders_are_noted_and_listed() {
             nest(play.root(), 0o750);
         } else {
             play.begin().unwrap();
-            nest(&play.upper, 0o755);
+            prepare(play.root(), &play.layer).unwrap();
+            nest(&play.layer.join(PENDING), 0o755);
+            play.begin().unwrap();
+            assert_eq!(play.take_changed(), [Path::new("d")], "of a folder that is new it is told alone");
         }
         // What costs the product of the depths takes minutes here.
         play.note_origins().unwrap();
         let told = altered::all(&play).unwrap();
         assert_eq!(tree(&told).len(), 2 * DEPTH);
-        if !is_real {
-            let changed = play.changed_between(&Marks::default(), &play.marks());
-            assert_eq!(changed, [Path::new("d")], "of a folder that is new it is told alone");
-        }
     }
-}
-
-#[test]
-fn r30_a_remembered_look_is_brought_up_to_date_by_what_file_tools_wrote() {
-    let place = tempfile::tempdir().unwrap();
-    let play = play(&place);
-    fs::create_dir_all(play.root().join("gone/in")).unwrap();
-    fs::write(play.root().join("gone/in/a"), "a").unwrap();
-    play.begin().unwrap();
-    let whiteout = rustix::fs::FileType::CharacterDevice;
-    rustix::fs::mknodat(rustix::fs::CWD, play.upper.join("gone"), whiteout, 0o600.into(), 0).unwrap();
-    let mut marks = play.marks();
-    for (path, text) in [("new/deep/file", "1"), ("gone/in/b", "2"), ("top", "3"), ("top", "4")] {
-        let at = play.locate(path).unwrap();
-        let before = play.read(&at).ok();
-        play.write(&at, before.as_deref(), text.as_bytes()).unwrap();
-    }
-    assert_ne!(marks, play.marks());
-    play.refresh_marks(&mut marks, &play.take_written());
-    assert_eq!(marks, play.marks());
-    assert_eq!(play.take_written(), [""; 0].map(PathBuf::from));
 }
 
 #[test]
@@ -83,23 +66,113 @@ fn r30_what_a_command_changed_is_noted_as_well_as_all_is() {
     fs::create_dir(one.upper.join("hidden")).unwrap();
     fs::create_dir(one.upper.join("hidden/sub")).unwrap();
     one.note_origins().unwrap();
-    let before = one.marks();
+    prepare(one.root(), &one.layer).unwrap();
+    let fresh = one.layer.join(PENDING);
     let whiteout = |path: &str| {
         let kind = rustix::fs::FileType::CharacterDevice;
-        rustix::fs::mknodat(rustix::fs::CWD, one.upper.join(path), kind, 0o600.into(), 0).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, fresh.join(path), kind, 0o600.into(), 0).unwrap();
     };
-    fs::create_dir(one.upper.join("kept")).unwrap();
-    fs::write(one.upper.join("kept/a"), "y").unwrap();
+    fs::create_dir(fresh.join("kept")).unwrap();
+    fs::write(fresh.join("kept/a"), "y").unwrap();
     whiteout("kept/sub");
     whiteout("gone");
-    // The folder in it was made again too, with the same mode.
+    // The folder was made again, with the same mode.
+    fs::create_dir(fresh.join("hidden")).unwrap();
     let flags = rustix::fs::XattrFlags::empty();
-    rustix::fs::lsetxattr(one.upper.join("hidden"), "user.overlay.opaque", b"y", flags).unwrap();
-    one.note_changed(&before, &one.marks()).unwrap();
+    rustix::fs::lsetxattr(fresh.join("hidden"), "user.overlay.opaque", b"y", flags).unwrap();
+    fs::create_dir(fresh.join("hidden/sub")).unwrap();
+    one.begin().unwrap();
+    assert!(!fresh.exists() && !one.layer.join(MERGING).exists());
     // Another that opens the same layer knows what was written down.
     let all = other.said_of().unwrap();
     assert!(all.contains(Path::new("hidden/sub/f")) && all.contains(Path::new("gone/deep/d")), "{all:?}");
     for path in all {
         assert!(other.origin(&path).is_some(), "{} is not noted", path.display());
     }
+    assert_eq!(other.names(&other.locate("hidden/sub").unwrap()).unwrap(), [""; 0]);
+}
+
+#[test]
+fn r14_of_a_large_overlay_only_what_a_command_changed_is_looked_at() {
+    let place = tempfile::tempdir().unwrap();
+    let play = play(&place);
+    let run = |change: &dyn Fn(&Path)| {
+        prepare(play.root(), &play.layer).unwrap();
+        change(&play.layer.join(PENDING));
+        LISTED.set(0);
+        play.begin().unwrap();
+        LISTED.get()
+    };
+    play.begin().unwrap();
+    let many =
+        |fresh: &Path| (0..300).for_each(|n| fs::create_dir_all(fresh.join(format!("d{n}/in"))).unwrap());
+    assert!(run(&many) > 300);
+    let none = run(&|_| {});
+    let one = run(&|fresh| {
+        fs::create_dir(fresh.join("d7")).unwrap();
+        fs::write(fresh.join("d7/new"), "").unwrap();
+    });
+    // Once for the report and once for the notes.
+    assert_eq!((none, one), (2, 4));
+    assert_eq!(play.take_changed().last().unwrap(), Path::new("d7/new"));
+    // A merged overlay is not listed at all.
+    LISTED.set(0);
+    play.settle().unwrap();
+    assert_eq!(LISTED.get(), 0);
+}
+
+#[test]
+fn r14_a_command_changed_what_came_what_went_and_what_is_another_and_nothing_else() {
+    let place = tempfile::tempdir().unwrap();
+    let play = play(&place);
+    fs::create_dir(play.root().join("src")).unwrap();
+    fs::write(play.root().join("src/a"), "one").unwrap();
+    play.begin().unwrap();
+    let changed = |change: &dyn Fn(&Path)| -> Vec<String> {
+        prepare(play.root(), &play.layer).unwrap();
+        change(&play.layer.join(PENDING));
+        play.begin().unwrap();
+        play.take_changed().into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
+    };
+    let whiteout = |path: &Path| {
+        let kind = rustix::fs::FileType::CharacterDevice;
+        rustix::fs::mknodat(rustix::fs::CWD, path, kind, 0o600.into(), 0).unwrap();
+    };
+    assert_eq!(changed(&|_| ()), [""; 0]);
+    // The overlay has the folder for the sake of the file alone.
+    let copied = |text: &'static str| {
+        move |fresh: &Path| {
+            fs::create_dir(fresh.join("src")).unwrap();
+            fs::write(fresh.join("src/a"), text).unwrap();
+        }
+    };
+    assert_eq!(changed(&copied("two")), ["src/a"]);
+    assert_eq!(changed(&copied("ten")), ["src/a"]);
+    let made = |fresh: &Path| {
+        fs::create_dir_all(fresh.join("new/deep")).unwrap();
+        fs::write(fresh.join("new/deep/x"), "").unwrap();
+        fs::write(fresh.join("new.txt"), "").unwrap();
+    };
+    assert_eq!(changed(&made), ["new", "new.txt"]);
+    let inside = |fresh: &Path| {
+        fs::create_dir(fresh.join("new")).unwrap();
+        fs::write(fresh.join("new/y"), "").unwrap();
+        let same = play.upper.join("new").metadata().unwrap().permissions();
+        fs::set_permissions(fresh.join("new"), same).unwrap();
+    };
+    assert_eq!(changed(&inside), ["new/y"]);
+    let mode = |fresh: &Path| {
+        fs::create_dir(fresh.join("new")).unwrap();
+        fs::set_permissions(fresh.join("new"), fs::Permissions::from_mode(0o711)).unwrap();
+    };
+    assert_eq!(changed(&mode), ["new"]);
+    let goes = |fresh: &Path| {
+        fs::create_dir(fresh.join("src")).unwrap();
+        whiteout(&fresh.join("src/a"));
+        whiteout(&fresh.join("new"));
+    };
+    assert_eq!(changed(&goes), ["new", "src/a"]);
+    assert!(!play.upper.join("new").exists() && play.upper.join("src/a").symlink_metadata().is_ok());
+    let many = |fresh: &Path| (0..200).for_each(|n| fs::write(fresh.join(format!("m{n:03}")), "").unwrap());
+    assert_eq!(changed(&many).len(), crate::chat::PATHS_KEPT);
 }

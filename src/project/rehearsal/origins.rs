@@ -2,7 +2,7 @@
 
 use super::change::{Node, node};
 use super::layer::{self, Above};
-use super::{Marks, ROOT, Rehearsal};
+use super::{ROOT, Rehearsal};
 use crate::chat::Digest;
 use crate::project::Reader;
 use serde::{Deserialize, Serialize};
@@ -161,18 +161,17 @@ impl Rehearsal {
     /// the layer changed it cannot be known any more, and is a conflict.
     pub fn note_origins(&self) -> io::Result<()> {
         let touched = self.said_of().map_err(io::Error::other)?;
-        self.note_touched(&touched)
+        self.note_touched(&touched, &self.upper)
     }
 
-    /// The same for a layer of which all is noted but what changed between these two. Its cost depends on what changed, not
-    /// on all that the layer holds.
-    pub fn note_changed(&self, before: &Marks, now: &Marks) -> io::Result<()> {
-        let touched = self.said_of_changed(before, now).map_err(io::Error::other)?;
-        self.note_touched(&touched)
+    /// The same for what a command changed that wrote in this folder, which is not merged yet.
+    pub(super) fn note_in(&self, fresh: &Path) -> io::Result<()> {
+        let touched = self.said_in(fresh).map_err(io::Error::other)?;
+        self.note_touched(&touched, fresh)
     }
 
-    fn note_touched(&self, touched: &HashSet<PathBuf>) -> io::Result<()> {
-        let print = |path: &Path| match self.is_late(path) {
+    fn note_touched(&self, touched: &HashSet<PathBuf>, upper: &Path) -> io::Result<()> {
+        let print = |path: &Path| match self.is_late(path, upper) {
             true => Fingerprint { kind: Some(Kind::Unknown), ..Fingerprint::default() },
             false => self.print(path),
         };
@@ -233,11 +232,11 @@ impl Rehearsal {
         Ok(())
     }
 
-    /// Whether the project's own changed after the layer did. The layer's entry, or that of the nearest folder which it has,
+    /// Whether the project's own changed after the layer did in its folder `upper`. The layer's entry, or that of the nearest folder which it has,
     /// is as old as what it says; a folder that both have is as old as the last change in it.
-    fn is_late(&self, path: &Path) -> bool {
+    fn is_late(&self, path: &Path, upper: &Path) -> bool {
         let Ok(real) = self.root().join(path).symlink_metadata() else { return false };
-        let upper = |path: &Path| self.upper.join(path);
+        let upper = |path: &Path| upper.join(path);
         if real.is_dir()
             && matches!(layer::look(&upper(path)), Ok(Above::Folder { hides, .. }) if !matches!(hides, Ok(true)))
         {

@@ -1,7 +1,7 @@
 //! The layers of a stage: their folders, and their mounts before these have a place.
 
 use super::setting::Setting;
-use crate::project::rehearsal::{UPPER, empty};
+use crate::project::rehearsal::{PENDING, UPPER, empty, is_inside, prepare};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string,
@@ -42,18 +42,38 @@ pub fn make_folders(setting: &Setting) -> io::Result<()> {
         Ok(())
     };
     like(&setting.layer, &setting.folder)?;
+    if !is_inside(&setting.folder, &setting.layer) {
+        prepare(&setting.folder, &setting.layer)?;
+    }
     setting.places.iter().try_for_each(|place| like(&of_place(setting, place), place))
 }
 
-/// A layer over a folder, without a place yet. The folders are named by their open files, so that no name of theirs is ever
-/// read as an option.
+/// The project's overlay, without a place yet. What the command changes lands in a folder of its own, over what was changed
+/// before it.
+pub fn lay_project(setting: &Setting) -> io::Result<OwnedFd> {
+    let layer = &setting.layer;
+    match is_inside(&setting.folder, layer) {
+        true => lay(&setting.folder, layer),
+        false => mount(&[&layer.join(UPPER), &setting.folder], &layer.join(PENDING), &layer.join(WORK)),
+    }
+}
+
+/// The same over a place, of which it is not asked what changed.
 pub fn lay(folder: &Path, layer: &Path) -> io::Result<OwnedFd> {
+    mount(&[folder], &layer.join(UPPER), &layer.join(WORK))
+}
+
+/// An overlay over folders, the topmost first. The folders are named by their open files, so that no name of theirs is ever
+/// read as an option.
+fn mount(lower: &[&Path], upper: &Path, work: &Path) -> io::Result<OwnedFd> {
     let held = |path: &Path| open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-    let (lower, upper, work) = (held(folder)?, held(&layer.join(UPPER))?, held(&layer.join(WORK))?);
+    let lower: Vec<OwnedFd> = lower.iter().map(|path| held(path)).collect::<Result<_, _>>()?;
+    let (upper, work) = (held(upper)?, held(work)?);
     let name = |file: &OwnedFd| format!("/proc/self/fd/{}", file.as_raw_fd());
+    let lower = lower.iter().map(name).collect::<Vec<_>>().join(":");
     let overlay = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(&overlay, "source", "aye")?;
-    fsconfig_set_string(&overlay, "lowerdir", name(&lower))?;
+    fsconfig_set_string(&overlay, "lowerdir", lower)?;
     fsconfig_set_string(&overlay, "upperdir", name(&upper))?;
     fsconfig_set_string(&overlay, "workdir", name(&work))?;
     // The marks an ordinary person may set.

@@ -1,7 +1,7 @@
 //! Sets the stage, from within: layers where commands may write, all else read-only, devices and processes of its own.
 
 use super::bounds;
-use super::overlay::{lay, memory, of_place, processes};
+use super::overlay::{lay, lay_project, memory, of_place, processes};
 use super::setting::{Setting, Step, Unstaged};
 use crate::chat::Openings;
 use crate::project::sandbox::Confines;
@@ -35,7 +35,7 @@ pub fn set(setting: &Setting) -> Result<Confines, Unstaged> {
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|errno| Unstaged::at(Step::First)(errno.into()))?;
     whole(&setting.folder).map_err(Unstaged::at(Step::Project))?;
-    let project = lay(&setting.folder, &setting.layer).map_err(Unstaged::at(Step::Overlay))?;
+    let project = lay_project(setting).map_err(Unstaged::at(Step::Overlay))?;
     let places: Vec<(&Path, io::Result<OwnedFd>)> =
         setting.places.iter().map(|place| (place.as_path(), lay(place, &of_place(setting, place)))).collect();
     let devices = DEVICES.map(|name| (name, clone(&Path::new("/dev").join(name))));

@@ -1,0 +1,164 @@
+//! Modes, times and extended attributes of folders that are merged, and the journal that keeps them until that is done.
+
+use rustix::fs::{
+    AtFlags, Gid, Mode, RawMode, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, XattrFlags, chmodat, fchmod,
+    fgetxattr, flistxattr, fremovexattr, fsetxattr, fstat, futimens, utimensat,
+};
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// The journal's name, beside the overlay's folders.
+pub(super) const JOURNAL: &str = "merging-folders";
+/// What the kernel's overlay sets by itself.
+const OVERLAY: &[u8] = b"user.overlay.";
+
+/// Mode and times of a folder as the command left them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Attributes {
+    pub(super) mode: RawMode,
+    modified: (i64, i64),
+}
+
+/// Attributes of folders by their path in the project, in memory and on the disk.
+pub(super) struct Journal<'a> {
+    layer: &'a Path,
+    known: HashMap<PathBuf, Attributes>,
+    /// The folders of a merge that was interrupted, by the folder that they are in.
+    before: HashMap<PathBuf, Vec<OsString>>,
+}
+
+impl<'a> Journal<'a> {
+    /// Reads what a merge that was interrupted wrote, if any.
+    pub(super) fn open(layer: &'a Path) -> Self {
+        let mut journal = Self { layer, known: HashMap::new(), before: HashMap::new() };
+        let bytes = fs::read(layer.join(JOURNAL)).unwrap_or_default();
+        for (path, its) in bytes.split(|byte| *byte == 0).filter_map(line) {
+            if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
+                journal.before.entry(folder.to_owned()).or_default().push(name.to_owned());
+            }
+            journal.known.insert(path, its);
+        }
+        journal
+    }
+
+    pub(super) fn get(&self, path: &Path) -> Option<Attributes> {
+        self.known.get(path).copied()
+    }
+
+    /// The names of the folders in this one that an interrupted merge wrote down; each is given once.
+    pub(super) fn take_before(&mut self, folder: &Path) -> Vec<OsString> {
+        self.before.remove(folder).unwrap_or_default()
+    }
+
+    /// Writes the attributes of a folder down. A full disk prevents that, but not the merge: they are lost only if that is
+    /// interrupted.
+    pub(super) fn note(&mut self, path: &Path, its: Attributes) {
+        if self.known.insert(path.to_owned(), its).is_some() {
+            return;
+        }
+        let (path, (seconds, part)) = (path.as_os_str().as_bytes(), its.modified);
+        // One that was cut short by a full disk ends at the first byte.
+        let mut line = format!("\0{:o} {seconds} {part} {} ", its.mode, path.len()).into_bytes();
+        line.extend(path);
+        line.push(0);
+        let file = File::options().create(true).append(true).open(self.layer.join(JOURNAL));
+        let _ = file.and_then(|mut file| file.write_all(&line));
+    }
+}
+
+/// Removes the journal of an earlier merge.
+pub(in super::super) fn forget_journal(layer: &Path) -> io::Result<()> {
+    match fs::remove_file(layer.join(JOURNAL)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// A line of the journal; `None` if it was cut short.
+fn line(line: &[u8]) -> Option<(PathBuf, Attributes)> {
+    let mut words = line.splitn(5, |byte| *byte == b' ');
+    let mut word = || std::str::from_utf8(words.next()?).ok();
+    let mode = RawMode::from_str_radix(word()?, 8).ok()?;
+    let mut number = || word()?.parse::<i64>().ok();
+    let modified = (number()?, number()?);
+    let length = usize::try_from(number()?).ok()?;
+    let path = words.next()?;
+    let its = Attributes { mode, modified };
+    (path.len() == length).then(|| (OsString::from_vec(path.to_vec()).into(), its))
+}
+
+/// Gives `to` the owner, extended attributes, mode and times of another folder.
+pub(super) fn take_over(
+    from: Option<BorrowedFd<'_>>,
+    to: BorrowedFd<'_>,
+    about: &Stat,
+    its: Attributes,
+) -> io::Result<()> {
+    let now = fstat(to)?;
+    if let Some(from) = from {
+        copy_extended(from, to);
+    }
+    if (now.st_uid, now.st_gid) != (about.st_uid, about.st_gid) {
+        // An ordinary user cannot, and need not: it is theirs then.
+        let (user, group) = (Uid::from_raw(about.st_uid), Gid::from_raw(about.st_gid));
+        let _ = rustix::fs::fchown(to, Some(user), Some(group));
+    }
+    if attributes(&now).mode != its.mode || (now.st_uid, now.st_gid) != (about.st_uid, about.st_gid) {
+        fchmod(to, Mode::from_raw_mode(its.mode))?;
+    }
+    Ok(futimens(to, &its.times())?)
+}
+
+/// Makes the extended attributes of two folders the same, but for those of the overlay, as far as that is allowed.
+fn copy_extended(from: BorrowedFd<'_>, to: BorrowedFd<'_>) {
+    let (new, old) = (extended(from), extended(to));
+    for name in old.iter().filter(|name| !new.contains(name)) {
+        let _ = fremovexattr(to, name.as_c_str());
+    }
+    for name in &new {
+        let mut value = vec![0; 1 << 16];
+        let Ok(length) = fgetxattr(from, name.as_c_str(), &mut value[..]) else { continue };
+        let _ = fsetxattr(to, name.as_c_str(), &value[..length], XattrFlags::empty());
+    }
+}
+
+fn extended(folder: BorrowedFd<'_>) -> Vec<CString> {
+    let mut names = [0u8; 256];
+    let names = match flistxattr(folder, &mut names[..]) {
+        Ok(length) => names[..length].to_vec(),
+        Err(_) => {
+            let mut names = vec![0u8; 1 << 16];
+            let length = flistxattr(folder, &mut names[..]).unwrap_or(0);
+            names.truncate(length);
+            names
+        }
+    };
+    let names = names.split_inclusive(|byte| *byte == 0).filter(|name| !name.starts_with(OVERLAY));
+    names.filter_map(|name| CStr::from_bytes_with_nul(name).ok().map(CStr::to_owned)).collect()
+}
+
+pub(super) fn attributes(about: &Stat) -> Attributes {
+    Attributes {
+        mode: (about.st_mode & 0o7777) as RawMode,
+        modified: (about.st_mtime, about.st_mtime_nsec as i64),
+    }
+}
+
+impl Attributes {
+    fn times(self) -> Timestamps {
+        Timestamps {
+            last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT as _ },
+            last_modification: Timespec { tv_sec: self.modified.0, tv_nsec: self.modified.1 as _ },
+        }
+    }
+}
+
+pub(super) fn restore_attributes(to: &OwnedFd, name: &OsStr, its: Attributes) -> io::Result<()> {
+    utimensat(to, name, &its.times(), AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(chmodat(to, name, Mode::from_raw_mode(its.mode), AtFlags::empty())?)
+}
