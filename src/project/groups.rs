@@ -105,24 +105,15 @@ fn tracked(rehearsal: &Rehearsal, top: &Path) -> HashSet<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::Writer;
-    use crate::project::disk::Disk;
-    use std::sync::Arc;
+    use crate::project::scene::Scene;
 
     #[track_caller]
     fn check(files: &[(&str, &str)], rehearsed: &[(&str, &str)], path: &str, expected: Group) {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path().join("project");
-        fs::create_dir(&root).unwrap();
-        for (path, text) in files {
-            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-            fs::write(root.join(path), text).unwrap();
-        }
-        let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), place.path().join("layer"));
+        let scene = Scene::new(files);
         for (path, text) in rehearsed {
-            rehearsal.write(&rehearsal.locate(path).unwrap(), None, text.as_bytes()).unwrap();
+            scene.rehearses(path, text);
         }
-        assert_eq!(Groups::new(&rehearsal).of(Path::new(path), false), expected, "{path} {files:?}");
+        assert_eq!(Groups::new(&scene.rehearsal).of(Path::new(path), false), expected, "{path} {files:?}");
     }
 
     #[test]

@@ -22,6 +22,8 @@ mod path;
 pub mod rehearsal;
 mod repository;
 pub mod sandbox;
+#[cfg(test)]
+pub(crate) mod scene;
 pub mod sensitive_files;
 pub mod shell;
 pub mod stage;

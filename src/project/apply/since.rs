@@ -1,56 +1,23 @@
 //! What became of the real project since it was rehearsed: each is a conflict where it matters, and none where it does not.
 
 use super::*;
-use crate::project::Writer;
 use crate::project::altered;
-use crate::project::disk::Disk;
-use crate::project::rehearsal::UPPER;
+use crate::project::scene::Scene;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::PathBuf;
-use std::sync::Arc;
 
-/// A project with these files, and a rehearsal over it.
-struct Scene {
-    place: tempfile::TempDir,
-    rehearsal: Rehearsal,
+/// What is looked at and done in these tests.
+trait Since {
+    fn mode(&self, path: &str, mode: u32);
+    /// What is told of each change: its path, and whether it is a conflict.
+    fn told(&self) -> Vec<(String, bool)>;
+    fn apply(&self, path: &str) -> Result<(), Error>;
 }
 
-impl Scene {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path().join("project");
-        fs::create_dir(&root).unwrap();
-        for (path, text) in files {
-            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-            fs::write(root.join(path), text).unwrap();
-            // Whatever whoever runs the tests gives to new files.
-            fs::set_permissions(root.join(path), fs::Permissions::from_mode(0o644)).unwrap();
-        }
-        let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), place.path().join("layer"));
-        Self { place, rehearsal }
-    }
-
-    fn rehearses(&self, path: &str, text: &str) {
-        let at = self.rehearsal.locate(path).unwrap();
-        let before = self.rehearsal.read(&at).ok();
-        self.rehearsal.write(&at, before.as_deref(), text.as_bytes()).unwrap();
-    }
-
-    fn real(&self, path: &str) -> PathBuf {
-        self.rehearsal.root().join(path)
-    }
-
-    fn upper(&self, path: &str) -> PathBuf {
-        let upper = self.place.path().join("layer").join(UPPER);
-        fs::create_dir_all(&upper).unwrap();
-        upper.join(path)
-    }
-
+impl Since for Scene {
     fn mode(&self, path: &str, mode: u32) {
         fs::set_permissions(self.real(path), fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// What is told of each change: its path, and whether it is a conflict.
     fn told(&self) -> Vec<(String, bool)> {
         let all = altered::all(&self.rehearsal).unwrap();
         all.into_iter().map(|one| (one.path.display().to_string(), one.conflict)).collect()

@@ -2,53 +2,22 @@
 
 use super::*;
 use crate::chat::batch::Rejected;
-use crate::project::Writer;
-use crate::project::disk::Disk;
+use crate::project::scene::Scene;
 use std::fs;
-use std::sync::Arc;
 
-struct Scene {
-    place: tempfile::TempDir,
-    rehearsal: Rehearsal,
+/// What is done with a group.
+trait Applies {
+    fn draft(&self) -> (Batch, BatchWork);
+
+    /// Applies all that is not blocked and not rejected.
+    fn apply(&self, draft: &(Batch, BatchWork), rejected: &[Rejected]) -> Vec<Applied>;
 }
 
-impl Scene {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path().join("project");
-        fs::create_dir(&root).unwrap();
-        for (path, text) in files {
-            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-            fs::write(root.join(path), text).unwrap();
-        }
-        let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), place.path().join("layer"));
-        Self { place, rehearsal }
-    }
-
-    fn writes(&self, path: &str, text: &str) {
-        let at = self.rehearsal.locate(path).unwrap();
-        let before = self.rehearsal.read(&at).ok();
-        self.rehearsal.write(&at, before.as_deref(), text.as_bytes()).unwrap();
-    }
-
-    /// As a command in the overlay sandbox deletes.
-    fn deletes(&self, path: &str) {
-        let upper = self.place.path().join("layer/upper").join(path);
-        fs::create_dir_all(upper.parent().unwrap()).unwrap();
-        let kind = rustix::fs::FileType::CharacterDevice;
-        rustix::fs::mknodat(rustix::fs::CWD, &upper, kind, 0o600.into(), 0).unwrap();
-        self.rehearsal.note_origins().unwrap();
-    }
-
+impl Applies for Scene {
     fn draft(&self) -> (Batch, BatchWork) {
         draft(&self.rehearsal, Group::Source, None).unwrap()
     }
 
-    fn real(&self, path: &str) -> Option<String> {
-        fs::read_to_string(self.rehearsal.root().join(path)).ok()
-    }
-
-    /// Applies all that is not blocked and not rejected.
     fn apply(&self, (batch, work): &(Batch, BatchWork), rejected: &[Rejected]) -> Vec<Applied> {
         let all = batch.selected(rejected).map(|(at, _)| {
             let hunks = rejected.iter().find(|rejected| rejected.item == at);
@@ -68,13 +37,13 @@ fn names(batch: &Batch) -> Vec<String> {
 fn a_moved_folder_is_one_item_for_each_file_and_leaves_nothing_behind() {
     let scene = Scene::new(&[("old/a", "a\n"), ("old/deep/b", "b\n"), ("same", "s\n")]);
     scene.deletes("old");
-    scene.writes("new/a", "a\n");
-    scene.writes("new/deep/b", "b\n");
+    scene.rehearses("new/a", "a\n");
+    scene.rehearses("new/deep/b", "b\n");
     let draft = scene.draft();
     assert_eq!(names(&draft.0), ["old/a → new/a", "old/deep/b → new/deep/b"]);
     assert_eq!(draft.0.destroys(&[]), None);
     assert_eq!(scene.apply(&draft, &[]), [Applied::Done, Applied::Done]);
-    assert_eq!((scene.real("new/a"), scene.real("new/deep/b")), (Some("a\n".into()), Some("b\n".into())));
+    assert_eq!((scene.text("new/a"), scene.text("new/deep/b")), (Some("a\n".into()), Some("b\n".into())));
     assert!(!scene.rehearsal.root().join("old").exists());
     assert_eq!(scene.draft().0.items, []);
 }
@@ -88,7 +57,7 @@ fn a_folder_that_the_user_keeps_a_file_in_stays() {
     assert_eq!(draft.0.destroys(&[]).as_deref(), Some("deletes old/a, deletes old/b"));
     let keeps = [Rejected { item: 1, hunks: vec![] }];
     assert_eq!(scene.apply(&draft, &keeps), [Applied::Done]);
-    assert_eq!((scene.real("old/a"), scene.real("old/b")), (None, Some("b\n".into())));
+    assert_eq!((scene.text("old/a"), scene.text("old/b")), (None, Some("b\n".into())));
     assert_eq!(names(&scene.draft().0), ["old/b"]);
     scene.apply(&scene.draft(), &[]);
     assert!(!scene.rehearsal.root().join("old").exists());
@@ -99,7 +68,7 @@ fn the_source_of_a_move_stays_while_its_target_or_itself_is_in_conflict() {
     let moved = || {
         let scene = Scene::new(&[("old", "m\n")]);
         scene.deletes("old");
-        scene.writes("new", "m\n");
+        scene.rehearses("new", "m\n");
         scene
     };
     // Before it is shown: the target, and then the source.
@@ -109,7 +78,7 @@ fn the_source_of_a_move_stays_while_its_target_or_itself_is_in_conflict() {
         let (batch, _) = scene.draft();
         assert_eq!(names(&batch), ["old → new"]);
         assert!(batch.items[0].blocked.as_ref().is_some_and(|why| why.contains("CONFLICT")), "{path}");
-        assert_eq!(scene.real(path).as_deref(), Some("mine\n"));
+        assert_eq!(scene.text(path).as_deref(), Some("mine\n"));
     }
     // After it was shown.
     for (path, text) in [("new", "mine\n"), ("old", "mine\n")] {
@@ -117,8 +86,8 @@ fn the_source_of_a_move_stays_while_its_target_or_itself_is_in_conflict() {
         let draft = scene.draft();
         fs::write(scene.rehearsal.root().join(path), text).unwrap();
         assert!(matches!(scene.apply(&draft, &[])[..], [Applied::Conflict(_)]), "{path}");
-        assert_eq!(scene.real(path).as_deref(), Some("mine\n"));
-        assert!(scene.real("old").is_some(), "{path}");
+        assert_eq!(scene.text(path).as_deref(), Some("mine\n"));
+        assert!(scene.text("old").is_some(), "{path}");
     }
 }
 
@@ -126,18 +95,18 @@ fn the_source_of_a_move_stays_while_its_target_or_itself_is_in_conflict() {
 fn a_move_that_was_cut_short_goes_on_and_destroys_nothing() {
     let scene = Scene::new(&[("old", "m\n")]);
     scene.deletes("old");
-    scene.writes("new", "m\n");
+    scene.rehearses("new", "m\n");
     let (_, work) = scene.draft();
     // The program ended once the target was in place.
     assert_eq!(apply(&scene.rehearsal, &work.items[0][..1], &[]), Applied::Done);
-    assert_eq!((scene.real("old"), scene.real("new")), (Some("m\n".into()), Some("m\n".into())));
+    assert_eq!((scene.text("old"), scene.text("new")), (Some("m\n".into()), Some("m\n".into())));
     let draft = scene.draft();
     assert_eq!(names(&draft.0), ["old"]);
     assert_eq!(draft.0.destroys(&[]), None, "{draft:?}");
     assert!(draft.0.items[0].notes[0].contains("moved to new"), "{draft:?}");
     // The plan of before finishes it as well.
     assert_eq!(apply(&scene.rehearsal, &work.items[0], &[]), Applied::Done);
-    assert_eq!((scene.real("old"), scene.real("new")), (None, Some("m\n".into())));
+    assert_eq!((scene.text("old"), scene.text("new")), (None, Some("m\n".into())));
     assert_eq!(apply(&scene.rehearsal, &work.items[0], &[]), Applied::Already);
 }
 
@@ -145,8 +114,8 @@ fn a_move_that_was_cut_short_goes_on_and_destroys_nothing() {
 fn empty_files_and_copies_are_no_moves() {
     let scene = Scene::new(&[("empty", ""), ("kept", "k\n")]);
     scene.deletes("empty");
-    scene.writes("other", "");
-    scene.writes("copy", "k\n");
+    scene.rehearses("other", "");
+    scene.rehearses("copy", "k\n");
     assert_eq!(names(&scene.draft().0), ["copy", "empty", "other"]);
 }
 
@@ -155,20 +124,20 @@ fn hunks_that_are_rejected_stay_as_they_were() {
     let before: String = (1..=60).map(|n| format!("{n}\n")).collect();
     let after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n").replace("\n50\n", "\n");
     let scene = Scene::new(&[("a", &before)]);
-    scene.writes("a", &after);
+    scene.rehearses("a", &after);
     let draft = scene.draft();
     let hunks: Vec<usize> =
         draft.0.items[0].diff.as_ref().unwrap().hunks.iter().map(|hunk| hunk.after).collect();
     assert_eq!(hunks.len(), 3);
     let without = [Rejected { item: 0, hunks: vec![hunks[0], hunks[2]] }];
     assert_eq!(scene.apply(&draft, &without), [Applied::Done]);
-    assert_eq!(scene.real("a"), Some(before.replace("\n30\n", "\nthirty\n")));
+    assert_eq!(scene.text("a"), Some(before.replace("\n30\n", "\nthirty\n")));
     // The rest is offered again.
     assert_eq!(scene.draft().0.items[0].diff.as_ref().unwrap().hunks.len(), 2);
     assert_eq!(scene.apply(&scene.draft(), &[]), [Applied::Done]);
-    assert_eq!(scene.real("a"), Some(after));
+    assert_eq!(scene.text("a"), Some(after));
     // Hunks that there are not are no reason to apply the whole.
-    scene.writes("a", "other\n");
+    scene.rehearses("a", "other\n");
     let draft = scene.draft();
     let bad = [Rejected { item: 0, hunks: vec![999] }];
     assert!(matches!(scene.apply(&draft, &bad)[..], [Applied::Conflict(_)]));
@@ -178,9 +147,8 @@ fn hunks_that_are_rejected_stay_as_they_were() {
 fn a_folder_that_a_file_replaces_is_one_item_with_what_was_in_it() {
     let files = [("d/a", "a\n"), ("d/deep/b", "b\n")];
     let scene = Scene::new(&files);
-    let upper = scene.place.path().join("layer/upper");
     scene.rehearsal.begin().unwrap();
-    fs::write(upper.join("d"), "a file now\n").unwrap();
+    fs::write(scene.upper("d"), "a file now\n").unwrap();
     scene.rehearsal.note_origins().unwrap();
     let draft = scene.draft();
     assert_eq!(names(&draft.0), ["d"]);
@@ -189,17 +157,17 @@ fn a_folder_that_a_file_replaces_is_one_item_with_what_was_in_it() {
     // A file that the user added since is in the way of all of it.
     fs::write(scene.rehearsal.root().join("d/mine"), "mine\n").unwrap();
     assert!(matches!(scene.apply(&draft, &[])[..], [Applied::Conflict(_)]));
-    assert_eq!(scene.real("d/a").as_deref(), Some("a\n"), "nothing of the item was changed");
-    assert_eq!(scene.real("d/mine").as_deref(), Some("mine\n"));
+    assert_eq!(scene.text("d/a").as_deref(), Some("a\n"), "nothing of the item was changed");
+    assert_eq!(scene.text("d/mine").as_deref(), Some("mine\n"));
     fs::remove_file(scene.rehearsal.root().join("d/mine")).unwrap();
     assert_eq!(scene.apply(&scene.draft(), &[]), [Applied::Done]);
-    assert_eq!(scene.real("d").as_deref(), Some("a file now\n"));
+    assert_eq!(scene.text("d").as_deref(), Some("a file now\n"));
 }
 
 #[test]
 fn a_batch_says_where_nothing_counts_as_ignored() {
     let scene = Scene::new(&[(".gitignore", "/target\n")]);
-    scene.writes("target/x", "x\n");
+    scene.rehearses("target/x", "x\n");
     let (batch, _) = scene.draft();
     assert_eq!(names(&batch), ["target/x"]);
     assert_eq!(batch.notes, ["The project is not in a git repository, so no file counts as ignored."]);
@@ -208,7 +176,7 @@ fn a_batch_says_where_nothing_counts_as_ignored() {
 #[test]
 fn what_holds_secrets_says_so_and_is_judged_so() {
     let scene = Scene::new(&[]);
-    scene.writes(".env", "KEY=x\n");
+    scene.rehearses(".env", "KEY=x\n");
     let (batch, _) = scene.draft();
     assert_eq!(batch.items[0].access, Access::WriteOutside(".env".into()));
     assert!(batch.items[0].notes.iter().any(|note| note.contains("secrets")), "{batch:?}");
@@ -217,9 +185,9 @@ fn what_holds_secrets_says_so_and_is_judged_so() {
 #[test]
 fn another_content_in_the_layer_than_was_shown_is_not_applied() {
     let scene = Scene::new(&[("a", "one\n")]);
-    scene.writes("a", "two\n");
+    scene.rehearses("a", "two\n");
     let draft = scene.draft();
-    scene.writes("a", "three\n");
+    scene.rehearses("a", "three\n");
     assert!(matches!(scene.apply(&draft, &[])[..], [Applied::Conflict(_)]));
-    assert_eq!(scene.real("a").as_deref(), Some("one\n"));
+    assert_eq!(scene.text("a").as_deref(), Some("one\n"));
 }

@@ -1,0 +1,67 @@
+//! A project with a rehearsal over it, for tests.
+
+use super::disk::Disk;
+use super::rehearsal::{Rehearsal, UPPER};
+use super::{Reader, Writer};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The rehearsal, and the folder that it and its project are in.
+pub(crate) struct Scene {
+    pub(crate) place: tempfile::TempDir,
+    pub(crate) disk: Arc<Disk>,
+    pub(crate) rehearsal: Arc<Rehearsal>,
+}
+
+impl Scene {
+    /// Over a project with these files, all of mode 644.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap().join("project");
+        fs::create_dir(&root).unwrap();
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        }
+        let disk = Arc::new(Disk::new(&root).unwrap());
+        let rehearsal = Arc::new(Rehearsal::new(disk.clone(), place.path().join("layer")));
+        Self { place, disk, rehearsal }
+    }
+
+    /// As a file tool does.
+    pub(crate) fn rehearses(&self, path: &str, text: &str) {
+        let at = self.rehearsal.locate(path).unwrap();
+        let before = self.rehearsal.read(&at).ok();
+        self.rehearsal.write(&at, before.as_deref(), text.as_bytes()).unwrap();
+    }
+
+    /// As a command in the overlay sandbox deletes.
+    pub(crate) fn deletes(&self, path: &str) {
+        let upper = self.upper(path);
+        fs::create_dir_all(upper.parent().unwrap()).unwrap();
+        let kind = rustix::fs::FileType::CharacterDevice;
+        rustix::fs::mknodat(rustix::fs::CWD, &upper, kind, 0o600.into(), 0).unwrap();
+        self.rehearsal.note_origins().unwrap();
+    }
+
+    /// Where the overlay keeps a path.
+    pub(crate) fn upper(&self, path: &str) -> PathBuf {
+        let upper = self.place.path().join("layer").join(UPPER);
+        fs::create_dir_all(&upper).unwrap();
+        upper.join(path)
+    }
+
+    /// Where the project keeps a path.
+    pub(crate) fn real(&self, path: &str) -> PathBuf {
+        self.rehearsal.root().join(path)
+    }
+
+    /// The text that the project really holds.
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.real(path)).ok()
+    }
+}
