@@ -1,7 +1,8 @@
 //! The real folder.
 
+use super::sensitive_files::{SensitiveFiles, is_packaged};
 use super::whole::{self, Whole};
-use super::{Error, Found, Kind, Located, OwnFiles, Reader, Writer, index, path};
+use super::{Error, Found, Kind, Located, NameCheck, OwnFiles, Reader, Writer, index, path};
 use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
@@ -12,6 +13,8 @@ pub struct Disk {
     root: PathBuf,
     home: Option<PathBuf>,
     own: OwnFiles,
+    /// What is known of names; nothing of those of a whole system.
+    sensitive: Option<SensitiveFiles>,
 }
 
 impl Disk {
@@ -22,13 +25,20 @@ impl Disk {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         let home = directories::BaseDirs::new().map(|folders| folders.home_dir().to_owned());
-        Ok(Self { root, home, own: OwnFiles::default() })
+        let sensitive = Some(SensitiveFiles::new(root.clone(), Vec::new()));
+        Ok(Self { root, home, own: OwnFiles::default(), sensitive })
     }
 
     /// Marks what is aye's own: a project may lie around it, and a link may lead there.
     #[must_use]
     pub fn keeping(self, own: OwnFiles) -> Self {
-        Self { own, ..self }
+        let sensitive = Some(SensitiveFiles::new(self.root.clone(), own.paths().cloned().collect()));
+        Self { own, sensitive, ..self }
+    }
+
+    /// The same disk with `/` as the project.
+    pub(super) fn of_system(&self) -> Self {
+        Self { root: "/".into(), home: self.home.clone(), own: self.own.clone(), sensitive: None }
     }
 
     /// Marks the place if it is aye's own.
@@ -70,6 +80,18 @@ impl Reader for Disk {
     fn link_count(&self, at: &Located) -> u64 {
         let meta = std::fs::symlink_metadata(&at.real).ok().filter(std::fs::Metadata::is_file);
         meta.map_or(1, |meta| meta.nlink())
+    }
+
+    fn name_check(&self) -> NameCheck<'_> {
+        let listing = std::cell::OnceCell::new();
+        Box::new(move |at| {
+            if self.link_count(at) <= 1 || is_packaged(&at.real) {
+                return false;
+            }
+            // Outside the project no name is known.
+            let known = self.sensitive.as_ref().filter(|known| at.real.starts_with(known.root()));
+            known.is_none_or(|known| listing.get_or_init(|| known.list()).reason(&at.real).is_some())
+        })
     }
 
     fn exists(&self, at: &Located) -> bool {

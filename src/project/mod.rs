@@ -89,6 +89,9 @@ pub struct Found {
     pub size: u64,
 }
 
+/// Says whether a file has other names that may be those of secrets.
+pub type NameCheck<'a> = Box<dyn Fn(&Located) -> bool + 'a>;
+
 /// Looks, and can do nothing else.
 pub trait Reader: Send + Sync {
     /// The project's folder, absolute.
@@ -102,6 +105,20 @@ pub trait Reader: Send + Sync {
     fn open(&self, at: &Located) -> Result<Box<dyn io::Read + Send>, Error>;
     /// How many names a regular file has (hard links); 1 if there is no such file.
     fn link_count(&self, at: &Located) -> u64;
+    /// Returns a check for many files: whether a file has several names (hard links) of which not all are known to be
+    /// harmless files of the project. What it knows of other names is looked up once, at the first file that has several.
+    fn name_check(&self) -> NameCheck<'_> {
+        Box::new(|at| self.link_count(at) > 1)
+    }
+    /// Whether what is read here is a dry run's view.
+    fn is_rehearsal(&self) -> bool {
+        false
+    }
+    /// Whether what stands at a place outside the project is exactly what `write_file` put there in this dry run: reading it
+    /// tells nothing of a real file.
+    fn is_rehearsed_whole(&self, _at: &Located) -> bool {
+        false
+    }
     /// Whether there is a file or folder.
     fn exists(&self, at: &Located) -> bool;
     /// Of which kind what is there is, without opening it. Nothing where nobody can look.
@@ -124,6 +141,10 @@ pub trait Writer: Reader {
     /// still holds exactly `before` (`None`: there is no such file). Mode and ownership of the file stay; it is
     /// whole at every moment.
     fn write(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error>;
+    /// The same if no part of `after` comes from the file that was there.
+    fn write_whole(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
+        self.write(at, before, after)
+    }
     /// What tells apart the states that a dry run's layer is in: the same while nothing in it changed, also in a copy of
     /// it. Nothing where there is no layer. Blocks while it is read.
     fn state(&self) -> Digest {

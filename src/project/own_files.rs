@@ -53,6 +53,11 @@ impl OwnFiles {
         })
     }
 
+    /// All of them.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.places.iter().chain(&self.credentials)
+    }
+
     fn by_path(&self, real: &Path) -> Option<Own> {
         if self.credentials.iter().any(|file| real == file) {
             return Some(Own::Credentials);

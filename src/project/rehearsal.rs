@@ -16,6 +16,7 @@ mod nested;
 #[cfg(test)]
 mod odd;
 mod origins;
+mod outside;
 #[cfg(test)]
 mod own_folder;
 mod pending;
@@ -30,10 +31,12 @@ pub use layer::Trail;
 pub use lock::hold;
 pub use marks::Marks;
 pub use origins::Fingerprint;
+pub use outside::{OUTSIDE, OutsideChange, OutsideChanges};
 pub use pending::{PENDING, is_inside, prepare};
 
 use super::disk::Disk;
-use super::{Error, Found, Kind, Located, Reader, Writer, path, whole};
+use super::sensitive_files::is_packaged;
+use super::{Error, Found, Kind, Located, NameCheck, Reader, Writer, path, whole};
 use crate::chat::Digest;
 use layer::Spot;
 use rustix::fs::Access;
@@ -41,6 +44,7 @@ use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io;
 use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -62,6 +66,8 @@ pub struct Rehearsal {
     changed: Mutex<Vec<PathBuf>>,
     /// Whether what a command changed was merged without a note of what the project holds there.
     is_unnoted: AtomicBool,
+    /// The same for everything outside the project; `None` in that itself.
+    outside: Option<Box<Self>>,
 }
 
 impl Rehearsal {
@@ -71,7 +77,8 @@ impl Rehearsal {
         let layer = path::resolve(&layer, &path::on_disk).unwrap_or(layer);
         let upper = layer.join(UPPER);
         let (origins, changed, is_unnoted) = Default::default();
-        Self { real, layer, upper, origins, changed, is_unnoted }
+        let project = Self { real, layer, upper, origins, changed, is_unnoted, outside: None };
+        Self { outside: Some(Box::new(project.over_system())), ..project }
     }
 
     /// Everything of this rehearsal: `upper` and what else is kept beside it.
@@ -102,7 +109,12 @@ impl Rehearsal {
 
     /// What is seen at a place; links are not followed.
     fn meta(&self, at: &Located) -> Option<Metadata> {
-        let Some(below) = self.below(at) else { return at.real.symlink_metadata().ok() };
+        let Some(below) = self.below(at) else {
+            return match self.outside() {
+                Some(outside) => outside.meta(&Located { inside: true, ..at.clone() }),
+                None => at.real.symlink_metadata().ok(),
+            };
+        };
         let spot = self.spot(&below).ok()?;
         match spot.above {
             Some((_, meta)) => Some(meta),
@@ -113,7 +125,12 @@ impl Rehearsal {
 
     /// Where a link leads, as it is seen.
     fn link(&self, path: &Path) -> Option<PathBuf> {
-        let Ok(below) = path.strip_prefix(self.root()) else { return path::on_disk(path) };
+        let Ok(below) = path.strip_prefix(self.root()) else {
+            // No link leads to the project's own folder, whatever a command made of the folders above it.
+            let is_above = self.root().starts_with(path);
+            let outside = self.outside().filter(|_| !is_above);
+            return outside.map_or_else(|| path::on_disk(path), |outside| outside.link(path));
+        };
         let spot = self.spot(below).ok()?;
         match spot.above {
             Some((above, _)) => path::on_disk(&above),
@@ -137,7 +154,9 @@ impl Rehearsal {
             return Ok(());
         }
         self.note_anew([Path::new(ROOT)].into_iter())?;
-        super::repository::note_baseline(self.root(), &self.layer)?;
+        if self.outside.is_some() {
+            super::repository::note_baseline(self.root(), &self.layer)?;
+        }
         layer::begin(&self.upper, self.root())
     }
 
@@ -183,7 +202,10 @@ impl Reader for Rehearsal {
     }
 
     fn read(&self, at: &Located) -> Result<Vec<u8>, Error> {
-        let Some(below) = self.below(at) else { return self.real.read(at) };
+        let Some(below) = self.below(at) else {
+            let (reader, at) = self.beyond(at);
+            return reader.read(&at);
+        };
         let spot = self.spot_of(at, &below)?;
         match spot.above {
             Some((above, _)) => whole::read(&above, &at.shown),
@@ -193,7 +215,10 @@ impl Reader for Rehearsal {
     }
 
     fn open(&self, at: &Located) -> Result<Box<dyn io::Read + Send>, Error> {
-        let Some(below) = self.below(at) else { return self.real.open(at) };
+        let Some(below) = self.below(at) else {
+            let (reader, at) = self.beyond(at);
+            return reader.open(&at);
+        };
         let spot = self.spot_of(at, &below)?;
         match spot.above {
             Some((above, _)) => Ok(Box::new(whole::open(&above, &at.shown)?)),
@@ -202,11 +227,36 @@ impl Reader for Rehearsal {
         }
     }
 
-    /// A file of the overlay is a copy with a name of its own.
+    /// A file of the overlay is a copy with a name of its own, unless a command linked it there.
     fn link_count(&self, at: &Located) -> u64 {
-        let Some(below) = self.below(at) else { return self.real.link_count(at) };
-        let is_real = self.spot(&below).is_ok_and(|spot| spot.above.is_none() && spot.below);
-        if is_real { self.real.link_count(at) } else { 1 }
+        let Some(below) = self.below(at) else {
+            let (reader, at) = self.beyond(at);
+            return reader.link_count(&at);
+        };
+        match self.spot(&below) {
+            Ok(Spot { above: Some((_, meta)), .. }) if meta.is_file() => meta.nlink(),
+            Ok(Spot { above: None, below: true }) => self.real.link_count(at),
+            Ok(_) | Err(_) => 1,
+        }
+    }
+
+    fn name_check(&self) -> NameCheck<'_> {
+        let real = self.real.name_check();
+        Box::new(move |at| {
+            let is_real = self
+                .below(at)
+                .is_some_and(|below| self.spot(&below).is_ok_and(|spot| spot.above.is_none() && spot.below));
+            // Which other names a file of the overlay has is not looked for.
+            if is_real { real(at) } else { self.link_count(at) > 1 && !is_packaged(&at.real) }
+        })
+    }
+
+    fn is_rehearsal(&self) -> bool {
+        true
+    }
+
+    fn is_rehearsed_whole(&self, at: &Located) -> bool {
+        !at.inside && self.holds_whole(at)
     }
 
     fn exists(&self, at: &Located) -> bool {
@@ -218,7 +268,10 @@ impl Reader for Rehearsal {
     }
 
     fn names(&self, at: &Located) -> Result<Vec<String>, Error> {
-        let Some(below) = self.below(at) else { return self.real.names(at) };
+        let Some(below) = self.below(at) else {
+            let (reader, at) = self.beyond(at);
+            return reader.names(&at);
+        };
         let spot = self.spot_of(at, &below)?;
         let Some((above, _)) = spot.above else {
             return if spot.below { self.real.names(at) } else { Err(Error::Missing(at.shown.clone())) };
@@ -244,8 +297,8 @@ impl Reader for Rehearsal {
         hidden: bool,
         visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        if !under.inside {
-            return self.real.walk(under, hidden, visit);
+        if self.below(under).is_none() {
+            return self.walk_outside(under, hidden, visit);
         }
         walk::walk(self, under, hidden, visit)
     }
@@ -253,12 +306,7 @@ impl Reader for Rehearsal {
 
 impl Writer for Rehearsal {
     fn write(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
-        let Some(below) = self.below(at) else {
-            return Err(Error::BadPath(format!(
-                "{} is outside the project; a dry run can rehearse changes only inside it. Nothing was written",
-                at.shown.display()
-            )));
-        };
+        let Some(below) = self.below(at) else { return self.write_outside(at, before, after, false) };
         let failed = |source| Error::in_layer(&at.shown, source);
         let now = |below: bool| {
             let now = match self.read(at) {
@@ -286,6 +334,13 @@ impl Writer for Rehearsal {
             self.forget(way());
             failed(error)
         })
+    }
+
+    fn write_whole(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
+        match self.below(at) {
+            Some(_) => self.write(at, before, after),
+            None => self.write_outside(at, before, after, true),
+        }
     }
 
     fn state(&self) -> Digest {

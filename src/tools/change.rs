@@ -1,8 +1,9 @@
 //! What the two tools that change a file share: reading it as text, telling the change, and making it.
 
-use super::{Error, blocking, brief, place};
+use super::{Error, Rehearsed, blocking, brief, place};
 use crate::chat::{Access, Basis, Digest, Edit, Grant, Held, Intent, Plan, Preview, Scope, Seen, Work};
 use crate::project::{self, Located, Reader, Writer};
+use serde_json::json;
 use std::sync::Arc;
 
 /// Bytes of a file that can be changed, before and after.
@@ -79,6 +80,9 @@ pub fn plan(
     let shown = place::shown(at);
     small(&shown, after.len())?;
     if before.as_deref() == Some(after.as_str()) {
+        if is_untold(files, at) {
+            return Ok(no_change(at, "The file already holds exactly this."));
+        }
         return Err(Error::Failed(format!("{shown} already holds exactly this; nothing would change.")));
     }
     let lines = before.as_deref().map_or(0, |text| text.lines().count());
@@ -117,8 +121,47 @@ pub fn plan(
     })))
 }
 
-/// Makes the change, if the file and its place still are what they were.
-pub async fn make(plan: &Plan, project: Arc<dyn Writer>) -> Result<String, Error> {
+/// Whether nothing of the file may be told, although nobody is asked: it is outside the project or may hold secrets, and this
+/// is a dry run. Whether an edit fits would tell what the file holds.
+pub fn is_untold(files: &dyn Reader, at: &Located) -> bool {
+    files.is_rehearsal() && !matches!(place::reading(files, at), Access::Read(_))
+}
+
+/// The plan of a rehearsed change of such a file that changes nothing. The model is told the same as of one that does.
+pub fn no_change(at: &Located, why: &str) -> Intent {
+    let shown = place::shown(at);
+    Intent::Act(Box::new(Plan {
+        title: "change a file?".to_owned(),
+        summary: brief::line(&shown, 120),
+        access: place::writing(at),
+        preview: Preview::Text(format!("{shown}\n{why}")),
+        always: None,
+        destroys: None,
+        basis: Basis::default(),
+        work: Work::Arguments(json!({ "path": shown })),
+    }))
+}
+
+/// Rehearses the change. `replaces` says whether the file is given as a whole.
+pub async fn rehearse(plan: &Plan, project: Arc<dyn Writer>, replaces: bool) -> Result<Rehearsed, Error> {
+    if let Work::Arguments(work) = &plan.work {
+        return Ok(Rehearsed::Ran(untold(work["path"].as_str().unwrap_or_default(), replaces)));
+    }
+    make(plan, project, replaces).await.map(Rehearsed::Ran)
+}
+
+/// What the model is told of a change to a file of which it may be told nothing.
+fn untold(shown: &str, replaces: bool) -> String {
+    let done = if replaces {
+        "rehearsed. What it held"
+    } else {
+        "rehearsed if old_text stands in it exactly once. Whether it does"
+    };
+    format!("{shown}: {done} is not told, because live the user would have been asked.")
+}
+
+/// Makes the change, if the file and its place still are what they were. `replaces` says whether the file is given as a whole.
+pub async fn make(plan: &Plan, project: Arc<dyn Writer>, replaces: bool) -> Result<String, Error> {
     let Work::Edit(edit) = plan.work.clone() else {
         return Err(Error::Broken("the plan holds no change".to_owned()));
     };
@@ -138,8 +181,17 @@ pub async fn make(plan: &Plan, project: Arc<dyn Writer>) -> Result<String, Error
         {
             return Err(project::Error::Changed(edit.path).into());
         }
-        writer.write(&at, edit.before.as_deref().map(str::as_bytes), edit.after.as_bytes())?;
-        Ok(format!("{}: +{added} −{removed}", place::shown(&at)))
+        let (is_untold, shown) = (is_untold(files, &at), place::shown(&at));
+        let (before, after) = (edit.before.as_deref().map(str::as_bytes), edit.after.as_bytes());
+        let written =
+            if replaces { writer.write_whole(&at, before, after) } else { writer.write(&at, before, after) };
+        match (is_untold, replaces) {
+            (false, _) => written?,
+            (true, true) => return written.map(|()| untold(&shown, true)).map_err(Error::from),
+            // An error would tell that the text was found.
+            (true, false) => return Ok(untold(&shown, false)),
+        }
+        Ok(format!("{shown}: +{added} −{removed}"))
     })
     .await
 }

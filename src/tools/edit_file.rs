@@ -2,7 +2,7 @@
 
 use super::arguments::checked;
 use super::{Error, Hands, Rehearsed, Stage, Tool, change, nearest, place};
-use crate::chat::{Intent, Plan, ToolSpec};
+use crate::chat::{Access, Intent, Plan, ToolSpec};
 use crate::project::{self, Located, Reader};
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -59,26 +59,29 @@ impl Tool for EditFile {
         }
         let at = place::locate(files, &arguments.path)?;
         let all = arguments.all.unwrap_or(false);
-        let (before, after) = if at.inside && !at.sensitive {
-            looked_into(files, &at, old, new, all)?
-        } else {
-            // Nothing of a file that the person was not asked about is told: not even whether it is there.
-            looked_into(files, &at, old, new, all).map_err(|_| {
+        let (before, after) = match looked_into(files, &at, old, new, all) {
+            Ok(found) => found,
+            Err(error) if matches!(place::reading(files, &at), Access::Read(_)) => return Err(error),
+            // Nothing of a file that the user was not asked about is told: not even whether it is there.
+            Err(_) => {
                 let shown = place::shown(&at);
-                Error::Failed(format!(
-                    "old_text does not stand exactly once in {shown}, or it cannot be changed. Read it first; the person is asked."
-                ))
-            })?
+                let why =
+                    format!("old_text does not stand exactly once in {shown}, or it cannot be changed.");
+                return match change::is_untold(files, &at) {
+                    true => Ok(change::no_change(&at, &why)),
+                    false => Err(Error::Failed(format!("{why} Read it first; the person is asked."))),
+                };
+            }
         };
         change::plan("edit_file", files, &at, Some(before), after, false)
     }
 
     async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
-        change::make(plan, hands.project.clone()).await
+        change::make(plan, hands.project.clone(), false).await
     }
 
     async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
-        change::make(plan, stage.project.clone()).await.map(Rehearsed::Ran)
+        change::rehearse(plan, stage.project.clone(), false).await
     }
 }
 

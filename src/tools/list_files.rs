@@ -57,12 +57,12 @@ impl Tool for ListFiles {
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { path, depth } = checked(&self.spec(), arguments)?;
         let at = place::locate(files, path.as_deref().unwrap_or("."))?;
-        let listing = Listing { place: Place::of(&at)?, depth: depth.map_or(DEPTH, |depth| depth.0) };
+        let listing = Listing { place: Place::of(files, &at)?, depth: depth.map_or(DEPTH, |depth| depth.0) };
         let shown = place::shown(&at);
         Ok(Intent::Act(Box::new(Plan {
             title: "list a folder?".to_owned(),
             summary: brief::line(&shown, 120),
-            access: place::reading(&at),
+            access: place::reading(files, &at),
             preview: Preview::Text(shown),
             always: None,
             destroys: None,

@@ -5,6 +5,7 @@ use crate::chat::escaped_path::{escape, unescape};
 use crate::chat::{Access, HardLinks};
 use crate::project::{self, Located, Own, Reader};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// Finds what a model named, forgiving a leading `@` or `./`, line breaks at the end, and a name written as it is shown
 /// (`a\nb`), if no file has exactly the name that was given.
@@ -26,23 +27,31 @@ pub fn locate(files: &dyn Reader, path: &str) -> Result<Located, Error> {
     Ok(files.locate(name)?)
 }
 
-/// How far reading there reaches.
-pub fn reading(at: &Located) -> Access {
+/// How far reading there reaches. What this dry run put there as a whole tells nothing, wherever it is.
+pub fn reading(files: &dyn Reader, at: &Located) -> Access {
     if at.own == Some(Own::Credentials) {
         Access::Own(at.shown.clone())
-    } else if at.inside && !at.sensitive {
+    } else if (at.inside && !at.sensitive && !has_hidden_names(files, at)) || files.is_rehearsed_whole(at) {
         Access::Read(vec![at.shown.clone()])
     } else {
         Access::ReadSensitive(at.shown.clone())
     }
 }
 
-/// The same of a file that a walk met: by its own name and, where that is a link, by the name of what it leads to.
+/// Whether it is a file with several names (hard links) of which any may be that of a secret.
+fn has_hidden_names(files: &dyn Reader, at: &Located) -> bool {
+    files.link_count(at) > 1 && files.name_check()(at)
+}
+
+/// What is read of a file that a walk met: by its own name and, if that is a link, by the name of what it leads to.
 pub fn reaching(files: &dyn Reader, at: &Located) -> Vec<Access> {
-    let mut all = vec![reading(at)];
+    let named = |shown: &Path| match at.inside && !at.sensitive {
+        true => Access::Read(vec![shown.to_owned()]),
+        false => Access::ReadSensitive(shown.to_owned()),
+    };
+    let mut all = vec![named(&at.shown)];
     if files.root().join(&at.shown) != at.real {
-        let led = at.real.strip_prefix(files.root()).unwrap_or(&at.real);
-        all.push(reading(&Located { shown: led.to_owned(), ..at.clone() }));
+        all.push(named(at.real.strip_prefix(files.root()).unwrap_or(&at.real)));
     }
     all
 }
@@ -79,31 +88,42 @@ pub struct Place {
     sensitive: bool,
     #[serde(default)]
     holds_keys: bool,
+    /// Whether reading it was judged to need no approval.
+    #[serde(default)]
+    is_plain: bool,
 }
 
 impl Place {
     /// The place that was located; refused where its name cannot be written down.
-    pub fn of(at: &Located) -> Result<Self, Error> {
+    pub fn of(files: &dyn Reader, at: &Located) -> Result<Self, Error> {
         let name = at.shown.to_str().ok_or_else(|| {
             Error::Failed(format!("{} has a name that is not Unicode, which no call can use.", shown(at)))
         })?;
         let holds_keys = at.own == Some(Own::Credentials);
         // A folder of the project that is called `~` is not the person's home.
         let path = if at.inside { format!("./{name}") } else { name.to_owned() };
-        Ok(Self { path, inside: at.inside, sensitive: at.sensitive, holds_keys })
+        let is_plain = matches!(reading(files, at), Access::Read(_));
+        Ok(Self { path, inside: at.inside, sensitive: at.sensitive, holds_keys, is_plain })
     }
 
     /// The same place, looked up anew: what became a link to elsewhere since the plan is refused.
     pub fn again(&self, files: &dyn Reader) -> Result<Located, Error> {
         let at = files.locate(&self.path)?;
-        if Self::of(&at)? == *self { Ok(at) } else { Err(project::Error::Changed(at.shown).into()) }
+        if Self::of(files, &at)? == *self { Ok(at) } else { Err(project::Error::Changed(at.shown).into()) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chat::Intent;
+    use crate::project::Writer;
+    use crate::project::scene::Scene;
+    use crate::project::shell::Shell;
     use crate::tools::memory::Memory;
+    use crate::tools::search_text::SearchText;
+    use crate::tools::{Hands, LeftOut, Tool};
+    use std::sync::Arc;
 
     fn check(path: &str, expected: &str) {
         let files = Memory::with(&[("src/a.rs", ""), ("@odd", ""), ("line\nbreak", "")]);
@@ -132,9 +152,76 @@ mod tests {
     #[test]
     fn a_place_that_is_no_longer_what_was_planned_is_refused() {
         let files = Memory::with(&[("a", "")]);
-        let mut place = Place::of(&locate(&files, "a").unwrap()).unwrap();
+        let mut place = Place::of(&files, &locate(&files, "a").unwrap()).unwrap();
         assert!(place.again(&files).is_ok());
         place.sensitive = true;
         assert!(place.again(&files).unwrap_err().to_string().contains("has changed"));
+    }
+
+    #[test]
+    fn r13_a_file_with_names_that_may_be_secrets_is_read_with_a_prompt_live_and_in_a_dry_run() {
+        let files = [(".env", "K=1"), ("a", "x"), ("elsewhere", "x"), ("one", "x"), ("target/x", "x")];
+        let scene = Scene::new(&files);
+        let base = scene.place.path();
+        let link = |from: &str, to: &Path| std::fs::hard_link(scene.real(from), to).unwrap();
+        link(".env", &scene.real("notes"));
+        link("a", &scene.real("b"));
+        link("elsewhere", &base.join("out"));
+        link("target/x", &base.join("store"));
+        // What a command links in a dry run has names that are not looked for.
+        std::fs::write(scene.upper("made"), "x").unwrap();
+        std::fs::hard_link(scene.upper("made"), scene.upper("linked")).unwrap();
+        std::fs::create_dir(scene.upper("target")).unwrap();
+        std::fs::hard_link(scene.upper("made"), scene.upper("target/built")).unwrap();
+        let both: [&dyn Reader; 2] = [&*scene.disk, &*scene.rehearsal];
+        for files in both {
+            for (path, plain) in [
+                ("notes", false),
+                ("elsewhere", false),
+                ("a", true),
+                ("b", true),
+                ("one", true),
+                ("target/x", true),
+                (".env", false),
+            ] {
+                let access = reading(files, &files.locate(path).unwrap());
+                assert_eq!(matches!(access, Access::Read(_)), plain, "{path}: {access:?}");
+            }
+        }
+        let made = reading(&*scene.rehearsal, &scene.rehearsal.locate("made").unwrap());
+        assert!(matches!(made, Access::ReadSensitive(_)), "{made:?}");
+        // A search through the folder leaves them out.
+        let found = |files: &dyn Reader| {
+            let check = files.name_check();
+            let mut hidden = Vec::new();
+            let root = files.locate(".").unwrap();
+            let walk = files.walk(&root, false, &mut |found| {
+                if !found.folder && check(&found.at) {
+                    hidden.push(found.at.shown.display().to_string());
+                }
+                std::ops::ControlFlow::Continue(())
+            });
+            walk.unwrap();
+            hidden
+        };
+        assert_eq!(found(&*scene.disk), ["elsewhere", "notes"]);
+        assert_eq!(found(&*scene.rehearsal), ["elsewhere", "linked", "made", "notes"]);
+    }
+
+    #[tokio::test]
+    async fn r13_a_search_leaves_out_a_hard_link_to_a_secret() {
+        let scene = Scene::new(&[(".env", "hunter2\n"), ("a", "hunter2 is none\n")]);
+        std::fs::hard_link(scene.real(".env"), scene.real("notes")).unwrap();
+        let both: [Arc<dyn Writer>; 2] = [scene.disk.clone(), scene.rehearsal.clone()];
+        for project in both {
+            let arguments = serde_json::json!({ "pattern": "hunter2" });
+            let Ok(Intent::Act(plan)) = SearchText.plan(&arguments, &*project) else {
+                panic!("it is planned")
+            };
+            let shell = Arc::new(Shell::new("/nowhere".into()));
+            let hands = Hands { project, shell, left_out: LeftOut::default(), progress: Arc::new(|_| {}) };
+            let found = SearchText.act(&plan, &hands).await.unwrap();
+            assert!(found.starts_with("a:1: hunter2 is none\n[skipped, may hold secrets: 2;"), "{found}");
+        }
     }
 }

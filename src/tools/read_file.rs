@@ -68,7 +68,7 @@ impl Tool for ReadFile {
             return Err(Error::Arguments(format!("end_line {end} is before start_line {start}.")));
         }
         let at = place::locate(files, &path)?;
-        let access = place::reading(&at);
+        let access = place::reading(files, &at);
         // Elsewhere, whether a file is there is not told before the person said yes.
         if matches!(access, Access::Read(_)) && !files.exists(&at) {
             return Err(project::Error::Missing(at.shown).into());
@@ -87,7 +87,7 @@ impl Tool for ReadFile {
             always: None,
             destroys: None,
             basis: Basis::default(),
-            work: Work::Arguments(json!(Reading { place: Place::of(&at)?, start, end })),
+            work: Work::Arguments(json!(Reading { place: Place::of(files, &at)?, start, end })),
         })))
     }
 

@@ -70,8 +70,12 @@ impl Tool for SearchText {
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { pattern, path, glob, ignore_case } = checked(&self.spec(), arguments)?;
         let at = place::locate(files, path.as_deref().unwrap_or("."))?;
-        let looking =
-            Looking { place: Place::of(&at)?, pattern, glob, ignore_case: ignore_case.unwrap_or(false) };
+        let looking = Looking {
+            place: Place::of(files, &at)?,
+            pattern,
+            glob,
+            ignore_case: ignore_case.unwrap_or(false),
+        };
         looking.matcher()?;
         looking.filter()?;
         let wanted = match (&looking.glob, at.shown.as_os_str().is_empty()) {
@@ -83,7 +87,7 @@ impl Tool for SearchText {
         Ok(Intent::Act(Box::new(Plan {
             title: "search files?".to_owned(),
             summary: brief::line(&format!("{}{wanted}", brief::line(&looking.pattern, 80)), 120),
-            access: place::reading(&at),
+            access: place::reading(files, &at),
             preview: Preview::Text(format!("{}{wanted}", looking.pattern)),
             always: None,
             destroys: None,
@@ -155,7 +159,8 @@ impl Looking {
         match files.read(&under) {
             Ok(bytes) => found.look_into(&under, &bytes),
             Err(project::Error::NotAFile { kind: "a folder", .. }) => {
-                let (filter, below) = (self.filter()?, place::reading(&under));
+                let (filter, below) = (self.filter()?, place::reading(files, &under));
+                let has_hidden_names = files.name_check();
                 files.walk(&under, true, &mut |file| {
                     found.met += 1;
                     far.is(|| found.far());
@@ -170,6 +175,7 @@ impl Looking {
                     if (file.at.sensitive && !under.sensitive)
                         || (!file.at.inside && under.inside)
                         || file.at.own == Some(Own::Credentials)
+                        || (under.inside && !under.sensitive && has_hidden_names(&file.at))
                     {
                         found.sensitive += 1;
                         return ControlFlow::Continue(());

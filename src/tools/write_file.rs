@@ -46,11 +46,11 @@ impl Tool for WriteFile {
     }
 
     async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
-        change::make(plan, hands.project.clone()).await
+        change::make(plan, hands.project.clone(), true).await
     }
 
     async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
-        change::make(plan, stage.project.clone()).await.map(Rehearsed::Ran)
+        change::rehearse(plan, stage.project.clone(), true).await
     }
 }
 

@@ -1,7 +1,7 @@
 //! What tells one state of a layer from another.
 
 use super::layer::{self, Above};
-use super::{Fingerprint, UPPER, node};
+use super::{Fingerprint, OUTSIDE, UPPER, node};
 use crate::chat::Digest;
 use crate::project::whole::READING;
 use rustix::fs::{CWD, Mode, openat};
@@ -24,7 +24,7 @@ const PART: u64 = 1 << 20;
 pub fn of(layer: &Path) -> Digest {
     let mut state = String::new();
     let mut left = READ;
-    let mut waiting = vec![layer.join(UPPER)];
+    let mut waiting = vec![layer.join(UPPER), layer.join(OUTSIDE).join(UPPER)];
     let mut places: Vec<PathBuf> = listed(&layer.join(PLACES));
     places.sort();
     waiting.extend(places.into_iter().map(|place| place.join(UPPER)));

@@ -1,0 +1,262 @@
+//! Writes outside the project are rehearsed, and none of them is a way to a real file.
+
+use super::*;
+use crate::project::OwnFiles;
+use crate::project::disk::Disk;
+use std::os::unix::fs::symlink;
+
+struct Play {
+    base: PathBuf,
+    rehearsal: Rehearsal,
+    _folder: tempfile::TempDir,
+}
+
+impl Play {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        for made in ["project", "out", "own"] {
+            fs::create_dir(base.join(made)).unwrap();
+        }
+        fs::write(base.join("out/real"), "one\n").unwrap();
+        fs::write(base.join("out/secret"), "hunter2\n").unwrap();
+        let rehearsal = Self::open(&base);
+        Self { base, rehearsal, _folder: folder }
+    }
+
+    fn open(base: &Path) -> Rehearsal {
+        let own = OwnFiles::new(vec![base.join("own"), base.join("layer")], Vec::new());
+        let disk = Disk::new(&base.join("project")).unwrap().keeping(own);
+        Rehearsal::new(Arc::new(disk), base.join("layer"))
+    }
+
+    fn at(&self, path: &str) -> Located {
+        self.rehearsal.locate(self.base.join(path).to_str().unwrap()).unwrap()
+    }
+
+    /// As `write_file` does.
+    fn writes(&self, path: &str, text: &str) -> Result<(), Error> {
+        let at = self.at(path);
+        let before = self.rehearsal.read(&at).ok();
+        self.rehearsal.write_whole(&at, before.as_deref(), text.as_bytes())
+    }
+
+    /// As `edit_file` does.
+    fn edits(&self, path: &str, text: &str) {
+        let at = self.at(path);
+        let before = self.rehearsal.read(&at).ok();
+        self.rehearsal.write(&at, before.as_deref(), text.as_bytes()).unwrap();
+    }
+
+    /// Where the overlay keeps a path: what a command in the overlay sandbox changes.
+    fn upper(&self, path: &str) -> PathBuf {
+        let path = self.base.join(path);
+        let upper = self.base.join("layer/outside/upper").join(path.strip_prefix("/").unwrap());
+        fs::create_dir_all(upper.parent().unwrap()).unwrap();
+        upper
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        let bytes = self.rehearsal.read(&self.at(path)).ok()?;
+        Some(String::from_utf8(bytes).unwrap())
+    }
+
+    fn is_whole(&self, path: &str) -> bool {
+        self.rehearsal.is_rehearsed_whole(&self.at(path))
+    }
+
+    fn real(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.base.join(path)).ok()
+    }
+}
+
+fn walked(rehearsal: &Rehearsal, under: &Located) -> Vec<String> {
+    let mut names = Vec::new();
+    let walk = rehearsal.walk(under, true, &mut |found| {
+        assert!(found.at.shown.is_absolute(), "{found:?}");
+        let shown = found.at.shown.strip_prefix(&under.real).unwrap();
+        names.push(format!("{} {}", shown.display(), found.at.inside));
+        ControlFlow::Continue(())
+    });
+    walk.unwrap();
+    names
+}
+
+#[test]
+fn r30_every_way_of_reading_sees_what_was_written_outside_and_nothing_real_changes() {
+    let play = Play::new();
+    play.writes("out/real", "two\n").unwrap();
+    play.writes("out/new/deep", "new\n").unwrap();
+    play.writes("project/in", "in\n").unwrap();
+    fs::write(play.base.join("project/own"), "").unwrap();
+    for rehearsal in [&play.rehearsal, &Play::open(&play.base)] {
+        let at = |path: &str| rehearsal.locate(play.base.join(path).to_str().unwrap()).unwrap();
+        assert_eq!(rehearsal.read(&at("out/real")).unwrap(), b"two\n");
+        let mut text = String::new();
+        io::Read::read_to_string(&mut rehearsal.open(&at("out/new/deep")).unwrap(), &mut text).unwrap();
+        assert_eq!(text, "new\n");
+        assert_eq!(rehearsal.kind(&at("out/new")), Some(crate::project::Kind::Folder));
+        assert!(rehearsal.exists(&at("out/new/deep")) && !rehearsal.exists(&at("out/new/other")));
+        assert_eq!(rehearsal.names(&at("out")).unwrap(), ["new", "real", "secret"]);
+        assert_eq!(rehearsal.link_count(&at("out/real")), 1);
+        assert!(!at("out/real").inside && at("out/real").shown.is_absolute());
+        let expected = ["new false", "new/deep false", "real false", "secret false"];
+        assert_eq!(walked(rehearsal, &at("out")), expected);
+        // The project is met as its own overlay leaves it.
+        let all = walked(rehearsal, &at(""));
+        for name in ["out/new/deep false", "project/in true", "project/own true"] {
+            assert!(all.iter().any(|one| one == name), "{name}: {all:?}");
+        }
+    }
+    assert_eq!((play.real("out/real").as_deref(), play.real("out/new/deep")), (Some("one\n"), None));
+}
+
+#[test]
+fn a_write_outside_is_refused_if_the_file_is_another_or_live_would_refuse_it() {
+    let play = Play::new();
+    let at = play.at("out/real");
+    assert!(matches!(play.rehearsal.write(&at, Some(b"other"), b"x"), Err(Error::Changed(_))));
+    assert!(matches!(play.rehearsal.write(&at, None, b"x"), Err(Error::Changed(_))));
+    let error = play.writes("own/config.toml", "x").unwrap_err().to_string();
+    assert!(error.ends_with("own/config.toml belongs to aye's own settings, sessions and keys"), "{error}");
+    assert!(
+        play.writes("out/real/below", "x")
+            .unwrap_err()
+            .to_string()
+            .to_lowercase()
+            .contains("not a directory")
+    );
+    for path in ["/proc/aye-new", "/sys/aye-new"] {
+        let at = play.rehearsal.locate(path).unwrap();
+        let error = play.rehearsal.write(&at, None, b"x").unwrap_err().to_string();
+        assert!(error.contains("Permission denied"), "{error}");
+    }
+    // A folder or file that was made read-only.
+    fs::set_permissions(play.base.join("out"), std::os::unix::fs::PermissionsExt::from_mode(0o555)).unwrap();
+    let may = rustix::fs::access(play.base.join("out"), rustix::fs::Access::WRITE_OK);
+    assert_eq!(play.writes("out/new", "x").is_ok(), may.is_ok());
+    fs::set_permissions(play.base.join("out"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    assert_eq!(play.real("out/new"), None);
+}
+
+#[test]
+fn only_what_write_file_put_there_counts_as_the_models_own() {
+    let play = Play::new();
+    play.edits("out/real", "one\nedited\n");
+    assert!(!play.is_whole("out/real"), "it holds a part of the real file");
+    play.writes("out/real", "mine\n").unwrap();
+    assert!(play.is_whole("out/real"));
+    play.edits("out/real", "mine, edited\n");
+    assert!(play.is_whole("out/real") && Play::open(&play.base).is_rehearsed_whole(&play.at("out/real")));
+    assert!(!play.is_whole("out/secret") && !play.is_whole("out/none"));
+    // A command adds a secret to it.
+    fs::write(play.upper("out/real"), "mine, edited\nhunter2\n").unwrap();
+    assert!(!play.is_whole("out/real"));
+    play.edits("out/real", "hunter2, edited\n");
+    assert!(!play.is_whole("out/real"), "an edit makes no part of it the model's own");
+    // A file of the same bytes that a command linked has another name.
+    play.writes("out/mine", "x").unwrap();
+    fs::hard_link(play.upper("out/mine"), play.upper("out/linked")).unwrap();
+    assert_eq!((play.is_whole("out/mine"), play.rehearsal.link_count(&play.at("out/mine"))), (false, 2));
+}
+
+#[test]
+fn r14_a_link_that_a_command_made_outside_leads_to_a_real_file_that_stays_one() {
+    let play = Play::new();
+    play.writes("out/mine", "mine\n").unwrap();
+    let planned = play.at("out/mine");
+    assert!(play.rehearsal.is_rehearsed_whole(&planned));
+    fs::remove_file(play.upper("out/mine")).unwrap();
+    symlink("secret", play.upper("out/mine")).unwrap();
+    // Looked up again it is the secret; where it was looked up before there is no file.
+    assert_eq!(play.at("out/mine"), play.at("out/secret"));
+    assert!(!play.is_whole("out/mine") && !play.rehearsal.is_rehearsed_whole(&planned));
+    assert!(play.rehearsal.read(&planned).is_err() && play.rehearsal.open(&planned).is_err());
+    // A link that leads out of the project by way of the overlay.
+    fs::create_dir_all(&play.rehearsal.upper).unwrap();
+    symlink(play.base.join("out/way"), play.rehearsal.upper.join("way")).unwrap();
+    symlink("secret", play.upper("out/way")).unwrap();
+    let led = play.rehearsal.locate("way").unwrap();
+    assert_eq!((led.real.clone(), led.inside), (play.base.join("out/secret"), false));
+    assert!(!play.rehearsal.is_rehearsed_whole(&led));
+    // One that leads into the project is judged as what is there.
+    symlink(play.base.join("project/.env"), play.upper("out/env")).unwrap();
+    let led = play.at("out/env");
+    assert!(led.inside && led.sensitive && led.shown == Path::new(".env"), "{led:?}");
+}
+
+#[test]
+fn r14_a_rehearsed_folder_is_no_way_to_another_one() {
+    let play = Play::new();
+    play.writes("out/new/secret", "mine\n").unwrap();
+    let planned = play.at("out/new/secret");
+    assert!(play.rehearsal.is_rehearsed_whole(&planned));
+    for path in ["out/new/../secret", "out/new/../../out/secret", "out/new/./../secret"] {
+        assert_eq!(play.at(path).real, play.base.join("out/secret"), "{path}");
+        assert!(!play.is_whole(path), "{path}");
+    }
+    // The folder is replaced by a link to one that has a secret of the same name.
+    fs::rename(play.upper("out/new"), play.upper("out/old")).unwrap();
+    symlink(".", play.upper("out/new")).unwrap();
+    assert_eq!(play.at("out/new/secret").real, play.base.join("out/secret"));
+    assert!(!play.is_whole("out/new/secret"));
+    assert!(!play.rehearsal.is_rehearsed_whole(&planned) && play.rehearsal.read(&planned).is_err());
+    let write = play.rehearsal.write(&planned, None, b"x");
+    assert!(write.is_err(), "a write to where it was goes through no link");
+    // Nor does the same text elsewhere count.
+    fs::write(play.upper("out/copy"), "mine\n").unwrap();
+    assert!(!play.is_whole("out/copy") && play.read("out/copy").as_deref() == Some("mine\n"));
+}
+
+#[test]
+fn a_link_in_the_place_of_a_folder_above_the_project_does_not_move_the_project() {
+    let play = Play::new();
+    fs::write(play.base.join("project/a"), "a").unwrap();
+    // The folder that the project is in.
+    let above = play.upper("project").parent().unwrap().to_owned();
+    fs::remove_dir(&above).unwrap();
+    symlink("/etc", &above).unwrap();
+    let at = play.rehearsal.locate("a").unwrap();
+    assert!(at.inside && at.shown == Path::new("a"), "{at:?}");
+}
+
+#[test]
+fn what_changed_outside_is_all_listed_with_who_did_it() {
+    let play = Play::new();
+    play.writes("out/real", "two\n").unwrap();
+    play.writes("out/new/deep", "new\n").unwrap();
+    play.writes("out/overwritten", "mine\n").unwrap();
+    fs::write(play.upper("out/overwritten"), "by a command\n").unwrap();
+    // Folders for temporary files: the tests' own is one.
+    fs::write(play.upper("out/x"), "").unwrap();
+    fs::create_dir(play.upper("out/folder")).unwrap();
+    fs::write(play.upper("out/folder/y"), "").unwrap();
+    // Elsewhere each is listed.
+    let opt = play.base.join("layer/outside/upper/opt/aye-none");
+    fs::create_dir_all(&opt).unwrap();
+    fs::write(opt.join("z"), "").unwrap();
+    let all = play.rehearsal.outside_changes().unwrap();
+    let listed: Vec<(String, bool)> = all
+        .changes
+        .iter()
+        .map(|one| (one.change.path.display().to_string(), one.is_by_tool))
+        .filter(|(path, _)| path != "/opt")
+        .collect();
+    let of = |path: &str| play.base.join(path).display().to_string();
+    let mut expected = vec![
+        ("/opt/aye-none/z".to_owned(), false),
+        (of("out/new/deep"), true),
+        (of("out/overwritten"), false),
+        (of("out/real"), true),
+    ];
+    expected.sort();
+    assert_eq!((listed, all.temporary), (expected, 2));
+    // What was real meanwhile is a conflict of what was read, and of that alone.
+    fs::write(play.base.join("out/real"), "changed\n").unwrap();
+    let all = play.rehearsal.outside_changes().unwrap();
+    let conflicts: Vec<&Path> =
+        all.changes.iter().filter(|one| one.is_conflict).map(|one| one.change.path.as_path()).collect();
+    assert_eq!(conflicts, [play.base.join("out/real")]);
+    // The project's own changes are none of these.
+    assert!(play.rehearsal.changes().unwrap().is_empty());
+}
