@@ -5,6 +5,7 @@ mod patch;
 use super::wiring::Wiring;
 use super::{Mistake, facts, folder, walls};
 use crate::agent::Offered;
+use crate::chat::altered::Outside;
 use crate::chat::staged::titled;
 use crate::chat::{Session, SessionId, Staging, Tally, Wanted};
 use crate::cli::Cli;
@@ -13,7 +14,7 @@ use crate::project::altered;
 use crate::project::rehearsal::Rehearsal;
 use crate::store::{Places, Removal, Sessions};
 use crate::tui::host::Rehearsed;
-use crate::tui::parts::rehearsal::{branches, change, step};
+use crate::tui::parts::rehearsal::{branches, change, outside_change, step};
 use crate::tui::text::clean::{clean, one_line};
 use crate::tui::theme::Theme;
 use crate::tui::update::rehearsal::APPLY;
@@ -135,6 +136,7 @@ fn look(places: &Places, here: &Path, id: &SessionId) -> Result<Looked> {
     let disk = Arc::new(walls::disk(places, &folder)?);
     let rehearsal = Rehearsal::new(disk, places.rehearsal(id));
     let mut staging = Staging::new(altered::all(&rehearsal)?, &read.entries);
+    staging.outside = altered::outside(&rehearsal)?;
     let stands: Vec<String> =
         staging.altered.iter().map(|altered| altered.path.to_string_lossy().into_owned()).collect();
     for step in &mut staging.steps {
@@ -302,6 +304,7 @@ fn tell(looked: &Looked, out: &mut dyn Write) -> Result<()> {
         writeln!(out)?;
         put(&change(altered, width, &theme), "", out)?;
     }
+    tell_outside(&staging.outside, width, &theme, out)?;
     for played in &staging.steps {
         writeln!(out)?;
         put(&step(played, false, width, &theme), "", out)?;
@@ -316,6 +319,18 @@ fn tell(looked: &Looked, out: &mut dyn Write) -> Result<()> {
         }
     }
     out.flush()?;
+    Ok(())
+}
+
+/// Every change outside the project in full, and how many temporary files there are.
+fn tell_outside(outside: &Outside, width: usize, theme: &Theme, out: &mut dyn Write) -> io::Result<()> {
+    for one in &outside.changes {
+        writeln!(out)?;
+        put(&outside_change(one, width, theme), "", out)?;
+    }
+    if let Some(words) = outside.temporary_words() {
+        writeln!(out, "\noutside the project\n{}", one_line(&words))?;
+    }
     Ok(())
 }
 

@@ -1,8 +1,10 @@
 //! What a dry run came to, as a person is shown it: what it changed, and what it did beside that.
 
 mod offers;
+mod outside;
 
 pub use offers::Wanted;
+pub use outside::{BY_COMMAND, Outside, OutsideAltered};
 
 use super::audit::{Record, records};
 use super::batch::Group;
@@ -24,6 +26,8 @@ pub struct Staging {
     pub altered: Vec<Altered>,
     /// What was called beside that, in order: commands, and whatever changed nothing in the project.
     pub steps: Vec<Played>,
+    /// What changed outside the project.
+    pub outside: Outside,
 }
 
 /// Something that a dry run changed.
@@ -147,7 +151,7 @@ impl Staging {
     /// With what was called in these entries.
     pub fn new(altered: Vec<Altered>, entries: &[Entry]) -> Self {
         let steps = records(entries).iter().filter_map(played).collect();
-        Self { altered, steps }
+        Self { altered, steps, outside: Outside::default() }
     }
 
     /// Takes in what a copy of the session did for real: a command that was run there is done. What was run before it was
@@ -181,15 +185,11 @@ impl Staging {
 
     /// Whether nothing came of it.
     pub fn is_empty(&self) -> bool {
-        self.altered.is_empty() && self.steps.is_empty()
+        self.altered.is_empty() && self.steps.is_empty() && self.outside.is_empty()
     }
 
     /// `3 files changed, +12 −4, 2 commands`.
     pub fn words(&self) -> String {
-        let plural = |count: usize, one: &str| match count {
-            1 => format!("1 {one}"),
-            count => format!("{count} {one}s"),
-        };
         let diffs = || self.altered.iter().filter_map(|altered| altered.diff.as_ref());
         let (added, removed) =
             diffs().fold((0, 0), |(added, removed), diff| (added + diff.added, removed + diff.removed));
@@ -197,18 +197,21 @@ impl Staging {
         let folders = self.altered.len() - files;
         let commands = self.steps.iter().filter(|step| step.command.is_some()).count();
         let others = self.steps.len() - commands;
-        let conflicts = self.altered.iter().filter(|altered| altered.conflict).count();
+        let outside = self.outside.changes.iter().map(|one| &one.altered);
+        let conflicts = self.altered.iter().chain(outside).filter(|altered| altered.conflict).count();
         let mut parts = vec![format!("{} changed", plural(files, "file"))];
         parts.extend((added + removed > 0).then(|| format!("+{added} −{removed}")));
         parts.extend((folders > 0).then(|| plural(folders, "folder")));
         parts.extend((commands > 0).then(|| plural(commands, "command")));
         parts.extend((others > 0).then(|| plural(others, "other call")));
         parts.extend((conflicts > 0).then(|| plural(conflicts, "conflict")));
+        parts.extend(self.outside.words());
         parts.join(", ")
     }
 
     /// As JSON: fields that are added to, never renamed. `groups` (each with `group`, `paths`, `left_out`), `changes` (each with
-    /// `path`, `did`, `folder`, `diff`, `notes`, `conflict`, `group`), `calls` (each with `run_again`, `tool`, `arguments`, `summary`, `command`, `staged`, `simulated`, `would_ask`,
+    /// `path`, `did`, `folder`, `diff`, `notes`, `conflict`, `group`), `outside_project` (`changes`, each with `is_applied` instead of `group`, and the number of files that are
+    /// `temporary`), `calls` (each with `run_again`, `tool`, `arguments`, `summary`, `command`, `staged`, `simulated`, `would_ask`,
     /// `result`, `changed`, `done`).
     pub fn json(&self) -> Value {
         let step = |step: &Played| {
@@ -222,10 +225,15 @@ impl Staging {
         };
         json!({
             "groups": self.groups_json(),
+            "outside_project": self.outside.json(),
             "changes": self.altered.iter().map(Altered::json).collect::<Vec<Value>>(),
             "calls": self.steps.iter().map(step).collect::<Vec<Value>>(),
         })
     }
+}
+
+fn plural(count: usize, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
 /// The tool that does for real what was rehearsed at one path.

@@ -1,8 +1,9 @@
 //! What a rehearsal changed, told: lines where there are any, words where there are none, and whether the real one is
 //! still what it was.
 
-use super::rehearsal::{Change, Node, Rehearsal, Trail};
+use super::rehearsal::{Change, Node, OutsideChange, OutsideChanges, Rehearsal, Trail};
 use super::{Error, batch};
+use crate::chat::altered::{Outside, OutsideAltered};
 use crate::chat::batch::Group;
 use crate::chat::{Altered, Did, Edit};
 
@@ -24,8 +25,25 @@ pub fn all(rehearsal: &Rehearsal) -> Result<Vec<Altered>, Error> {
     Ok(altered)
 }
 
+/// Everything a rehearsal changed outside the project.
+///
+/// # Errors
+/// If the overlay cannot be read.
+pub fn outside(rehearsal: &Rehearsal) -> Result<Outside, Error> {
+    let OutsideChanges { changes, temporary } = rehearsal.outside_changes()?;
+    let told = |one: OutsideChange| {
+        let altered = describe(&one.change, one.is_conflict);
+        OutsideAltered { altered, is_by_tool: one.is_by_tool }
+    };
+    Ok(Outside { changes: changes.into_iter().map(told).collect(), temporary })
+}
+
 /// One change, told.
 pub fn told(rehearsal: &Rehearsal, change: &Change) -> Altered {
+    describe(change, rehearsal.is_conflict(&change.path))
+}
+
+fn describe(change: &Change, conflict: bool) -> Altered {
     let did = match (&change.before, &change.after) {
         (_, Node::Nothing) => Did::Deleted,
         (Node::Nothing, _) => Did::Made,
@@ -41,7 +59,7 @@ pub fn told(rehearsal: &Rehearsal, change: &Change) -> Altered {
         folder,
         diff: edit(change).map(|edit| edit.diff()),
         notes: notes(change),
-        conflict: rehearsal.is_conflict(&change.path),
+        conflict,
         group: Group::default(),
     }
 }

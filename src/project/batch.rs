@@ -137,8 +137,8 @@ fn is_new_folder(change: &Change) -> bool {
     matches!((&change.before, &change.after), (Node::Nothing, Node::Folder { .. }))
 }
 
-/// One change by itself.
-pub(super) fn operation(change: &Change) -> Operation {
+/// One change by itself, with the hash of what it is before and after.
+pub fn operation(change: &Change) -> Operation {
     let node = |node: &Node| match node {
         Node::Nothing => "nothing".to_owned(),
         Node::File { bytes, mode } => format!("file {mode:o} {}", Digest::of(bytes)),
@@ -152,7 +152,7 @@ pub(super) fn operation(change: &Change) -> Operation {
 }
 
 /// Hash of several changes.
-pub(super) fn digest(operations: &[Operation]) -> Digest {
+pub fn digest(operations: &[Operation]) -> Digest {
     let all: Vec<&str> = operations.iter().map(|operation| operation.sha256.as_str()).collect();
     Digest::of(all.join("\n").as_bytes())
 }

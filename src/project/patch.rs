@@ -15,7 +15,8 @@ mod tests;
 
 use super::rehearsal::Rehearsal;
 use super::whole::READING;
-use super::{Error, Reader};
+use super::{Error, Reader, altered};
+use crate::chat::altered::{BY_COMMAND, OutsideAltered};
 use object_id::ObjectId;
 use repository::Repository;
 use rustix::fs::{CWD, Mode, openat};
@@ -35,7 +36,7 @@ const PATCH_LIMIT: u64 = 900 << 20;
 /// A change, or a part of one, that the patch does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Omission {
-    /// Relative to the project.
+    /// Relative to the project; absolute outside of it.
     pub path: PathBuf,
     /// Why, in words that follow the path.
     pub reason: String,
@@ -62,7 +63,8 @@ impl Patch {
                 items.push(Item::new(rehearsal, change));
             }
         }
-        let omissions = fate::decide(rehearsal, &mut items);
+        let mut omissions = fate::decide(rehearsal, &mut items);
+        omissions.extend(outside(rehearsal, keeps)?);
         Ok(Self { repository: Repository::of(rehearsal.root()), items, omissions })
     }
 
@@ -159,6 +161,24 @@ impl Patch {
     fn name(&self, side: &str, path: &Path) -> Vec<u8> {
         names::quoted(side, &self.repository.prefix.join(path))
     }
+}
+
+/// What changed outside the project, where `git apply` reaches nothing.
+fn outside(rehearsal: &Rehearsal, keeps: impl Fn(&Path) -> bool) -> Result<Vec<Omission>, Error> {
+    let all = altered::outside(rehearsal)?;
+    let words = |one: &OutsideAltered| {
+        let by = if one.is_by_tool { "applied by a prompt of its own" } else { BY_COMMAND };
+        format!("outside the project, {}; {by}", one.altered.did.word())
+    };
+    let kept = all.changes.iter().filter(|one| keeps(&one.altered.path));
+    let mut omissions: Vec<Omission> =
+        kept.map(|one| Omission { path: one.altered.path.clone(), reason: words(one) }).collect();
+    let temporary = all.temporary_words().filter(|_| keeps(Path::new("/tmp")));
+    let tmp = || PathBuf::from("/tmp");
+    omissions.extend(
+        temporary.map(|words| Omission { path: tmp(), reason: format!("outside the project, {words}") }),
+    );
+    Ok(omissions)
 }
 
 /// Writes one line.

@@ -3,11 +3,12 @@
 use super::arguments::checked;
 use super::{Error, Hands, Tool, blocking, brief};
 use crate::chat::altered::{APPLY, Altered, Did};
+use crate::chat::batch::Operation;
 use crate::chat::{
     Access, Basis, Diff, Digest, HardLinks, Held, Intent, Plan, Preview, Seen, ToolSpec, Work,
 };
 use crate::project::rehearsal::{Change, Node, Rehearsal};
-use crate::project::{Located, Reader, altered};
+use crate::project::{Located, Reader, altered, batch};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -71,15 +72,16 @@ impl Tool for ApplyChange {
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { path, line } = checked(&self.spec(), arguments)?;
-        let path = named(&self.rehearsal, &path)?;
-        let changes = wanted(&self.rehearsal, &path, line)?;
+        let side = Side::of(&self.rehearsal, Path::new(&path));
+        let path = side.named(&path)?;
+        let changes = side.wanted(&path, line)?;
         let Some((change, below)) = changes.split_first() else {
             return Err(Error::Failed(format!(
                 "{} is already what was rehearsed; there is nothing to do.",
                 path.display()
             )));
         };
-        let at = place(&self.rehearsal, &changes)?;
+        let at = side.place(&changes)?;
         let told = altered::told(&self.rehearsal, change);
         let shown = Shown { path: path.as_os_str().as_bytes().to_vec(), line, all: mark(&changes) };
         let shown = serde_json::to_value(shown).map_err(|error| Error::Broken(error.to_string()))?;
@@ -101,20 +103,77 @@ impl Tool for ApplyChange {
         let rehearsal = self.rehearsal.clone();
         let access = plan.access.clone();
         blocking(hands.project.clone(), move |_| {
-            let changes = wanted(&rehearsal, &path, line)?;
-            if mark(&changes) != all || self::access(&place(&rehearsal, &changes)?) != access {
+            let side = Side::of(&rehearsal, &path);
+            let changes = side.wanted(&path, line)?;
+            if mark(&changes) != all || self::access(&side.place(&changes)?) != access {
                 return Err(crate::project::Error::Changed(path).into());
             }
+            let count = changes.len();
             // What is in a folder goes before it.
-            for change in changes.iter().rev() {
-                rehearsal.apply(change)?;
+            for change in changes.into_iter().rev() {
+                side.apply(change)?;
             }
-            Ok(match changes.len() {
+            Ok(match count {
                 0 | 1 => format!("{}: applied", path.display()),
                 count => format!("{}: applied, {count} paths", path.display()),
             })
         })
         .await
+    }
+}
+
+/// In which overlay a change is: the project's, or the one over everything outside.
+struct Side<'a> {
+    rehearsal: &'a Rehearsal,
+    /// The overlay over `/`, for an absolute path.
+    outside: Option<&'a Rehearsal>,
+}
+
+impl<'a> Side<'a> {
+    fn of(rehearsal: &'a Rehearsal, path: &Path) -> Self {
+        Self { rehearsal, outside: rehearsal.outside().filter(|_| path.is_absolute()) }
+    }
+
+    /// The path that is meant: one that the overlay has, by its name as it can be written.
+    fn named(&self, path: &str) -> Result<PathBuf, Error> {
+        if self.outside.is_some() {
+            return Ok(path.into());
+        }
+        named(self.rehearsal, path)
+    }
+
+    /// As [`wanted`]. Outside the project it is one file that a file tool wrote; its path is absolute.
+    fn wanted(&self, path: &Path, line: Option<usize>) -> Result<Vec<Change>, Error> {
+        if self.outside.is_none() {
+            return wanted(self.rehearsal, path, line);
+        }
+        let all = self.rehearsal.outside_changes()?;
+        let shown = path.display();
+        match all.changes.into_iter().find(|one| one.change.path == path) {
+            None => Ok(Vec::new()),
+            Some(one) if one.is_conflict => Err(conflict(path)),
+            Some(one) if one.is_by_tool && line.is_none() => Ok(vec![one.change]),
+            Some(_) => Err(Error::Failed(format!(
+                "{shown} was changed by a command outside the project. It is not applied; run the command live."
+            ))),
+        }
+    }
+
+    /// Where the first of these changes is made.
+    fn place(&self, changes: &[Change]) -> Result<Located, Error> {
+        match (self.outside, changes.first()) {
+            (Some(outside), Some(change)) => {
+                let at = outside.place(&change.path)?;
+                Ok(Located { shown: at.real.clone(), inside: false, ..at })
+            }
+            (_, _) => place(self.rehearsal, changes),
+        }
+    }
+
+    fn apply(&self, change: Change) -> Result<(), Error> {
+        let Some(outside) = self.outside else { return Ok(self.rehearsal.apply(&change)?) };
+        let path = change.path.strip_prefix("/").unwrap_or(&change.path).to_owned();
+        Ok(outside.apply(&Change { path, ..change })?)
     }
 }
 
@@ -138,14 +197,8 @@ fn named(rehearsal: &Rehearsal, path: &str) -> Result<PathBuf, Error> {
 /// where it is done.
 fn wanted(rehearsal: &Rehearsal, path: &Path, line: Option<usize>) -> Result<Vec<Change>, Error> {
     let Some(mut change) = rehearsal.change(path)? else { return Ok(Vec::new()) };
-    let conflict = |path: &Path| {
-        Err(Error::Failed(format!(
-            "CONFLICT: {} is not what it was when it was rehearsed, so nothing was done. Look at both: aye rehearsal diff.",
-            path.display()
-        )))
-    };
     if rehearsal.is_conflict(path) {
-        return conflict(path);
+        return Err(conflict(path));
     }
     if let Some(line) = line {
         change.after = one_place(&change, line)?;
@@ -158,12 +211,19 @@ fn wanted(rehearsal: &Rehearsal, path: &Path, line: Option<usize>) -> Result<Vec
         for below in rehearsal.touched()?.iter().filter(|below| below.starts_with(path) && *below != path) {
             let Some(change) = rehearsal.change(below)? else { continue };
             if rehearsal.is_conflict(below) {
-                return conflict(below);
+                return Err(conflict(below));
             }
             changes.push(change);
         }
     }
     Ok(changes)
+}
+
+fn conflict(path: &Path) -> Error {
+    Error::Failed(format!(
+        "CONFLICT: {} is not what it was when it was rehearsed, so nothing was done. Look at both: aye rehearsal diff.",
+        path.display()
+    ))
 }
 
 /// The file with one place of the change alone.
@@ -290,19 +350,8 @@ fn basis(changes: &[Change]) -> Basis {
 
 /// Of everything that is done.
 fn mark(changes: &[Change]) -> Digest {
-    let mut text = String::new();
-    for Change { path, before, after } in changes {
-        let node = |node: &Node| match node {
-            Node::Nothing => "nothing".to_owned(),
-            Node::File { bytes, mode } => format!("file {mode:o} {}", Digest::of(bytes)),
-            Node::Folder { mode } => format!("folder {mode:o}"),
-            Node::Link(to) => format!("link {}", Digest::of(to.as_os_str().as_bytes())),
-            Node::Other(words) => format!("other {}", Digest::of(words.as_bytes())),
-        };
-        let path = Digest::of(path.as_os_str().as_bytes());
-        text.push_str(&format!("{path} {} {}\n", node(before), node(after)));
-    }
-    Digest::of(text.as_bytes())
+    let operations: Vec<Operation> = changes.iter().map(batch::operation).collect();
+    batch::digest(&operations)
 }
 
 #[cfg(test)]

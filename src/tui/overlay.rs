@@ -141,22 +141,28 @@ pub enum Chosen {
     All,
     /// These changes, by index.
     Changes(Range<usize>),
+    /// This change outside the project, by index.
+    Outside(usize),
     /// This call, by index.
     Step(usize),
 }
 
 impl Chosen {
     fn lines(&self, staging: &Staging, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let (changes, steps) = match self {
-            Self::All => (0..staging.altered.len(), 0..staging.steps.len()),
-            Self::Changes(of) => (of.clone(), 0..0),
-            Self::Step(at) => (0..0, *at..at + 1),
+        let all_outside = 0..staging.outside.changes.len();
+        let (changes, outside, steps) = match self {
+            Self::All => (0..staging.altered.len(), all_outside, 0..staging.steps.len()),
+            Self::Changes(of) => (of.clone(), 0..0, 0..0),
+            Self::Outside(at) => (0..0, *at..at + 1, 0..0),
+            Self::Step(at) => (0..0, 0..0, *at..at + 1),
         };
         let changes = staging.altered.get(changes).unwrap_or_default();
         let steps = staging.steps.get(steps).unwrap_or_default();
         let changes = changes.iter().map(|altered| rehearsal::change(altered, width, theme));
         let steps = steps.iter().map(|step| rehearsal::step(step, true, width, theme));
-        let parts: Vec<_> = changes.chain(steps).collect();
+        let outside = staging.outside.changes.get(outside).unwrap_or_default();
+        let outside = outside.iter().map(|one| rehearsal::outside_change(one, width, theme));
+        let parts: Vec<_> = changes.chain(outside).chain(steps).collect();
         parts.join(&Line::default())
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A home in which these calls were rehearsed, and the service that a screen talks to afterwards.
-fn rehearsed(
+pub fn rehearsed(
     calls: &[(&str, Value)],
     files: &[(&str, &str)],
 ) -> (tokio::runtime::Runtime, Service, Arc<Folder>) {
@@ -33,12 +33,17 @@ fn rehearsed(
     (runtime, service, place)
 }
 
-fn write(path: &str, content: &str) -> (&'static str, Value) {
+pub fn write(path: &str, content: &str) -> (&'static str, Value) {
     ("write_file", json!({ "path": path, "content": content }))
 }
 
 /// The screen that `aye rehearsal apply` opens.
-fn applies(service: &Service, place: &Arc<Folder>, more: &[&str], (columns, rows): (u16, u16)) -> Program {
+pub fn applies(
+    service: &Service,
+    place: &Arc<Folder>,
+    more: &[&str],
+    (columns, rows): (u16, u16),
+) -> Program {
     let mut arguments = vec!["rehearsal", "apply", "--base-url", &service.base_url, "--model", "scripted-7b"];
     arguments.extend(more);
     Setup::again(place, &arguments).size(columns, rows).start()

@@ -56,6 +56,7 @@ mod odd_servers;
 mod odd_sessions;
 #[cfg(target_os = "linux")]
 mod option_trials;
+mod outside_project;
 #[cfg(target_os = "linux")]
 mod overlay_costs;
 #[cfg(target_os = "linux")]

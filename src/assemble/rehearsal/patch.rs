@@ -1,6 +1,7 @@
 //! What a dry run changed, as a patch on standard output.
 
 use super::Mistake;
+use crate::project::altered;
 use crate::project::patch::Patch;
 use crate::project::rehearsal::Rehearsal;
 use crate::tui::text::reveal;
@@ -15,6 +16,7 @@ pub(super) fn write(rehearsal: &Rehearsal, below: Option<&str>, out: &mut dyn Wr
     let keeps = |path: &Path| below.is_none_or(|below| path.starts_with(below));
     if let Some(below) = below
         && !rehearsal.touched()?.iter().any(|path| keeps(path))
+        && !altered::outside(rehearsal)?.changes.iter().any(|one| keeps(&one.altered.path))
     {
         return Err(Mistake(format!("nothing was rehearsed at {}", below.display())).into());
     }

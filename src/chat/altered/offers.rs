@@ -48,6 +48,7 @@ impl Staging {
     /// The calls that apply what was rehearsed: the changes first, then the commands that were not run live yet.
     pub fn offers(&self, wanted: Wanted) -> Vec<ForReal> {
         let mut calls = if wanted.hunks { self.one_by_one() } else { self.grouped(wanted) };
+        calls.extend(self.outside.offers());
         let all = wanted.hunks || wanted.commands;
         let commands = self
             .steps
@@ -132,6 +133,7 @@ impl Staging {
             let left_out = if group == Group::Ignored { ", left out without --ignored" } else { "" };
             lines.push(format!("{}: {}{left_out}", group.label(), paths(count)));
         }
+        lines.extend(self.outside.plan_lines());
         for step in self.steps.iter().filter(|step| step.must_run_again()) {
             lines.push(format!("run again: {}", step.summary));
         }

@@ -87,6 +87,7 @@ fn one_by_one_what_goes_is_offered_before_what_comes_and_in_groups_once() {
             altered("z", Did::Deleted, false),
         ],
         steps: vec![other, command],
+        ..Staging::default()
     };
     let shape = |hunks: bool| -> Vec<String> {
         let words = |ForReal { tool, arguments, .. }| format!("{tool} {arguments}");
@@ -122,7 +123,7 @@ fn each_group_is_offered_once_ignored_files_if_wanted_and_each_repository_by_its
             of("sub/.git/index", Group::Repository),
             of("target/x", Group::Ignored),
         ],
-        steps: vec![],
+        ..Staging::default()
     };
     let shape = |staging: &Staging, wanted| -> Vec<String> {
         staging.offers(wanted).into_iter().map(|call| call.arguments.to_string()).collect()

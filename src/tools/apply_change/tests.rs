@@ -1,51 +1,22 @@
 //! What the card shows is what is applied, and a conflict is told instead of a card.
 
 use super::*;
+use crate::project::OwnFiles;
 use crate::project::disk::Disk;
+use crate::project::scene::Scene;
 use crate::project::shell::Shell;
-use crate::project::{OwnFiles, Writer};
 use crate::tools::LeftOut;
 use std::fs;
 
-struct Scene {
-    place: tempfile::TempDir,
-    tool: ApplyChange,
-    disk: Arc<Disk>,
+/// What is done with a change.
+trait Applies {
+    fn plan(&self, arguments: Value) -> Result<Plan, String>;
+    async fn act(&self, plan: &Plan) -> Result<String, String>;
 }
 
-impl Scene {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let project = place.path().join("project");
-        fs::create_dir(&project).unwrap();
-        for (path, text) in files {
-            let path = project.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        let disk = Arc::new(Disk::new(&project.canonicalize().unwrap()).unwrap());
-        let rehearsal = Rehearsal::new(disk.clone(), place.path().join("layer"));
-        Self { place, tool: ApplyChange::new(Arc::new(rehearsal)), disk }
-    }
-
-    fn rehearses(&self, path: &str, text: &str) {
-        let rehearsal = &self.tool.rehearsal;
-        let at = rehearsal.locate(path).unwrap();
-        let before = rehearsal.read(&at).ok();
-        rehearsal.write(&at, before.as_deref(), text.as_bytes()).unwrap();
-    }
-
-    /// As a command on the stage deletes.
-    fn deletes(&self, path: &str) {
-        let upper = self.place.path().join("layer/upper").join(path);
-        fs::create_dir_all(upper.parent().unwrap()).unwrap();
-        let kind = rustix::fs::FileType::CharacterDevice;
-        rustix::fs::mknodat(rustix::fs::CWD, &upper, kind, 0o600.into(), 0).unwrap();
-        self.tool.rehearsal.note_origins().unwrap();
-    }
-
+impl Applies for Scene {
     fn plan(&self, arguments: Value) -> Result<Plan, String> {
-        match self.tool.plan(&arguments, &*self.disk) {
+        match ApplyChange::new(self.rehearsal.clone()).plan(&arguments, &*self.disk) {
             Ok(Intent::Act(plan)) => Ok(*plan),
             Ok(Intent::Ask(_)) => panic!("it asks nothing"),
             Err(error) => Err(error.to_string()),
@@ -60,11 +31,7 @@ impl Scene {
             left_out: LeftOut::default(),
             progress: Arc::new(|_| {}),
         };
-        self.tool.act(plan, &hands).await.map_err(|error| error.to_string())
-    }
-
-    fn file(&self, path: &str) -> Option<String> {
-        fs::read_to_string(self.place.path().join("project").join(path)).ok()
+        ApplyChange::new(self.rehearsal.clone()).act(plan, &hands).await.map_err(|error| error.to_string())
     }
 }
 
@@ -83,10 +50,10 @@ async fn the_card_shows_the_difference_and_exactly_that_is_applied() {
     // The layer goes on, and what was shown is not what is there any more.
     scene.rehearses("a", "one\nthree\n");
     assert!(scene.act(&plan).await.unwrap_err().contains("has changed since the plan was made"));
-    assert_eq!(scene.file("a").as_deref(), Some("one\ntwo\n"));
+    assert_eq!(scene.text("a").as_deref(), Some("one\ntwo\n"));
     let plan = scene.plan(json!({ "path": "a" })).unwrap();
     assert_eq!(scene.act(&plan).await.unwrap(), "a: applied");
-    assert_eq!(scene.file("a").as_deref(), Some("one\nthree\n"));
+    assert_eq!(scene.text("a").as_deref(), Some("one\nthree\n"));
     assert!(scene.plan(json!({ "path": "a" })).unwrap_err().contains("there is nothing to do"));
     assert!(scene.plan(json!({ "path": "b" })).unwrap_err().contains("Nothing was rehearsed at b"));
 }
@@ -103,7 +70,7 @@ async fn a_conflict_is_told_and_nothing_is_overwritten_before_the_card_or_after_
     }
     assert!(scene.plan(json!({ "path": "a" })).unwrap_err().starts_with("CONFLICT: a is not what it was"));
     assert!(scene.act(&plan).await.unwrap_err().starts_with("CONFLICT: b"));
-    assert_eq!((scene.file("a").unwrap(), scene.file("b").unwrap()), ("mine\n".into(), "mine\n".into()));
+    assert_eq!((scene.text("a").unwrap(), scene.text("b").unwrap()), ("mine\n".into(), "mine\n".into()));
 }
 
 #[tokio::test]
@@ -118,7 +85,7 @@ async fn one_place_after_the_other_in_any_order_makes_the_whole() {
         assert_eq!(diff.hunks.len(), 1);
         scene.act(&plan).await.unwrap();
     }
-    assert_eq!(scene.file("a").as_deref(), Some(after.as_str()));
+    assert_eq!(scene.text("a").as_deref(), Some(after.as_str()));
     let words = scene.plan(json!({ "path": "a", "line": 2 })).unwrap_err();
     assert!(words.contains("there is nothing to do"), "{words}");
     scene.rehearses("a", "all\nnew\n");
@@ -146,10 +113,10 @@ async fn what_goes_says_so_and_a_folder_takes_along_what_is_in_it_and_nothing_el
     fs::write(scene.place.path().join("project/old/mine"), "x").unwrap();
     let words = scene.act(&plan).await.unwrap_err();
     assert!(words.contains("CONFLICT") || words.contains("has changed"), "{words}");
-    assert_eq!(scene.file("old/a").as_deref(), Some("a"));
+    assert_eq!(scene.text("old/a").as_deref(), Some("a"));
     fs::remove_file(scene.place.path().join("project/old/mine")).unwrap();
     scene.act(&plan).await.unwrap();
-    assert_eq!((scene.file("x"), scene.place.path().join("project/old").exists()), (None, false));
+    assert_eq!((scene.text("x"), scene.place.path().join("project/old").exists()), (None, false));
 }
 
 #[test]
@@ -158,7 +125,7 @@ fn what_other_programs_obey_is_asked_about_as_such_and_the_model_is_not_offered_
     scene.rehearses(".git/hooks/pre-commit", "#!/bin/sh\n");
     let plan = scene.plan(json!({ "path": ".git/hooks/pre-commit" })).unwrap();
     assert!(matches!(plan.access, Access::WriteOutside(_)), "{:?}", plan.access);
-    let tools = super::super::Toolbox::of(vec![Arc::new(ApplyChange::new(scene.tool.rehearsal.clone()))]);
+    let tools = super::super::Toolbox::of(vec![Arc::new(ApplyChange::new(scene.rehearsal.clone()))]);
     assert_eq!((tools.specs(), tools.specs_beneath()), (vec![], vec![]));
     assert!(tools.find(APPLY).is_ok());
 }
@@ -199,13 +166,60 @@ async fn r14_what_goes_along_with_a_folder_is_judged_with_it() {
     }
     let own = scene.disk.root().join("home/config");
     let disk = Arc::new(Disk::new(scene.disk.root()).unwrap().keeping(OwnFiles::new(vec![own], Vec::new())));
-    let tool = ApplyChange::new(Arc::new(Rehearsal::new(disk.clone(), scene.place.path().join("layer"))));
-    let scene = Scene { tool, disk, ..scene };
+    let rehearsal = Arc::new(Rehearsal::new(disk.clone(), scene.place.path().join("layer")));
+    let scene = Scene { rehearsal, disk, ..scene };
     let access = |folder: &str| scene.plan(json!({ "path": folder })).unwrap().access;
     assert_eq!(access("plain"), Access::Write("plain".into()));
     assert_eq!(access("home"), Access::Own("home".into()), "aye's own settings go along with it");
     assert_eq!(access("repository"), Access::WriteOutside("repository".into()));
     let plan = scene.plan(json!({ "path": "home" })).unwrap();
     scene.act(&plan).await.unwrap();
-    assert_eq!(scene.file("home/config/rules.toml"), None);
+    assert_eq!(scene.text("home/config/rules.toml"), None);
+}
+
+#[tokio::test]
+async fn a_file_outside_is_applied_by_itself_and_what_a_command_did_there_is_not() {
+    let scene = Scene::new(&[]);
+    let base = scene.place.path().canonicalize().unwrap();
+    let path = |name: &str| base.join("out").join(name).to_str().unwrap().to_owned();
+    fs::create_dir(base.join("out")).unwrap();
+    fs::write(path("old"), "one\n").unwrap();
+    for (name, text) in [("new/deep", "new\n"), ("old", "two\n"), ("command", "mine\n")] {
+        scene.rehearses(&path(name), text);
+    }
+    let upper = base.join("layer/outside/upper").join(path("command").trim_start_matches('/'));
+    fs::write(upper, "by a command\n").unwrap();
+    let plan = scene.plan(json!({ "path": path("new/deep") })).unwrap();
+    assert_eq!(plan.access, Access::WriteOutside(path("new/deep").into()));
+    assert_eq!(plan.destroys, Some(format!("changes {}, outside the project", path("new/deep"))));
+    assert!(matches!(&plan.preview, Preview::Edit(diff) if diff.added == 1), "{:?}", plan.preview);
+    scene.act(&plan).await.unwrap();
+    assert_eq!(fs::read_to_string(path("new/deep")).unwrap(), "new\n");
+    assert!(scene.plan(json!({ "path": path("new/deep") })).unwrap_err().contains("nothing to do"));
+    assert!(scene.plan(json!({ "path": path("command") })).unwrap_err().contains("run the command live"));
+    // The real one changes after the prompt is shown, and before.
+    let plan = scene.plan(json!({ "path": path("old") })).unwrap();
+    fs::write(path("old"), "mine\n").unwrap();
+    assert!(scene.act(&plan).await.unwrap_err().starts_with("CONFLICT"));
+    assert!(scene.plan(json!({ "path": path("old") })).unwrap_err().starts_with("CONFLICT"));
+    assert_eq!(fs::read_to_string(path("old")).unwrap(), "mine\n");
+    fs::write(path("old"), "one\n").unwrap();
+    scene.act(&plan).await.unwrap();
+    assert_eq!(fs::read_to_string(path("old")).unwrap(), "two\n");
+    assert!(!std::path::Path::new(&path("command")).exists());
+}
+
+#[tokio::test]
+async fn a_file_outside_is_not_applied_through_a_link_that_came_since() {
+    let scene = Scene::new(&[]);
+    let base = scene.place.path().canonicalize().unwrap();
+    let path = base.join("out/file").to_str().unwrap().to_owned();
+    fs::create_dir_all(base.join("out")).unwrap();
+    fs::create_dir(base.join("other")).unwrap();
+    scene.rehearses(&path, "new\n");
+    let plan = scene.plan(json!({ "path": path })).unwrap();
+    fs::remove_dir(base.join("out")).unwrap();
+    std::os::unix::fs::symlink("other", base.join("out")).unwrap();
+    assert!(scene.act(&plan).await.is_err());
+    assert!(fs::read_dir(base.join("other")).unwrap().next().is_none());
 }

@@ -1,7 +1,7 @@
 //! What a dry run came to, in lines: the tree of what changed, each change in full, and each call with its result. The
 //! same for the screen and for `aye rehearsal`.
 
-use crate::chat::altered::{Branch, tree};
+use crate::chat::altered::{BY_COMMAND, Branch, OutsideAltered, tree};
 use crate::chat::{Altered, Did, Played, Staged, Staging};
 use crate::tui::text::wrap::{Shape, wrap};
 use crate::tui::text::{Piece, diff, output, reveal};
@@ -100,6 +100,27 @@ pub fn change(altered: &Altered, width: usize, theme: &Theme) -> Vec<Line<'stati
             let style = if altered.did == Did::Made && altered.folder { theme.dim } else { theme.warning };
             say(&altered.notes.join("; "), style);
         }
+    }
+    lines
+}
+
+/// A change outside the project in the list: `+ /a/b`, what else is to be said of it, and what stands at the right edge.
+pub fn outside_row(one: &OutsideAltered) -> (String, String, String) {
+    let altered = &one.altered;
+    let slash = if altered.folder { "/" } else { "" };
+    let name = visible(&format!("{} {}{slash}", altered.did.sign(), altered.path.display()));
+    let right = if altered.conflict { "CONFLICT" } else { "outside the project" };
+    (name, visible(&one.brief()), right.to_owned())
+}
+
+/// A change outside the project in full.
+pub fn outside_change(one: &OutsideAltered, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let mut lines = vec![Line::styled("outside the project", theme.warning)];
+    lines.extend(change(&one.altered, width, theme));
+    if !one.is_by_tool {
+        lines.extend(
+            wrap(&reveal::pieces(BY_COMMAND, theme.warning, theme.mark), &Shape::of_width(width)).lines,
+        );
     }
     lines
 }

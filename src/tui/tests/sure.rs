@@ -18,7 +18,7 @@ fn drops() -> Screen {
         changed: vec![],
         done: false,
     };
-    let staging = crate::chat::Staging { altered: Vec::new(), steps: vec![staged] };
+    let staging = crate::chat::Staging { steps: vec![staged], ..Default::default() };
     let of = SessionId("01J".into());
     screen.happens(Event::Host(Reply::Rehearsal(Ok(Rehearsed { of, staging }))));
     screen.frame();

@@ -9,7 +9,7 @@ use crate::tui::effect::Effect;
 use crate::tui::host::{Rehearsed, Wish};
 use crate::tui::overlay::{Body, Chosen, Done, Overlay, Reader, Theatre};
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::parts::rehearsal::{branch_row, step_row, visible};
+use crate::tui::parts::rehearsal::{branch_row, outside_row, step_row, visible};
 use crate::tui::parts::sure::Sure;
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
@@ -102,6 +102,13 @@ fn list(state: &mut State, mut theatre: Theatre) {
         let row = Row::new(&whole.unwrap_or_else(|| name.clone())).more(&more).detail(&right);
         push(row.within(branch.depth, &name).signed(), Does::Read(Chosen::Changes(branch.of)));
     }
+    for (at, one) in staging.outside.changes.iter().enumerate() {
+        let (name, more, right) = outside_row(one);
+        push(Row::new(&name).more(&more).detail(&right), Does::Read(Chosen::Outside(at)));
+    }
+    if let Some(words) = staging.outside.temporary_words() {
+        push(Row::new(&words).detail("outside the project"), Does::Read(Chosen::All));
+    }
     for (at, step) in staging.steps.iter().enumerate() {
         let (words, came) = step_row(&staging, step);
         push(Row::new(&words).detail(&came), Does::Read(Chosen::Step(at)));
@@ -123,7 +130,8 @@ fn list(state: &mut State, mut theatre: Theatre) {
     }
     push(Row::new("drop…").more("throw it away; the talk stays"), Does::Drop);
     let mut picker = Picker::new(&format!("rehearsed: {}", staging.words()), "", rows);
-    if staging.altered.iter().any(|altered| altered.conflict) {
+    let outside = staging.outside.changes.iter().map(|one| &one.altered);
+    if staging.altered.iter().chain(outside).any(|altered| altered.conflict) {
         picker.set_note("CONFLICT: the real one changed since; it is not overwritten");
     }
     state.overlays.push(Overlay::Rehearsal(picker, theatre));
@@ -147,6 +155,7 @@ fn act(state: &mut State, theatre: Theatre, does: Does) -> Vec<Effect> {
                     1 => "what changes".to_owned(),
                     count => format!("{count} changes"),
                 },
+                Chosen::Outside(_) => "what changes outside the project".to_owned(),
                 Chosen::Step(at) => {
                     let step = theatre.staging.steps.get(*at);
                     let words = step.map(|step| step_row(&theatre.staging, step).0).unwrap_or_default();

@@ -1,0 +1,207 @@
+//! A dry run rehearses file tools outside the project, lists what it changed there, and tells nothing of real files.
+
+use crate::applying::{applies, rehearsed, write};
+use crate::support::folder::Folder;
+use crate::support::program::Setup;
+use crate::support::scene::Scene;
+use crate::support::service::Service;
+use aye::chat::*;
+use aye::llm::scripted::{calls, says};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What the model is told of each of these calls in one dry run.
+async fn told(all: Vec<(&str, Value)>) -> Vec<Outcome> {
+    let replies: Vec<_> = all.into_iter().map(|(tool, arguments)| calls(tool, arguments)).collect();
+    let mut scene = Scene::dry_run(replies.into_iter().chain([says("Would do.")]));
+    scene.say("go").await;
+    assert!(scene.state.is_idle(), "nothing asks in a dry run: {:?}", scene.outcomes());
+    scene.outcomes()
+}
+
+#[tokio::test]
+async fn r30_a_file_outside_is_rehearsed_and_read_back() {
+    let outside = Folder::new();
+    let folder = outside.path().canonicalize().unwrap();
+    std::fs::write(folder.join("real"), "one\n").unwrap();
+    let (new, real) = (folder.join("new/file"), folder.join("real"));
+    let outcomes = told(vec![
+        ("write_file", json!({ "path": new, "content": "fresh\n" })),
+        ("edit_file", json!({ "path": new, "old_text": "fresh", "new_text": "ripe" })),
+        ("read_file", json!({ "path": new })),
+        ("search_text", json!({ "path": new, "pattern": "ripe" })),
+        ("write_file", json!({ "path": real, "content": "two\n" })),
+        ("read_file", json!({ "path": real })),
+    ])
+    .await;
+    assert!(matches!(outcomes[0], Outcome::Rehearsed(_)), "{outcomes:?}");
+    assert!(outcomes[1].text().ends_with("new/file: +1 −1"), "{outcomes:?}");
+    assert!(matches!(&outcomes[2], Outcome::Done(text) if text == "1\tripe\n"), "{outcomes:?}");
+    assert!(outcomes[3].text().contains("file:1: ripe"), "{outcomes:?}");
+    assert!(matches!(&outcomes[5], Outcome::Done(text) if text == "1\ttwo\n"), "{outcomes:?}");
+    assert_eq!(std::fs::read_to_string(&real).unwrap(), "one\n");
+    assert!(!new.exists() && !folder.join("new").exists());
+}
+
+#[tokio::test]
+async fn r13_no_change_outside_tells_what_a_real_file_holds() {
+    let outside = Folder::new();
+    let folder = outside.path().canonicalize().unwrap();
+    let names = ["a", "b", "c", "d"];
+    let path = |name: &str| folder.join(name);
+    for name in names {
+        std::fs::write(path(name), "PIN = 4711\nhunter2\n").unwrap();
+    }
+    let edit = |name: &str, old: &str| {
+        ("edit_file", json!({ "path": path(name), "old_text": old, "new_text": "x" }))
+    };
+    let writes =
+        |name: &str, content: &str| ("write_file", json!({ "path": path(name), "content": content }));
+    let outcomes = told(vec![
+        edit("a", "4711"),
+        edit("b", "4712"),
+        writes("c", "PIN = 4711\nhunter2\n"),
+        writes("d", "PIN = 4711\n"),
+        ("read_file", json!({ "path": path("a") })),
+        ("search_text", json!({ "path": folder, "pattern": "PIN" })),
+        // The name of a secret in the project is none of its ways either.
+        ("edit_file", json!({ "path": ".env", "old_text": "x", "new_text": "y" })),
+    ])
+    .await;
+    let same = |one: usize, other: usize, names: [&str; 2]| {
+        let bare = |at: usize, name: &str| outcomes[at].text().replace(path(name).to_str().unwrap(), "F");
+        assert_eq!(bare(one, names[0]), bare(other, names[1]));
+        assert!(matches!((&outcomes[one], &outcomes[other]), (Outcome::Rehearsed(_), Outcome::Rehearsed(_))));
+    };
+    same(0, 1, ["a", "b"]);
+    same(2, 3, ["c", "d"]);
+    for outcome in &outcomes {
+        assert!(!outcome.text().contains("4711") && !outcome.text().contains("hunter2"), "{outcome:?}");
+    }
+    assert!(matches!(outcomes[6], Outcome::Rehearsed(_)), "{outcomes:?}");
+}
+
+/// A home in which this was rehearsed, and a folder outside the project.
+struct Home {
+    _runtime: tokio::runtime::Runtime,
+    service: Service,
+    place: Arc<Folder>,
+    _outside: Folder,
+    /// The file outside.
+    path: PathBuf,
+}
+
+fn home(real: Option<&str>) -> Home {
+    let outside = Folder::new();
+    let path = outside.path().canonicalize().unwrap().join("note.txt");
+    if let Some(real) = real {
+        std::fs::write(&path, real).unwrap();
+    }
+    let calls = [write(path.to_str().unwrap(), "rehearsed\n"), write("a.txt", "two\n")];
+    let (_runtime, service, place) = rehearsed(&calls, &[("a.txt", "one\n")]);
+    Home { _runtime, service, place, _outside: outside, path }
+}
+
+fn prints(place: &Arc<Folder>, arguments: &[&str]) -> (String, String) {
+    let (out, err, code) = Setup::again(place, arguments).print("");
+    assert_eq!(code, 0, "{out}{err}");
+    (out, err)
+}
+
+/// What commands left in the overlay, without running any: files below an absolute folder.
+fn leaves(place: &Arc<Folder>, files: &[&str]) {
+    let layers = place.path().join("home/aye/data/rehearsal");
+    let layer = std::fs::read_dir(layers).unwrap().next().unwrap().unwrap().path();
+    for file in files {
+        let upper = layer.join("outside/upper").join(Path::new(file).strip_prefix("/").unwrap());
+        std::fs::create_dir_all(upper.parent().unwrap()).unwrap();
+        std::fs::write(upper, "x").unwrap();
+    }
+}
+
+#[test]
+fn r30_what_changed_outside_is_in_the_plan_the_list_the_patch_and_the_json() {
+    let Home { place, path, .. } = &home(None);
+    let shown = path.to_str().unwrap();
+    leaves(place, &["/tmp/aye-none/one", "/tmp/aye-none/two", "/opt/aye-none/three"]);
+    let (out, _) = prints(place, &["rehearsal", "show"]);
+    assert!(out.contains("4 changes outside the project"), "{out}");
+    assert!(out.contains("note.txt") && out.contains("rehearsed"), "{out}");
+    assert!(
+        out.contains("/opt/aye-none/three") && out.contains("not applied, run the command live"),
+        "{out}"
+    );
+    assert!(out.contains("2 temporary files in folders such as /tmp"), "{out}");
+    assert!(out.contains("To apply, 2 prompts") && out.contains("outside the project: "), "{out}");
+    let (out, _) = prints(place, &["rehearsal", "diff"]);
+    let listed: Vec<&str> = out.lines().take_while(|line| line.starts_with('#')).collect();
+    let own = format!("#   {shown}: outside the project, made; applied by a prompt of its own");
+    assert!(listed.contains(&own.as_str()), "{out}");
+    assert!(listed.iter().any(|line| line.contains("/opt/aye-none/three")), "{out}");
+    assert!(listed.iter().any(|line| line.contains("2 temporary files")), "{out}");
+    assert!(out.contains("diff --git a/a.txt b/a.txt") && !out.contains("+rehearsed"), "{out}");
+    let (out, _) = prints(place, &["rehearsal", "show", "--json"]);
+    let json: Value = serde_json::from_str(out.trim()).unwrap();
+    let outside = &json["outside_project"];
+    let changes = outside["changes"].as_array().unwrap();
+    let own = changes.iter().find(|change| change["path"] == shown).unwrap();
+    assert_eq!((&own["is_applied"], &outside["temporary"]), (&json!(true), &json!(2)));
+}
+
+#[test]
+fn r30_a_file_outside_is_applied_by_a_prompt_of_its_own() {
+    let Home { service, place, path, .. } = &home(None);
+    let mut program = applies(service, place, &[], (100, 30));
+    program.until_asked("apply source changes?");
+    program.keys("n");
+    program.until_asked("apply: make note.txt?");
+    assert!(program.screen().contains("outside the project"), "{}", program.screen());
+    assert!(!path.exists());
+    program.insists("Y", "✓ apply_change");
+    program
+        .until_that("it is made", |_| std::fs::read_to_string(path).is_ok_and(|text| text == "rehearsed\n"));
+    assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
+    drop(program);
+    let (out, _) = prints(place, &["rehearsal", "diff"]);
+    assert!(!out.contains("outside the project"), "it is real now: {out}");
+}
+
+#[test]
+fn r30_a_file_outside_that_changed_since_is_a_conflict_and_stays() {
+    let Home { service, place, path, .. } = &home(Some("one\n"));
+    std::fs::write(path, "mine\n").unwrap();
+    let (out, _) = prints(place, &["rehearsal", "show"]);
+    assert!(out.contains("CONFLICT") && out.contains("1 conflict"), "{out}");
+    let mut program = applies(service, place, &[], (100, 30));
+    program.until_asked("apply source changes?");
+    program.keys("y");
+    program.until("CONFLICT");
+    assert_eq!(std::fs::read_to_string(path).unwrap(), "mine\n");
+    drop(program);
+}
+
+#[test]
+fn r14_ayes_own_files_are_refused_as_live() {
+    let home = Folder::new();
+    let refused = |flags: &[&str]| {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let own = home.path().join("own/config/rules.toml");
+        let call = [write(own.to_str().unwrap(), "\n")];
+        let answers = vec![
+            crate::support::talking::calls_after(std::time::Duration::ZERO, &call),
+            crate::support::talking::says("Done."),
+        ];
+        let service = runtime.block_on(Service::start(answers));
+        let base = ["-p", "--base-url", &service.base_url, "--model", "m"];
+        let setup = Setup::new(&[&base[..], flags, &["go"]].concat());
+        setup.env("AYE_HOME", home.path().join("own").to_str().unwrap()).print("");
+        assert!(!own.exists());
+        let body = service.received().last().unwrap().body.clone();
+        let messages = body["messages"].as_array().unwrap();
+        messages.last().unwrap()["content"].to_string()
+    };
+    let live = refused(&[]);
+    assert!(live.contains("belongs to aye's own settings"), "{live}");
+    assert_eq!(refused(&["--dry-run"]), live);
+}
