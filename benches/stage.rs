@@ -15,7 +15,7 @@ mod linux {
     use aye::project::disk::Disk;
     use aye::project::rehearsal::Rehearsal;
     use aye::project::shell::Shell;
-    use aye::project::stage::{StageShell, try_stage};
+    use aye::project::stage::{StageShell, View, try_stage};
     use criterion::{Criterion, criterion_group};
     use std::path::Path;
     use std::sync::Arc;
@@ -58,7 +58,7 @@ mod linux {
             let play = Arc::new(Rehearsal::new(disk, place.path().join("layer")));
             let shell = StageShell::new(plain.clone(), play);
             group.bench_function(name, |b| {
-                b.iter(|| runtime.block_on(shell.run(&line, &|_| {})).expect("it runs"));
+                b.iter(|| runtime.block_on(shell.run(&line, View::Hidden, &|_| {})).expect("it runs"));
             });
         }
         // What a command did before, as one that installs something does.
@@ -78,10 +78,10 @@ mod linux {
             let layer = large.path().join(name);
             let shell = StageShell::new(plain.clone(), Arc::new(Rehearsal::new(disk, layer)));
             let fills = CommandLine { command: fills, seconds: 600, ..line(small.path()) };
-            runtime.block_on(shell.run(&fills, &|_| {})).expect("it runs");
+            runtime.block_on(shell.run(&fills, View::Hidden, &|_| {})).expect("it runs");
             group.bench_function(name, |b| {
                 let line = line(small.path());
-                b.iter(|| runtime.block_on(shell.run(&line, &|_| {})).expect("it runs"));
+                b.iter(|| runtime.block_on(shell.run(&line, View::Hidden, &|_| {})).expect("it runs"));
             });
         }
         group.finish();

@@ -1,10 +1,12 @@
 //! Which walls commands get on this machine, by the person's settings.
 
 use crate::chat::{Openings, Walls};
+use crate::config::dry_run::{DryRun, Outside};
 use crate::config::{Network, Shell};
 use crate::project::OwnFiles;
 use crate::project::disk::Disk;
 use crate::project::sandbox::{self, Kernel};
+use crate::project::stage::Disclosed;
 use crate::store::Places;
 use crate::tools::read_only::EXACT;
 use std::io;
@@ -73,6 +75,14 @@ pub(super) fn own(places: &Places) -> Vec<PathBuf> {
         }
     }
     own
+}
+
+/// What commands of a dry run read and write outside the project.
+pub(super) fn disclosed(settings: &DryRun) -> Disclosed {
+    Disclosed {
+        read: settings.read.iter().map(|path| expanded(path)).collect(),
+        is_writable: settings.outside == Outside::Overlay,
+    }
 }
 
 /// The folder that is worked in, with what is known of aye's own.

@@ -356,7 +356,10 @@ impl Wiring {
         }
         let beside = play.folder().parent().unwrap_or(folder);
         match try_stage(&myself(), folder, beside) {
-            Ok(()) => Commands::OnStage(Arc::new(StageShell::new(self.shell.clone(), play.clone()))),
+            Ok(()) => {
+                let shell = StageShell::new(self.shell.clone(), play.clone());
+                Commands::OnStage(Arc::new(shell.with_disclosed(walls::disclosed(&self.dry_run))))
+            }
             Err(why) => Commands::Told(why.into()),
         }
     }

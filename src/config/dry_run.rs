@@ -1,6 +1,7 @@
 //! `[dry_run]`: what a rehearsal does.
 
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// What a rehearsal does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,6 +13,11 @@ pub struct DryRun {
     pub ask: Asks,
     /// Whether commands run on a stage of their own, where the system has one.
     pub stage: Stage,
+    /// Files and folders outside the project that commands may read, and sensitive files that they may open: whole paths, or from
+    /// `~`. A folder opens all in it but what may hold secrets.
+    pub read: Vec<PathBuf>,
+    /// What becomes of what commands write outside the project where no live command may.
+    pub outside: Outside,
     /// The profile of a model that imagines what would come of what is not run. `None`: a sample stands in for it. One that
     /// does not exist cannot be asked, and its results say so.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,6 +35,8 @@ impl Default for DryRun {
             tell_model: Tell::default(),
             ask: Asks::default(),
             stage: Stage::default(),
+            read: Vec::new(),
+            outside: Outside::default(),
             simulator: None,
             simulator_model: None,
             simulator_seconds: 30,
@@ -60,6 +68,17 @@ pub enum Asks {
     /// They are asked as in life, and what is allowed is rehearsed.
     #[serde(rename = "as live")]
     AsLive,
+}
+
+/// What becomes of what commands write in the home and in `/var/tmp`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outside {
+    /// It is refused, as it is live.
+    #[default]
+    Refuse,
+    /// It is kept in the overlay, and listed as outside the project.
+    Overlay,
 }
 
 /// Whether commands run on a stage.

@@ -49,6 +49,8 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
     ("dry_run", "tell_model", Takes::Word(&["never", "once", "each_result"])),
     ("dry_run", "ask", Takes::Word(&["report", "as live"])),
     ("dry_run", "stage", Takes::Word(&["auto", "off"])),
+    ("dry_run", "read", Takes::Places),
+    ("dry_run", "outside", Takes::Word(&["refuse", "overlay"])),
     ("dry_run", "simulator", Takes::Name),
     ("dry_run", "simulator_model", Takes::Name),
     ("dry_run", "simulator_seconds", Takes::Whole(1..=120)),

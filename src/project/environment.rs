@@ -51,6 +51,51 @@ const OTHERWISE_BEGINS: [&str; 2] = ["BASH_FUNC_", "GIT_CONFIG"];
 /// them it finds `PATH` and `HOME`. What is not named here does not reach it.
 const PLAIN: [&str; 6] = ["LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "COLUMNS"];
 
+/// What a command of a dry run finds of the user's variables as well, if the value is plain: which toolchain is used, where it
+/// is, and how it is called. None of them holds anything but versions, paths and options of compilers.
+#[rustfmt::skip]
+const TOOLCHAIN: &[&str] = &[
+    "CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_INCREMENTAL", "CARGO_BUILD_JOBS", "CARGO_BUILD_TARGET", "CARGO_TERM_COLOR",
+    "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "RUSTC", "RUSTC_WRAPPER", "RUSTFLAGS", "RUSTDOCFLAGS", "RUST_BACKTRACE",
+    "RUST_TEST_THREADS", "RUST_MIN_STACK", "GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOBIN", "GOFLAGS", "GOOS", "GOARCH",
+    "GOTOOLCHAIN", "GOMAXPROCS", "CGO_ENABLED", "JAVA_HOME", "JDK_HOME", "MAVEN_HOME", "M2_HOME", "GRADLE_HOME",
+    "GRADLE_USER_HOME", "ANDROID_HOME", "ANDROID_SDK_ROOT", "SDKMAN_DIR", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH",
+    "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONHASHSEED", "PYENV_ROOT", "PYENV_VERSION", "RBENV_ROOT",
+    "RBENV_VERSION", "GEM_HOME", "GEM_PATH", "BUNDLE_PATH", "NVM_DIR", "NVM_BIN", "NODE_ENV", "NODE_PATH", "VOLTA_HOME",
+    "BUN_INSTALL", "DENO_DIR", "DOTNET_ROOT", "PNPM_HOME", "CC", "CXX", "CPP", "LD", "AR", "AS", "CFLAGS", "CXXFLAGS",
+    "CPPFLAGS", "LDFLAGS", "CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "PKG_CONFIG_PATH",
+    "CMAKE_PREFIX_PATH", "CMAKE_GENERATOR", "CMAKE_BUILD_PARALLEL_LEVEL", "CMAKE_BUILD_TYPE", "MAKEFLAGS", "CI",
+    "SOURCE_DATE_EPOCH", "LINES", "SHELL", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+];
+
+/// The environment of a command of a dry run, from that of any command: what is not named does not reach it. `temporary` is the
+/// folder for temporary files, if it is not `/tmp`.
+pub fn rehearsed(
+    environment: &[(OsString, OsString)],
+    temporary: Option<&Path>,
+) -> Vec<(OsString, OsString)> {
+    let is_plain = |value: &OsStr| {
+        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._@+-/:,=% ".contains(byte);
+        // An address may hold a password.
+        value.as_bytes().iter().all(plain) && !value.as_bytes().windows(3).any(|three| three == b"://")
+    };
+    let is_kept = |(name, value): &&(OsString, OsString)| {
+        let Some(name) = name.to_str() else { return false };
+        let known = is_locale(name) || PLAIN.contains(&name) || TOOLCHAIN.contains(&name);
+        ["PATH", "HOME"].contains(&name)
+            || SET.iter().any(|(set, _)| name == *set)
+            || (known && is_plain(value))
+    };
+    let temporary = temporary.map(|folder| ("TMPDIR".into(), folder.into()));
+    environment.iter().filter(is_kept).cloned().chain(temporary).collect()
+}
+
+/// Whether a variable says which language and which form of numbers and dates is used.
+fn is_locale(name: &str) -> bool {
+    name.strip_prefix("LC_").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_uppercase()))
+}
+
 /// What git finds set in such a command: it obeys no settings but the repository's own, writes nothing, asks nobody for an object
 /// that is not there, and looks for no repository above the project.
 const OF_GIT: [(&str, &str); 7] = [
@@ -75,12 +120,8 @@ pub fn read_only(folder: &Path, environment: &[(OsString, OsString)]) -> Vec<(Os
             && !bytes.starts_with(b":")
             && !bytes.windows(2).any(|two| two == b"..")
     };
-    let is_known = |name: &OsStr| {
-        let locale = |name: &str| {
-            name.strip_prefix("LC_").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_uppercase()))
-        };
-        PLAIN.iter().any(|plain| name == *plain) || name.to_str().is_some_and(locale)
-    };
+    let is_known =
+        |name: &OsStr| PLAIN.iter().any(|plain| name == *plain) || name.to_str().is_some_and(is_locale);
     let kept = |(name, value): &(OsString, OsString)| {
         let set = SET.iter().any(|(set, _)| name == set);
         let value = match name.to_str() {
@@ -249,6 +290,41 @@ mod tests {
         ] {
             assert!(!kept(name, value), "{name}={value}");
         }
+    }
+
+    #[test]
+    fn a_command_of_a_dry_run_finds_named_variables_with_plain_values_alone() {
+        let kept = |name: &str, value: &str| rehearsed(&[(name.into(), value.into())], None).len() == 1;
+        for (name, value) in [
+            ("PATH", "/usr/bin:/home/a b/bin;x"),
+            ("HOME", "/home/a"),
+            ("LC_ALL", "C.UTF-8"),
+            ("CARGO_HOME", "/home/a/.cargo"),
+            ("RUSTFLAGS", "-C target-cpu=native"),
+            ("CFLAGS", "-O2 -g"),
+            ("MAKEFLAGS", "-j8"),
+            ("CI", "true"),
+            ("TERM", "dumb"),
+        ] {
+            assert!(kept(name, value), "{name}={value}");
+        }
+        for (name, value) in [
+            ("MY_SERVICE_LOGIN", "x"),
+            ("DATABASE_URL", "postgres://a:b@c/d"),
+            ("GOFLAGS", "-x=https://a:b@c"),
+            ("NODE_OPTIONS", "-r x"),
+            ("JAVA_TOOL_OPTIONS", "-Dpassword=x"),
+            ("NPM_CONFIG_REGISTRY", "x"),
+            ("AYE_HOME", "/home/a/.aye"),
+            ("XDG_DATA_HOME", "/home/a"),
+            ("CARGO_REGISTRY_DEFAULT", "x"),
+            ("CFLAGS", "$(x)"),
+            ("TMPDIR", "/home/a"),
+        ] {
+            assert!(!kept(name, value), "{name}={value}");
+        }
+        let temporary = rehearsed(&[("TMPDIR".into(), "/x".into())], Some(Path::new("/t")));
+        assert_eq!(temporary, [("TMPDIR".into(), "/t".into())]);
     }
 
     #[test]

@@ -148,7 +148,7 @@ impl Held {
         let is_input = |word: &OsString| word.to_str().is_some_and(|word| word.starts_with(INPUT));
         let mut words = before().filter(|word| !is_input(word)).peekable();
         if words.next_if(|word| word == stage::ON_STAGE || word == stage::STAGE).is_some() {
-            let setting = stage::Setting::read(words).map_err(Report::Unstaged)?;
+            let setting = stage::Setting::read(words, bytes_of_lifeline).map_err(Report::Unstaged)?;
             let memory = setting.memory;
             return stage::set(&setting)
                 .map(|confines| Self::OnStage(confines, memory))
@@ -156,11 +156,8 @@ impl Held {
         }
         #[cfg(target_os = "linux")]
         if words.next_if(|word| word == READ_ONLY).is_some() {
-            let list = |count| {
-                let mut bytes = vec![0; count];
-                lifeline()?.read_exact(&mut bytes).map(|()| bytes)
-            };
-            let read = ReadOnly::read(words, list).map_err(|refused| Report::Unwalled(refused.byte()))?;
+            let read = ReadOnly::read(words, bytes_of_lifeline)
+                .map_err(|refused| Report::Unwalled(refused.byte()))?;
             return Ok(Self::ReadOnly(read, None));
         }
         match Confines::read(words) {
@@ -267,6 +264,12 @@ fn confined(mut command: Command, walls: Result<(), Refused>) -> io::Result<Resu
 /// Stdin once more, to read from and to write to.
 fn lifeline() -> io::Result<File> {
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// The next bytes that come over it.
+fn bytes_of_lifeline(count: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; count];
+    lifeline()?.read_exact(&mut bytes).map(|()| bytes)
 }
 
 /// Passes on what aye says.

@@ -19,7 +19,7 @@ mod files;
 #[cfg(target_os = "linux")]
 pub(super) mod namespaces;
 #[cfg(target_os = "linux")]
-mod places;
+pub(super) mod places;
 #[cfg(target_os = "linux")]
 mod powers;
 pub mod probe;
@@ -27,6 +27,8 @@ pub mod probe;
 pub mod read_only;
 #[cfg(target_os = "linux")]
 mod read_only_calls;
+#[cfg(target_os = "linux")]
+pub(super) mod system;
 
 use crate::chat::Openings;
 use std::ffi::OsString;

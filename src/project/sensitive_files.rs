@@ -42,6 +42,8 @@ pub enum Reason {
     NotAFile,
     /// The project has too many files for all to be looked at.
     NotExamined,
+    /// It holds the content of files that git tracks or has put aside, some of which may hold secrets.
+    Committed,
 }
 
 impl Reason {
@@ -54,6 +56,7 @@ impl Reason {
             Self::Mounted => "is mounted from outside the project",
             Self::NotAFile => "is not a regular file",
             Self::NotExamined => "was not examined: the project has too many files",
+            Self::Committed => "holds files that git keeps, some of which may hold secrets",
         }
     }
 }

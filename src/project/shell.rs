@@ -107,21 +107,21 @@ impl Shell {
         line: &CommandLine,
         progress: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Ran, Error> {
-        self.run_with(line, self.walls(line), progress).await
+        self.run_guarded(line, self.walls(line), &[], progress).await
     }
 
-    /// Runs it by a guard that is told this first.
-    pub(super) async fn run_with(
-        &self,
-        line: &CommandLine,
-        told: Vec<OsString>,
-        progress: &(dyn Fn(&str) + Send + Sync),
-    ) -> Result<Ran, Error> {
-        self.run_guarded(line, told, &[], progress).await
+    /// The same, but with another environment, made from that of every command.
+    pub(super) fn with_environment(&self, environment: Vec<(OsString, OsString)>) -> Self {
+        Self { environment, ..self.clone() }
     }
 
-    /// The same, with bytes that come first over the lifeline.
-    async fn run_guarded(
+    /// The environment of every command.
+    pub(super) fn environment(&self) -> &[(OsString, OsString)] {
+        &self.environment
+    }
+
+    /// Runs it by a guard that receives these words and, first over the lifeline, these bytes.
+    pub(super) async fn run_guarded(
         &self,
         line: &CommandLine,
         told: Vec<OsString>,

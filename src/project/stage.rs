@@ -1,42 +1,57 @@
-//! Runs the commands of a dry run for real, where nothing real can be touched: over the rehearsal's layer, in namespaces
-//! of their own.
+//! Runs the commands of a dry run where they change nothing real and see nothing that a live session would ask about: the
+//! overlay sandbox.
 //!
 //! aye starts itself as `aye guard --stage …` (the [`usher`](self), which leaves the system's namespaces) and that once
-//! more as `aye guard --on-stage …`: the first process of the new ones, which sets the stage and is the command's guard
+//! more as `aye guard --on-stage …`: the first process of the new ones, which makes the overlay sandbox and is the command's guard
 //! there. When it ends the kernel ends whatever else is there, and all mounts are gone with it.
 //!
-//! On the stage the layer lies over the project; the person's home, the folder for temporary files and whatever else
-//! commands may write in are layers too, kept beside the project's as long as the session; all else is read-only. There
-//! is no network but a loopback of its own, no terminal, no device but those that hold nothing, and aye's own folders are
-//! empty. The walls of [`super::sandbox`] stand within as well.
+//! In there is a root of its own ([`View::Hidden`]). It holds the project with the rehearsal's overlay over it, the system's programs
+//! and libraries, toolchains, what `dry_run.read` names, and nothing else: the home is an empty folder, and files of the project that
+//! may hold secrets cannot be opened. `/tmp` is empty at first and kept as long as the session; what `shell.write` names has an
+//! overlay; what a command writes anywhere else is refused as it is live, or kept too with `dry_run.outside`. After the user approved
+//! a call the whole disk is there, read-only ([`View::Live`]). In both there is no network but a loopback of its own, no terminal, no
+//! device but those that hold nothing, and none of aye's own files. The sandbox of [`super::sandbox`] holds within as well.
+//!
+//! What is written outside the project is kept in one tree by its absolute path: `outside/upper` in the layer's folder.
 
 #[cfg(target_os = "linux")]
 mod bounds;
 #[cfg(target_os = "linux")]
+mod masks;
+#[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
 mod overlay;
+mod refusal;
+mod repository;
+#[cfg(target_os = "linux")]
+mod root;
 #[cfg(target_os = "linux")]
 mod scenery;
 mod setting;
+mod toolchains;
 #[cfg(target_os = "linux")]
 pub mod usher;
+mod view;
 
-pub use setting::{ON_STAGE, STAGE, Setting, Step, Unstaged};
+pub use refusal::{Step, Unstaged};
+pub use setting::{ON_STAGE, STAGE, Setting};
+pub use view::{Disclosed, View};
 
 use super::Error;
 use super::guard::Report;
 use super::rehearsal::{Marks, Rehearsal};
 use super::sandbox::{Confines, Refused};
+use super::sensitive_files::Withheld;
 use super::shell::{Ran, Shell};
-use crate::chat::{CommandLine, Walls};
-use std::io::Read;
-#[cfg(target_os = "linux")]
-use std::io::Write;
+use crate::chat::CommandLine;
+use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Runs commands on the stage. It holds nothing that could run one elsewhere: whatever it is given goes through
@@ -44,9 +59,11 @@ use std::time::Duration;
 pub struct StageShell {
     shell: Arc<Shell>,
     play: Arc<Rehearsal>,
-    /// The folder for temporary files and the person's home: what programs take for granted that they may write.
-    places: Vec<PathBuf>,
+    /// What the settings open outside the project.
+    disclosed: Disclosed,
     memory: Option<u64>,
+    /// What was withheld from the last command.
+    withheld: Mutex<Arc<[Withheld]>>,
     /// One command at a time: two mounts of one layer would not see each other.
     /// The value is the lock file of an overlay of which all changes are noted with what the project held there.
     turn: tokio::sync::Mutex<Option<LockFile>>,
@@ -72,7 +89,13 @@ const TRIAL: Duration = Duration::from_secs(30);
 impl StageShell {
     /// Over this rehearsal's layer. `shell` says which environment a command gets and what is closed to it.
     pub fn new(shell: Arc<Shell>, play: Arc<Rehearsal>) -> Self {
-        Self { shell, play, places: usual_places(), memory: None, turn: tokio::sync::Mutex::default() }
+        let (disclosed, withheld) = (Disclosed::default(), Mutex::new(Arc::from([])));
+        Self { shell, play, disclosed, memory: None, withheld, turn: tokio::sync::Mutex::default() }
+    }
+
+    /// Lets commands read and write outside the project what these settings say.
+    pub fn with_disclosed(self, disclosed: Disclosed) -> Self {
+        Self { disclosed, ..self }
     }
 
     /// Lets everything that a command starts take so many bytes of memory together.
@@ -80,18 +103,18 @@ impl StageShell {
         Self { memory: Some(bytes), ..self }
     }
 
-    /// Runs a command to its end, as [`Shell::run`] does, but on the stage, or not at all. What it wrote in the project
+    /// Runs a command to its end, as [`Shell::run`] does, but in the overlay sandbox, or not at all. What it wrote in the project
     /// is in the rehearsal's layer afterwards.
     pub async fn run(
         &self,
         line: &CommandLine,
+        view: View,
         progress: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Ran, Error> {
         let mut turn = self.turn.lock().await;
         let noted = turn.take();
         let noted = self.look(move |play| before(play, noted)).await.unwrap_or_default();
-        let setting = self.setting(line);
-        let ran = self.shell.run_with(line, setting.arguments(STAGE), progress).await;
+        let ran = self.run_seeing(line, view, progress).await;
         let changed = self.look(move |play| after(play, noted)).await.map(|(noted, changed)| {
             *turn = noted;
             changed
@@ -123,16 +146,27 @@ impl StageShell {
         disk.is_ok_and(full)
     }
 
-    /// What the stage of a command is made of.
-    fn setting(&self, line: &CommandLine) -> Setting {
-        let (keep, hide) = self.shell.closed();
-        let mut places = self.places.clone();
-        if let Walls::Raised(reach) = &line.walls {
-            places.extend(reach.write.iter().cloned());
-        }
+    /// Runs it with what the view shows.
+    async fn run_seeing(
+        &self,
+        line: &CommandLine,
+        view: View,
+        progress: &(dyn Fn(&str) + Send + Sync),
+    ) -> Result<Ran, Error> {
+        let (shell, disclosed, seen) = (self.shell.clone(), self.disclosed.clone(), line.clone());
         let layer = self.play.folder().to_owned();
-        let setting = Setting::new(line.folder.clone(), layer, places, keep.to_vec(), hide.to_vec());
-        Setting { memory: self.memory, ..setting }
+        let looked = move || view::look(&shell, &layer, &seen, view, &disclosed);
+        let crashed = |error| Error::Io { path: line.folder.clone(), source: std::io::Error::other(error) };
+        let view::Seen { setting, environment, withheld } =
+            tokio::task::spawn_blocking(looked).await.map_err(crashed)?;
+        *self.withheld.lock().unwrap_or_else(PoisonError::into_inner) = withheld.into();
+        let (words, bytes) = Setting { memory: self.memory, ..setting }.arguments(STAGE);
+        self.shell.with_environment(environment).run_guarded(line, words, &bytes, progress).await
+    }
+
+    /// What was withheld from the last command.
+    pub fn withheld(&self) -> Arc<[Withheld]> {
+        self.withheld.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -188,21 +222,27 @@ pub fn try_stage(program: &Path, project: &Path, beside: &Path) -> Result<(), St
         let layer = tempfile::Builder::new().prefix("trial-").tempdir_in(beside)?;
         let project = project.canonicalize()?;
         let at = layer.path().canonicalize()?;
-        let setting = Setting::new(project.clone(), at, usual_places(), Vec::new(), Vec::new());
+        let line = CommandLine { folder: project.clone(), ..CommandLine::default() };
+        let shell = Shell::new(program.to_owned());
+        let view::Seen { setting, .. } = view::look(&shell, &at, &line, View::Hidden, &Disclosed::default());
+        let (words, bytes) = Setting { masked: Vec::new(), ..setting }.arguments(STAGE);
         let (mut ours, theirs) = UnixStream::pair()?;
         ours.set_read_timeout(Some(TRIAL))?;
         let mut command = Command::new(program);
-        command.arg("guard").args(setting.arguments(STAGE)).args(["--", "true"]).current_dir(project);
+        command.arg("guard").args(words).args(["--", "true"]).current_dir(project);
         command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
         let mut usher = command.spawn()?;
         drop(command);
+        // One that is gone already is noticed right below.
+        let _ = ours.write_all(&bytes);
         let mut told = Vec::new();
         let heard = ours.read_to_end(&mut told);
         let _ = ours.shutdown(Shutdown::Both);
         drop(ours);
         usher.wait()?;
         super::rehearsal::clear(layer.path())?;
-        heard.map(|_| Report::read(&told))
+        // One that failed before it read the list resets the connection, after it has reported.
+        Report::read(&told).map_or_else(|| heard.map(|_| None), |report| Ok(Some(report)))
     };
     match trial() {
         Ok(Some(Report::Exit(0))) => Ok(()),
@@ -216,13 +256,6 @@ pub fn try_stage(program: &Path, project: &Path, beside: &Path) -> Result<(), St
         }
         Err(error) => Err(format!("it could not be tried ({error})")),
     }
-}
-
-/// The person's home and the folders for temporary files.
-fn usual_places() -> Vec<PathBuf> {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let usual = ["/tmp", "/var/tmp"].map(PathBuf::from);
-    home.into_iter().chain([std::env::temp_dir()]).chain(usual).collect()
 }
 
 /// Sets the stage, in the first process of its namespaces; says within which walls the command runs there.

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// What is the kernel's own, or no other process's, beside a layer.
-const LEFT: [&str; 3] = ["work", "lock", "unfinished"];
+const LEFT: [&str; 4] = ["work", "lock", "unfinished", "root"];
 
 /// Copies the layers of a session, where there are some. Commands may have left folders in them that nobody may look into,
 /// and some so deep that no path reaches them.
@@ -29,13 +29,8 @@ pub fn copy(old: &Path, new: &Path) -> Result<(), (PathBuf, io::Error)> {
         if LEFT.iter().any(|left| name == *left) {
             continue;
         }
-        if name == "places" && path.is_dir() {
-            let to = new.join(&name);
-            fs::create_dir(&to).map_err(failed)?;
-            for place in fs::read_dir(&path).map_err(failed)? {
-                let place = place.map_err(failed)?;
-                copy(&place.path(), &to.join(place.file_name()))?;
-            }
+        if name == "outside" && path.is_dir() {
+            copy(&path, &new.join(&name))?;
         } else {
             pair.copy(&name).map_err(|(inner, error)| (old.join(inner), error))?;
         }

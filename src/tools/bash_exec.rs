@@ -3,7 +3,7 @@
 use super::arguments::{Count, checked};
 use super::{
     Error, Hands, Rehearsed, Results, Settings, Stage, Tool, blocking, brief, destroys, reach, read_only,
-    scripts, silent, walled,
+    scripts, silent, walled, withheld,
 };
 use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Reach, Scope, ToolSpec, Work};
 use crate::project::shell::Ran;
@@ -143,16 +143,20 @@ impl Tool for BashExec {
         };
         let why: Arc<str> = match &stage.commands {
             Commands::Told(why) => why.clone(),
-            Commands::OnStage(shell) => match shell.run(line, &*stage.progress).await {
-                Ok(ran) => {
-                    let hint = on_stage(line, &ran, shell.is_full()).filter(|_| !stage.untold);
-                    let changed = ran.changed.iter().map(|path| path.to_string_lossy().into_owned());
-                    let told = self.told(&ran, line.seconds) + &hint.unwrap_or_default();
-                    return Ok(Rehearsed::Changed(told, changed.collect()));
+            Commands::OnStage(shell) => {
+                match shell.run(line, withheld::view(plan, line), &*stage.progress).await {
+                    Ok(ran) => {
+                        let hint = on_stage(line, &ran, shell.is_full()).filter(|_| !stage.untold);
+                        let hint =
+                            hint.or_else(|| withheld::hint(line, &ran, &shell.withheld(), stage.untold));
+                        let changed = ran.changed.iter().map(|path| path.to_string_lossy().into_owned());
+                        let told = self.told(&ran, line.seconds) + &hint.unwrap_or_default();
+                        return Ok(Rehearsed::Changed(told, changed.collect()));
+                    }
+                    Err(project::Error::Unstaged(why)) => why.to_string().into(),
+                    Err(error) => return Err(error.into()),
                 }
-                Err(project::Error::Unstaged(why)) => why.to_string().into(),
-                Err(error) => return Err(error.into()),
-            },
+            }
         };
         let why = format!("Commands do not run in this dry run ({why}).");
         Ok(match plan.access {

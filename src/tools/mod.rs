@@ -30,6 +30,7 @@ pub mod sub_agent;
 mod tests;
 pub mod toolbox;
 mod walled;
+mod withheld;
 pub mod write_file;
 
 pub use crate::policy::LeftOut;

@@ -10,6 +10,7 @@ use crate::support::talking::{runs, says};
 use aye::project::disk::Disk;
 use aye::project::rehearsal::{Node, Rehearsal};
 use aye::project::stage::StageShell;
+use aye::project::stage::View;
 use aye::project::{Error, Reader, Writer, altered};
 use std::fs;
 use std::ops::ControlFlow;
@@ -44,7 +45,7 @@ impl Play {
     }
 
     async fn runs(&self, command: &str) {
-        let ran = self.shell.run(&line(command, &self.project), &|_| {}).await.unwrap();
+        let ran = self.shell.run(&line(command, &self.project), View::Hidden, &|_| {}).await.unwrap();
         assert_eq!(ran.output, "", "{command}");
     }
 
@@ -243,7 +244,8 @@ async fn a_command_finds_the_projects_own_folder_as_it_is_also_after_a_file_tool
         if first {
             play.write(&play.locate("a").unwrap(), None, b"a").unwrap();
         }
-        let ran = shell.run(&line("stat -c %a .; chmod 711 .", &project), &|_| {}).await.unwrap();
+        let ran =
+            shell.run(&line("stat -c %a .; chmod 711 .", &project), View::Hidden, &|_| {}).await.unwrap();
         assert_eq!(ran.output, "750\n");
         assert_eq!(changed(&play)[0], ".");
     }

@@ -85,6 +85,8 @@ mod stage;
 mod stage_agrees;
 #[cfg(target_os = "linux")]
 mod stage_escapes;
+mod stage_outside;
+mod stage_views;
 mod sub_agents;
 mod support;
 mod talk;

@@ -2,6 +2,7 @@
 
 use crate::stage_escapes::is_there;
 use crate::support::staged::{Empty, line};
+use aye::project::stage::View;
 use aye::project::{Reader, Writer};
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ async fn r30_a_command_is_told_to_have_changed_what_it_changed_and_not_what_othe
         scene.play.write(&at, before.as_deref(), text.as_bytes()).unwrap();
     };
     let run = async |command: &str| -> Vec<PathBuf> {
-        scene.shell.run(&line(command, &scene.project), &|_| {}).await.unwrap().changed
+        scene.shell.run(&line(command, &scene.project), View::Hidden, &|_| {}).await.unwrap().changed
     };
     assert_eq!(run("mkdir d; echo 1 > d/a; echo 1 > b").await, ["b", "d"].map(PathBuf::from));
     write("tool/file", "1");

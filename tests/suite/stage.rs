@@ -16,7 +16,7 @@ use aye::project::Reader;
 use aye::project::disk::Disk;
 use aye::project::rehearsal::{Node, Rehearsal};
 use aye::project::shell::Shell;
-use aye::project::stage::{Commands, StageShell, try_stage};
+use aye::project::stage::{Commands, StageShell, View, try_stage};
 use serde_json::json;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -200,7 +200,8 @@ async fn a_project_of_any_name_and_in_any_place_has_a_stage() {
         std::fs::create_dir_all(&project).unwrap();
         std::fs::write(project.join("here"), "x").unwrap();
         let (play, shell) = staged(&project, layer);
-        let ran = shell.run(&line("cat here && rm here && pwd -P > there", &project), &|_| {}).await;
+        let ran =
+            shell.run(&line("cat here && rm here && pwd -P > there", &project), View::Hidden, &|_| {}).await;
         let ran = ran.unwrap_or_else(|error| panic!("{}: {error}", name.display()));
         assert_eq!((ran.output.as_str(), ran.exit), ("x", Some(0)), "{}", name.display());
         assert_eq!(play.changes().unwrap().len(), 2, "{}", name.display());
@@ -233,7 +234,7 @@ async fn r57_the_home_itself_may_be_the_project_and_ayes_own_folders_are_empty_i
             own = own.display()
         );
         let line = CommandLine { walls, ..line(&command, &project) };
-        let ran = shell.run(&line, &|_| {}).await.unwrap();
+        let ran = shell.run(&line, View::Hidden, &|_| {}).await.unwrap();
         assert!(
             ran.output.starts_with("x\ncat: ") && !ran.output.contains("hunter2"),
             "{folder}: {}",
@@ -259,7 +260,11 @@ async fn what_a_person_set_up_oddly_has_a_stage_or_says_why_not() {
     std::fs::create_dir_all(at("layer")).unwrap();
     std::fs::write(at("layer/upper"), "").unwrap();
     let (_, shell) = staged(&at("project"), at("layer"));
-    let error = shell.run(&line("echo ran > ran", &at("project")), &|_| {}).await.unwrap_err().to_string();
+    let error = shell
+        .run(&line("echo ran > ran", &at("project")), View::Hidden, &|_| {})
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(error.starts_with("the command was not run: no stage here: the folders of its layer"), "{error}");
     // A kernel's own file system takes no layer.
     let kernels =
@@ -283,7 +288,7 @@ async fn a_command_that_is_given_up_or_takes_too_long_leaves_nothing_running() {
     );
     let mut long = line(&command, &project);
     long.seconds = 1;
-    let ran = shell.run(&long, &|_| {}).await.unwrap();
+    let ran = shell.run(&long, View::Hidden, &|_| {}).await.unwrap();
     assert!(ran.timed_out, "{ran:?}");
     let lives = || {
         let processes = std::fs::read_dir("/proc").unwrap().flatten();
@@ -299,7 +304,7 @@ async fn a_command_that_is_given_up_or_takes_too_long_leaves_nothing_running() {
     play.settle().unwrap();
     {
         let progress = |_: &str| {};
-        let running = shell.run(&long, &progress);
+        let running = shell.run(&long, View::Hidden, &progress);
         tokio::pin!(running);
         while !pending.join("begun").exists() {
             let soon = tokio::time::sleep(std::time::Duration::from_millis(20));
@@ -309,7 +314,7 @@ async fn a_command_that_is_given_up_or_takes_too_long_leaves_nothing_running() {
     while lives() > 0 {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    let ran = shell.run(&line("ls", &project), &|_| {}).await.unwrap();
+    let ran = shell.run(&line("ls", &project), View::Hidden, &|_| {}).await.unwrap();
     assert_eq!(ran.output, "begun\n", "the layer is free again");
 }
 
@@ -321,7 +326,7 @@ async fn what_takes_too_much_memory_is_ended_with_all_it_started_and_says_so() {
     let Empty { root: _root, project, play, .. } = Empty::new();
     let shell = StageShell::new(Arc::new(Shell::new(program())), play.clone()).with_memory(200 << 20);
     let command = "touch begun; (setsid sleep 600 &); x=aaaaaaaa; while :; do x=$x$x; done";
-    let ran = shell.run(&line(command, &project), &|_| {}).await.unwrap();
+    let ran = shell.run(&line(command, &project), View::Hidden, &|_| {}).await.unwrap();
     let words = "[stopped by the limits of the dry run: it took more than 200 MB of memory]";
     assert!(ran.output.contains(words), "{ran:?}");
     assert!(ran.signal == Some(9) && !ran.timed_out, "{ran:?}");
@@ -338,7 +343,7 @@ async fn a_layer_that_commands_made_odd_can_be_taken_away() {
     std::fs::create_dir_all(project.join("old/deep")).unwrap();
     let (play, shell) = staged(&project, root.path().join("layer"));
     let command = "rm -r old; mkdir -p shut/in; touch shut/in/x; chmod 000 shut/in shut; mkfifo p; ln -s / root; touch /tmp/aye-staged";
-    assert_eq!(shell.run(&line(command, &project), &|_| {}).await.unwrap().exit, Some(0));
+    assert_eq!(shell.run(&line(command, &project), View::Hidden, &|_| {}).await.unwrap().exit, Some(0));
     aye::project::rehearsal::clear(play.folder()).unwrap();
     assert!(!play.folder().exists() && Path::new("/etc").exists());
     aye::project::rehearsal::clear(play.folder()).unwrap();
@@ -347,7 +352,8 @@ async fn a_layer_that_commands_made_odd_can_be_taken_away() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r30_the_program_runs_commands_on_the_stage_unless_the_settings_say_off() {
     let staged = is_there();
-    for (text, runs_it) in [("", staged), ("[dry_run]\nstage = \"off\"\n", false)] {
+    let overlay = "[dry_run]\noutside = \"overlay\"\n";
+    for (text, runs_it) in [(overlay, staged), ("[dry_run]\nstage = \"off\"\n", false)] {
         let service = Service::start([
             runs("cat a.txt; echo changed > a.txt; cat a.txt; echo x > ~/x"),
             runs("cat a.txt ~/x"),

@@ -13,7 +13,7 @@ use aye::llm::scripted::{calls, says};
 use aye::project::disk::Disk;
 use aye::project::rehearsal::Rehearsal;
 use aye::project::shell::Shell;
-use aye::project::stage::{Commands, StageShell};
+use aye::project::stage::{Commands, StageShell, View};
 use aye::project::{Reader, Writer, altered};
 use aye::tools::apply_change::ApplyChange;
 use aye::tools::apply_group::ApplyGroup;
@@ -91,7 +91,7 @@ async fn agrees(seed: u64) {
             seconds: 60,
             ..CommandLine::default()
         };
-        stage.run(&line, &|_| {}).await.unwrap().output
+        stage.run(&line, View::Hidden, &|_| {}).await.unwrap().output
     };
     for _ in 0..3 {
         let script: Vec<String> = (0..10).map(|_| change(&mut dice)).collect();

@@ -9,6 +9,7 @@ use crate::support::service::Service;
 use crate::support::staged::{Empty, changed, line};
 use crate::support::talking::{runs, say, says as answers};
 use aye::project::rehearsal::clear;
+use aye::project::stage::View;
 use rustix::process::Signal;
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +21,9 @@ async fn r30_after_it_was_thrown_away_commands_find_the_project_as_it_is() {
     }
     let Empty { root, project, play, shell } = Empty::new();
     std::fs::write(project.join("a"), "real").unwrap();
-    let runs = async |command: &str| shell.run(&line(command, &project), &|_| {}).await.unwrap().output;
+    let runs = async |command: &str| {
+        shell.run(&line(command, &project), View::Hidden, &|_| {}).await.unwrap().output
+    };
     assert_eq!(runs("echo x > a; touch b; rm -rf deep; mkdir -m 700 shut; cat a").await, "x\n");
     for _ in 0..2 {
         clear(play.folder()).unwrap();
@@ -41,7 +44,7 @@ async fn r54_nothing_is_thrown_away_under_a_command_that_runs() {
     let Empty { root: _root, project, play, shell } = Empty::new();
     let command = line("touch begun; sleep 600", &project);
     {
-        let running = shell.run(&command, &|_| {});
+        let running = shell.run(&command, View::Hidden, &|_| {});
         tokio::pin!(running);
         let begun = play.folder().join("pending/begun");
         while !begun.exists() {

@@ -6,28 +6,24 @@ use crate::chat::Digest;
 use crate::project::whole::READING;
 use rustix::fs::{CWD, Mode, openat};
 use std::fmt::Write as _;
-use std::fs::{self, File, Metadata};
+use std::fs::{File, Metadata};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Bytes of all files together that are read; those after them are told by their size and their time.
 const READ: u64 = 64 << 20;
-/// The folder beside the project's layer that holds those of other places.
-const PLACES: &str = "places";
 /// Bytes that are hashed at a time.
 const PART: u64 = 1 << 20;
 
-/// Of everything that a layer holds, and of the layers over other places: paths, kinds, modes and contents. No times, so
+/// Of everything that a layer holds, and of what was written outside the project: paths, kinds, modes and contents. No times, so
 /// that a copy is in the same state; but of what is not read: files once too much was, and what a command closed.
 pub fn of(layer: &Path) -> Digest {
     let mut state = String::new();
     let mut left = READ;
-    let mut waiting = vec![layer.join(UPPER), layer.join(OUTSIDE).join(UPPER)];
-    let mut places: Vec<PathBuf> = listed(&layer.join(PLACES));
-    places.sort();
-    waiting.extend(places.into_iter().map(|place| place.join(UPPER)));
+    let mut waiting = vec![layer.join(UPPER)];
+    waiting.push(layer.join(OUTSIDE).join(UPPER));
     while let Some(folder) = waiting.pop() {
         let Ok(mut all) = layer::all_said(&folder) else {
             let closed = folder.symlink_metadata().map(|meta| unread(&meta)).unwrap_or_default();
@@ -82,14 +78,10 @@ fn unread(meta: &Metadata) -> String {
     format!("{} {}.{}", meta.len(), meta.ctime(), meta.ctime_nsec())
 }
 
-fn listed(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::Permissions;
+    use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
@@ -104,8 +96,8 @@ mod tests {
             &|layer| fs::rename(layer.join("upper/a/x"), layer.join("upper/a/y")).unwrap(),
             &|layer| fs::set_permissions(layer.join("upper/a/y"), Permissions::from_mode(0o751)).unwrap(),
             &|layer| std::os::unix::fs::symlink("y", layer.join("upper/a/link")).unwrap(),
-            &|layer| fs::create_dir_all(layer.join("places/1/upper/sub")).unwrap(),
-            &|layer| fs::write(layer.join("places/1/upper/note"), "").unwrap(),
+            &|layer| fs::create_dir_all(layer.join("outside/upper/tmp/sub")).unwrap(),
+            &|layer| fs::write(layer.join("outside/upper/tmp/note"), "").unwrap(),
             &|layer| fs::remove_file(layer.join("upper/a/y")).unwrap(),
         ];
         for (at, change) in changes.iter().enumerate() {
@@ -118,6 +110,7 @@ mod tests {
         // What is beside the layer is none of it.
         fs::write(layer.join("origins"), "x").unwrap();
         fs::create_dir_all(layer.join("work/work")).unwrap();
+        fs::create_dir_all(layer.join("outside/work/1")).unwrap();
         assert_eq!(of(&layer), states[9]);
         let copied = root.path().join("copied");
         for change in changes {

@@ -5,6 +5,7 @@
 use rustix::io::Errno;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::ffi::CStr;
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Read-only, and without programs that give rights or devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub enum Closed {
     Still,
     /// Read-only alone: its devices are meant to be used.
     Devices,
+    /// None of it: only later mounts of the system's are kept from coming through.
+    Apart,
 }
 
 const RDONLY: u64 = 1;
@@ -37,17 +40,26 @@ pub fn leave(flags: UnshareFlags) -> Result<(), Errno> {
 
 /// Closes the mount at `path`, and where `all` those below it: no later mount of the system's comes through. Linux 5.12.
 pub fn close_mounts(path: &CStr, all: bool, how: Closed) -> Result<(), Errno> {
+    set_attributes(libc::AT_FDCWD, path, if all { libc::AT_RECURSIVE } else { 0 }, how)
+}
+
+/// The same for a mount that has no place yet, with all below it.
+pub fn close_tree(tree: BorrowedFd<'_>, how: Closed) -> Result<(), Errno> {
+    set_attributes(tree.as_raw_fd(), c"", libc::AT_RECURSIVE | libc::AT_EMPTY_PATH, how)
+}
+
+fn set_attributes(folder: libc::c_int, path: &CStr, flags: libc::c_int, how: Closed) -> Result<(), Errno> {
     let set = match how {
         Closed::Still => RDONLY | NOSUID | NODEV,
         Closed::Devices => RDONLY | NOSUID,
+        Closed::Apart => 0,
     };
     let attributes = Attributes { set, clear: 0, propagation: libc::MS_PRIVATE, user_namespace: 0 };
-    let flags = if all { libc::AT_RECURSIVE } else { 0 };
     // SAFETY: `path` ends in NUL and `attributes` has the layout and the size that are given; both outlive the call.
     let done = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
-            libc::AT_FDCWD,
+            folder,
             path.as_ptr(),
             flags,
             &raw const attributes,

@@ -6,6 +6,7 @@
 
 use super::files::{DEVICES, LEAST, NEWEST, named};
 use super::places::{open_as_it_is, without};
+use super::system::{FILES, NOT_PROGRAMS, PROGRAMS};
 use super::{Kernel, Refused, powers, read_only_calls};
 use landlock::{
     Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
@@ -14,58 +15,6 @@ use landlock::{
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-
-/// Where the system keeps its programs and what they load. Links among them lead to others of them.
-const PROGRAMS: [&str; 12] = [
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/nix/store",
-    "/gnu/store",
-    "/snap",
-    "/home/linuxbrew/.linuxbrew",
-    "/run/current-system",
-];
-/// In there, but an administrator's or another program's.
-const NOT_PROGRAMS: [&str; 4] =
-    ["/usr/local/etc", "/usr/local/var", "/usr/etc", "/home/linuxbrew/.linuxbrew/etc"];
-
-/// Single files that programs need to start, or to tell names, times and sizes. None holds anything of a user's.
-const FILES: [&str; 29] = [
-    "/etc/ld.so.cache",
-    "/etc/ld.so.preload",
-    "/etc/ld-musl-x86_64.path",
-    "/etc/ld-musl-aarch64.path",
-    "/etc/localtime",
-    "/etc/timezone",
-    "/etc/locale.conf",
-    "/etc/default/locale",
-    "/etc/passwd",
-    "/etc/group",
-    "/etc/nsswitch.conf",
-    "/etc/magic",
-    "/etc/magic.mime",
-    "/etc/mime.types",
-    "/etc/os-release",
-    "/etc/debian_version",
-    "/etc/lsb-release",
-    "/etc/hostname",
-    "/proc/meminfo",
-    "/proc/uptime",
-    "/proc/loadavg",
-    "/proc/stat",
-    "/proc/version",
-    "/proc/cpuinfo",
-    "/proc/filesystems",
-    "/proc/sys/kernel/osrelease",
-    "/proc/sys/kernel/ngroups_max",
-    "/proc/sys/vm/overcommit_memory",
-    "/sys/devices/system/cpu/online",
-];
 
 /// Everything that the sandbox of one such command is made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

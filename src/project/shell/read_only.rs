@@ -49,7 +49,7 @@ impl Shell {
     }
 
     /// The list of one folder, kept from one command to the next.
-    fn withheld_in(&self, folder: &Path) -> Arc<SensitiveFiles> {
+    pub(in crate::project) fn withheld_in(&self, folder: &Path) -> Arc<SensitiveFiles> {
         let mut lists = self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
         let own = || self.closed.0.iter().chain(&self.closed.1).cloned().collect();
         let list = || Arc::new(SensitiveFiles::new(folder.to_owned(), own()));

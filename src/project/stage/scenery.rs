@@ -1,25 +1,24 @@
-//! Sets the stage, from within: layers where commands may write, all else read-only, devices and processes of its own.
+//! Makes the overlay sandbox, from within: what it shows of the disk, devices and processes of its own.
 
-use super::bounds;
-use super::overlay::{lay, lay_project, memory, of_place, processes};
-use super::setting::{Setting, Step, Unstaged};
+use super::mounts::{clone, close, mounted, put, put_empty};
+use super::overlay::{folders_of, lay_project, memory, processes};
+use super::refusal::{Step, Unstaged};
+use super::setting::{Place, Setting};
+use super::{bounds, masks, root};
 use crate::chat::Openings;
 use crate::project::sandbox::Confines;
-use crate::project::sandbox::namespaces::{Closed, close_mounts};
-use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
+use crate::project::sandbox::namespaces::Closed;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, sendto, socket_with};
 use rustix::process::{Signal, set_parent_process_death_signal};
-use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Devices that give and take nothing of anybody's.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
-/// What programs look for beside them.
+/// What programs look for next to them.
 const LINKS: [(&str, &str); 4] = [
     ("fd", "/proc/self/fd"),
     ("stdin", "/proc/self/fd/0"),
@@ -29,40 +28,54 @@ const LINKS: [(&str, &str); 4] = [
 /// Bytes of memory that programs share by name, and of a folder for temporary files that no layer can be laid over.
 const SHARED: u64 = 256 << 20;
 
-/// Sets it, and says within which walls the command runs there. This process is the first of the new namespaces.
+/// Makes it, and returns the limits within which the command runs there. This process is the first of the new namespaces.
 pub fn set(setting: &Setting) -> Result<Confines, Unstaged> {
     // The process that started this one holds the lock on the layer.
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|errno| Unstaged::at(Step::First)(errno.into()))?;
     whole(&setting.folder).map_err(Unstaged::at(Step::Project))?;
     let project = lay_project(setting).map_err(Unstaged::at(Step::Overlay))?;
-    let places: Vec<(&Path, io::Result<OwnedFd>)> =
-        setting.places.iter().map(|place| (place.as_path(), lay(place, &of_place(setting, place)))).collect();
     let devices = DEVICES.map(|name| (name, clone(&Path::new("/dev").join(name))));
-    close(Path::new("/"), true, Closed::Still).map_err(Unstaged::at(Step::Closing))?;
-    for (place, layer) in places {
-        put_place(place, layer).map_err(Unstaged::at(Step::Places))?;
-    }
-    let (within, around): (Vec<&PathBuf>, Vec<&PathBuf>) =
-        setting.keep.iter().partition(|own| own.starts_with(&setting.folder));
-    let masks = |all: &[&PathBuf]| all.iter().try_for_each(|own| mask(own, setting));
-    masks(&around).map_err(Unstaged::at(Step::Places))?;
-    put(&project, &setting.folder).map_err(Unstaged::at(Step::Places))?;
-    masks(&within).map_err(Unstaged::at(Step::Places))?;
-    own_devices(devices).map_err(Unstaged::at(Step::Devices))?;
+    let nothing = clone(Path::new("/dev/null")).map_err(Unstaged::at(Step::Devices))?;
     let own = processes().map_err(Unstaged::at(Step::Processes))?;
     bounds::set(&own).map_err(Unstaged::at(Step::Bounds))?;
-    put(&own, Path::new("/proc")).map_err(Unstaged::at(Step::Processes))?;
+    match setting.live {
+        true => set_whole_disk(setting, &project, &own)?,
+        false => root::set(setting, project, &own)?,
+    }
     close(Path::new("/proc"), false, Closed::Still).map_err(Unstaged::at(Step::Processes))?;
+    put_empty(Path::new("/dev"), 0o755).map_err(Unstaged::at(Step::Devices))?;
+    let own_files = setting.keep.iter().chain(&setting.hide).filter(|own| own.is_file());
+    let masked: Vec<PathBuf> = setting.masked.iter().chain(own_files).cloned().collect();
+    masks::close_all(&masked, &nothing).map_err(Unstaged::at(Step::Masks))?;
+    own_devices(devices).map_err(Unstaged::at(Step::Devices))?;
     // Without it programs reach not even themselves; nothing else depends on it.
     let _ = loopback();
     // The folder this process was started in is the real one.
     std::env::set_current_dir(&setting.folder).map_err(Unstaged::at(Step::Places))?;
-    let mut write = setting.places.clone();
-    write.push("/dev/shm".into());
+    let places = setting.places.iter().map(|place| place.path.clone());
+    let write = places.chain(["/dev/shm".into()]).collect();
     let reach = Openings { write, network: true, sockets: false };
     // aye's own folders are empty here: nothing in the places that may be written has to be kept.
-    Ok(Confines { folder: setting.folder.clone(), reach, keep: Vec::new(), hide: setting.hide.clone() })
+    Ok(Confines { folder: setting.folder.clone(), reach, keep: Vec::new(), hide: Vec::new() })
+}
+
+/// Shows the whole disk, read-only, with the layers in their places.
+fn set_whole_disk(setting: &Setting, project: &OwnedFd, processes: &OwnedFd) -> Result<(), Unstaged> {
+    let lay_place = |Place { path, .. }: &Place| folders_of(&setting.layer, path)?.lay_over(path);
+    let layers: Vec<(&Path, io::Result<OwnedFd>)> =
+        setting.layers().map(|place| (place.path.as_path(), lay_place(place))).collect();
+    close(Path::new("/"), true, Closed::Still).map_err(Unstaged::at(Step::Closing))?;
+    for (place, layer) in layers {
+        put_place(place, layer, setting).map_err(Unstaged::at(Step::Places))?;
+    }
+    let (within, around): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        setting.keep.iter().partition(|own| own.starts_with(&setting.folder));
+    let hide_all = |all: &[&PathBuf]| all.iter().try_for_each(|own| hide(own, setting));
+    hide_all(&around).map_err(Unstaged::at(Step::Places))?;
+    put(project, &setting.folder).map_err(Unstaged::at(Step::Places))?;
+    hide_all(&within).map_err(Unstaged::at(Step::Places))?;
+    put(processes, Path::new("/proc")).map_err(Unstaged::at(Step::Processes))
 }
 
 /// Refuses a project that is a file system's root or holds another file system: a layer shows one alone.
@@ -71,82 +84,43 @@ fn whole(folder: &Path) -> io::Result<()> {
         return Err(io::Error::from_raw_os_error(rustix::io::Errno::BUSY.raw_os_error()));
     }
     let inside = |mount: &PathBuf| mount.starts_with(folder) && mount != folder;
-    if mounts()?.iter().any(inside) {
+    if mounted()?.iter().any(inside) {
         return Err(io::Error::from_raw_os_error(rustix::io::Errno::XDEV.raw_os_error()));
     }
     Ok(())
 }
 
-/// Where file systems are mounted.
-fn mounts() -> io::Result<Vec<PathBuf>> {
-    let table = fs::read("/proc/self/mountinfo")?;
-    let field = |line: &[u8]| line.split(|byte| *byte == b' ').nth(4).map(unescaped);
-    Ok(table.split(|byte| *byte == b'\n').filter_map(field).collect())
-}
-
-/// The kernel writes blanks, tabs, line ends and backslashes as `\040` and the like.
-fn unescaped(field: &[u8]) -> PathBuf {
-    let mut path = Vec::new();
-    let mut rest = field;
-    while let [first, after @ ..] = rest {
-        let code = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.and_then(|digits| u8::from_str_radix(digits, 8).ok()).filter(|_| *first == b'\\') {
-            Some(byte) => {
-                path.push(byte);
-                rest = &after[3..];
-            }
-            None => {
-                path.push(*first);
-                rest = after;
-            }
-        }
-    }
-    PathBuf::from(std::ffi::OsStr::from_bytes(&path))
-}
-
-/// Puts a mount into its place.
-fn put(mount: &OwnedFd, at: &Path) -> io::Result<()> {
-    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-    Ok(move_mount(mount, "", rustix::fs::CWD, at, flags)?)
-}
-
-fn clone(path: &Path) -> io::Result<OwnedFd> {
-    Ok(open_tree(rustix::fs::CWD, path, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?)
-}
-
-fn close(path: &Path, all: bool, how: Closed) -> io::Result<()> {
-    let path = CString::new(path.as_os_str().as_bytes())?;
-    Ok(close_mounts(&path, all, how)?)
-}
-
-/// Where no layer can be laid over a folder for temporary files it is an empty one; any other place stays read-only.
-fn put_place(place: &Path, layer: io::Result<OwnedFd>) -> io::Result<()> {
-    let temporary =
-        [Path::new("/tmp"), Path::new("/var/tmp")].contains(&place) || place == std::env::temp_dir();
+/// Puts the layer of a place there. If none can be laid over a folder that is empty at first, it is one in memory; any other place
+/// stays read-only.
+fn put_place(place: &Path, layer: io::Result<OwnedFd>, setting: &Setting) -> io::Result<()> {
+    let is_private = setting.places.iter().any(|one| one.path == place && !one.shows_disk);
     match layer {
-        Ok(layer) => put(&layer, place),
-        Err(_) if temporary => put(&memory(SHARED, 0o1777)?, place),
-        Err(_) => Ok(()),
+        Ok(layer) => put(&layer, place)?,
+        Err(_) if is_private => put(&memory(SHARED, 0o1777)?, place)?,
+        Err(_) => return Ok(()),
     }
+    // What is put into it later may have been on a disk that is mounted there, which a layer does not show.
+    let later = setting.places.iter().map(|place| &place.path).chain([&setting.folder]);
+    let mut inside = later.filter(|later| later.starts_with(place) && !later.is_dir());
+    inside.try_for_each(fs::create_dir_all)
 }
 
 /// Makes a folder of aye's own empty. Should the project lie in it, it stays reachable.
-fn mask(own: &Path, setting: &Setting) -> io::Result<()> {
+fn hide(own: &Path, setting: &Setting) -> io::Result<()> {
     if !own.is_dir() {
-        // A file of aye's own is kept by the walls within.
+        // A file is masked.
         return Ok(());
     }
-    put(&memory(1 << 20, 0o755)?, own)?;
+    put_empty(own, 0o755)?;
     if setting.folder.starts_with(own) {
         fs::create_dir_all(&setting.folder)?;
     }
     close(own, false, Closed::Still)
 }
 
-/// A `/dev` with nothing in it that reaches anything.
+/// Puts devices into `/dev`, of which none reaches anything, and closes it.
 fn own_devices<const N: usize>(devices: [(&str, io::Result<OwnedFd>); N]) -> io::Result<()> {
     let dev = Path::new("/dev");
-    put(&memory(1 << 20, 0o755)?, dev)?;
     for (name, device) in devices {
         let at = dev.join(name);
         fs::write(&at, "")?;
@@ -179,18 +153,4 @@ fn loopback() -> io::Result<()> {
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
     sendto(&socket, &message, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_kernels_way_to_write_a_path_is_read() {
-        assert_eq!(
-            unescaped(b"/a\\040b\\012\\134c\\\xff"),
-            Path::new(std::ffi::OsStr::from_bytes(b"/a b\n\\c\\\xff"))
-        );
-        assert_eq!(unescaped(b"/a\\04"), Path::new("/a\\04"));
-    }
 }

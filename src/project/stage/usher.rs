@@ -1,7 +1,8 @@
 //! Leaves the system's namespaces, and starts the first process of the new ones.
 
 use super::overlay;
-use super::setting::{ON_STAGE, Setting, Step, Unstaged};
+use super::refusal::{Step, Unstaged};
+use super::setting::{ON_STAGE, Setting};
 use crate::project::guard::Report;
 use crate::project::rehearsal::hold;
 use crate::project::sandbox::namespaces;
@@ -37,7 +38,8 @@ pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
 
 fn usher(words: &[OsString]) -> Result<u8, Unstaged> {
     let (told, command) = words.split_at(words.iter().position(|word| word == "--").unwrap_or(words.len()));
-    let setting = Setting::read(told.iter().cloned())?;
+    // The list of paths stays on the lifeline, for the first process to read.
+    let setting = Setting::read(told.iter().cloned(), |_| Ok(Vec::new()))?;
     // Nothing else writes in the layer until this process ends.
     let _lock = hold(&setting.layer).map_err(Unstaged::at(Step::Layer))?;
     overlay::make_folders(&setting).map_err(Unstaged::at(Step::Layer))?;
@@ -45,7 +47,7 @@ fn usher(words: &[OsString]) -> Result<u8, Unstaged> {
     namespaces::keep_files_to_oneself().map_err(|errno| Unstaged::at(Step::Namespaces)(errno.into()))?;
     leave()?;
     let mut first = Command::new("/proc/self/exe");
-    first.arg("guard").args(setting.arguments(ON_STAGE)).args(command);
+    first.arg("guard").arg(ON_STAGE).args(told).args(command);
     let ended = first.status().map_err(Unstaged::at(Step::First))?;
     let code = ended.code().unwrap_or_else(|| 128 + ended.signal().unwrap_or(0));
     Ok(u8::try_from(code).unwrap_or(u8::MAX))

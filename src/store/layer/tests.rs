@@ -89,12 +89,14 @@ fn r30_a_layer_is_copied_whatever_commands_left_in_it() {
 fn r30_a_copy_of_a_layer_says_the_same_as_the_layer() {
     let root = Folder::new();
     let (old, new) = (root.path().join("old"), root.path().join("new"));
-    for folder in ["upper/hides/deep", "upper/shut", "work/work", "places/1/upper", "places/1/work"] {
+    for folder in
+        ["upper/hides/deep", "upper/shut", "work/work", "outside/upper/tmp", "outside/work/1", "root"]
+    {
         fs::create_dir_all(old.join(folder)).unwrap();
     }
     fs::write(old.join("upper/file"), "held").unwrap();
     fs::write(old.join("upper/shut/in"), "in").unwrap();
-    fs::write(old.join("places/1/upper/note"), "n").unwrap();
+    fs::write(old.join("outside/upper/tmp/note"), "n").unwrap();
     fs::write(old.join("origins"), "o").unwrap();
     fs::write(old.join("lock"), "").unwrap();
     fs::set_permissions(old.join("upper/file"), fs::Permissions::from_mode(0o751)).unwrap();
@@ -117,10 +119,12 @@ fn r30_a_copy_of_a_layer_says_the_same_as_the_layer() {
     let mut mark = [0; 8];
     assert_eq!(lgetxattr(new.join("upper/hides"), OPAQUE, &mut mark[..]), Ok(1));
     assert_eq!(lgetxattr(new.join("upper/nothing"), "user.overlay.whiteout", &mut mark[..]), Ok(0));
-    for path in ["upper/shut/in", "upper/hides/deep", "places/1/upper/note", "origins"] {
+    for path in ["upper/shut/in", "upper/hides/deep", "outside/upper/tmp/note", "origins"] {
         assert!(new.join(path).exists(), "{path}");
     }
-    assert!(!new.join("work").exists() && !new.join("places/1/work").exists() && !new.join("lock").exists());
+    for path in ["work", "outside/work", "root", "lock"] {
+        assert!(!new.join(path).exists(), "{path}");
+    }
     copy(&root.path().join("none"), &root.path().join("nor this")).unwrap();
     assert!(!root.path().join("nor this").exists());
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+pub mod apart;
 pub mod between;
 pub mod closed;
 pub mod encrypted;

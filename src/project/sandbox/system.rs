@@ -1,0 +1,97 @@
+//! What of the system every sandboxed command may read: programs, what they load, and what they need to start.
+
+/// Where the system keeps its programs and what they load. Links among them lead to others of them.
+pub const PROGRAMS: [&str; 12] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/gnu/store",
+    "/snap",
+    "/home/linuxbrew/.linuxbrew",
+    "/run/current-system",
+];
+/// In there, but an administrator's or another program's.
+pub const NOT_PROGRAMS: [&str; 4] =
+    ["/usr/local/etc", "/usr/local/var", "/usr/etc", "/home/linuxbrew/.linuxbrew/etc"];
+
+/// Single files that programs need to start, or to tell names, times and sizes. None holds anything of a user's.
+pub const FILES: [&str; 29] = [
+    "/etc/ld.so.cache",
+    "/etc/ld.so.preload",
+    "/etc/ld-musl-x86_64.path",
+    "/etc/ld-musl-aarch64.path",
+    "/etc/localtime",
+    "/etc/timezone",
+    "/etc/locale.conf",
+    "/etc/default/locale",
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/nsswitch.conf",
+    "/etc/magic",
+    "/etc/magic.mime",
+    "/etc/mime.types",
+    "/etc/os-release",
+    "/etc/debian_version",
+    "/etc/lsb-release",
+    "/etc/hostname",
+    "/proc/meminfo",
+    "/proc/uptime",
+    "/proc/loadavg",
+    "/proc/stat",
+    "/proc/version",
+    "/proc/cpuinfo",
+    "/proc/filesystems",
+    "/proc/sys/kernel/osrelease",
+    "/proc/sys/kernel/ngroups_max",
+    "/proc/sys/vm/overcommit_memory",
+    "/sys/devices/system/cpu/online",
+];
+
+/// What builds need beside these: certificates of authorities, names of hosts and ports, and how compilers, terminals and
+/// fonts are set up. No private keys, passwords or names of machines to log in to.
+pub const BUILDS: [&str; 35] = [
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/ssl/certs",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/openssl.cnf",
+    "/etc/ca-certificates",
+    "/etc/ca-certificates.conf",
+    "/etc/pki/tls/certs",
+    "/etc/pki/tls/cert.pem",
+    "/etc/pki/tls/openssl.cnf",
+    "/etc/pki/ca-trust",
+    "/etc/pki/java",
+    "/etc/crypto-policies",
+    "/etc/alternatives",
+    "/etc/terminfo",
+    "/etc/fonts",
+    "/etc/hosts",
+    "/etc/host.conf",
+    "/etc/services",
+    "/etc/protocols",
+    "/etc/networks",
+    "/etc/gai.conf",
+    "/etc/shells",
+    "/etc/inputrc",
+    "/etc/papersize",
+    "/etc/mailcap",
+    "/etc/mke2fs.conf",
+    "/etc/perl",
+    "/etc/python3",
+    "/etc/emacs",
+    "/etc/maven",
+    "/etc/gradle",
+    "/etc/sgml",
+    "/etc/xml",
+    "/etc/texmf",
+];
+
+/// What of `/sys` programs read to know how many processors and how large pages there are.
+pub const MACHINE: [&str; 3] =
+    ["/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage"];

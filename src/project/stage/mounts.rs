@@ -1,0 +1,92 @@
+//! What mounts are made of: their clones, their places, and where file systems are mounted.
+
+use super::overlay::memory;
+use crate::project::sandbox::namespaces::{Closed, close_mounts, close_tree};
+use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Where file systems are mounted.
+pub fn mounted() -> io::Result<Vec<PathBuf>> {
+    let table = fs::read("/proc/self/mountinfo")?;
+    let field = |line: &[u8]| line.split(|byte| *byte == b' ').nth(4).map(unescaped);
+    Ok(table.split(|byte| *byte == b'\n').filter_map(field).collect())
+}
+
+/// The kernel writes blanks, tabs, line ends and backslashes as `\040` and the like.
+fn unescaped(field: &[u8]) -> PathBuf {
+    let mut path = Vec::new();
+    let mut rest = field;
+    while let [first, after @ ..] = rest {
+        let code = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
+        match code.and_then(|digits| u8::from_str_radix(digits, 8).ok()).filter(|_| *first == b'\\') {
+            Some(byte) => {
+                path.push(byte);
+                rest = &after[3..];
+            }
+            None => {
+                path.push(*first);
+                rest = after;
+            }
+        }
+    }
+    PathBuf::from(std::ffi::OsStr::from_bytes(&path))
+}
+
+/// Puts a mount into its place.
+pub fn put(mount: &OwnedFd, at: &Path) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    Ok(move_mount(mount, "", rustix::fs::CWD, at, flags)?)
+}
+
+/// Puts a mount over an open file or folder.
+pub fn put_over(mount: &OwnedFd, at: &OwnedFd) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(move_mount(mount, "", at, "", flags)?)
+}
+
+/// A second mount of a file or folder, without what is mounted below it.
+pub fn clone(path: &Path) -> io::Result<OwnedFd> {
+    Ok(open_tree(rustix::fs::CWD, path, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?)
+}
+
+/// A second mount of a file or folder with all that is mounted below it, read-only, without devices and without programs that
+/// give rights. A link is not followed.
+pub fn clone_closed(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+    let tree = open_tree(rustix::fs::CWD, path, flags)?;
+    close_tree(tree.as_fd(), Closed::Still)?;
+    Ok(tree)
+}
+
+/// Closes the mount at a path, and if `all` those below it.
+pub fn close(path: &Path, all: bool, how: Closed) -> io::Result<()> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    Ok(close_mounts(&path, all, how)?)
+}
+
+/// Lays an empty folder in memory over one that is there.
+pub fn put_empty(at: &Path, mode: u32) -> io::Result<()> {
+    put(&memory(1 << 20, mode)?, at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_way_to_write_a_path_is_read() {
+        assert_eq!(
+            unescaped(b"/a\\040b\\012\\134c\\\xff"),
+            Path::new(std::ffi::OsStr::from_bytes(b"/a b\n\\c\\\xff"))
+        );
+        assert_eq!(unescaped(b"/a\\04"), Path::new("/a\\04"));
+    }
+}

@@ -1,0 +1,126 @@
+//! What of the project's `.git` commands of a dry run must not open.
+
+use crate::chat::sensitive::sensitive;
+use crate::project::git_index;
+use crate::project::sensitive_files::{Reason, Withheld};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Where git keeps the content of files.
+const CONTENT: [&str; 3] = ["objects", "lfs", "modules"];
+/// What says that something was put aside with `git stash`.
+const STASHED: [&str; 2] = ["refs/stash", "MERGE_AUTOSTASH"];
+/// Words in settings that stand next to passwords.
+const CREDENTIALS: [&str; 5] = ["extraheader", "password", "token", "secret", "cookie"];
+
+/// Lists what is withheld of it: settings with passwords in them, and the content of files if that may be that of files that may
+/// hold secrets, unless `reads_content`.
+pub fn withheld(project: &Path, reads_content: bool) -> Vec<Withheld> {
+    let git = project.join(".git");
+    let mut all = Vec::new();
+    let mut withhold = |name: &str, reason| all.push(Withheld { path: git.join(name), reason });
+    for name in ["config", "config.worktree"] {
+        if read(&git.join(name)).is_none_or(|text| has_credentials(&text)) {
+            withhold(name, Reason::Sensitive);
+        }
+    }
+    if !reads_content && keeps_secrets(project, &git) {
+        CONTENT.iter().for_each(|name| withhold(name, Reason::Committed));
+    }
+    all
+}
+
+/// The bytes of a file, none if it is not there; `None` if it cannot be read.
+fn read(path: &Path) -> Option<Vec<u8>> {
+    match fs::read(path) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Some(Vec::new())
+        }
+        read => read.ok(),
+    }
+}
+
+/// Whether git tracks, stages or has put aside a file that may hold secrets, or that cannot be told.
+fn keeps_secrets(project: &Path, git: &Path) -> bool {
+    let Some(index) = read(&git.join("index")) else { return true };
+    let is_tracked = || {
+        let Some(entries) = git_index::parse(&index) else { return true };
+        entries.iter().any(|entry| sensitive(&project.join(&entry.path)))
+    };
+    let is_packed = || read(&git.join("packed-refs")).is_none_or(|refs| contains(&refs, b"refs/stash"));
+    // An index of which a part is in another file.
+    let is_split = || {
+        let names = fs::read_dir(git).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        names.into_iter().any(|name| name.as_encoded_bytes().starts_with(b"sharedindex"))
+    };
+    (!index.is_empty() && is_tracked())
+        || is_split()
+        || STASHED.iter().any(|name| git.join(name).symlink_metadata().is_ok())
+        || is_packed()
+}
+
+fn has_credentials(settings: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(settings).to_lowercase();
+    // `https://user:password@host`
+    let has_user = |line: &str| {
+        line.split_once("://")
+            .is_some_and(|(_, rest)| rest.split('/').next().is_some_and(|host| host.contains('@')))
+    };
+    text.lines().any(|line| has_user(line) || CREDENTIALS.iter().any(|word| line.contains(word)))
+}
+
+fn contains(all: &[u8], part: &[u8]) -> bool {
+    all.windows(part.len()).any(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_with_passwords_are_told_from_others() {
+        for plain in [
+            "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://example.com/a/b@c\n",
+            "[remote \"origin\"]\n\turl = git@example.com:a/b\n",
+            "",
+        ] {
+            assert!(!has_credentials(plain.as_bytes()), "{plain}");
+        }
+        for secret in [
+            "\turl = https://user:pass@example.com/a",
+            "\turl = HTTPS://token@example.com/a",
+            "\textraHeader = AUTHORIZATION: basic x",
+            "[credential]\n\tpassword = x",
+        ] {
+            assert!(has_credentials(secret.as_bytes()), "{secret}");
+        }
+    }
+
+    #[test]
+    fn content_is_withheld_if_it_may_hold_secrets_or_cannot_be_told() {
+        let place = tempfile::tempdir().unwrap();
+        let (root, git) = (place.path(), place.path().join(".git"));
+        fs::create_dir_all(git.join("refs")).unwrap();
+        let names = |reads: bool| {
+            let all = withheld(root, reads);
+            all.iter()
+                .map(|one| one.path.strip_prefix(&git).unwrap().display().to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names(false), [""; 0]);
+        for (file, text) in [
+            ("index", "DIRC?"),
+            ("refs/stash", "x"),
+            ("packed-refs", "x refs/stash\n"),
+            ("sharedindex.1", ""),
+        ] {
+            fs::write(git.join(file), text).unwrap();
+            assert_eq!(names(false), CONTENT, "{file}");
+            assert_eq!(names(true), [""; 0], "{file}");
+            fs::remove_file(git.join(file)).unwrap();
+        }
+        fs::write(git.join("config"), "url = https://a:b@c").unwrap();
+        assert_eq!(names(true), ["config"]);
+    }
+}

@@ -1,0 +1,309 @@
+//! The root of the overlay sandbox: an empty one in memory, with only what commands may see put into it.
+//!
+//! Only single trees are cloned, each read-only, so what else is mounted on the disk does not matter. The old root is unmounted
+//! before anything is started, so nothing leads back to it.
+
+use super::mounts::{clone_closed, close, put, put_empty};
+use super::overlay::{Folders, ROOT, folders_of, memory};
+use super::refusal::{Step, Unstaged};
+use super::setting::Setting;
+use crate::project::sandbox::namespaces::Closed;
+use crate::project::sandbox::system::{BUILDS, FILES, MACHINE, NOT_PROGRAMS, PROGRAMS};
+use crate::project::sandbox::{Kernel, kernel};
+use rustix::mount::{UnmountFlags, unmount};
+use rustix::process::pivot_root;
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Component, Path, PathBuf};
+
+/// Bytes of the root itself, which holds names alone.
+const SIZE: u64 = 16 << 20;
+/// Where the old root is until it is unmounted.
+const OLD: &str = "/.aye-old";
+/// Links that are followed on the way to one path.
+const LINKS: usize = 40;
+/// Files written outside the project that are put into the root.
+const WRITTEN: usize = 1000;
+
+/// What is put at a path.
+enum Kind {
+    /// A link, as it is on the disk.
+    Link(PathBuf),
+    /// A folder with nothing in it but what else is put there.
+    Folder,
+    /// What the disk holds, read-only; whether it is a folder.
+    Tree(OwnedFd, bool),
+    /// A folder that commands write in, and whether what the disk holds there is seen.
+    Layer(Folders, bool),
+    /// The project with its layer.
+    Project(OwnedFd),
+    /// A folder or file that is not to be seen, should anything above it show it.
+    Closed,
+}
+
+/// Puts the root together and makes it this process's. `project` is the project with its layer, and `processes` the list of
+/// processes; both have no place yet.
+pub fn set(setting: &Setting, project: OwnedFd, processes: &OwnedFd) -> Result<(), Unstaged> {
+    let entries = gather(setting, project).map_err(Unstaged::at(Step::Places))?;
+    enter(&setting.layer.join(ROOT)).map_err(Unstaged::at(Step::Root))?;
+    fs::create_dir("/proc")
+        .and_then(|()| put(processes, Path::new("/proc")))
+        .map_err(Unstaged::at(Step::Processes))?;
+    let mut scene =
+        Scene { root: device_of(Path::new("/")).map_err(Unstaged::at(Step::Root))?, closed: Vec::new() };
+    // Whatever lies in a folder that commands write in is there before the layer is laid over it.
+    let ahead = |entry: &(PathBuf, Kind)| {
+        let private =
+            |(at, kind): &(PathBuf, Kind)| matches!(kind, Kind::Layer(_, false)) && entry.0.starts_with(at);
+        entries.iter().any(private)
+    };
+    for (at, kind) in entries.iter().filter(|entry| ahead(entry)) {
+        make_place(at, kind).map_err(Unstaged::at(Step::Places))?;
+    }
+    for (at, kind) in &entries {
+        scene.put(at, kind).map_err(Unstaged::at(Step::Places))?;
+    }
+    let left = || {
+        unmount(OLD, UnmountFlags::DETACH)?;
+        fs::remove_dir(OLD)?;
+        scene.close()
+    };
+    left().map_err(Unstaged::at(Step::Root))
+}
+
+/// Makes an empty root this process's. The old one stays reachable in a folder of it.
+fn enter(at: &Path) -> io::Result<()> {
+    // No mount of the system's comes through, and none of these gets out.
+    close(Path::new("/"), true, Closed::Apart)?;
+    put(&memory(SIZE, 0o755)?, at)?;
+    let old = at.join(OLD.trim_start_matches('/'));
+    fs::create_dir(&old)?;
+    pivot_root(at, &old)?;
+    std::env::set_current_dir("/")
+}
+
+/// Everything that is put into the root, outer folders first.
+fn gather(setting: &Setting, project: OwnedFd) -> io::Result<Vec<(PathBuf, Kind)>> {
+    let mut all: Vec<(PathBuf, Kind)> = Vec::new();
+    // A command that writes where it may not is refused, and not told that there is no such folder.
+    for entry in fs::read_dir("/")?.flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && entry.file_name() != "proc" => {
+                all.push((entry.path(), Kind::Folder))
+            }
+            Ok(kind) if kind.is_symlink() => {
+                all.push((entry.path(), Kind::Link(fs::read_link(entry.path())?)))
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    let java = fs::read_dir("/etc").into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_java =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"java"));
+    let system = [&PROGRAMS[..], &FILES, &BUILDS, &MACHINE].concat().into_iter().map(PathBuf::from);
+    let is_own = |path: &PathBuf| !path.starts_with("/proc");
+    for path in system.chain(java.filter(is_java)).filter(is_own).chain(setting.shown.iter().cloned()) {
+        show(&path, &mut all)?;
+    }
+    let not_programs = NOT_PROGRAMS.iter().map(PathBuf::from);
+    let closed = not_programs.chain(setting.keep.iter().cloned());
+    all.extend(closed.map(|path| (path, Kind::Closed)));
+    let is_place = |path: &&PathBuf| setting.places.iter().any(|place| place.path == **path);
+    for path in setting.empty.iter().filter(|path| !is_place(path)) {
+        follow_links(path, &mut all)?;
+    }
+    for place in setting.layers() {
+        let folders = folders_of(&setting.layer, &place.path)?;
+        all.push((place.path.clone(), Kind::Layer(folders, place.shows_disk)));
+    }
+    written(&Setting::outside(&setting.layer), setting, &mut all);
+    all.push((setting.folder.clone(), Kind::Project(project)));
+    // Of several at one path, what commands write in or what is closed counts more.
+    let rank = |kind: &Kind| match kind {
+        Kind::Project(_) => 0,
+        Kind::Layer(..) => 1,
+        Kind::Closed => 2,
+        Kind::Link(_) => 3,
+        Kind::Tree(..) => 4,
+        Kind::Folder => 5,
+    };
+    all.retain(|(path, _)| path.parent().is_some());
+    all.sort_by(|one, other| one.0.cmp(&other.0).then(rank(&one.1).cmp(&rank(&other.1))));
+    all.dedup_by(|later, earlier| later.0 == earlier.0);
+    Ok(all)
+}
+
+/// Adds what the disk holds at a path, with the links on the way to it. What is not there is left out.
+fn show(path: &Path, all: &mut Vec<(PathBuf, Kind)>) -> io::Result<()> {
+    let Some(real) = follow_links(path, all)? else { return Ok(()) };
+    let Ok(about) = real.symlink_metadata() else { return Ok(()) };
+    if !about.is_dir() && !about.is_file() {
+        return Ok(());
+    }
+    // Of a folder that this user may not enter nothing is seen.
+    if let Ok(tree) = clone_closed(&real) {
+        all.push((real, Kind::Tree(tree, about.is_dir())));
+    }
+    Ok(())
+}
+
+/// Adds the links on the way to a path, and the folder that an empty one leads to; returns where it leads.
+fn follow_links(path: &Path, all: &mut Vec<(PathBuf, Kind)>) -> io::Result<Option<PathBuf>> {
+    let mut rest: Vec<PathBuf> =
+        path.components().rev().map(|part| PathBuf::from(part.as_os_str())).collect();
+    let (mut at, mut links) = (PathBuf::from("/"), 0);
+    while let Some(part) = rest.pop() {
+        match part.components().next() {
+            Some(Component::ParentDir) => {
+                at.pop();
+                continue;
+            }
+            Some(Component::Normal(_)) => {}
+            Some(Component::RootDir) => {
+                at = PathBuf::from("/");
+                continue;
+            }
+            Some(Component::CurDir | Component::Prefix(_)) | None => continue,
+        }
+        let next = at.join(&part);
+        match next.symlink_metadata() {
+            Ok(about) if about.is_symlink() => {
+                links += 1;
+                let target = fs::read_link(&next)?;
+                if links > LINKS {
+                    return Ok(None);
+                }
+                rest.extend(target.components().rev().map(|part| PathBuf::from(part.as_os_str())));
+                all.push((next, Kind::Link(target)));
+            }
+            Ok(about) => {
+                at = next;
+                if rest.is_empty() && about.is_dir() {
+                    all.push((at.clone(), Kind::Folder));
+                }
+            }
+            Err(_) => return Ok(None),
+        }
+    }
+    Ok(Some(at))
+}
+
+/// Adds what file tools wrote outside the project, read-only, as far as it lies in no folder that commands write in.
+fn written(upper: &Path, setting: &Setting, all: &mut Vec<(PathBuf, Kind)>) {
+    let mut folders = vec![upper.to_owned()];
+    let mut count = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let Some(at) = entry.path().strip_prefix(upper).ok().map(|below| Path::new("/").join(below))
+            else {
+                continue;
+            };
+            let is_in = |above: &PathBuf| at.starts_with(above);
+            if setting.places.iter().map(|place| &place.path).chain([&setting.folder]).any(is_in) {
+                continue;
+            }
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind) if kind.is_file() && count < WRITTEN => {
+                    count += 1;
+                    // It takes the place of what the disk holds there.
+                    all.retain(|(path, kind)| *path != at || matches!(kind, Kind::Closed));
+                    if let Ok(tree) = clone_closed(&entry.path()) {
+                        all.push((at, Kind::Tree(tree, false)));
+                    }
+                }
+                // What stands for nothing, and what cannot be looked at.
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+}
+
+fn device_of(path: &Path) -> io::Result<u64> {
+    Ok(path.symlink_metadata()?.dev())
+}
+
+/// Makes a link, or what a mount is put over. What is there already stays.
+fn make_place(at: &Path, kind: &Kind) -> io::Result<()> {
+    let parent = at.parent().unwrap_or(at);
+    let is_folder = match kind {
+        Kind::Closed => return Ok(()),
+        Kind::Link(_) if at.symlink_metadata().is_ok() => return Ok(()),
+        Kind::Link(target) => return fs::create_dir_all(parent).and_then(|()| symlink(target, at)),
+        Kind::Tree(_, is_folder) => *is_folder,
+        Kind::Folder | Kind::Layer(..) | Kind::Project(_) => true,
+    };
+    match is_folder {
+        true => fs::create_dir_all(at),
+        false if at.symlink_metadata().is_ok() => Ok(()),
+        false => fs::create_dir_all(parent).and_then(|()| fs::write(at, "")),
+    }
+}
+
+/// The root while things are put into it.
+struct Scene {
+    /// Its device.
+    root: u64,
+    /// Other empty folders in memory.
+    closed: Vec<PathBuf>,
+}
+
+impl Scene {
+    fn put(&mut self, at: &Path, kind: &Kind) -> io::Result<()> {
+        match kind {
+            // In a tree of the disk it is there already, or its folder is not seen.
+            Kind::Link(_) => make_place(at, kind).or_else(no_room),
+            // A place for it that cannot be made lies in something that is seen, and is not there.
+            Kind::Tree(tree, _) => match make_place(at, kind) {
+                Ok(()) => put(tree, at),
+                Err(error) => no_room(error),
+            },
+            Kind::Folder => {
+                if make_place(at, kind).is_ok() && device_of(at)? != self.root {
+                    self.empty(at)?;
+                }
+                Ok(())
+            }
+            Kind::Closed => match at.symlink_metadata() {
+                Ok(about) if about.is_dir() => self.empty(at),
+                // A file is masked later.
+                Ok(_) | Err(_) => Ok(()),
+            },
+            Kind::Layer(folders, shows_disk) => {
+                make_place(at, kind)?;
+                if !shows_disk {
+                    return put(&folders.lay_over(at)?, at);
+                }
+                let disk = Path::new(OLD).join(at.strip_prefix("/").unwrap_or(at));
+                // Where no layer can be laid over it, it is read-only.
+                let layer = folders.lay_over(&disk).or_else(|_| clone_closed(&disk))?;
+                put(&layer, at)
+            }
+            Kind::Project(project) => {
+                make_place(at, kind)?;
+                put(project, at)
+            }
+        }
+    }
+
+    fn empty(&mut self, at: &Path) -> io::Result<()> {
+        put_empty(at, 0o755)?;
+        self.closed.push(at.to_owned());
+        Ok(())
+    }
+
+    /// Lets nobody write in the other empty folders, nor in the root. There Landlock does so if the kernel has it, and its
+    /// answer is the one that a command gets outside a dry run: “Permission denied”.
+    fn close(&self) -> io::Result<()> {
+        let root = matches!(kernel(), Kernel::Unable(_)).then_some(Path::new("/"));
+        let mut all = self.closed.iter().map(PathBuf::as_path).chain(root);
+        all.try_for_each(|path| close(path, false, Closed::Still))
+    }
+}
+
+/// Passes on that there is no room, and nothing else.
+fn no_room(error: io::Error) -> io::Result<()> {
+    if crate::project::is_full(&error) { Err(error) } else { Ok(()) }
+}

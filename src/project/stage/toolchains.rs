@@ -1,0 +1,164 @@
+//! Which folders of a user's toolchains commands of a dry run see: programs, libraries and caches, and none that holds
+//! credentials or settings.
+
+use crate::chat::sensitive::sensitive;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// Below the home.
+const OF_HOME: [&str; 33] = [
+    ".cargo/bin",
+    ".cargo/registry",
+    ".cargo/git",
+    ".rustup",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/uv",
+    ".local/share/virtualenvs",
+    ".nvm",
+    ".volta/bin",
+    ".volta/tools",
+    ".bun/bin",
+    ".deno/bin",
+    ".npm/_cacache",
+    ".pyenv",
+    ".rbenv",
+    ".gem/ruby",
+    ".asdf/installs",
+    ".asdf/shims",
+    ".sdkman/candidates",
+    ".jdks",
+    ".gradle/caches",
+    ".gradle/wrapper",
+    ".m2/repository",
+    ".m2/wrapper",
+    ".dotnet",
+    ".nuget/packages",
+    ".ghcup/bin",
+    ".ghcup/ghc",
+    ".cache/go-build",
+    "go/bin",
+    "go/pkg",
+    "go/src",
+];
+
+/// Variables that name the folder of a toolchain, what of it is seen, and what must be there for it to be one: a variable that
+/// names anything else opens nothing.
+const NAMED: [(&str, &[&str], &str); 20] = [
+    ("CARGO_HOME", &["bin", "registry", "git"], ""),
+    ("RUSTUP_HOME", &[""], "toolchains"),
+    ("GOPATH", &["bin", "pkg"], ""),
+    ("GOROOT", &[""], "bin/go"),
+    ("GOMODCACHE", &[""], "cache/download"),
+    ("GOCACHE", &[""], "README"),
+    ("JAVA_HOME", &[""], "bin/java"),
+    ("JDK_HOME", &[""], "bin/java"),
+    ("MAVEN_HOME", &["bin", "boot", "lib"], "bin/mvn"),
+    ("M2_HOME", &["bin", "boot", "lib"], "bin/mvn"),
+    ("GRADLE_HOME", &["bin", "lib"], "bin/gradle"),
+    ("GRADLE_USER_HOME", &["caches", "wrapper"], ""),
+    ("ANDROID_HOME", &["build-tools", "platforms", "platform-tools", "ndk"], "platforms"),
+    ("VIRTUAL_ENV", &[""], "pyvenv.cfg"),
+    ("CONDA_PREFIX", &["bin", "lib", "include", "share"], "conda-meta"),
+    ("NVM_DIR", &["versions", "nvm.sh"], "nvm.sh"),
+    ("PYENV_ROOT", &[""], "versions"),
+    ("RBENV_ROOT", &[""], "versions"),
+    ("DOTNET_ROOT", &[""], "dotnet"),
+    ("VOLTA_HOME", &["bin", "tools"], ""),
+];
+
+/// Finds those that are there, of this home and this environment.
+pub fn folders(home: Option<&Path>, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
+    let of_home = home.into_iter().flat_map(|home| OF_HOME.map(|folder| home.join(folder)));
+    let value = |name: &str| {
+        environment.iter().find(|(known, _)| known == name).map(|(_, value)| PathBuf::from(value))
+    };
+    let named = NAMED.iter().flat_map(|(name, parts, sign)| {
+        let folder = value(name).filter(|folder| folder.is_absolute() && folder.join(sign).exists());
+        // One that holds the home, or lies outside any folder of its own, is no toolchain's.
+        let folder = folder.filter(|folder| !holds(folder, home) && folder.components().count() > 2);
+        folder.into_iter().flat_map(|folder| parts.iter().map(move |part| folder.join(part)))
+    });
+    let optional = value("PATH").into_iter().flat_map(|path| in_opt(path.as_os_str()));
+    let named = named.filter(|folder| secrets_in(folder).is_empty());
+    let is_toolchain = |folder: &PathBuf| folder.exists() && !sensitive(folder) && !sensitive(&real(folder));
+    of_home.chain(named).chain(optional).filter(is_toolchain).collect()
+}
+
+/// What may hold secrets of what is right in a toolchain's folder. One that a variable names is more than a toolchain then, and one
+/// that is known is shown without it.
+pub fn secrets_in(folder: &Path) -> Vec<PathBuf> {
+    let folder = real(folder);
+    let names = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names.filter(|name| sensitive(Path::new(name))).map(|name| folder.join(name)).collect()
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Programs that were installed by themselves: `/opt/NAME` if a folder of `PATH` is in it.
+fn in_opt(path: &OsStr) -> Vec<PathBuf> {
+    let top = |folder: PathBuf| {
+        let name = folder.strip_prefix("/opt").ok()?.components().next()?;
+        Some(Path::new("/opt").join(name))
+    };
+    std::env::split_paths(path).filter_map(top).collect()
+}
+
+fn holds(folder: &Path, home: Option<&Path>) -> bool {
+    home.is_some_and(|home| real(home).starts_with(real(folder)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn only_known_folders_without_credentials_are_shown() {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().canonicalize().unwrap().join("home");
+        for folder in [
+            ".cargo/bin",
+            ".cargo/registry",
+            ".rustup/toolchains",
+            ".ssh",
+            "go/pkg",
+            ".m2/repository",
+            "work/bin",
+        ] {
+            fs::create_dir_all(home.join(folder)).unwrap();
+        }
+        for file in [".cargo/credentials.toml", "work/bin/java", ".m2/repository/.env"] {
+            fs::write(home.join(file), "").unwrap();
+        }
+        let found = |variables: &[(&str, PathBuf)]| {
+            let variables: Vec<_> =
+                variables.iter().map(|(name, value)| (OsString::from(name), value.clone().into())).collect();
+            folders(Some(&home), &variables)
+        };
+        let usual = [".cargo/bin", ".cargo/registry", ".rustup", ".m2/repository", "go/pkg"]
+            .map(|folder| home.join(folder));
+        assert_eq!(secrets_in(&home.join(".m2/repository")), [home.join(".m2/repository/.env")]);
+        assert_eq!(found(&[]), usual);
+        // A variable that names no toolchain, or more than one, opens nothing.
+        for (name, value) in [
+            ("RUSTUP_HOME", home.join(".ssh")),
+            ("VIRTUAL_ENV", home.join("work")),
+            ("CARGO_HOME", home.clone()),
+            ("JAVA_HOME", home.clone()),
+            ("JAVA_HOME", "relative".into()),
+            ("UNKNOWN", home.join("work")),
+        ] {
+            assert_eq!(found(&[(name, value)]), usual, "{name}");
+        }
+        assert!(found(&[("JAVA_HOME", home.join("work"))]).contains(&home.join("work/")));
+        fs::write(home.join("work/.env"), "").unwrap();
+        assert_eq!(found(&[("JAVA_HOME", home.join("work"))]), usual);
+        assert_eq!(
+            in_opt(OsStr::new("/opt/jdk/bin:/usr/bin:/opt:/optional/bin")),
+            [PathBuf::from("/opt/jdk")]
+        );
+    }
+}

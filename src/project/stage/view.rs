@@ -1,0 +1,160 @@
+//! What a command of a dry run sees of the disk and of the user's variables.
+
+use super::repository;
+use super::setting::{Place, Setting};
+use super::toolchains;
+use crate::chat::sensitive::sensitive;
+use crate::chat::{CommandLine, Walls};
+use crate::project::environment;
+#[cfg(target_os = "linux")]
+use crate::project::sandbox::read_only::program_folders;
+use crate::project::sensitive_files::{Reason, Withheld};
+use crate::project::shell::Shell;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What a command sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// The project without what may hold secrets, the system's programs, toolchains, and what `dry_run.read` names.
+    Hidden,
+    /// The same, for a command that may read what git keeps: one that only reads, by the policy.
+    Repository,
+    /// The whole disk, read-only, and all of the project: the user approved the call. aye's own files stay closed.
+    Live,
+}
+
+/// What the settings of a dry run open outside the project.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Disclosed {
+    /// Files and folders that commands read, absolute: `dry_run.read`. One that may hold secrets is opened if it is named itself.
+    pub read: Vec<PathBuf>,
+    /// Whether commands write in the home and in `/var/tmp` too, and what they write is kept: `dry_run.outside`.
+    pub is_writable: bool,
+}
+
+/// What one command sees.
+pub(super) struct Seen {
+    pub(super) setting: Setting,
+    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) withheld: Vec<Withheld>,
+}
+
+/// Finds it. Blocks while the folders are looked at that may hold secrets.
+pub(super) fn look(
+    shell: &Shell,
+    layer: &Path,
+    line: &CommandLine,
+    view: View,
+    disclosed: &Disclosed,
+) -> Seen {
+    let (keep, hide) = shell.closed();
+    let home = value(shell, "HOME").filter(|home| home.is_absolute());
+    let setting = Setting {
+        folder: line.folder.clone(),
+        layer: layer.to_owned(),
+        keep: keep.to_vec(),
+        hide: hide.to_vec(),
+        live: view == View::Live,
+        ..Setting::default()
+    };
+    let setting = setting.with_places(places(line, home.as_deref(), disclosed));
+    if view == View::Live {
+        return Seen { setting, environment: shell.environment().to_vec(), withheld: Vec::new() };
+    }
+    let named: Vec<PathBuf> = disclosed.read.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let outside = |path: &PathBuf| !path.starts_with(&line.folder);
+    let shown: Vec<PathBuf> = named.iter().filter(|path| outside(path)).cloned().collect();
+    let tools = toolchains::folders(home.as_deref(), shell.environment());
+    let of_tools =
+        tools.iter().filter(|folder| outside(folder)).flat_map(|folder| toolchains::secrets_in(folder));
+    let of_tools = of_tools.map(|path| Withheld { path, reason: Reason::Sensitive });
+    let mut withheld = withheld(shell, &setting, view, &named, &shown);
+    withheld.extend(of_tools.filter(|one| !named.contains(&one.path)));
+    let programs = programs(shell, &setting, home.as_deref());
+    // Named as they are written too: links on the way to them are made.
+    let read = disclosed.read.iter().filter(|path| path.is_absolute()).cloned();
+    let empty = home.into_iter().chain([PathBuf::from("/var/tmp"), std::env::temp_dir()]);
+    let temporary =
+        setting.places.iter().map(|place| &place.path).find(|path| **path == real(&std::env::temp_dir()));
+    let environment = environment::rehearsed(shell.environment(), temporary.map(PathBuf::as_path));
+    let setting = Setting {
+        shown: programs.into_iter().chain(tools).chain(read).filter(outside).collect(),
+        empty: empty.filter(outside).collect(),
+        masked: withheld.iter().map(|one| one.path.clone()).collect(),
+        ..setting
+    };
+    Seen { setting, environment, withheld }
+}
+
+/// The folders outside the project that a command writes in.
+fn places(line: &CommandLine, home: Option<&Path>, disclosed: &Disclosed) -> Vec<Place> {
+    let temporary = [PathBuf::from("/tmp"), real(&std::env::temp_dir())];
+    let named = match &line.walls {
+        Walls::Raised(reach) => reach.write.as_slice(),
+        Walls::Absent(_) | Walls::Unsaid => &[],
+    };
+    let named = named.iter().filter(|path| !temporary.contains(path) && !path.starts_with("/dev"));
+    let named = named.map(|path| Place { path: path.clone(), shows_disk: true });
+    let more = home.map(Path::to_owned).into_iter().chain([PathBuf::from("/var/tmp")]);
+    let more = more.filter(|_| disclosed.is_writable);
+    let private = temporary.iter().cloned().chain(more).map(|path| Place { path, shows_disk: false });
+    private.chain(named).collect()
+}
+
+/// Everything that must not be opened of what is shown.
+fn withheld(
+    shell: &Shell,
+    setting: &Setting,
+    view: View,
+    named: &[PathBuf],
+    shown: &[PathBuf],
+) -> Vec<Withheld> {
+    let project = &setting.folder;
+    let mut all = shell.withheld_in(project).list().withheld.clone();
+    all.extend(repository::withheld(project, view == View::Repository));
+    let places = setting.places.iter().filter(|place| place.shows_disk).map(|place| &place.path);
+    for folder in places.chain(shown).filter(|folder| folder.is_dir()) {
+        // All of a folder that was named although it is sensitive is meant.
+        if sensitive(folder) {
+            continue;
+        }
+        all.extend(shell.withheld_in(folder).list().withheld.iter().cloned());
+        let git = Withheld { path: folder.join(".git"), reason: Reason::Sensitive };
+        all.push(git);
+    }
+    let is_named = |one: &Withheld| {
+        let is_itself = named.contains(&one.path);
+        // Whoever names `.git` means all of it.
+        is_itself
+            || (one
+                .path
+                .ancestors()
+                .any(|above| above.ends_with(".git") && named.iter().any(|name| name == above)))
+    };
+    all.retain(|one| one.reason != Reason::NotAFile && !is_named(one));
+    all
+}
+
+/// Folders of `PATH` that are neither the project's nor next to secrets.
+#[cfg(target_os = "linux")]
+fn programs(shell: &Shell, setting: &Setting, home: Option<&Path>) -> Vec<PathBuf> {
+    let closed: Vec<PathBuf> =
+        [&setting.folder].into_iter().chain(&setting.keep).chain(&setting.hide).cloned().collect();
+    let around: Vec<PathBuf> = home.map(real).into_iter().chain([real(&std::env::temp_dir())]).collect();
+    let path = value(shell, "PATH").unwrap_or_default();
+    program_folders(path.as_os_str(), &closed, &around)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn programs(_: &Shell, _: &Setting, _: Option<&Path>) -> Vec<PathBuf> {
+    Vec::new()
+}
+
+fn value(shell: &Shell, name: &str) -> Option<PathBuf> {
+    shell.environment().iter().find(|(known, _)| known == name).map(|(_, value)| PathBuf::from(value))
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}

@@ -1,0 +1,132 @@
+//! What a command of a dry run sees, and what the model and the user learn if something was withheld from it.
+
+use super::{read_only, walled};
+use crate::chat::{Access, CommandLine, Plan, Walls};
+use crate::project::sensitive_files::{Reason, Withheld};
+use crate::project::shell::Ran;
+use crate::project::stage::View;
+
+/// Withheld files that are named.
+const NAMED: usize = 5;
+/// What git prints if it cannot read what it keeps.
+const NOT_FOUND: [&str; 5] =
+    ["bad object", "unable to read", "not a git repository", "insufficient permission", "could not read"];
+
+/// Returns what a command sees: what git keeps too if the policy takes it for reading, and none of it may hold secrets.
+pub(super) fn view(plan: &Plan, line: &CommandLine) -> View {
+    match plan.access {
+        Access::Read(_) if read_only::runs_git(&line.command) => View::Repository,
+        _ => View::Hidden,
+    }
+}
+
+/// A line after the outcome of a command that could not open what was withheld from it, or could not write where a command cannot.
+/// `untold`: it says nothing of a dry run.
+pub(super) fn hint(line: &CommandLine, ran: &Ran, withheld: &[Withheld], untold: bool) -> Option<String> {
+    let output = ran.output.to_lowercase();
+    let says = |signs: &[&str]| signs.iter().any(|sign| output.contains(sign));
+    let is_refused = says(&walled::CLOSED);
+    let name = |one: &Withheld| one.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    let runs_git = || read_only::runs_git(&line.command);
+    let is_why = |one: &&Withheld| match one.reason {
+        Reason::Committed => {
+            one.path.ends_with("objects")
+                && ran.exit != Some(0)
+                && (is_refused || says(&NOT_FOUND))
+                && runs_git()
+        }
+        _ => is_refused && name(one).is_some_and(|name| output.contains(&name)),
+    };
+    let named: Vec<&Withheld> = withheld.iter().filter(is_why).collect();
+    if named.is_empty() {
+        return walled::hint(line, ran).or_else(|| not_written(line, ran, is_refused && !untold));
+    }
+    let told = |one: &&Withheld| {
+        let path = one.path.strip_prefix(&line.folder).unwrap_or(&one.path);
+        format!("{} ({})", path.display().to_string().escape_debug(), one.reason.words())
+    };
+    let mut words: Vec<String> = named.iter().take(NAMED).map(told).collect();
+    if let more @ 1.. = named.len().saturating_sub(NAMED) {
+        words.push(format!("{more} more"));
+    }
+    let open = match untold {
+        true => "",
+        false => {
+            " The user can open one to the commands of a dry run by naming its path in the setting dry_run.read."
+        }
+    };
+    Some(format!("\nWithheld from this command: {}.{open}", words.join(", ")))
+}
+
+/// The line if the sandbox of live commands is off, which says nothing then.
+fn not_written(line: &CommandLine, ran: &Ran, is_refused: bool) -> Option<String> {
+    let walled = matches!(line.walls, Walls::Raised(_));
+    (is_refused && !walled && ran.exit != Some(0)).then(|| {
+        "\nThe dry run may be why: its commands write in the project and in the folder for temporary files. With the setting dry_run.outside = \"overlay\" they write in the home too, and what they write is kept in the overlay."
+            .to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::Openings;
+    use std::time::Duration;
+
+    fn ran(exit: i32, output: &str) -> Ran {
+        Ran {
+            output: output.to_owned(),
+            omitted: 0,
+            exit: Some(exit),
+            signal: None,
+            timed_out: false,
+            flooded: false,
+            took: Duration::ZERO,
+            changed: Vec::new(),
+        }
+    }
+
+    fn line(command: &str, walls: Walls) -> CommandLine {
+        CommandLine { command: command.into(), folder: "/p".into(), walls, ..CommandLine::default() }
+    }
+
+    #[test]
+    fn says_which_file_was_withheld_and_how_to_open_it() {
+        let withheld = |path: &str, reason| Withheld { path: path.into(), reason };
+        let all = [
+            withheld("/p/.env", Reason::Sensitive),
+            withheld("/p/.git/lfs", Reason::Committed),
+            withheld("/p/.git/objects", Reason::Committed),
+            withheld("/p/keys/a.pem", Reason::Sensitive),
+        ];
+        let said = |command: &str, ran: &Ran, untold| hint(&line(command, Walls::Unsaid), ran, &all, untold);
+        let denied = ran(1, "cat: .env: Permission denied\n");
+        assert_eq!(
+            said("cat .env", &denied, false).unwrap(),
+            "\nWithheld from this command: .env (may hold secrets, or other programs obey it). The user can open one to the commands of a dry run by naming its path in the setting dry_run.read."
+        );
+        let untold = said("cat .env", &denied, true).unwrap();
+        assert!(untold.contains(".env (") && !untold.to_lowercase().contains("dry"), "{untold}");
+        // It went on after that.
+        assert!(said("cat .env; true", &ran(0, "cat: .env: Permission denied\n"), false).is_some());
+        let git = said("git commit -m x", &ran(128, "fatal: bad object HEAD\n"), false).unwrap();
+        assert!(git.contains(": .git/objects (holds files that git keeps"), "{git}");
+        assert_eq!(said("make", &ran(1, "fatal: bad object HEAD\n"), false), None);
+        assert_eq!(said("cat a", &ran(1, "cat: a: No such file or directory"), false), None);
+        assert_eq!(said("cat .env", &ran(0, "the .env file"), false), None);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused_in_the_words_of_a_live_session() {
+        let walled =
+            line("touch ~/x", Walls::raised(Openings { write: vec!["/tmp".into()], ..Openings::default() }));
+        for refused in ["Permission denied", "Read-only file system"] {
+            let ran = ran(1, refused);
+            assert_eq!(hint(&walled, &ran, &[], true), walled::hint(&walled, &ran));
+            assert!(walled::hint(&walled, &ran).is_some());
+            let open = line("touch ~/x", Walls::Unsaid);
+            assert!(hint(&open, &ran, &[], false).unwrap().contains("dry_run.outside"));
+            assert_eq!(hint(&open, &ran, &[], true), None);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! What a command of a dry run writes outside the project, and on which machines there is an overlay sandbox.
+
+use crate::stage_escapes::is_there;
+use crate::support::apart::{NOBODY, apart, start};
+use crate::support::leave_out;
+use crate::support::mounts::may_mount;
+use crate::support::program::program;
+use crate::support::staged::{line, staged};
+use aye::chat::{CommandLine, Openings, Walls};
+use aye::project::disk::Disk;
+use aye::project::rehearsal::Rehearsal;
+use aye::project::shell::Shell;
+use aye::project::stage::{Disclosed, StageShell, View, try_stage};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+/// An overlay sandbox with what the settings say.
+fn shell(root: &Path, is_writable: bool) -> StageShell {
+    let disk = Arc::new(Disk::new(&root.join("project")).unwrap());
+    let play = Arc::new(Rehearsal::new(disk, root.join("layers/one")));
+    let disclosed = Disclosed { read: Vec::new(), is_writable };
+    StageShell::new(Arc::new(Shell::new(program())), play).with_disclosed(disclosed)
+}
+
+async fn says(shell: &StageShell, root: &Path, write: &[&str], command: &str) -> String {
+    let write = write.iter().map(|path| root.join(path)).collect();
+    let walls = Walls::raised(Openings { write, ..Openings::default() });
+    let line = CommandLine { walls, ..line(command, &root.join("project")) };
+    shell.run(&line, View::Hidden, &|_| {}).await.unwrap_or_else(|error| panic!("{command}: {error}")).output
+}
+
+#[tokio::test]
+async fn r3_what_is_refused_live_is_refused_and_what_is_open_is_kept() {
+    let Some(root) = apart("stage_outside::r3_what_is_refused_live_is_refused_and_what_is_open_is_kept")
+    else {
+        return;
+    };
+    if !is_there() {
+        return;
+    }
+    let refusing = shell(&root, false);
+    let refused = async |path: &str| {
+        let said = says(&refusing, &root, &[], &format!("echo x > {path}; ls {path}")).await;
+        let is = said.contains("Permission denied") || said.contains("Read-only file system");
+        assert!(is && said.contains("No such file"), "{path}: {said}");
+    };
+    for path in ["~/new", "/var/tmp/new", "/etc/new", "/usr/new", "/new", "/root/new"] {
+        refused(path).await;
+    }
+    let said = says(
+        &refusing,
+        &root,
+        &[],
+        "mkdir ~/.cache; echo x >> /etc/passwd; rm -rf /usr/bin/env; ls /usr/bin/env",
+    )
+    .await;
+    assert!(said.ends_with("/usr/bin/env\n") && said.contains("ermission denied"), "{said}");
+
+    // A folder for temporary files of its own, as long as the session.
+    let name = format!("aye-test-{}", std::process::id());
+    assert_eq!(
+        says(&refusing, &root, &[], &format!("ls -A /tmp; echo one > /tmp/{name}; stat -c %a /tmp")).await,
+        "1777\n"
+    );
+    assert_eq!(says(&refusing, &root, &[], &format!("cat /tmp/{name}")).await, "one\n");
+    assert!(!Path::new("/tmp").join(&name).exists());
+    let outside = root.join("layers/one/outside/upper");
+    assert!(outside.join("tmp").join(&name).exists());
+
+    // What the settings open for writing shows what the disk holds there, without its secrets.
+    for (path, text) in [("elsewhere/open/file", "real\n"), ("elsewhere/open/.env", "hunter2")] {
+        fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+        fs::write(root.join(path), text).unwrap();
+    }
+    let said = says(
+        &refusing,
+        &root,
+        &["elsewhere/open"],
+        "cd ../elsewhere/open; cat file; echo x > new; rm file; cat .env; ls ..",
+    )
+    .await;
+    assert!(said.starts_with("real\n") && said.ends_with("open\n") && !said.contains("hunter2"), "{said}");
+    assert_eq!(
+        says(&refusing, &root, &["elsewhere/open"], "cd ../elsewhere/open; ls; cat new").await,
+        "new\nx\n"
+    );
+    assert_eq!(fs::read_to_string(root.join("elsewhere/open/file")).unwrap(), "real\n");
+    let kept = outside.join(root.join("elsewhere/open/new").strip_prefix("/").unwrap());
+    assert_eq!(fs::read_to_string(kept).unwrap(), "x\n");
+
+    // What a file tool wrote there is read, and not written.
+    let noted = outside.join(root.join("home/notes/note").strip_prefix("/").unwrap());
+    fs::create_dir_all(noted.parent().unwrap()).unwrap();
+    fs::write(&noted, "noted\n").unwrap();
+    let said = says(&refusing, &root, &[], "cat ~/notes/note; echo x > ~/notes/note; cat ~/notes/note").await;
+    assert!(said.starts_with("noted\n") && said.ends_with("noted\n"), "{said}");
+
+    let keeping = shell(&root, true);
+    fs::write(root.join("home/.netrc"), "hunter2").unwrap();
+    let said = says(
+        &keeping,
+        &root,
+        &[],
+        "ls -A ~; cat ~/notes/note; mkdir -p ~/.cache/x && echo kept > ~/.cache/x/y; echo x > ~/.netrc",
+    )
+    .await;
+    assert_eq!(said, "notes\nnoted\n");
+    assert_eq!(
+        says(&keeping, &root, &[], "cat ~/.cache/x/y ~/.netrc; echo x > /var/tmp/aye-x; cat /var/tmp/aye-x")
+            .await,
+        "kept\nx\nx\n"
+    );
+    assert_eq!(fs::read_to_string(root.join("home/.netrc")).unwrap(), "hunter2");
+    assert!(!root.join("home/.cache").exists() && !Path::new("/var/tmp/aye-x").exists());
+    assert!(outside.join(root.join("home/.cache/x/y").strip_prefix("/").unwrap()).exists());
+    assert!(says(&keeping, &root, &[], "echo x > /etc/new").await.contains("denied"));
+}
+
+/// In a process of an ordinary user, or of root, before whom something was mounted below `/tmp` and in the home.
+#[tokio::test]
+async fn whoever_has_mounts_there() {
+    let Some(root) = std::env::var_os("AYE_TEST_APART").map(std::path::PathBuf::from) else { return };
+    let mounted = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    assert!(mounted.contains(" /tmp/aye-mounted ") && mounted.contains("/home/disk "), "{mounted}");
+    try_stage(&program(), &root.join("project"), &root.join("layers")).unwrap();
+    // On a disk of its own in the home, and in the folder for temporary files.
+    for project in [root.join("home/disk"), "/tmp/aye-mounted/project".into()] {
+        let (play, shell) = staged(&project, root.join("layers").join(project.file_name().unwrap()));
+        let ran =
+            shell.run(&line("cat file; echo x > new; ls -A /tmp ~", &project), View::Hidden, &|_| {}).await;
+        assert!(ran.unwrap().output.starts_with("held\n"));
+        assert!(play.folder().join("upper/new").exists() && !project.join("new").exists());
+        let ran = shell.run(&line("cat file new; ls -d /usr", &project), View::Live, &|_| {}).await.unwrap();
+        assert_eq!(ran.output, "held\nx\n/usr\n");
+    }
+}
+
+#[test]
+fn r5_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter() {
+    if !is_there()
+        || !may_mount(
+            "stage_outside::r5_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter",
+        )
+    {
+        return;
+    }
+    let mounts = "mkdir -p /tmp/aye-mounted ROOT/home/disk && mount -t tmpfs a /tmp/aye-mounted && mount -t tmpfs b ROOT/home/disk \
+        && mkdir /tmp/aye-mounted/project && echo held | tee ROOT/home/disk/file > /tmp/aye-mounted/project/file \
+        && chown -R $0 ROOT/home/disk /tmp/aye-mounted && ";
+    let test = "stage_outside::whoever_has_mounts_there";
+    let own = "0:0";
+    start(test, None, &["sh", "-c", &format!("{mounts} exec \"$@\""), own]);
+    let ordinary = ["--reuid=65534", "--regid=65534", "--clear-groups", "unshare", "-Ur", "true"];
+    if !works("setpriv", &ordinary) {
+        let _ = fs::remove_dir("/tmp/aye-mounted");
+        return leave_out("an ordinary user may make no namespaces here");
+    }
+    let user = format!("{NOBODY}:{NOBODY}");
+    let drop = format!(
+        "{mounts} chown -R $0 ROOT/project ROOT/layers ROOT/home && exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\""
+    );
+    start(test, None, &["sh", "-c", &drop, &user]);
+    // The mount goes with the process, the folder does not.
+    let _ = fs::remove_dir("/tmp/aye-mounted");
+}
+
+/// Whether a command ends well.
+fn works(program: &str, words: &[&str]) -> bool {
+    Command::new(program).args(words).output().is_ok_and(|done| done.status.success())
+}
+
+/// In a user namespace in which there may be no other mount namespaces.
+#[test]
+fn whoever_reached_the_limit() {
+    let Some(root) = std::env::var_os("AYE_TEST_APART").map(std::path::PathBuf::from) else { return };
+    let why = try_stage(&program(), &root.join("project"), &root.join("layers")).unwrap_err();
+    assert!(why.contains("(user.max_mnt_namespaces = 0). Raise it with `sysctl`"), "{why}");
+    assert!(!why.contains("No space left"), "{why}");
+}
+
+#[test]
+fn r5_a_limit_of_namespaces_is_named_with_its_setting() {
+    let limit = "echo 0 > /proc/sys/user/max_mnt_namespaces";
+    if !works("unshare", &["-Ur", "sh", "-c", limit]) {
+        return leave_out("no limit of namespaces can be set here");
+    }
+    let words = format!("{limit} && exec \"$0\" \"$@\"");
+    start("stage_outside::whoever_reached_the_limit", None, &["unshare", "-Ur", "sh", "-c", &words]);
+}

@@ -1,0 +1,270 @@
+//! What a command of a dry run sees: the project without what may hold secrets, the system's programs, and nothing else of the disk,
+//! of the user's variables or of other processes.
+
+use crate::stage_escapes::is_there;
+use crate::support::apart::apart;
+use crate::support::leave_out;
+use crate::support::staged::line;
+use aye::project::disk::Disk;
+use aye::project::rehearsal::Rehearsal;
+use aye::project::shell::{Ran, Shell};
+use aye::project::stage::{Disclosed, StageShell, View};
+use aye::project::{Reader, Writer};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+/// What every secret of these tests is.
+const SECRET: &str = "hunter2";
+
+/// A project and everything around it.
+struct Place {
+    root: PathBuf,
+    play: Arc<Rehearsal>,
+    shell: StageShell,
+}
+
+impl Place {
+    fn new(root: &Path, disclosed: Disclosed) -> Self {
+        let own = root.join("home/.aye");
+        let shell = Shell::new(crate::support::program::program())
+            .keeping(vec![own.clone()], vec![own.join("credentials.toml")]);
+        let disk = Arc::new(Disk::new(&root.join("project")).unwrap());
+        let play = Arc::new(Rehearsal::new(disk, root.join("layers/one")));
+        let shell = StageShell::new(Arc::new(shell), play.clone()).with_disclosed(disclosed);
+        Self { root: root.to_owned(), play, shell }
+    }
+
+    fn reading(root: &Path, read: &[&str]) -> Self {
+        let read = read.iter().map(|path| root.join(path)).collect();
+        Self::new(root, Disclosed { read, is_writable: false })
+    }
+
+    async fn runs(&self, command: &str, view: View) -> Ran {
+        let ran = self.shell.run(&line(command, &self.root.join("project")), view, &|_| {}).await;
+        ran.unwrap_or_else(|error| panic!("{command}: {error}"))
+    }
+
+    /// What it prints where nothing is approved.
+    async fn says(&self, command: &str) -> String {
+        self.runs(command, View::Hidden).await.output
+    }
+
+    /// Whether a secret came into the layer.
+    fn has_copied(&self) -> bool {
+        let found = Command::new("grep").arg("-rsq").arg(SECRET).arg(self.play.folder()).status().unwrap();
+        found.success()
+    }
+}
+
+fn file(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> bool {
+    let mut git = Command::new("git");
+    git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments).current_dir(folder);
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").output().is_ok_and(|done| done.status.success())
+}
+
+/// Puts secrets everywhere, and returns their paths.
+fn secrets(root: &Path) -> Vec<PathBuf> {
+    let outside = [
+        "home/.ssh/id_rsa",
+        "home/.netrc",
+        "home/.cargo/credentials.toml",
+        "home/.config/gh/hosts.yml",
+        "home/notes.txt",
+        "home/.aye/credentials.toml",
+        "elsewhere/data",
+    ];
+    let inside =
+        ["project/.env", "project/keys/server.pem", "project/.aws/credentials", "project/deep/er/.env.local"];
+    let mut all: Vec<PathBuf> = outside.iter().chain(&inside).map(|path| root.join(path)).collect();
+    all.iter().for_each(|path| file(path, SECRET));
+    // Under other names.
+    fs::hard_link(root.join("project/.env"), root.join("project/plain")).unwrap();
+    fs::hard_link(root.join("home/notes.txt"), root.join("project/far")).unwrap();
+    std::os::unix::fs::symlink(".env", root.join("project/link")).unwrap();
+    std::os::unix::fs::symlink(root.join("elsewhere/data"), root.join("project/out")).unwrap();
+    all.extend(["plain", "far", "link", "out"].map(|name| root.join("project").join(name)));
+    file(
+        &root.join("project/.git/config"),
+        &format!("[remote \"o\"]\n\turl = https://me:{SECRET}@example.com/x\n"),
+    );
+    all.push(root.join("project/.git/config"));
+    all
+}
+
+#[tokio::test]
+async fn r3_a_command_reads_no_secret_of_the_disk_or_of_the_environment() {
+    let Some(root) = apart("stage_views::r3_a_command_reads_no_secret_of_the_disk_or_of_the_environment")
+    else {
+        return;
+    };
+    if !is_there() {
+        return;
+    }
+    let all = secrets(&root);
+    file(&root.join("project/main.rs"), "plain text");
+    let temporary = tempfile::Builder::new().tempfile_in("/tmp").unwrap();
+    fs::write(temporary.path(), SECRET).unwrap();
+    let place = Place::reading(&root, &[]);
+    assert_eq!(
+        place.says("cat main.rs; echo; ls /usr/bin/env; ls -A ~; ls -A /tmp").await,
+        "plain text\n/usr/bin/env\n"
+    );
+    let paths = |paths: &[PathBuf]| {
+        let paths: Vec<String> = paths.iter().map(|path| format!("'{}'", path.display())).collect();
+        paths.join(" ")
+    };
+    let outside =
+        [temporary.path().to_owned(), "/etc/shadow".into(), "/etc/gshadow".into(), "/etc/sudoers".into()];
+    let outside: Vec<PathBuf> = all.iter().cloned().chain(outside).collect();
+    let each = format!("for file in {}; do cat $file && echo WAS-READ $file; done", paths(&outside));
+    for command in [
+        each.as_str(),
+        "grep -rs hunter2 . ~ /var /tmp /home /root /etc /run /srv /mnt; echo",
+        "env; export -p; cat /proc/*/environ; strings /proc/1/environ",
+        "cat /proc/1/root/etc/shadow && echo WAS-READ; cd /proc/1/cwd; cat .env ../.env; ls /.aye-old /proc/1/root/.aye-old",
+        "for fd in /proc/*/fd/*; do [ -d $fd ] && cat $fd/.env $fd/project/.env $fd/etc/shadow; done; echo",
+        "find / -xdev -name shadow -not -path '/usr/*' -not -path '/proc/*'",
+    ] {
+        let said = place.says(command).await;
+        assert!(
+            !said.contains(SECRET) && !said.contains("WAS-READ") && !said.contains("root:"),
+            "{command}\n{said}"
+        );
+    }
+    assert!(!place.has_copied());
+    // They are there: a command that the user approved reads them, but for aye's own.
+    let own = |path: &&PathBuf| path.starts_with(root.join("home/.aye"));
+    let readable: Vec<PathBuf> = all.iter().filter(|path| !own(path)).cloned().collect();
+    let live = place
+        .runs(&format!("cat {}; echo $AYE_TEST_VARIABLE; cat ~/.aye/*", paths(&readable)), View::Live)
+        .await
+        .output;
+    assert_eq!(live.matches(SECRET).count(), readable.len() + 1, "{live}");
+}
+
+#[tokio::test]
+async fn r3_a_masked_file_does_not_come_out_of_its_mask() {
+    let Some(root) = apart("stage_views::r3_a_masked_file_does_not_come_out_of_its_mask") else { return };
+    if !is_there() {
+        return;
+    }
+    let project = root.join("project");
+    let has_git = git(&project, &["init", "-q"]);
+    file(&project.join("plain.txt"), "plain");
+    if !has_git || !git(&project, &["add", "-A"]) || !git(&project, &["commit", "-qm", "x"]) {
+        leave_out("there is no git");
+    }
+    for path in [".env", "deep/er/.env", "deep/plain.txt", "keys/.ssh/id_rsa"] {
+        file(&project.join(path), SECRET);
+    }
+    fs::write(project.join("deep/plain.txt"), "plain").unwrap();
+    let place = Place::reading(&root, &[]);
+    for command in [
+        "cat .env < .env; cat deep/er/.env; cat keys/.ssh/id_rsa",
+        "mv .env free; cat free; mv -f deep/er/.env deep/free; cat deep/free",
+        "mv deep moved; cat moved/er/.env; cat moved/er/*",
+        "mv keys/.ssh keys/open; cat keys/open/*",
+        "ln .env free; cat free; ln -s .env soft; cat soft; cp -l deep/er/.env free; cat free",
+        "cp .env free; cp -a .env free2; cp -a deep copied; cp -rL . /tmp/all; cat free free2 copied/er/.env /tmp/all/.env",
+        "chmod 777 .env deep/er/.env; chown 0 .env; touch .env; setfattr -n user.x -v y .env; cat .env",
+        ": > .env; echo x >> .env; exec 3<>.env; cat <&3",
+        "rm -f .env; cat .env; rm -rf deep; cat deep/er/.env; unlink .env; cat .env",
+        "git stash -u; git stash show -p; git add -Af; git diff --cached; git show :.env; git status; git clean -fdx",
+        "tar cf - . | cat; tar cf /tmp/t.tar .env; cat /tmp/t.tar; dd if=.env; tail -c 100 .env; od -c .env",
+        "umount .env; umount -l deep/er/.env; mount --bind .env plain.txt; cat .env plain.txt",
+        "unshare -Urm sh -c 'umount .env; cat .env'; nsenter -t 1 -m cat .env",
+        "python3 -c 'print(open(\".env\").read())'; perl -e 'open F, \".env\"; print <F>'",
+    ] {
+        let said = place.says(command).await;
+        assert!(!said.contains(SECRET), "{command}\n{said}");
+        assert!(!place.has_copied(), "{command}\n{said}");
+    }
+    assert_eq!(fs::read_to_string(project.join(".env")).unwrap(), SECRET);
+    let said = place.says("cat .env deep/er/.env; stat -c %F .env").await;
+    assert!(said.contains("Permission denied"), "{said}");
+    let withheld = place.shell.withheld();
+    assert!(withheld.iter().any(|one| one.path == project.join(".env")), "{withheld:?}");
+    // What the rehearsal made itself stays readable, by whatever it was made.
+    place.says("mkdir -p mine; echo own > mine/.env").await;
+    let at = place.play.locate("mine/server.key").unwrap();
+    place.play.write(&at, None, b"tool\n").unwrap();
+    assert_eq!(place.says("cat mine/.env mine/server.key").await, "own\ntool\n");
+}
+
+#[tokio::test]
+async fn r3_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_reads() {
+    let name = "stage_views::r3_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_reads";
+    let Some(root) = apart(name) else { return };
+    let project = root.join("project");
+    file(&project.join("plain.txt"), "plain");
+    if !git(&project, &["init", "-q"])
+        || !git(&project, &["add", "-A"])
+        || !git(&project, &["commit", "-qm", "one"])
+    {
+        return leave_out("there is no git");
+    }
+    if !is_there() {
+        return;
+    }
+    let place = Place::reading(&root, &[]);
+    assert_eq!(place.says("git show HEAD:plain.txt; git log --format=%s").await, "plainone\n");
+    file(&project.join(".env"), SECRET);
+    assert!(git(&project, &["add", "-f", ".env"]), "it is staged");
+    let show = "git show :.env; git cat-file -p $(git ls-files -s .env | cut -d' ' -f2); git log --format=%s";
+    for command in [
+        show,
+        "cat .git/objects/*/* | zlib-flate -uncompress; cp -r .git/objects /tmp/o; ls /tmp/o; git stash",
+    ] {
+        let said = place.says(command).await;
+        assert!(!said.contains(SECRET) && !said.contains("one\n"), "{said}");
+    }
+    assert!(place.shell.withheld().iter().any(|one| one.path.ends_with(".git/objects")));
+    assert_eq!(place.runs("git log --format=%s", View::Repository).await.output, "one\n");
+    let named = Place::reading(&root, &["project/.git"]);
+    assert!(named.says(show).await.starts_with(SECRET));
+}
+
+#[tokio::test]
+async fn r3_the_setting_opens_what_it_names_and_no_more() {
+    let Some(root) = apart("stage_views::r3_the_setting_opens_what_it_names_and_no_more") else { return };
+    if !is_there() {
+        return;
+    }
+    for (path, text) in [
+        ("elsewhere/lib/code.rs", "code"),
+        ("elsewhere/lib/.env", SECRET),
+        ("elsewhere/lib/.git/config", SECRET),
+        ("elsewhere/other.txt", SECRET),
+        ("home/.netrc", "named"),
+        ("home/.ssh/config", SECRET),
+        ("project/.env", "opened"),
+        ("project/sub/.env", SECRET),
+    ] {
+        file(&root.join(path), text);
+    }
+    let place = Place::reading(&root, &["elsewhere/lib", "home/.netrc", "project/.env", "elsewhere/none"]);
+    let said = place.says("cat ~/.netrc .env ../elsewhere/lib/code.rs; ls -A ~ ../elsewhere").await;
+    assert!(said.starts_with("namedopenedcode"), "{said}");
+    assert!(said.contains(".netrc\n") && !said.contains(".ssh") && !said.contains("other.txt"), "{said}");
+    let said = place
+        .says(
+            "cat sub/.env ../elsewhere/lib/.env ../elsewhere/lib/.git/config ../elsewhere/other.txt ~/.ssh/*",
+        )
+        .await;
+    assert!(!said.contains(SECRET), "{said}");
+    let said = place
+        .says("echo x > ../elsewhere/lib/code.rs; echo x > ~/.netrc; rm -f ~/.netrc; cat ~/.netrc")
+        .await;
+    assert!(
+        said.ends_with("named")
+            && said.matches("ermission denied").count() + said.matches("ead-only").count() >= 2,
+        "{said}"
+    );
+}

@@ -1,0 +1,70 @@
+//! A test in a process of its own, with a home, a folder for temporary files and variables of its own, as any user.
+
+use super::kept::shared;
+use super::program::program;
+use super::{aloud, leave_out};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The folder that everything of the test is in, in that process.
+const APART: &str = "AYE_TEST_APART";
+
+/// A user who is not root.
+pub const NOBODY: u32 = 65534;
+
+/// Returns the folder in which the test of this name has `home`, `project` and `elsewhere`, in a process of its own; otherwise starts
+/// that process, as the user who runs this one and, for root, as an ordinary user too. Each must end well.
+pub fn apart(test: &str) -> Option<PathBuf> {
+    if let Some(root) = std::env::var_os(APART) {
+        return Some(root.into());
+    }
+    start(test, None, &[]);
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let unshared = Command::new("unshare").args(["-Ur", "true"]).uid(NOBODY).gid(NOBODY).output();
+    match unshared.is_ok_and(|done| done.status.success()) {
+        true => start(test, Some(NOBODY), &[]),
+        false => leave_out("an ordinary user may make no namespaces here"),
+    }
+    None
+}
+
+/// Starts it, by a program with these words first if there are any; `ROOT` in them stands for the folder that everything is in.
+pub fn start(test: &str, user: Option<u32>, by: &[&str]) {
+    // Not in `/tmp`, which is another one for commands.
+    let place = tempfile::Builder::new().prefix("aye-test-").tempdir_in("/var/tmp").unwrap();
+    let root = place.path().canonicalize().unwrap();
+    let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    open(&root);
+    for folder in ["programs", "home", "project", "elsewhere", "layers"] {
+        std::fs::create_dir(root.join(folder)).unwrap();
+        open(&root.join(folder));
+        std::os::unix::fs::chown(root.join(folder), user, user).unwrap();
+    }
+    // Another user may not be let in where this suite was built.
+    let programs = [("aye", program()), ("suite", std::env::current_exe().unwrap())];
+    let [aye, suite] = programs.map(|(name, from)| {
+        let to = root.join("programs").join(name);
+        shared(&from, &to);
+        to
+    });
+    let by: Vec<String> = by.iter().map(|word| word.replace("ROOT", root.to_str().unwrap())).collect();
+    let mut words = by.into_iter().chain([suite.display().to_string()]);
+    let mut command = Command::new(words.next().unwrap());
+    command.args(words).args(["--exact", test, "--nocapture"]).current_dir(root.join("project"));
+    command.env(APART, &root).env("AYE_TEST_PROGRAM", aye).env("HOME", root.join("home"));
+    command.env("AYE_TEST_VARIABLE", "hunter2").env_remove("TMPDIR");
+    if let Some(user) = user {
+        command.uid(user).gid(user);
+    }
+    let done = command.output().unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "user {user:?}: {said}\n{}", String::from_utf8_lossy(&done.stderr));
+    assert!(said.contains("1 passed"), "no test is called {test}:\n{said}");
+    for line in said.lines().filter(|line| line.starts_with("LEFT OUT")) {
+        aloud(line);
+    }
+}
