@@ -1,11 +1,13 @@
-//! What a command of a dry run writes outside the project, and on which machines there is an overlay sandbox.
+//! What a command of a dry run writes outside the project, how much memory and how many files it may take, and on which machines
+//! there is an overlay sandbox.
 
 use crate::stage_escapes::is_there;
 use crate::support::apart::{NOBODY, apart, start};
+use crate::support::folder::Folder;
 use crate::support::leave_out;
-use crate::support::mounts::may_mount;
+use crate::support::mounts::{may_mount, small_disk};
 use crate::support::program::program;
-use crate::support::staged::{line, staged};
+use crate::support::staged::{Empty, line, staged};
 use aye::chat::{CommandLine, Openings, Walls};
 use aye::project::disk::Disk;
 use aye::project::rehearsal::Rehearsal;
@@ -169,6 +171,49 @@ fn r5_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter(
 /// Whether a command ends well.
 fn works(program: &str, words: &[&str]) -> bool {
     Command::new(program).args(words).output().is_ok_and(|done| done.status.success())
+}
+
+#[tokio::test]
+async fn r6_shared_memory_counts() {
+    if !is_there() {
+        return;
+    }
+    let Empty { root: _root, project, play, .. } = Empty::new();
+    let shell = StageShell::new(Arc::new(Shell::new(program())), play).with_memory(60 << 20);
+    let memfd = "import os, time\nfd = os.memfd_create('x')\nfor _ in range(200): os.write(fd, bytes(1 << 20))\ntime.sleep(600)";
+    let mapped =
+        "import mmap, time\nm = mmap.mmap(-1, 200 << 20)\nm.write(bytes(100 << 20))\ntime.sleep(600)";
+    let has_python = works("python3", &["--version"]);
+    let mut commands = vec!["head -c 150M /dev/zero > /dev/shm/x; sleep 600".to_owned()];
+    match has_python {
+        true => commands.extend([memfd, mapped].map(|program| format!("python3 -c \"{program}\""))),
+        false => leave_out("there is no python3"),
+    }
+    for command in commands {
+        let ran = shell.run(&line(&command, &project), View::Hidden, &|_| {}).await.unwrap();
+        let words = "[stopped by the limits of the dry run: it took more than 60 MB of memory]";
+        assert!(ran.output.contains(words) && !ran.timed_out, "{command}: {ran:?}");
+    }
+}
+
+#[tokio::test]
+async fn r6_a_command_that_makes_very_many_files_is_stopped_before_the_disk_has_room_for_none() {
+    let name =
+        "stage_outside::r6_a_command_that_makes_very_many_files_is_stopped_before_the_disk_has_room_for_none";
+    if !is_there() || !may_mount(name) {
+        return;
+    }
+    let place = Folder::new();
+    let at = |path: &str| place.path().join(path);
+    fs::create_dir(at("project")).unwrap();
+    small_disk(&at("disk"), "size=64m,nr_inodes=20000");
+    let (_play, shell) = staged(&at("project"), at("disk/layer"));
+    let command = "stat -f -c %c /dev/shm; i=0; while :; do i=$((i + 1)); : > f$i || exit 1; [ $((i % 100)) = 0 ] && sleep 0.01; done";
+    let ran = shell.run(&line(command, &at("project")), View::Hidden, &|_| {}).await.unwrap();
+    // Files in memory take memory too, which no size counts.
+    assert!(ran.output.starts_with("65536\n"), "{ran:?}");
+    assert!(ran.output.contains("files can still be made on it]"), "{ran:?}");
+    assert!(rustix::fs::statvfs(at("disk")).unwrap().f_favail > 1000);
 }
 
 /// In a user namespace in which there may be no other mount namespaces.
