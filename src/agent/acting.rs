@@ -3,10 +3,10 @@
 use super::state::{Pending, State, Step};
 use super::{Desk, Effect, Event, Phase, Waiting, ahead, consulting, editing, offered, sub_agent, thinking};
 use crate::chat::{
-    Access, Answer, By, CallId, Decision, Digest, Ending, Entry, Intent, Outcome, Plan, Questions, Staged,
-    ToolCall, TurnId, Work,
+    Access, Answer, By, CallId, Decision, Digest, Ending, Entry, How, Intent, Outcome, Plan, Questions,
+    Staged, ToolCall, TurnId, Work,
 };
-use crate::policy::{LeftOut, Verdict, judge};
+use crate::policy::{LeftOut, Verdict, judge, may_disclose};
 use std::time::Duration;
 
 /// After this many failures in a row, the same call with the same arguments is refused unseen.
@@ -84,6 +84,11 @@ fn is_read(plan: &Plan) -> bool {
     matches!(plan.access, Access::Nothing | Access::Read(_))
 }
 
+/// Whether it reads and does nothing else, wherever that is.
+fn only_reads(plan: &Plan) -> bool {
+    is_read(plan) || matches!(plan.access, Access::ReadSensitive(_))
+}
+
 /// A tool has looked at a call.
 pub(super) fn planned(desk: &mut Desk<'_>, call: &CallId, intent: Result<Intent, String>) {
     let brought = desk.state.brought.as_ref() == Some(call);
@@ -145,7 +150,7 @@ pub(super) fn judged(desk: &mut Desk<'_>, id: &CallId, mut plan: Box<Plan>) {
     offered::judge_items(desk, &call.name, &mut plan);
     let verdict = judge(&desk.state.policy, desk.granted(), &desk.state.rules, &call.name, &plan);
     let verdict = match offered::asks(desk.state.offered, verdict) {
-        Verdict::Allow(_) | Verdict::Rehearse(_)
+        Verdict::Allow(_) | Verdict::Rehearse(_) | Verdict::Withhold(_)
             if let Some(words) = sub_agent::refusal(desk.state, &plan) =>
         {
             Verdict::Refuse(words)
@@ -178,10 +183,24 @@ pub(super) fn concluded(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, verdi
         basis: Box::new(plan.basis.clone()),
         verdict: verdict.word().to_owned(),
         why: verdict.why().to_owned(),
+        hooks_not_run: consulting::hooks_not_run(desk.state, &call.name, &plan, &verdict),
         sha256: digest(&call, &plan),
     });
     match verdict {
-        Verdict::Allow(_) | Verdict::Rehearse(_) => start(desk, call, plan),
+        Verdict::Allow(_) | Verdict::Rehearse(_) => {
+            let approved =
+                may_disclose(&desk.state.policy, desk.granted(), &desk.state.rules, &call.name, &plan);
+            start(desk, call, plan, approved);
+        }
+        Verdict::Withhold(withheld) => {
+            desk.state.brought.take_if(|brought| brought == id);
+            let told = match desk.state.tells_nothing {
+                true => format!("This cannot be looked at here: {} ({}).", plan.summary, call.name),
+                false => withheld.told(),
+            };
+            let withheld = Some(Staged::simulated(How::Withheld));
+            settle(desk, id, (Outcome::Rehearsed(told), withheld), Duration::ZERO, Digest::default());
+        }
         Verdict::Ask(reason) => {
             let reason = desk.state.on_card(reason, &plan);
             if let Some(pending) = desk.state.pending_mut(id) {
@@ -195,8 +214,8 @@ pub(super) fn concluded(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, verdi
     }
 }
 
-/// Lets a call run: for real, or on the stage alone in a dry run, where `Act` is never made.
-pub(super) fn start(desk: &mut Desk<'_>, call: ToolCall, plan: Box<Plan>) {
+/// Lets a call run: for real, or on the stage alone in a dry run, where `Act` is never made. `approved` is [`Effect::Rehearse`]'s.
+pub(super) fn start(desk: &mut Desk<'_>, call: ToolCall, plan: Box<Plan>, approved: bool) {
     let Some(turn) = desk.state.turn() else { return };
     if let Work::Task(task) = &plan.work {
         return sub_agent::hand(desk, &call.id, task, digest(&call, &plan));
@@ -206,7 +225,7 @@ pub(super) fn start(desk: &mut Desk<'_>, call: ToolCall, plan: Box<Plan>) {
     }
     let left_out = LeftOut::of(&desk.state.rules, &call.name);
     desk.effects.push(match desk.state.is_dry_run() {
-        true => Effect::Rehearse { turn, call, plan, left_out },
+        true => Effect::Rehearse { turn, call, plan, left_out, approved },
         false => Effect::Act { turn, call, plan, left_out },
     });
 }
@@ -256,7 +275,7 @@ pub(super) fn decided(desk: &mut Desk<'_>, id: &CallId, decision: Decision, by: 
     (desk.state.brought, desk.state.listed) = (None, false);
     let sha256 = digest(&call, &plan);
     desk.keep(Entry::Decided { call: id.clone(), decision, by, sha256 });
-    start(desk, call, plan);
+    start(desk, call, plan, true);
     advance(desk);
 }
 
@@ -325,7 +344,7 @@ pub(super) fn finished(
     let Step::Running(plan) = &pending.step else { return };
     let outcome = match outcome {
         // Reading is the same in a rehearsal as in life.
-        Outcome::Rehearsed(text) if is_read(plan) && !matches!(staged, Some(Staged::Simulated(_))) => {
+        Outcome::Rehearsed(text) if only_reads(plan) && !matches!(staged, Some(Staged::Simulated(_))) => {
             (Outcome::Done(text), None)
         }
         other => (other, staged),

@@ -217,12 +217,12 @@ pub(super) fn still(desk: &mut Desk<'_>, id: &CallId, yes: &Plan, intent: Result
         Ok(Intent::Ask(questions)) => return acting::asked(desk, id, questions),
         Err(words) => return unstarted(desk, id, Outcome::Failed(words)),
     };
-    let refused = matches!(verdict(desk, id, &plan), Some(Verdict::Refuse(_)) | None);
+    let refused = matches!(verdict(desk, id, &plan), Some(Verdict::Refuse(_) | Verdict::Withhold(_)) | None);
     let same = *plan == *yes;
     let Some(pending) = desk.state.pending_mut(id) else { return };
     if same && !refused {
         let call = pending.call.clone();
-        return start(desk, call, plan);
+        return start(desk, call, plan, true);
     }
     pending.ahead.again = true;
     let mut plan = plan;

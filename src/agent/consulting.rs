@@ -4,7 +4,7 @@
 //! the hooks counts, in whatever order they speak. The second reader is asked last, about what would go ahead, and can
 //! only make it ask. Nobody lifts a refusal, and an answer that does not count asks.
 
-use super::state::Step;
+use super::state::{State, Step};
 use super::{Desk, Effect, acting};
 use crate::chat::{Access, Advice, Adviser, CallId, Entry, Plan, Reach, Said};
 use crate::policy::{Subject, Verdict, judge};
@@ -70,13 +70,22 @@ pub struct Brief {
 }
 
 impl Hook {
-    fn wants(&self, tool: &str, plan: &Plan, dry_run: bool) -> bool {
-        let named = match &self.tools {
+    /// Whether it is asked about such a call, live.
+    fn wants(&self, tool: &str, plan: &Plan) -> bool {
+        match &self.tools {
             Some(tools) => tools.iter().any(|name| name == tool),
             None => !only_reads(plan),
-        };
-        named && (self.in_dry_run || !dry_run)
+        }
     }
+}
+
+/// The hooks that would be asked about this call live, and are not run in this dry run. None is asked about what is refused.
+pub(super) fn hooks_not_run(state: &State, tool: &str, plan: &Plan, verdict: &Verdict) -> Vec<String> {
+    if !state.is_dry_run() || matches!(verdict, Verdict::Refuse(_)) {
+        return Vec::new();
+    }
+    let missed = |hook: &&Hook| !hook.in_dry_run && hook.wants(tool, plan);
+    state.advisers.hooks.iter().filter(missed).map(|hook| hook.name.clone()).collect()
 }
 
 fn only_reads(plan: &Plan) -> bool {
@@ -122,7 +131,10 @@ fn go_on(desk: &mut Desk<'_>, id: &CallId, mut consulting: Consulting) {
         let now = judge(&desk.state.policy, desk.granted(), &desk.state.rules, &call.name, &plan);
         let lifted = lifted && desk.state.rules.lets_grants(&Subject::of(&call.name, &plan));
         let verdict = match (now, verdict) {
-            (refused @ Verdict::Refuse(_), _) => refused,
+            (refused @ Verdict::Refuse(_), _) | (Verdict::Withhold(_), refused @ Verdict::Refuse(_)) => {
+                refused
+            }
+            (withheld @ Verdict::Withhold(_), _) => withheld,
             (asks @ Verdict::Ask(_), Verdict::Allow(_)) if !lifted => asks,
             (Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_), verdict) => verdict,
         };
@@ -153,7 +165,7 @@ fn next(desk: &Desk<'_>, tool: &str, consulting: &mut Consulting) -> Option<Advi
     let (advisers, dry_run) = (&desk.state.advisers, desk.state.is_dry_run());
     while let Some(hook) = advisers.hooks.get(consulting.passed) {
         consulting.passed += 1;
-        if hook.wants(tool, &consulting.plan, dry_run) {
+        if (hook.in_dry_run || !dry_run) && hook.wants(tool, &consulting.plan) {
             return Some(Adviser::Hook(hook.name.clone()));
         }
     }
@@ -219,12 +231,14 @@ fn combined(
     let because = if why.is_empty() { String::new() } else { format!(": {why}") };
     match (advice, verdict) {
         (_, refused @ Verdict::Refuse(_)) => (refused, true),
-        (Advice::Deny, Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_)) => {
+        (Advice::Deny, Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_) | Verdict::Withhold(_)) => {
             let words = format!(
                 "Refused: {who} of the person does not allow this{because}. Nothing was done. Do not try the same thing another way."
             );
             (Verdict::Refuse(words), true)
         }
+        // Nothing is read that somebody could be asked about.
+        (Advice::Ask, withheld @ Verdict::Withhold(_)) => (withheld, true),
         (Advice::Ask, verdict) => {
             let words = match (failed, why.is_empty(), by) {
                 (true, ..) => format!("{who} could not be asked{because}"),
@@ -235,7 +249,11 @@ fn combined(
             };
             let reason = match verdict {
                 Verdict::Ask(reason) if !reason.is_empty() => format!("{reason}; {words}"),
-                Verdict::Ask(_) | Verdict::Allow(_) | Verdict::Rehearse(_) | Verdict::Refuse(_) => words,
+                Verdict::Ask(_)
+                | Verdict::Allow(_)
+                | Verdict::Rehearse(_)
+                | Verdict::Withhold(_)
+                | Verdict::Refuse(_) => words,
             };
             (Verdict::Ask(reason), true)
         }

@@ -60,6 +60,9 @@ pub enum Effect {
         plan: Box<Plan>,
         /// What it leaves out of what it comes upon.
         left_out: LeftOut,
+        /// Whether the user approved this call at a prompt, or a grant or a rule allows exactly it, so that what it reads may
+        /// go to the model.
+        approved: bool,
     },
     /// Let the model name the session, beside whatever else goes on; what comes of it is [`super::Event::Named`], or
     /// nothing.

@@ -149,6 +149,10 @@ fn is_real(desk: &Desk<'_>, path: &str) -> bool {
 pub(super) fn asks(offered: bool, verdict: Verdict) -> Verdict {
     match verdict {
         Verdict::Allow(_) if offered => Verdict::Ask("you want to decide over each of these".to_owned()),
-        Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_) | Verdict::Refuse(_) => verdict,
+        Verdict::Allow(_)
+        | Verdict::Ask(_)
+        | Verdict::Rehearse(_)
+        | Verdict::Withhold(_)
+        | Verdict::Refuse(_) => verdict,
     }
 }

@@ -10,7 +10,7 @@ use super::sub_agent::{Offer, SubAgent};
 use super::window::Measure;
 use crate::chat::instructions::{self, Instructions};
 use crate::chat::{
-    Access, CallId, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Work,
+    Access, CallId, Ending, Entry, Plan, Questions, Run, Session, ToolCall, ToolSpec, TurnId, Work,
 };
 use crate::policy::{Policy, Rules};
 use std::collections::HashMap;
@@ -45,6 +45,8 @@ pub struct State {
     pub instructions: Arc<Vec<Instructions>>,
     /// Whether the model is told with each rehearsed result that it was rehearsed.
     pub tells_each: bool,
+    /// Whether the model is told nothing of the dry run.
+    pub tells_nothing: bool,
     /// What may be called.
     pub tools: Vec<ToolSpec>,
     /// Who is asked about a call before it is let start.
@@ -152,6 +154,7 @@ impl State {
             system,
             instructions: Arc::default(),
             tells_each: false,
+            tells_nothing: false,
             tools,
             advisers: Advisers::default(),
             unstaged: None,
@@ -255,8 +258,8 @@ impl State {
             return reason;
         }
         match plan.access {
-            // What would be made up about files would be belied by the next look at them.
-            Access::Read(_) => {
+            // What would be made up about files would be belied by the next look at them; a made-up secret misleads.
+            Access::Read(_) | Access::Run(Run { discloses: true, .. }) => {
                 format!("{reason}. In this dry run it is not run, and nothing stands in for its result")
             }
             Access::Nothing

@@ -73,6 +73,7 @@ impl State {
         state.advisers.clone_from(&self.advisers);
         state.instruct(self.instructions.clone());
         state.tells_each = self.tells_each;
+        state.tells_nothing = self.tells_nothing;
         (state.unstaged, state.simulator) = (self.unstaged.clone(), self.simulator.clone());
         Some(state)
     }

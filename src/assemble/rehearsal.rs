@@ -266,11 +266,11 @@ pub(super) fn plan(wiring: &Wiring, id: &SessionId, in_json: bool, out: &mut dyn
 }
 
 fn tell_json(looked: &Looked, kind: &str, out: &mut dyn Write) -> Result<()> {
-    let Tally { rehearsed, ran, outside, refused, calls: _ } = looked.tally;
+    let Tally { rehearsed, withheld, would_ask, ran, outside, refused, calls: _ } = looked.tally;
     let mut object = json!({
         "kind": kind, "session": looked.id.0, "dry_run": true, "title": looked.title,
         "folder": looked.folder.to_string_lossy(), "rehearsed": rehearsed, "ran": ran, "outside": outside,
-        "refused": refused,
+        "refused": refused, "withheld": withheld, "would_have_asked": would_ask,
         "apply": format!("aye rehearsal apply {}", looked.id),
     });
     if let (Some(object), Value::Object(rest)) = (object.as_object_mut(), looked.staging.json()) {
@@ -291,6 +291,9 @@ fn tell(looked: &Looked, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{}", titled(&one_line(&looked.title), true))?;
     writeln!(out, "{} · {}", looked.id, one_line(&facts::in_short(&looked.folder)))?;
     writeln!(out, "{}", looked.tally.words())?;
+    if looked.tally.would_ask > 0 {
+        writeln!(out, "would have asked: {}", looked.tally.would_ask)?;
+    }
     if staging.is_empty() {
         writeln!(out, "Nothing is left of it that could be applied.")?;
         return Ok(());

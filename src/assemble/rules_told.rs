@@ -208,6 +208,7 @@ fn explained(
         Verdict::Allow(_) => "it goes ahead",
         Verdict::Ask(_) => "it asks",
         Verdict::Rehearse(_) => "it is rehearsed",
+        Verdict::Withhold(_) => "it is withheld",
         Verdict::Refuse(_) => "it is refused",
     };
     lines.push(word.to_owned());

@@ -325,6 +325,7 @@ impl Wiring {
         let offer = Offer { system: agent::words_beneath(&words), tools: self.tools.specs_beneath() };
         let mut state = State::new(policy, model.name.clone(), words, self.tools.specs());
         state.tells_each = dry_run && tell == Tell::EachResult;
+        state.tells_nothing = dry_run && tell == Tell::Never;
         state.advisers = self.advisers.who.clone();
         state.offer = Some(offer);
         state.unstaged = unstaged;

@@ -39,6 +39,9 @@ pub struct Run {
     /// Whether it names something that may hold secrets, or reads outside the project.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sensitive: bool,
+    /// Whether it may read such a thing. What a redirection only writes to is not read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub discloses: bool,
 }
 
 /// How far a command reaches, from the least to the worst.
@@ -69,7 +72,13 @@ impl Reach {
 
 impl From<CommandLine> for Run {
     fn from(line: CommandLine) -> Self {
-        Self { line: Box::new(line), reach: Reach::default(), why: String::new(), sensitive: false }
+        Self {
+            line: Box::new(line),
+            reach: Reach::default(),
+            why: String::new(),
+            sensitive: false,
+            discloses: false,
+        }
     }
 }
 

@@ -63,6 +63,16 @@ impl Adviser {
     }
 }
 
+/// Says which hooks wanted a call and were not run in this dry run; `None` if there are none.
+pub fn words_of_hooks_not_run(names: &[String]) -> Option<String> {
+    let named = names.iter().map(|name| format!("“{}”", one_line(name))).collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => None,
+        1 => Some(format!("hook {named} was not run in this dry run")),
+        _ => Some(format!("hooks {named} were not run in this dry run")),
+    }
+}
+
 impl Advice {
     /// Its one word, as it is written in an answer and in the log.
     pub fn word(self) -> &'static str {
@@ -220,6 +230,16 @@ mod tests {
         let said = Said::of(&Adviser::SecondReader, r#"{"verdict":"deny","why":"no"}"#);
         assert_eq!((said.advice, said.failed), (Advice::Ask, true));
         assert_eq!(said.why, "its verdict is 'deny'; it can be allow, ask");
+    }
+
+    #[test]
+    fn r30_hooks_that_were_not_run_are_named() {
+        let words = |names: &[&str]| {
+            words_of_hooks_not_run(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(words(&[]), None);
+        assert_eq!(words(&["a\nb"]).as_deref(), Some("hook “a b” was not run in this dry run"));
+        assert_eq!(words(&["a", "b"]).as_deref(), Some("hooks “a”, “b” were not run in this dry run"));
     }
 
     #[test]

@@ -16,8 +16,8 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What stands in the verdict's reason before why the person would have been asked.
-const ASKED: &str = "for real you would have been asked, because ";
+/// What stands in the reason of a dry run's verdict before why the user would have been asked live.
+pub const ASKED: &str = "for real you would have been asked, because ";
 
 /// What a dry run came to.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -76,6 +76,8 @@ pub struct Played {
     pub staged: Option<Staged>,
     /// Why the person would have been asked in life, where they would have been.
     pub asks: Option<String>,
+    /// The hooks that wanted it and were not run.
+    pub hooks_not_run: Vec<String>,
     /// What the model was told.
     pub result: String,
     /// The paths of the project that it changed, as they can be written, as far as that change stands or is applied.
@@ -211,7 +213,7 @@ impl Staging {
 
     /// As JSON: fields that are added to, never renamed. `groups` (each with `group`, `paths`, `left_out`), `changes` (each with
     /// `path`, `did`, `folder`, `diff`, `notes`, `conflict`, `group`), `outside_project` (`changes`, each with `is_applied` instead of `group`, and the number of files that are
-    /// `temporary`), `calls` (each with `run_again`, `tool`, `arguments`, `summary`, `command`, `staged`, `simulated`, `would_ask`,
+    /// `temporary`), `calls` (each with `run_again`, `tool`, `arguments`, `summary`, `command`, `staged`, `simulated`, `would_ask`, `hooks_not_run`,
     /// `result`, `changed`, `done`).
     pub fn json(&self) -> Value {
         let step = |step: &Played| {
@@ -220,7 +222,7 @@ impl Staging {
                 "command": step.command.as_ref().map(|line| &line.command),
                 "run_again": step.must_run_again(),
                 "staged": step.staged.as_ref().map(Staged::word), "simulated": step.staged.as_ref().map(Staged::json),
-                "would_ask": step.asks, "result": step.result, "changed": step.changed, "done": step.done,
+                "would_ask": step.asks, "hooks_not_run": step.hooks_not_run, "result": step.result, "changed": step.changed, "done": step.done,
             })
         };
         json!({
@@ -236,13 +238,25 @@ fn plural(count: usize, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
+/// Why the user would have been asked live about a call of a dry run, by its verdict and the reason beside it; `None` if they
+/// would not have been.
+pub fn live_ask<'a>(verdict: &str, why: &'a str) -> Option<&'a str> {
+    match verdict {
+        "ask" => Some(why),
+        "rehearse" | "withhold" => why.split_once(ASKED).map(|(_, why)| why),
+        _ => None,
+    }
+}
+
 /// The tool that does for real what was rehearsed at one path.
 pub const APPLY: &str = "apply_change";
 
 /// A rehearsed call that is not all told by what it changed.
 fn played(record: &Record<'_>) -> Option<Played> {
     let Some(Outcome::Rehearsed(result)) = record.outcome() else { return None };
-    let Some(Entry::Planned { summary, preview, verdict, why, .. }) = record.planned() else { return None };
+    let Some(Entry::Planned { summary, preview, verdict, why, hooks_not_run, .. }) = record.planned() else {
+        return None;
+    };
     let staged = record.steps.iter().rev().find_map(|(_, entry)| match entry {
         Entry::Settled { staged, .. } => Some(staged.clone()),
         _ => None,
@@ -264,7 +278,8 @@ fn played(record: &Record<'_>) -> Option<Played> {
         summary: summary.clone(),
         command,
         staged,
-        asks: why.split_once(ASKED).map(|(_, why)| why.to_owned()).filter(|_| verdict == "rehearse"),
+        asks: live_ask(verdict, why).map(str::to_owned),
+        hooks_not_run: hooks_not_run.clone(),
         result: result.clone(),
         changed,
         done: false,

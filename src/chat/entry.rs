@@ -61,11 +61,14 @@ pub enum Entry {
         /// What it was made from, and will find.
         #[serde(default, skip_serializing_if = "is_empty")]
         basis: Box<Basis>,
-        /// The verdict, in one word: `allow`, `ask`, `rehearse`, `refuse`.
+        /// The verdict, in one word: `allow`, `ask`, `rehearse`, `withhold`, `refuse`.
         verdict: String,
         /// What said so: the verdict's reason.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
+        /// The hooks that wanted this call and were not run, since their settings do not let them run in a dry run.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hooks_not_run: Vec<String>,
         /// Of the call and what was shown of it: [`Digest::of_act`].
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,

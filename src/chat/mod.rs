@@ -32,6 +32,7 @@ pub mod shorten;
 pub mod simulated;
 pub mod staged;
 pub mod summary;
+mod tally;
 pub mod tokens;
 pub mod tool;
 pub mod usage;
@@ -58,7 +59,8 @@ pub use question::{Answer, Choice, Dropped, Given, Giver, Note, Question, Questi
 pub use script::{Script, Scripts};
 pub use session::{Counted, Session};
 pub use simulated::{How, Simulated};
-pub use staged::{Becomes, PATHS_KEPT, Staged, Tally};
+pub use staged::{Becomes, PATHS_KEPT, Staged};
+pub use tally::Tally;
 pub use tool::{Outcome, ToolCall, ToolSpec};
 pub use usage::Usage;
 pub use walls::{Openings, Walls};

@@ -3,6 +3,7 @@
 mod beneath;
 mod talk;
 
+use super::altered::live_ask;
 use super::{
     Access, CallId, Decision, Entry, Namer, Outcome, Preview, Questions, Span, Staged, Standing, ToolCall,
     Usage, summary, tokens,
@@ -37,6 +38,7 @@ pub struct Session {
     told: u64,
     counted: Option<Counted>,
     rehearsed: usize,
+    would_ask: usize,
 }
 
 /// What the service counted last, beside what this program thought it was.
@@ -88,6 +90,10 @@ pub struct Shown {
     pub preview: Preview,
     /// The verdict, in one word.
     pub verdict: String,
+    /// Whether the user is asked about it live.
+    pub asks_live: bool,
+    /// The hooks that wanted it and were not run, since this is a dry run.
+    pub hooks_not_run: Vec<String>,
 }
 
 impl Session {
@@ -108,7 +114,7 @@ impl Session {
         match &entry {
             Entry::Said { text } => {
                 if self.title.is_none() {
-                    self.title = title_from(text);
+                    self.title = talk::title_from(text);
                 }
             }
             Entry::Replied { text, calls, usage, .. } => {
@@ -156,7 +162,9 @@ impl Session {
                 // Another model counts otherwise.
                 self.counted = None;
             }
-            Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } | Entry::Became { .. } => {}
+            // From here on it counts anew.
+            Entry::Became { .. } => self.forget_asks(),
+            Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
         }
         self.entries.push(entry);
     }
@@ -186,17 +194,22 @@ impl Session {
     /// What became of a call.
     fn became(&mut self, index: usize, entry: &Entry) {
         match entry {
-            Entry::Planned { call, title, summary, access, preview, verdict, .. } => {
+            Entry::Planned { call, title, summary, access, preview, verdict, why, hooks_not_run, .. } => {
                 if let Some(call) = self.calls.get_mut(call) {
                     call.started |= verdict == "allow" || verdict == "rehearse";
                     // Asked once more: the yes from before does not count.
                     call.started &= verdict != "ask";
+                    let asked = call.shown.as_ref().is_some_and(|shown| shown.asks_live);
+                    let asks_live = live_ask(verdict, why).is_some();
+                    self.would_ask = self.would_ask - usize::from(asked) + usize::from(asks_live);
                     call.shown = Some(Shown {
                         title: title.clone(),
                         summary: summary.clone(),
                         access: access.clone(),
                         preview: (**preview).clone(),
                         verdict: verdict.clone(),
+                        asks_live,
+                        hooks_not_run: hooks_not_run.clone(),
                     });
                 }
             }
@@ -230,7 +243,8 @@ impl Session {
                 {
                     call.settled = Some(index);
                     self.open -= usize::from(call.beneath.is_none());
-                    self.rehearsed += usize::from(matches!(outcome, Outcome::Rehearsed(_)));
+                    let is_withheld = staged.as_ref().is_some_and(Staged::is_withheld);
+                    self.rehearsed += usize::from(matches!(outcome, Outcome::Rehearsed(_)) && !is_withheld);
                 }
             }
             Entry::Said { .. }
@@ -352,12 +366,6 @@ impl Session {
     pub fn rehearsed(&self) -> usize {
         self.rehearsed
     }
-
-    /// Whether the last turn has not ended.
-    pub fn is_mid_turn(&self) -> bool {
-        let last = self.entries.iter().rev().find(|entry| !entry.is_beside());
-        last.is_some_and(|entry| !matches!(entry, Entry::Ended { .. }))
-    }
 }
 
 /// Tokens that an entry adds to every request after it.
@@ -383,17 +391,6 @@ fn weight(entry: &Entry) -> u64 {
         | Entry::Switched { .. }
         | Entry::Became { .. } => 0,
     }
-}
-
-/// The first words, as a name: one line, 60 characters at most.
-fn title_from(text: &str) -> Option<String> {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let mut title: String = line.chars().filter(|c| !c.is_control()).take(60).collect();
-    if line.chars().count() > 60 {
-        title.truncate(title.rfind(' ').filter(|&at| at > 30).unwrap_or(title.len()));
-        title.push('…');
-    }
-    Some(title)
 }
 
 #[cfg(test)]

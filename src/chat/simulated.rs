@@ -16,6 +16,8 @@ pub enum How {
     NotRun,
     /// A model wrote what might have come of it.
     Imagined,
+    /// There is no result: what it reads would have gone to the model, and live the user would have been asked about that.
+    Withheld,
 }
 
 /// How the result of a call came about that was not done.
@@ -50,6 +52,7 @@ impl How {
             Self::Sampled => "sampled",
             Self::NotRun => "not_run",
             Self::Imagined => "imagined",
+            Self::Withheld => "withheld",
         }
     }
 }
@@ -66,6 +69,7 @@ impl Simulated {
             (How::Example, _) => "an example, not run".to_owned(),
             (How::Sampled, _) => "sampled, not run".to_owned(),
             (How::NotRun, _) => "not run, without a result".to_owned(),
+            (How::Withheld, _) => "withheld, not run".to_owned(),
             (How::Imagined, "") => "imagined by a model".to_owned(),
             (How::Imagined, by) => format!("imagined by {by}"),
         };

@@ -1,10 +1,9 @@
-//! How what a dry run did came about, and how much of it there was.
+//! How what a dry run did came about.
 
-use super::{Access, CallId, Entry, How, Outcome, Preview, Simulated};
+use super::{Entry, How, Outcome, Simulated};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 
 /// Paths that are kept of one command; what is beyond them is in the layer like the rest.
 pub const PATHS_KEPT: usize = 64;
@@ -77,6 +76,11 @@ impl Staged {
         matches!(self, Self::Ran(_))
     }
 
+    /// Whether it was withheld because of what it reads.
+    pub fn is_withheld(&self) -> bool {
+        matches!(self, Self::Simulated(simulated) if simulated.how == How::Withheld)
+    }
+
     /// It was not done, and nothing else is known of what stands in for it.
     pub fn simulated(how: How) -> Self {
         Self::Simulated(Box::new(Simulated::of(how)))
@@ -113,6 +117,7 @@ impl Staged {
             Self::Simulated(simulated) => match simulated.how {
                 How::Example | How::Sampled | How::NotRun => "◇",
                 How::Imagined => "◌",
+                How::Withheld => "⊘",
             },
         }
     }
@@ -126,82 +131,9 @@ impl Staged {
                 How::Sampled => "[dry run: not done; this is a sample]",
                 How::NotRun => "[dry run: not done; there is no result]",
                 How::Imagined => "[dry run: not done; a model wrote this]",
+                How::Withheld => "[dry run: withheld; there is no result]",
             },
         }
-    }
-}
-
-/// What a turn of a dry run came to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Calls that were rehearsed.
-    pub rehearsed: usize,
-    /// The commands of them that ran on the stage; what was changed in the layer alone does not count.
-    pub ran: usize,
-    /// Calls that were started for real and did more than read.
-    pub outside: usize,
-    /// Calls that were refused, by the person, a rule or the program.
-    pub refused: usize,
-    /// Calls in all, those that only read among them.
-    pub calls: usize,
-}
-
-impl Tally {
-    /// Of these entries.
-    pub fn of(entries: &[Entry]) -> Self {
-        let mut tally = Self::default();
-        // For each call that may start for real, whether it does more than read.
-        let mut started: HashMap<&CallId, (bool, bool)> = HashMap::new();
-        let mut commands: HashSet<&CallId> = HashSet::new();
-        for entry in entries {
-            let entry = entry.bare();
-            if let Entry::Settled { outcome, .. } = entry {
-                tally.calls += 1;
-                tally.refused += usize::from(matches!(outcome, Outcome::Refused(_)));
-            }
-            match entry {
-                Entry::Planned { call, access, preview, verdict, .. } => {
-                    let reads = matches!(access, Access::Nothing | Access::Read(_));
-                    started.insert(call, (!reads, verdict == "allow"));
-                    if matches!(**preview, Preview::Command(_)) {
-                        commands.insert(call);
-                    }
-                }
-                Entry::Decided { call, decision, .. } if decision.is_approval() => {
-                    if let Some((_, may)) = started.get_mut(call) {
-                        *may = true;
-                    }
-                }
-                Entry::Settled { call, outcome: Outcome::Rehearsed(_), staged, .. } => {
-                    tally.rehearsed += 1;
-                    tally.ran +=
-                        usize::from(staged.as_ref().is_some_and(Staged::is_ran) && commands.contains(call));
-                }
-                // A hash is kept of what was run, and of nothing else.
-                Entry::Settled { call, sha256, staged: None, .. } if !sha256.is_none() => {
-                    tally.outside += usize::from(started.get(call) == Some(&(true, true)));
-                }
-                _ => {}
-            }
-        }
-        tally
-    }
-
-    /// Of the turn that this entry ends, or that has come so far with it.
-    pub fn of_turn(entries: &[Entry], end: usize) -> Self {
-        let before = entries.get(..end).unwrap_or_default();
-        let begin =
-            before.iter().rposition(|entry| matches!(entry, Entry::Ended { .. })).map_or(0, |at| at + 1);
-        Self::of(&before[begin..])
-    }
-
-    /// `4 calls rehearsed, 2 ran on the stage, 1 refused, 0 effects outside`; that none was refused is not said.
-    pub fn words(self) -> String {
-        let Self { rehearsed, ran, outside, refused, calls: _ } = self;
-        let calls = if rehearsed == 1 { "1 call" } else { &format!("{rehearsed} calls") };
-        let effects = if outside == 1 { "1 effect" } else { &format!("{outside} effects") };
-        let refused = if refused == 0 { String::new() } else { format!("{refused} refused, ") };
-        format!("{calls} rehearsed, {ran} ran on the stage, {refused}{effects} outside")
     }
 }
 
@@ -243,70 +175,10 @@ pub fn titled(title: &str, dry_run: bool) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{By, CommandLine, Digest, Ending, Preview, Usage};
-
-    fn planned(call: &str, access: Access, verdict: &str) -> Entry {
-        Entry::Planned {
-            call: call.into(),
-            title: String::new(),
-            summary: String::new(),
-            access,
-            preview: Box::new(Preview::Text(String::new())),
-            destroys: None,
-            basis: Box::default(),
-            verdict: verdict.into(),
-            why: String::new(),
-            sha256: Digest::default(),
-        }
-    }
+    use crate::chat::{Digest, Usage};
 
     fn settled(call: &str, outcome: Outcome, staged: Option<Staged>) -> Entry {
         Entry::Settled { call: call.into(), outcome, took_ms: 1, sha256: Digest::of(b"x"), staged }
-    }
-
-    fn rehearsed(call: &str, staged: Option<Staged>) -> [Entry; 2] {
-        let outcome = Outcome::Rehearsed("x".into());
-        let mut planned = planned(call, Access::Write("a".into()), "rehearse");
-        if let Entry::Planned { preview, .. } = &mut planned {
-            **preview = Preview::Command(CommandLine::default());
-        }
-        [planned, settled(call, outcome, staged)]
-    }
-
-    #[test]
-    fn r30_a_turn_counts_what_was_rehearsed_what_ran_and_what_had_an_effect() {
-        let mut entries = vec![Entry::Ended { ending: Ending::Finished }];
-        entries.extend(rehearsed("a", Some(Staged::ran())));
-        entries.extend(rehearsed("b", Some(Staged::simulated(How::Sampled))));
-        // What was written to the layer ran nowhere.
-        entries.push(planned("w", Access::Write("a".into()), "rehearse"));
-        entries.push(settled("w", Outcome::Rehearsed("x".into()), Some(Staged::ran())));
-        // One of an older version, and one of a sub-agent.
-        entries.extend(rehearsed("c", None));
-        let beneath = |entry: Entry| Entry::Beneath { call: "s".into(), entry: Box::new(entry) };
-        entries.extend(rehearsed("d", Some(Staged::ran())).map(beneath));
-        entries.push(planned("e", Access::Read(vec![]), "allow"));
-        entries.push(settled("e", Outcome::Done("x".into()), None));
-        let tally = Tally::of_turn(&entries, entries.len());
-        assert_eq!(tally, Tally { rehearsed: 5, ran: 2, outside: 0, refused: 0, calls: 6 });
-        assert_eq!(tally.words(), "5 calls rehearsed, 2 ran on the stage, 0 effects outside");
-        assert_eq!(
-            Tally::of_turn(&entries, 3).words(),
-            "1 call rehearsed, 1 ran on the stage, 0 effects outside"
-        );
-        // What should never be in a dry run would not be hidden.
-        entries.push(planned("f", Access::Write("a".into()), "allow"));
-        entries.push(settled("f", Outcome::Failed("x".into()), None));
-        entries.push(planned("g", Access::WriteOutside("a".into()), "ask"));
-        let by = By::Nobody;
-        entries.push(Entry::Decided {
-            call: "g".into(),
-            decision: crate::chat::Decision::Once,
-            by,
-            sha256: Digest::default(),
-        });
-        entries.push(settled("g", Outcome::Done("x".into()), None));
-        assert_eq!(Tally::of(&entries).outside, 2);
     }
 
     #[test]
@@ -330,16 +202,6 @@ mod tests {
     }
 
     #[test]
-    fn r30_what_was_refused_is_said_and_reading_alone_is_a_call_too() {
-        let refused = settled("a", Outcome::Refused("no".into()), None);
-        let reads = settled("b", Outcome::Done("x".into()), None);
-        let words = Tally::of(&[refused]).words();
-        assert_eq!(words, "0 calls rehearsed, 0 ran on the stage, 1 refused, 0 effects outside");
-        assert_eq!(Tally::of(&[reads]), Tally { calls: 1, ..Tally::default() });
-        assert_eq!(Tally::of(&[]).calls, 0);
-    }
-
-    #[test]
     fn a_log_that_does_not_say_how_it_came_about_is_read() {
         let old = r#"{"kind":"settled","call":"a","outcome":{"how":"rehearsed","text":"x"},"took_ms":1}"#;
         let entry: Entry = serde_json::from_str(old).unwrap();
@@ -351,6 +213,7 @@ mod tests {
             (Staged::simulated(How::Sampled), "sampled"),
             (Staged::simulated(How::NotRun), "not_run"),
             (Staged::simulated(How::Imagined), "imagined"),
+            (Staged::simulated(How::Withheld), "withheld"),
         ] {
             assert_eq!(staged.word(), word);
             let entry = settled("a", Outcome::Rehearsed("x".into()), Some(staged));
@@ -392,6 +255,7 @@ mod tests {
         assert_eq!(of(How::Imagined, "m-7b", "", true), "imagined by m-7b, as before");
         assert_eq!(of(How::Imagined, "", "", false), "imagined by a model");
         assert_eq!(of(How::Example, "", "", false), "an example, not run");
+        assert_eq!(of(How::Withheld, "", "", false), "withheld, not run");
         assert_eq!(
             of(How::Sampled, "", "its answer was cut off", false),
             "sampled, not run; the simulator could not be asked: its answer was cut off"

@@ -1,6 +1,7 @@
 //! May this plan go ahead? One pure function, called in one place.
 
 mod cover;
+mod dry_run;
 mod explain;
 pub mod glob;
 pub mod grammar;
@@ -15,6 +16,7 @@ mod subject;
 mod targets;
 
 pub use cover::covers;
+pub use dry_run::{Withheld, may_disclose};
 pub use explain::{Step, explain};
 pub use left_out::LeftOut;
 pub use mode::Mode;
@@ -23,6 +25,7 @@ pub use rule::{About, At, Holds, Rule, Rules, Says};
 pub use subject::Subject;
 
 use crate::chat::escaped_path::escape;
+use crate::chat::sensitive::sensitive;
 use crate::chat::{Access, Plan, Reach, Standing};
 
 /// What may go ahead without asking, fixed by the person outside any card.
@@ -45,6 +48,8 @@ pub enum Verdict {
     Ask(String),
     /// Do it on the rehearsal's stage; with what said so.
     Rehearse(String),
+    /// A dry run does not do it: what it reads would go to the model without the approval that it needs.
+    Withhold(Withheld),
     /// Never; with words for the model.
     Refuse(String),
 }
@@ -56,6 +61,7 @@ impl Verdict {
             Self::Allow(_) => "allow",
             Self::Ask(_) => "ask",
             Self::Rehearse(_) => "rehearse",
+            Self::Withhold(_) => "withhold",
             Self::Refuse(_) => "refuse",
         }
     }
@@ -64,6 +70,7 @@ impl Verdict {
     pub fn why(&self) -> &str {
         match self {
             Self::Allow(why) | Self::Ask(why) | Self::Rehearse(why) | Self::Refuse(why) => why,
+            Self::Withhold(withheld) => &withheld.why,
         }
     }
 }
@@ -71,7 +78,7 @@ impl Verdict {
 /// Judges a plan. The order is the documentation: what is never done; what a rule denies; what touches nothing; what reads inside the
 /// project, unless a rule asks; the plan mode's refusal; what a rule asks about, or might if its file could be
 /// read; a standing yes of this session; a rule that allows; what the mode lets through; everything else is asked. In a dry run what would go
-/// ahead or be asked is rehearsed, with what it would have been.
+/// ahead or be asked is rehearsed, with what it would have been; what would be asked because of what it reads is withheld.
 pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, plan: &Plan) -> Verdict {
     if let Some(why) = never(&plan.access) {
         return Verdict::Refuse(format!(
@@ -86,10 +93,11 @@ pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, p
         ));
     }
     let asks = asked_by(rules, &of);
+    let settle = |live| dry_run::verdict(policy, granted, rules, &of, plan, live);
     match (&plan.access, &asks) {
         (Access::Nothing, _) => return Verdict::Allow("it touches nothing".to_owned()),
         (Access::Read(_), None) => return Verdict::Allow("it only reads inside the project".to_owned()),
-        (Access::Read(_), Some(why)) => return rehearsed(policy, Verdict::Ask(why.clone())),
+        (Access::Read(_), Some(why)) => return settle(Verdict::Ask(why.clone())),
         (
             Access::ReadSensitive(_)
             | Access::Write(_)
@@ -105,23 +113,7 @@ pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, p
                 .to_owned(),
         );
     }
-    rehearsed(policy, for_real(policy, granted, rules, &of, plan, asks))
-}
-
-/// What a dry run makes of what would be so for real. A refusal stays one.
-fn rehearsed(policy: &Policy, real: Verdict) -> Verdict {
-    match real {
-        real if !policy.dry_run => real,
-        Verdict::Ask(why) if policy.as_live => Verdict::Ask(why),
-        Verdict::Ask(why) => {
-            Verdict::Rehearse(format!("this is a dry run; for real you would have been asked, because {why}"))
-        }
-        Verdict::Allow(why) => {
-            Verdict::Rehearse(format!("this is a dry run; for real it would have run, because {why}"))
-        }
-        Verdict::Rehearse(why) => Verdict::Rehearse(why),
-        Verdict::Refuse(words) => Verdict::Refuse(words),
-    }
+    settle(for_real(policy, granted, rules, &of, plan, asks))
 }
 
 /// The verdict over what may be done, were it for real.
@@ -163,7 +155,12 @@ fn for_real(
     Verdict::Ask(match &plan.access {
         Access::Nothing | Access::Read(_) | Access::Own(_) => String::new(),
         Access::ReadSensitive(path) => {
-            format!("it reads {}, which is outside the project or may hold secrets", escape(path))
+            let why = match (path.is_absolute(), sensitive(path)) {
+                (true, true) => "is outside the project and may hold secrets",
+                (true, false) => "is outside the project",
+                (false, _) => "may hold secrets",
+            };
+            format!("it reads {}, which {why}", escape(path))
         }
         Access::Write(_) => "it changes the project".to_owned(),
         Access::WriteOutside(path) => {
@@ -255,42 +252,13 @@ mod tests {
         for (access, expected) in [
             (Access::Nothing, ["allow", "allow", "allow", "allow"]),
             (Access::Read(vec!["a".into()]), ["allow", "allow", "allow", "allow"]),
-            (Access::ReadSensitive("/etc/passwd".into()), ["ask", "refuse", "rehearse", "refuse"]),
+            (Access::ReadSensitive("/etc/passwd".into()), ["ask", "refuse", "withhold", "refuse"]),
             (Access::Write("a".into()), ["ask", "refuse", "rehearse", "refuse"]),
             (Access::WriteOutside("/a".into()), ["ask", "refuse", "rehearse", "refuse"]),
             (run("ls"), ["ask", "refuse", "rehearse", "refuse"]),
         ] {
             let found = [ask, plan, dry, dry_plan].map(|policy| verdict(policy, &[], access.clone(), false));
             assert_eq!(found, expected, "{access:?}");
-        }
-    }
-
-    #[test]
-    fn r30_a_dry_run_says_what_it_would_have_been_for_real_or_asks_it() {
-        let report = Policy { dry_run: true, ..Policy::default() };
-        let live = Policy { as_live: true, ..report };
-        let full = Policy { mode: Mode::Full, ..report };
-        let says = |policy: &Policy, access: Access| {
-            let verdict = judge(policy, &[], &Rules::default(), "tool", &plan(access, false));
-            (verdict.word(), verdict.why().to_owned())
-        };
-        let (word, why) = says(&report, Access::Write("a".into()));
-        assert_eq!(word, "rehearse");
-        assert!(why.ends_with("for real you would have been asked, because it changes the project"), "{why}");
-        assert_eq!(says(&live, Access::Write("a".into())), ("ask", "it changes the project".to_owned()));
-        let (word, why) = says(&full, Access::Write("a".into()));
-        assert_eq!(word, "rehearse");
-        assert!(why.ends_with("for real it would have run, because the session is in full mode"), "{why}");
-        for policy in [report, live, full] {
-            let own = says(&policy, Access::WriteOutside("/home/a/.config/aye/rules.toml".into()));
-            assert_eq!(
-                says(
-                    &Policy { dry_run: false, ..policy },
-                    Access::WriteOutside("/home/a/.config/aye/rules.toml".into())
-                )
-                .0 == "refuse",
-                own.0 == "refuse"
-            );
         }
     }
 

@@ -114,8 +114,8 @@ pub trait Reader: Send + Sync {
     fn is_rehearsal(&self) -> bool {
         false
     }
-    /// Whether what stands at a place outside the project is exactly what `write_file` put there in this dry run: reading it
-    /// tells nothing of a real file.
+    /// Whether a regular file holds exactly what [`Writer::write_whole`] put there in this dry run or, in the project, is a file
+    /// that the project itself does not have. Then reading it discloses nothing, whatever its name is.
     fn is_rehearsed_whole(&self, _at: &Located) -> bool {
         false
     }

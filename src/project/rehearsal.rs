@@ -18,6 +18,8 @@ mod odd;
 mod origins;
 mod outside;
 #[cfg(test)]
+mod own_content;
+#[cfg(test)]
 mod own_folder;
 mod pending;
 mod state;
@@ -47,7 +49,7 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The folder of the layer that holds what changed.
 pub const UPPER: &str = "upper";
@@ -68,6 +70,8 @@ pub struct Rehearsal {
     is_unnoted: AtomicBool,
     /// The same for everything outside the project; `None` in that itself.
     outside: Option<Box<Self>>,
+    /// What [`Writer::write_whole`] wrote, by paths relative to the project. A session that is resumed begins without it.
+    whole: Mutex<HashMap<PathBuf, Digest>>,
 }
 
 impl Rehearsal {
@@ -76,8 +80,8 @@ impl Rehearsal {
         // The person's own data folder may well have links on its way.
         let layer = path::resolve(&layer, &path::on_disk).unwrap_or(layer);
         let upper = layer.join(UPPER);
-        let (origins, changed, is_unnoted) = Default::default();
-        let project = Self { real, layer, upper, origins, changed, is_unnoted, outside: None };
+        let (origins, changed, is_unnoted, whole) = Default::default();
+        let project = Self { real, layer, upper, origins, changed, is_unnoted, whole, outside: None };
         Self { outside: Some(Box::new(project.over_system())), ..project }
     }
 
@@ -256,7 +260,21 @@ impl Reader for Rehearsal {
     }
 
     fn is_rehearsed_whole(&self, at: &Located) -> bool {
-        !at.inside && self.holds_whole(at)
+        if at.own.is_some() {
+            return false;
+        }
+        let Some(below) = self.below(at) else { return self.holds_whole(at) };
+        let Some((above, meta)) = self.spot(&below).ok().and_then(|spot| spot.above) else { return false };
+        // A file with several names may hold what another of them was made of.
+        if !meta.is_file() || meta.nlink() != 1 {
+            return false;
+        }
+        let is_new =
+            matches!(at.real.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
+        let known = self.whole.lock().unwrap_or_else(PoisonError::into_inner).get(&below).cloned();
+        let is_whole =
+            |known: Digest| whole::read(&above, &at.shown).is_ok_and(|now| Digest::of(&now) == known);
+        is_new || known.is_some_and(is_whole)
     }
 
     fn exists(&self, at: &Located) -> bool {
@@ -337,10 +355,11 @@ impl Writer for Rehearsal {
     }
 
     fn write_whole(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
-        match self.below(at) {
-            Some(_) => self.write(at, before, after),
-            None => self.write_outside(at, before, after, true),
-        }
+        let Some(below) = self.below(at) else { return self.write_outside(at, before, after, true) };
+        self.write(at, before, after)?;
+        let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        whole.insert(below, Digest::of(after));
+        Ok(())
     }
 
     fn state(&self) -> Digest {

@@ -32,13 +32,22 @@ pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Pl
     finish(&means, turn, &call, done).await;
 }
 
-/// Does it on the stage.
-pub(super) async fn rehearse(means: Means, turn: TurnId, call: ToolCall, plan: Box<Plan>, left_out: LeftOut) {
+/// Does it on the stage. `approved` is [`crate::agent::Effect::Rehearse`]'s.
+pub(super) async fn rehearse(
+    means: Means,
+    turn: TurnId,
+    call: ToolCall,
+    plan: Box<Plan>,
+    left_out: LeftOut,
+    approved: bool,
+) {
     let done = async {
         let (project, commands) = (means.project.clone(), means.commands.clone());
         let progress = progress(&means, turn, &call);
         let untold = means.simulator.untold;
-        let stage = Stage { project, commands, untold, left_out, progress: progress.clone() };
+        let simulates = means.simulator.has_model();
+        let stage =
+            Stage { project, commands, untold, approved, simulates, left_out, progress: progress.clone() };
         let tool = means.tools.find(&call.name)?;
         let (text, staged) = match tool.rehearse(&plan, &stage).await? {
             Rehearsed::Ran(text) => (text, Staged::ran()),

@@ -168,8 +168,9 @@ impl Runtime {
                 Effect::Act { turn, call, plan, left_out } => {
                     self.running.start(turn, act::act(self.means.clone(), turn, call, plan, left_out));
                 }
-                Effect::Rehearse { turn, call, plan, left_out } => {
-                    self.running.start(turn, act::rehearse(self.means.clone(), turn, call, plan, left_out));
+                Effect::Rehearse { turn, call, plan, left_out, approved } => {
+                    let rehearses = act::rehearse(self.means.clone(), turn, call, plan, left_out, approved);
+                    self.running.start(turn, rehearses);
                 }
                 Effect::Name { request } => {
                     self.naming.abort_all();

@@ -53,6 +53,11 @@ impl Simulator {
         Self { model, untold, ledger: Mutex::new(ledger), under_way: Mutex::default() }
     }
 
+    /// Whether a model is configured that makes up results.
+    pub(super) fn has_model(&self) -> bool {
+        self.model.is_some()
+    }
+
     /// What was made up so far.
     pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)

@@ -141,10 +141,17 @@ impl Tool for BashExec {
         let Work::Command(line) = &plan.work else {
             return Err(Error::Broken("the plan holds no command".to_owned()));
         };
+        // Without its network it would only fail.
+        let is_simulated = stage.simulates || !self.results(plan).examples.is_empty();
+        if line.network.is_some() && is_simulated && !may_read_secrets(plan) {
+            return Ok(Rehearsed::Undone(
+                "It asks for the network, which this dry run does not have.".to_owned(),
+            ));
+        }
         let why: Arc<str> = match &stage.commands {
             Commands::Told(why) => why.clone(),
             Commands::OnStage(shell) => {
-                match shell.run(line, withheld::view(plan, line), &*stage.progress).await {
+                match shell.run(line, withheld::view(plan, line, stage.approved), &*stage.progress).await {
                     Ok(ran) => {
                         let hint = on_stage(line, &ran, shell.is_full()).filter(|_| !stage.untold);
                         let hint =
@@ -168,6 +175,11 @@ impl Tool for BashExec {
                 "{} {why} read_file, list_files and search_text see what was rehearsed.",
                 super::would_have("bash_exec", plan)
             )),
+            // A secret that is made up only misleads.
+            Access::Run(_) if may_read_secrets(plan) => Rehearsed::Told(match stage.untold {
+                true => "This command cannot be run here.".to_owned(),
+                false => format!("{} {why}", super::would_have("bash_exec", plan)),
+            }),
             Access::Nothing
             | Access::ReadSensitive(_)
             | Access::Write(_)
@@ -199,6 +211,10 @@ impl Tool for BashExec {
     }
 }
 
+fn may_read_secrets(plan: &Plan) -> bool {
+    matches!(&plan.access, Access::Run(run) if run.discloses)
+}
+
 /// What a command wrote, and how it ended on a line of its own.
 fn behind(output: &str, ended: &str) -> String {
     let line_end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
@@ -224,7 +240,7 @@ fn on_stage(line: &CommandLine, ran: &Ran, full: bool) -> Option<String> {
         );
     }
     if line.network.is_some() {
-        return Some("\nThe dry run may be why: on its stage there is no network.".to_owned());
+        return Some("\nThis dry run has no network, which may be why.".to_owned());
     }
     None
 }
@@ -271,7 +287,13 @@ mod tests {
                 ..CommandLine::default()
             };
             let why = "make runs the project's own code".to_owned();
-            let run = Run { line: Box::new(line.clone()), reach: Reach::Runs, why, sensitive: false };
+            let run = Run {
+                line: Box::new(line.clone()),
+                reach: Reach::Runs,
+                why,
+                sensitive: false,
+                discloses: false,
+            };
             assert_eq!((plan.summary.as_str(), plan.title.as_str()), ("make…", "run a command?"));
             assert_eq!((&plan.access, &plan.work), (&Access::Run(run), &Work::Command(line)));
             let grant = plan.always.as_ref().expect("a command may be allowed for good");
@@ -293,6 +315,44 @@ mod tests {
         ] {
             let error = planned(&tool(), arguments, &files).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn r30_what_asks_for_the_network_is_simulated_if_anything_can_simulate_it() {
+        let files = Memory::with(&[(".env", "KEY")]);
+        let rehearsed = async |command: &str, network: bool, simulates: bool| {
+            let mut arguments = json!({ "command": command });
+            if network {
+                arguments["network"] = json!("to ask");
+            }
+            let plan = planned(&tool(), arguments, &files).unwrap();
+            let stage = Stage {
+                project: Arc::new(files.clone()),
+                commands: Commands::Told("x".into()),
+                untold: false,
+                approved: true,
+                simulates,
+                left_out: crate::tools::LeftOut::default(),
+                progress: Arc::new(|_| {}),
+            };
+            tool().rehearse(&plan, &stage).await.unwrap()
+        };
+        let asks = "It asks for the network, which this dry run does not have.";
+        let off = "Commands do not run in this dry run (x).";
+        for (command, network, simulates, why) in [
+            ("curl https://a.example", true, true, asks),
+            // Its result is known without a model.
+            ("touch a", true, false, asks),
+            ("curl https://a.example", true, false, off),
+            ("curl https://a.example", false, true, off),
+        ] {
+            assert_eq!(rehearsed(command, network, simulates).await, Rehearsed::Undone(why.to_owned()));
+        }
+        // No secret is made up, whoever approved the command.
+        for network in [false, true] {
+            let told = rehearsed("cat .env", network, true).await;
+            assert!(matches!(&told, Rehearsed::Told(text) if text.contains(off)), "{told:?}");
         }
     }
 

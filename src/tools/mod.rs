@@ -109,8 +109,8 @@ fn unread(stage: &Stage, tool: &str, plan: &Plan) -> String {
     would_have(tool, plan)
 }
 
-/// What a rehearsal does with a call that only reads: the same as in life where it stays inside the project, so that
-/// it sees what was rehearsed before; anything further away is not looked at.
+/// What a dry run does with a call that only reads: the same as live inside the project, so that it sees what was rehearsed
+/// before. What may hold secrets, and anything outside, is read only with an approval.
 async fn reading_on_stage(
     tool: &str,
     plan: &Plan,
@@ -119,6 +119,7 @@ async fn reading_on_stage(
 ) -> Result<Rehearsed, Error> {
     match &plan.access {
         Access::Nothing | Access::Read(_) => look.await.map(Rehearsed::Ran),
+        Access::ReadSensitive(_) if stage.approved => look.await.map(Rehearsed::Ran),
         Access::ReadSensitive(_)
         | Access::Write(_)
         | Access::WriteOutside(_)
@@ -147,6 +148,11 @@ pub struct Stage {
     pub commands: Commands,
     /// Whether the model is told nothing of the dry run.
     pub untold: bool,
+    /// Whether the user approved this call at a prompt, or a grant or a rule allows exactly it, so that what it reads may go to
+    /// the model.
+    pub approved: bool,
+    /// Whether a model is configured that simulates what is not done.
+    pub simulates: bool,
     /// What is not read though it lies in a folder that is.
     pub left_out: LeftOut,
     /// Takes what a running call has to show so far.

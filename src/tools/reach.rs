@@ -27,8 +27,14 @@ pub(super) fn access(line: CommandLine, files: &dyn Reader) -> Access {
     let reading = shell::read(&line.command);
     let mut all = reaches(&reading);
     let mut found = Found { files, paths: Vec::new(), worst: Whys::default(), sensitive: false };
+    let written = named_files::only_written(&reading, &line.command);
+    let mut discloses = false;
     for touch in &all.touches {
+        let before = std::mem::take(&mut found.sensitive);
         found.touch(touch);
+        let writes = matches!(touch.how, How::Write | How::Append) && written.contains(&&touch.word);
+        discloses |= found.sensitive && !writes;
+        found.sensitive |= before;
     }
     let names = named_places(&reading);
     if let Some(why) = names.iter().find_map(|(name, place)| own_file(name, *place, files)) {
@@ -48,7 +54,15 @@ pub(super) fn access(line: CommandLine, files: &dyn Reader) -> Access {
     if all.reach > Reach::Reads {
         let is_secret = |(name, _): &(String, Place)| files.locate(name).is_ok_and(|at| at.sensitive);
         let sensitive = found.sensitive || names.iter().any(is_secret);
-        return Access::Run(Run { line: Box::new(line), reach: all.reach, why: all.why, sensitive });
+        let is_read = |(name, _): &(String, Place)| !written.iter().any(|word| word.shown() == name);
+        let discloses = discloses || names.iter().any(|name| is_read(name) && is_secret(name));
+        return Access::Run(Run {
+            line: Box::new(line),
+            reach: all.reach,
+            why: all.why,
+            sensitive,
+            discloses,
+        });
     }
     found.paths.dedup();
     Access::Read(found.paths)

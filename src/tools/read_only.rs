@@ -69,7 +69,13 @@ impl KeptBack {
 pub fn narrow(access: Access, line: &CommandLine, kept_back: &KeptBack) -> Access {
     let Access::Read(_) = access else { return access };
     let asks = |why: String, sensitive| {
-        Access::Run(Run { line: Box::new(line.clone()), reach: Reach::Runs, why, sensitive })
+        Access::Run(Run {
+            line: Box::new(line.clone()),
+            reach: Reach::Runs,
+            why,
+            sensitive,
+            discloses: sensitive,
+        })
     };
     if kept_back.holds(&line.command) {
         return asks("it needs more than the read-only sandbox lets it".to_owned(), true);

@@ -12,9 +12,11 @@ const NAMED: usize = 5;
 const NOT_FOUND: [&str; 5] =
     ["bad object", "unable to read", "not a git repository", "insufficient permission", "could not read"];
 
-/// Returns what a command sees: what git keeps too if the policy takes it for reading, and none of it may hold secrets.
-pub(super) fn view(plan: &Plan, line: &CommandLine) -> View {
+/// Returns what a command sees: the whole disk if the user approved it; otherwise what git keeps too if the policy takes it for
+/// reading, and none of it may hold secrets.
+pub(super) fn view(plan: &Plan, line: &CommandLine, approved: bool) -> View {
     match plan.access {
+        _ if approved => View::Live,
         Access::Read(_) if read_only::runs_git(&line.command) => View::Repository,
         _ => View::Hidden,
     }

@@ -355,8 +355,10 @@ fn r30_hooks_and_settings_of_git_are_a_prompt_of_their_own_that_needs_a_capital(
         return;
     }
     let hook = "printf '#!/bin/sh\\necho x\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit";
-    let calls = [run(&format!("{hook} && git config core.pager 'sh -c x' && echo two > a.txt"))];
-    let scene = Scene::new(&[("a.txt", "one\n")], &calls);
+    // The command names none of these files, so that it is rehearsed and not withheld.
+    let script = format!("{hook} && git config core.pager 'sh -c x'\n");
+    let calls = [run("sh make.sh && echo two > a.txt")];
+    let scene = Scene::new(&[("a.txt", "one\n"), ("make.sh", &script)], &calls);
     let project = scene.project();
     let mut program = scene.applies(&[], (100, 40));
     program.until_asked("apply source changes?");

@@ -1,12 +1,17 @@
 //! A dry run touches nothing real, and its later reads see its earlier writes.
 
+use crate::stage_escapes::is_there;
 use crate::support::folder::Folder;
+use crate::support::kept::entries;
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::Service;
+use crate::support::staged::staged;
 use crate::support::talking::{calls_after, says as answers};
+use aye::agent::Waiting;
 use aye::chat::*;
-use aye::llm::scripted::{calls, says};
+use aye::llm::scripted::{Reply, calls, says};
+use aye::project::stage::Commands;
 use serde_json::json;
 use std::time::Duration;
 
@@ -107,4 +112,157 @@ fn r14_a_dry_run_asks_about_ayes_own_what_life_asks_and_sends_nothing_of_it() {
     assert_eq!(dry, live);
     assert!(!sent.contains("hunter2"), "it was sent");
     assert!(sent.contains("skipped, may hold secrets"), "it was left out without a word");
+}
+
+/// What asks live because of what it reads: by the file tools, and by commands.
+fn secrets(outside: &std::path::Path) -> Vec<(&'static str, serde_json::Value)> {
+    vec![
+        ("read_file", json!({ "path": ".env" })),
+        ("read_file", json!({ "path": outside.join("x") })),
+        ("list_files", json!({ "path": outside })),
+        ("search_text", json!({ "pattern": "hunt", "path": outside })),
+        ("bash_exec", json!({ "command": "cat .env" })),
+        ("bash_exec", json!({ "command": format!("cat {}/x", outside.display()) })),
+        ("bash_exec", json!({ "command": "cp .env b && cat b", "network": "to send it" })),
+        ("bash_exec", json!({ "command": "grep -rn hunt --hidden . ; cat .en*" })),
+    ]
+}
+
+#[tokio::test]
+async fn r30_what_asks_live_because_of_what_it_reads_is_withheld_on_the_stage_and_without_it() {
+    for on_stage in [false, true] {
+        if on_stage && !is_there() {
+            continue;
+        }
+        let outside = Folder::new();
+        std::fs::write(outside.path().join("x"), "hunter2\n").unwrap();
+        let all = secrets(outside.path());
+        let replies: Vec<Reply> =
+            all.iter().map(|(tool, arguments)| calls(tool, arguments.clone())).collect();
+        let mut scene =
+            Scene::dry_run(replies.into_iter().chain([says("Would do.")])).has(".env", "KEY=hunter2\n");
+        if on_stage {
+            let (_, shell) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
+            scene.runtime.rehearses(Commands::OnStage(shell));
+        }
+        scene.say("go").await;
+        assert!(scene.state.is_idle(), "nothing asks");
+        let outcomes = scene.outcomes();
+        for ((tool, arguments), outcome) in all.iter().zip(&outcomes) {
+            let Outcome::Rehearsed(text) = outcome else { panic!("{tool} {arguments}: {outcome:?}") };
+            assert!(text.starts_with("Withheld in this dry run: "), "{tool} {arguments}: {text}");
+            assert!(text.ends_with("Live, the user would be asked first."), "{tool} {arguments}: {text}");
+        }
+        let session = &scene.state.session;
+        assert_eq!((session.would_ask(), session.rehearsed(), outcomes.len()), (all.len(), 0, all.len()));
+        let told = format!("{:?}", scene.model.requests().lock().unwrap());
+        assert!(!told.contains("hunter2"), "a secret was sent");
+    }
+}
+
+#[tokio::test]
+async fn r30_with_ask_as_live_it_asks_and_reads_once_approved() {
+    let outside = Folder::new();
+    std::fs::write(outside.path().join("x"), "elsewhere\n").unwrap();
+    let file = outside.path().join("x");
+    let mut scene = Scene::dry_run([
+        calls("read_file", json!({ "path": ".env" })),
+        calls("read_file", json!({ "path": file })),
+        calls("read_file", json!({ "path": ".env" })),
+        says("Done."),
+    ])
+    .has(".env", "KEY=hunter2\n");
+    scene.state.policy.as_live = true;
+    scene.say("go").await;
+    for _ in 0..2 {
+        assert!(matches!(scene.state.waiting(), Some(Waiting::Approval { .. })));
+        // What is kept for this session alone is offered, if anything is.
+        assert!(aye::agent::widths(&scene.state).is_empty());
+        scene.yes().await;
+    }
+    scene.decide(Decision::Deny(String::new())).await;
+    let outcomes = scene.outcomes();
+    assert!(matches!(&outcomes[0], Outcome::Done(text) if text.contains("hunter2")), "{outcomes:?}");
+    assert!(matches!(&outcomes[1], Outcome::Done(text) if text.contains("elsewhere")), "{outcomes:?}");
+    assert!(matches!(&outcomes[2], Outcome::Refused(_)), "{outcomes:?}");
+    assert_eq!(scene.state.session.would_ask(), 3);
+}
+
+#[tokio::test]
+async fn r30_what_the_dry_run_wrote_itself_is_read_whatever_it_is_called() {
+    let mut scene = Scene::dry_run([
+        calls("write_file", json!({ "path": "new.env", "content": "KEY=made\n" })),
+        calls("read_file", json!({ "path": "new.env" })),
+        calls("write_file", json!({ "path": ".env", "content": "KEY=other\n" })),
+        calls("read_file", json!({ "path": ".env" })),
+        calls("edit_file", json!({ "path": "b.env", "old_text": "A=1", "new_text": "A=2" })),
+        calls("read_file", json!({ "path": "b.env" })),
+        says("Would do."),
+    ])
+    .has(".env", "KEY=hunter2\n")
+    .has("b.env", "A=1\nKEY=hunter2\n");
+    scene.say("go").await;
+    let outcomes = scene.outcomes();
+    assert!(matches!(&outcomes[1], Outcome::Done(text) if text.contains("KEY=made")), "{outcomes:?}");
+    assert!(matches!(&outcomes[3], Outcome::Done(text) if text.contains("KEY=other")), "{outcomes:?}");
+    assert!(matches!(&outcomes[5], Outcome::Rehearsed(text) if text.starts_with("Withheld")), "{outcomes:?}");
+    assert_eq!(scene.file(".env").as_deref(), Some("KEY=hunter2\n"));
+}
+
+#[tokio::test]
+async fn r30_a_link_of_the_dry_run_makes_no_secret_readable() {
+    let links = [("a", ".env"), ("new.env", ".env"), ("up", "/"), ("c", "a")];
+    let paths = ["a", "new.env", "up/etc/hostname", "c"];
+    let reads = paths.map(|path| calls("read_file", json!({ "path": path })));
+    let first = [calls("write_file", json!({ "path": "made", "content": "x" })), says("Made.")];
+    let mut scene = Scene::dry_run(first.into_iter().chain(reads).chain([says("Would do.")]))
+        .has(".env", "KEY=hunter2\n");
+    scene.say("make").await;
+    let upper = scene.project().parent().unwrap().join("layer/upper");
+    for (link, target) in links {
+        std::os::unix::fs::symlink(target, upper.join(link)).unwrap();
+    }
+    scene.say("read").await;
+    let outcomes = scene.outcomes();
+    for outcome in &outcomes[1..] {
+        assert!(matches!(outcome, Outcome::Rehearsed(text) if text.starts_with("Withheld")), "{outcomes:?}");
+    }
+    assert_eq!(outcomes.len(), 1 + paths.len());
+}
+
+#[test]
+fn r30_what_was_withheld_is_printed_recorded_and_shown_and_counts_on_after_resume() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let read = || calls_after(Duration::ZERO, &[("read_file", json!({ "path": ".env" }))]);
+    let service = runtime.block_on(Service::start(vec![read(), answers("One."), read(), answers("Two.")]));
+    let base = ["-p", "--base-url", &service.base_url, "--model", "m"];
+    let setup = Setup::new(&[&base[..], &["--dry-run", "go"]].concat()).has(".env", "KEY=hunter2\n");
+    let place = setup.place.clone();
+    let (out, err, code) = setup.print("");
+    assert_eq!(code, 0, "{out}{err}");
+    let summary =
+        "0 calls rehearsed, 0 ran on the stage, 1 withheld, 0 effects outside\nwould have asked: 1\n";
+    assert!(out.contains(summary), "{out}");
+    assert!(out.contains("withheld, not run"), "{out}");
+    let log = entries(place.path());
+    let withheld = log
+        .iter()
+        .any(|entry| matches!(entry, Entry::Settled { staged: Some(staged), .. } if staged.is_withheld()));
+    assert!(withheld, "{log:?}");
+    let id = std::fs::read_dir(place.path().join("home/aye/data/sessions")).unwrap();
+    let id =
+        id.map(|entry| entry.unwrap().path()).find(|path| path.extension().is_some_and(|end| end == "jsonl"));
+    let id = id.unwrap().file_stem().unwrap().to_string_lossy().into_owned();
+    let (out, err, code) =
+        Setup::again(&place, &[&base[..], &["--json", "--resume", &id, "again"]].concat()).print("");
+    assert_eq!(code, 0, "{out}{err}");
+    let plan: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    assert_eq!((&plan["withheld"], &plan["would_have_asked"]), (&json!(2), &json!(2)), "{plan}");
+    assert_eq!(plan["calls"][0]["staged"], "withheld");
+    assert_eq!(plan["calls"][0]["would_ask"], "it reads .env, which may hold secrets");
+    assert!(out.contains(r#""staged":"withheld""#), "{out}");
+    let (shown, _, _) = Setup::again(&place, &["sessions", "show", &id]).print("");
+    assert!(shown.contains("withheld") && shown.contains("it reads .env, which may hold secrets"), "{shown}");
+    let sent: Vec<String> = service.received().iter().map(|request| request.body.to_string()).collect();
+    assert!(!sent.concat().contains("hunter2"), "it was sent");
 }

@@ -178,6 +178,18 @@ fn r30_a_dry_run_runs_no_hook_that_does_not_say_so() {
         assert!(!made);
         let told = std::fs::read_to_string(setup.place.path().join("home/asked"));
         assert_eq!(told.is_ok(), asked, "{more}");
+        let missed = entries(setup.place.path()).into_iter().find_map(|entry| match entry {
+            Entry::Planned { hooks_not_run, .. } => Some(hooks_not_run),
+            _ => None,
+        });
+        assert_eq!(missed.unwrap().len(), usize::from(!asked), "{more}");
+        let id = std::fs::read_dir(setup.place.path().join("home/aye/data/sessions")).unwrap();
+        let id = id
+            .map(|entry| entry.unwrap().path())
+            .find(|path| path.extension().is_some_and(|end| end == "jsonl"));
+        let id = id.unwrap().file_stem().unwrap().to_string_lossy().into_owned();
+        let (shown, _, _) = Setup::again(&setup.place, &["sessions", "show", &id]).print("");
+        assert_eq!(shown.contains("hook “check” was not run in this dry run"), !asked, "{shown}");
         if let Ok(told) = told {
             let told: Value = serde_json::from_str(&told).unwrap();
             assert_eq!((&told["dry_run"], &told["verdict"]), (&json!(true), &json!("rehearse")));

@@ -126,12 +126,14 @@ fn r30_a_project_in_the_home_and_a_home_in_the_project_have_a_stage() {
     // Of a home next to the project nothing is seen.
     for (home, note, kept) in [("", false, "exit 1"), ("project/home", true, "seen\nexit 0")] {
         let service = runtime.block_on(Service::start(vec![
-            runs("echo note > ~/note; echo x > here; find ~/aye -type f 2>/dev/null; test -e ~/kept && echo seen"),
-            runs("cat ~/note here"),
+            // Scripts: a command that names what it reads outside is withheld.
+            runs("sh first.sh"),
+            runs("sh second.sh"),
             answers("Done."),
         ]));
         let arguments = ["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"];
-        let setup = Setup::new(&arguments);
+        let first = "echo note > ~/note; echo x > here; find ~/aye -type f 2>/dev/null; test -e ~/kept && echo seen\n";
+        let setup = Setup::new(&arguments).has("first.sh", first).has("second.sh", "cat ~/note here\n");
         let place = setup.place.clone();
         let home = place.path().canonicalize().unwrap().join(home);
         std::fs::create_dir_all(&home).unwrap();

@@ -43,7 +43,7 @@ async fn r30_commands_and_file_tools_see_what_the_others_did() {
     let mut scene = on_stage([
         calls("write_file", json!({ "path": "new/a.txt", "content": "one\n" })),
         run("cat new/a.txt; ls"),
-        run("echo two >> new/a.txt; mv b.txt c.txt; mkdir -p bin; printf '\\0\\377' > bin/x; chmod 750 bin/x; ln -s ../c.txt bin/l; exit 3"),
+        run("echo two >> new/a.txt; mv b.txt c.txt; mkdir -p bin; printf '\\0\\377' > bin/x; chmod 750 bin/x; ln -s \"$PWD/c.txt\" bin/l; exit 3"),
         calls("read_file", json!({ "path": "new/a.txt" })),
         calls("edit_file", json!({ "path": "bin/l", "old_text": "b", "new_text": "C" })),
         calls("list_files", json!({})),
@@ -73,7 +73,8 @@ async fn r30_commands_and_file_tools_see_what_the_others_did() {
     assert_eq!(names, ["b.txt", "bin", "bin/l", "bin/x", "c.txt", "new", "new/a.txt"]);
     assert_eq!(changes[0].after, Node::Nothing);
     assert!(matches!(&changes[3].after, Node::File { bytes, mode: 0o750 } if bytes == b"\0\xff"));
-    assert_eq!(changes[2].after, Node::Link("../c.txt".into()));
+    let target = scene.project().canonicalize().unwrap().join("c.txt");
+    assert_eq!(changes[2].after, Node::Link(target));
     assert_eq!(play.origin(Path::new("b.txt")).unwrap().held, Some(aye::chat::Digest::of(b"b\r\n")));
 }
 
@@ -97,6 +98,7 @@ async fn r30_a_model_that_is_told_nothing_of_the_dry_run_reads_nothing_of_it_in_
     let mut scene = Scene::dry_run([run("ls src"), outside, run("touch made"), says("Would do.")]);
     scene.runtime.rehearses(Commands::Told("the trial says so".into()));
     scene.runtime.simulates(aye::runtime::Simulating { untold: true, ..Default::default() });
+    scene.state.tells_nothing = true;
     scene.say("go").await;
     let outcomes = scene.outcomes();
     assert_eq!(outcomes.len(), 3, "{outcomes:?}");
@@ -356,7 +358,7 @@ async fn r30_the_program_runs_commands_on_the_stage_unless_the_settings_say_off(
     for (text, runs_it) in [(overlay, staged), ("[dry_run]\nstage = \"off\"\n", false)] {
         let service = Service::start([
             runs("cat a.txt; echo changed > a.txt; cat a.txt; echo x > ~/x"),
-            runs("cat a.txt ~/x"),
+            runs("cat a.txt"),
             answers("Done."),
         ])
         .await;
@@ -376,7 +378,7 @@ async fn r30_the_program_runs_commands_on_the_stage_unless_the_settings_say_off(
         let (system, first) = told(1);
         if runs_it {
             assert_eq!(first, "real\nchanged\nexit 0");
-            assert_eq!(told(2).1, "changed\nx\nexit 0");
+            assert_eq!(told(2).1, "changed\nexit 0");
             assert!(system.contains("commands run over that layer"), "{system}");
         } else {
             assert!(first.starts_with("Dry run: this was not done."), "{first}");

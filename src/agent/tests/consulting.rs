@@ -142,7 +142,13 @@ fn an_allow_spares_no_ask_of_what_no_standing_yes_may_cover() {
     };
     let run = |reach, sensitive| {
         let line = CommandLine { command: "x".into(), folder: "/p".into(), ..CommandLine::default() };
-        covered(Access::Run(Run { line: Box::new(line), reach, why: "of this".into(), sensitive }))
+        covered(Access::Run(Run {
+            line: Box::new(line),
+            reach,
+            why: "of this".into(),
+            sensitive,
+            discloses: sensitive,
+        }))
     };
     for (intent, wanted) in [
         (covered(Access::Write("a".into())), "allow"),

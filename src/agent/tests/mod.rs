@@ -6,6 +6,7 @@ mod beneath;
 mod busy;
 mod compacting;
 mod consulting;
+mod dry_run;
 mod editing;
 mod growing;
 mod handed_down;

@@ -10,8 +10,9 @@ mod reply;
 mod tests;
 
 use super::facts;
+use crate::chat::Tally;
 use crate::chat::redact::redact;
-use crate::chat::staged::{Tally, dry_run_entries, titled};
+use crate::chat::staged::{dry_run_entries, titled};
 use crate::chat::{Diff, Line, Session, SessionId};
 use crate::store::Read;
 use crate::tui::text::clean::{clean, one_line};

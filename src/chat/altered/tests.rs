@@ -72,6 +72,7 @@ fn one_by_one_what_goes_is_offered_before_what_comes_and_in_groups_once() {
         command: Some(CommandLine { command: "make".into(), ..CommandLine::default() }),
         staged: Some(Staged::ran()),
         asks: None,
+        hooks_not_run: Vec::new(),
         result: "exit 0".into(),
         changed: vec!["made".into()],
         done: false,
@@ -204,6 +205,7 @@ fn what_would_have_been_asked_is_told_with_its_reason() {
             basis: Box::default(),
             verdict: "rehearse".into(),
             why: why.into(),
+            hooks_not_run: Vec::new(),
             sha256: Digest::default(),
         };
         let outcome = Outcome::Rehearsed("exit 0".into());
@@ -239,6 +241,7 @@ fn ran(id: &str, line: &str, outcome: Outcome, staged: Option<Staged>) -> [Entry
         basis: Box::default(),
         verdict: "ask".into(),
         why: String::new(),
+        hooks_not_run: Vec::new(),
         sha256: Digest::default(),
     };
     let settled = Entry::Settled { call: id.into(), outcome, took_ms: 1, sha256: Digest::default(), staged };

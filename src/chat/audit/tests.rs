@@ -34,6 +34,7 @@ fn planned(id: &str, arguments: &str, summary: &str, verdict: &str) -> Entry {
         basis: Box::default(),
         verdict: verdict.into(),
         why: "it changes the project".into(),
+        hooks_not_run: Vec::new(),
         sha256: digest(arguments, summary),
     }
 }

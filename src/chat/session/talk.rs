@@ -5,6 +5,27 @@ use crate::chat::{CallId, Ending, Entry, Message, Preview, escape, shorten, summ
 use std::borrow::Cow;
 
 impl Session {
+    /// Whether the last turn has not ended.
+    pub fn is_mid_turn(&self) -> bool {
+        let last = self.entries.iter().rev().find(|entry| !entry.is_beside());
+        last.is_some_and(|entry| !matches!(entry, Entry::Ended { .. }))
+    }
+
+    /// How many calls of this dry run the user would have been asked about live.
+    pub fn would_ask(&self) -> usize {
+        self.would_ask
+    }
+
+    /// Counts what would have been asked from here on: a copy of a session may be what the session was not.
+    pub(super) fn forget_asks(&mut self) {
+        self.would_ask = 0;
+        for call in self.calls.values_mut() {
+            if let Some(shown) = &mut call.shown {
+                shown.asks_live = false;
+            }
+        }
+    }
+
     /// The talk as the model is told it. Well formed whatever happened: every call is followed by its outcome, and a
     /// call without one is said to have none. What a summary covers is told by it, as words of the person's side
     /// that say they are a summary.
@@ -111,4 +132,15 @@ fn close(messages: &mut Vec<Message>, unsettled: &mut Vec<CallId>, waiting: &mut
         messages.push(Message::Tool { call, text: "No outcome was recorded for this call.".to_owned() });
     }
     messages.append(waiting);
+}
+
+/// The first words, as a name: one line, 60 characters at most.
+pub(super) fn title_from(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut title: String = line.chars().filter(|c| !c.is_control()).take(60).collect();
+    if line.chars().count() > 60 {
+        title.truncate(title.rfind(' ').filter(|&at| at > 30).unwrap_or(title.len()));
+        title.push('…');
+    }
+    Some(title)
 }

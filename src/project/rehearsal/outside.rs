@@ -61,8 +61,8 @@ impl Rehearsal {
         let layer = self.layer.join(OUTSIDE);
         let upper = layer.join(super::UPPER);
         let real = Arc::new(self.real.of_system());
-        let (origins, changed, is_unnoted) = Default::default();
-        Self { real, layer, upper, origins, changed, is_unnoted, outside: None }
+        let (origins, changed, is_unnoted, whole) = Default::default();
+        Self { real, layer, upper, origins, changed, is_unnoted, whole, outside: None }
     }
 
     /// The overlay over everything that is outside the project. Paths in it are relative to `/`.

@@ -248,6 +248,8 @@ async fn a_tool_that_declares_nothing_is_not_done_in_a_dry_run() {
         project: Arc::new(Memory::with(&[])),
         commands: crate::project::stage::Commands::Told("x".into()),
         untold: false,
+        approved: false,
+        simulates: false,
         left_out: crate::tools::LeftOut::default(),
         progress: Arc::new(|_| {}),
     };

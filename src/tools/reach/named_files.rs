@@ -2,7 +2,7 @@
 
 use crate::chat::HardLinks;
 use crate::policy::reach::{How, below, places, reaches};
-use crate::policy::shell::{Place, Reading, Word};
+use crate::policy::shell::{Place, Reading, Redirect, Word};
 use crate::project::sensitive_files::is_packaged;
 use crate::project::{Kind, Located, Own, Reader};
 use crate::tools::scripts;
@@ -25,6 +25,21 @@ pub(super) fn named_places(reading: &Reading) -> Vec<(String, Place)> {
         }
     }
     names
+}
+
+/// The words of a line that redirections write to and that stand nowhere else in it, so that no program can read what they name.
+pub(super) fn only_written<'a>(reading: &'a Reading, command: &str) -> Vec<&'a Word> {
+    // What is opened for both is read.
+    if reading.unclear.is_some() || command.contains("<>") {
+        return Vec::new();
+    }
+    let target = |redirect: &'a Redirect| match redirect {
+        Redirect::Write(word @ (Word::Known(_) | Word::Home(_)))
+        | Redirect::Append(word @ (Word::Known(_) | Word::Home(_))) => Some(word),
+        _ => None,
+    };
+    let targets = reading.commands.iter().flat_map(|simple| &simple.redirects).filter_map(target);
+    targets.filter(|word| command.matches(word.shown()).count() == 1).collect()
 }
 
 /// Why a line that names this is never run: it names aye's keys, or writes aye's own settings.

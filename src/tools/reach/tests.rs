@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+mod disclosed;
 mod names;
 mod options;
 mod secrets;

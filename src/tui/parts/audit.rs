@@ -1,5 +1,6 @@
 //! The record of a call in words: as a row of the list, and as a page. The same for the screen and for `aye audit`.
 
+use crate::chat::adviser::words_of_hooks_not_run;
 use crate::chat::audit::{Holds, Record, outcome_word};
 use crate::chat::{Access, Basis, By, Decision, Entry, Grant, Held, Outcome, Seen, Status};
 use crate::tui::parts::transcript::sub_agent::named;
@@ -71,6 +72,7 @@ fn brief_verdict(verdict: &str) -> &str {
         "allow" => "allowed",
         "ask" => "asked you",
         "rehearse" => "rehearsed",
+        "withhold" => "withheld",
         "refuse" => "not allowed",
         other => other,
     }
@@ -237,13 +239,14 @@ impl Page {
 /// One step of a call in words; nothing for what is no step.
 pub fn step(entry: &Entry) -> Option<String> {
     Some(match entry {
-        Entry::Planned { verdict, why, .. } => {
+        Entry::Planned { verdict, why, hooks_not_run, .. } => {
             let between = match (verdict.as_str(), why.is_empty()) {
                 (_, true) => "",
                 ("ask", false) => " because ",
                 (_, false) => ": ",
             };
-            format!("{}{between}{why}", brief_verdict(verdict))
+            let hooks = words_of_hooks_not_run(hooks_not_run).map(|words| format!("; {words}"));
+            format!("{}{between}{why}{}", brief_verdict(verdict), hooks.unwrap_or_default())
         }
         Entry::Consulted { by, advice, why, failed, took_ms, .. } => {
             let said = match (failed, why.is_empty()) {

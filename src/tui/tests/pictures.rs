@@ -142,7 +142,7 @@ fn a_dry_run_says_so_all_the_time() {
 
     ────────────────────────────────────────────────────────────────────────────────
      ❯ write a message; / for commands, @ for files
-     DRY RUN · 1 rehearsed · ⠋ replies · 10 s · ask mode · first after 0 ms  ? help
+     DRY RUN · would have asked: 1 · ⠋ replies · 10 s · ask mode             ? help
     ");
 }
 

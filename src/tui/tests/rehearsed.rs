@@ -57,8 +57,34 @@ fn r30_each_result_says_how_it_came_about_and_the_turn_what_it_came_to() {
 
     ────────────────────────────────────────────────────────────────────────────────
      ❯ write a message; / for commands, @ for files
-     DRY RUN · 4 rehearsed · ask mode · first after 0 ms · took 0 ms         ? help
+     DRY RUN · 4 rehearsed · would have asked: 4 · ask mode                  ? help
     ");
+}
+
+#[test]
+fn r30_the_foot_counts_what_would_have_asked_and_a_call_names_the_hooks_that_were_not_run() {
+    let mut screen = Screen::dry();
+    let hook = agent::Hook { name: "guard".into(), ..agent::Hook::default() };
+    screen.state.agent.advisers.hooks = vec![hook];
+    screen.says("go");
+    let Intent::Act(mut secret) = command(".env") else { unreachable!() };
+    (secret.access, secret.preview) = (Access::ReadSensitive(".env".into()), Preview::Text(".env".into()));
+    screen.calls("a", "read_file", Intent::Act(secret));
+    rehearsed(&mut screen, "b", "make", Some(Staged::ran()), "done\nexit 0");
+    screen.replies("Done.");
+    for (width, height) in [(120, 36), (80, 24), (60, 15)] {
+        screen.resized(width, height);
+        let shown = screen.shows();
+        let foot = shown.lines().last().unwrap_or_default();
+        assert!(
+            foot.trim_start().starts_with("DRY RUN ·") && foot.contains("would have asked: 2"),
+            "{shown}"
+        );
+        assert!(shown.contains("⊘ read_file    .env · withheld, not run"), "{shown}");
+        assert_eq!(shown.matches("hook “guard” was not run in this dry run").count(), 2, "{shown}");
+    }
+    screen.resized(24, 10);
+    assert!(screen.shows().contains("DRY RUN"), "{}", screen.shows());
 }
 
 /// The words that the foot begins with, and whether they are written as danger.

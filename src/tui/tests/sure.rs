@@ -14,6 +14,7 @@ fn drops() -> Screen {
         command: None,
         staged: None,
         asks: None,
+        hooks_not_run: Vec::new(),
         result: "done".into(),
         changed: vec![],
         done: false,

@@ -82,6 +82,7 @@ fn rows(kept: &[Kept], judged: &[Record<'_>], times: &[String]) -> Vec<Row> {
             "allow" => "went ahead",
             "ask" => "asked you",
             "rehearse" => "rehearsed",
+            "withhold" => "withheld",
             "refuse" => "not allowed",
             other => other,
         };

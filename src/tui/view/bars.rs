@@ -80,6 +80,9 @@ pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
     if state.agent.is_dry_run() {
         bar.left("DRY RUN", theme.danger, 0);
         bar.left(format!("{} rehearsed", session.rehearsed()), theme.danger, 5);
+        if session.would_ask() > 0 {
+            bar.left(format!("would have asked: {}", session.would_ask()), theme.warning, 3);
+        }
     }
     if state.agent.applies() {
         bar.left("FOR REAL", theme.danger, 0);

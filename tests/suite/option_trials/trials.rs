@@ -71,7 +71,7 @@ impl Trials {
         let Ok(Intent::Act(plan)) = plan else { return false };
         match judge(&Policy::default(), &[], &Rules::default(), "bash_exec", &plan) {
             Verdict::Allow(_) => true,
-            Verdict::Ask(_) | Verdict::Rehearse(_) | Verdict::Refuse(_) => false,
+            Verdict::Ask(_) | Verdict::Rehearse(_) | Verdict::Withhold(_) | Verdict::Refuse(_) => false,
         }
     }
 

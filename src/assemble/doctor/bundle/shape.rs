@@ -103,7 +103,7 @@ impl Shape {
                     Preview::Edit(diff) => format!("edit +{} -{}", diff.added, diff.removed),
                     Preview::Batch(batch) => format!("{} {}", batch.group.word(), batch.items.len()),
                 };
-                let verdicts = ["allow", "ask", "rehearse", "refuse"];
+                let verdicts = ["allow", "ask", "rehearse", "withhold", "refuse"];
                 let verdict = verdicts.iter().find(|word| *word == verdict).unwrap_or(&"another verdict");
                 let destroys = if destroys.is_some() { ", destroys" } else { "" };
                 ("planned", format!("{}: {}, {preview}, {verdict}{destroys}", of(call), reach(access)))

@@ -1,6 +1,6 @@
 //! A call that came to its end: one line, or opened, with its arguments, its difference and its output.
 
-use super::verdict::verdict;
+use super::verdict::{hooks_not_run, verdict};
 use super::{
     Ground,
     cache::Outsides,
@@ -54,6 +54,7 @@ pub fn settled(
     }
     let no = refused(ground, index, id);
     let mut page = Page { lines: vec![line(ground, call, end, no)], ..Page::default() };
+    page.lines.extend(hooks_not_run(ground, call));
     let short = edit(call).filter(|diff| is_short(diff) && came_about(outcome));
     let not_applied = not_applied(call, outcome);
     if (short.is_some() || not_applied.is_some()) != toggled {
@@ -123,6 +124,7 @@ pub fn line(
         Outcome::Done(_) | Outcome::Rehearsed(_) if ended.is_some() && ran => ("✗", theme.danger),
         Outcome::Done(_) => ("✓", theme.success),
         Outcome::Refused(_) => ("⊘", theme.warning),
+        Outcome::Rehearsed(_) if staged.is_some_and(Staged::is_withheld) => ("⊘", theme.warning),
         Outcome::Rehearsed(_) => (staged.map_or("◇", Staged::mark), theme.accent),
         Outcome::Interrupted(_) => ("■", theme.warning),
     };

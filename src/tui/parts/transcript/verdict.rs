@@ -1,6 +1,19 @@
 //! What became of a call that was not done, in the few words at the right of its row.
 
+use super::Ground;
 use crate::chat::Outcome;
+use crate::chat::adviser::words_of_hooks_not_run;
+use crate::chat::session::Call;
+use crate::tui::text::{clean, width};
+use ratatui::text::{Line, Span};
+
+/// The row below a call of a dry run whose hooks were not run.
+pub fn hooks_not_run(ground: &Ground<'_>, call: &Call) -> Option<Line<'static>> {
+    let words = words_of_hooks_not_run(&call.shown.as_ref()?.hooks_not_run)?;
+    let words = clean::one_line(&words);
+    let words = width::fit(&words, ground.width.saturating_sub(4));
+    Some(Line::from(Span::styled(format!("    {words}"), ground.theme.dim)))
+}
 
 /// How outcomes begin that were written for the model, and what stands for that beginning; then what follows there, up to
 /// the end of its sentence.

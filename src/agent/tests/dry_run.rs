@@ -1,0 +1,148 @@
+//! A dry run: what is withheld, what an approval lets be read, and which hooks were not run.
+
+use super::*;
+
+fn dry(as_live: bool) -> State {
+    let mut state = idle();
+    (state.policy.dry_run, state.policy.as_live) = (true, as_live);
+    state
+}
+
+fn secret() -> Intent {
+    plan(Access::ReadSensitive(".env".into()))
+}
+
+/// A call with this plan; the effects of that.
+fn judged(state: &mut State, intent: Intent) -> Vec<Effect> {
+    said(state, "go");
+    replies(state, "", &[("a", "t")]);
+    planned(state, "a", intent)
+}
+
+/// Whether the call runs, and if so whether what it reads may go to the model.
+fn approved(effects: &[Effect]) -> Option<bool> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Rehearse { approved, .. } => Some(*approved),
+        _ => None,
+    })
+}
+
+fn settled(state: &State) -> (Outcome, Option<Staged>) {
+    let last = state.session.entries().iter().rev().find_map(|entry| match entry {
+        Entry::Settled { outcome, staged, .. } => Some((outcome.clone(), staged.clone())),
+        _ => None,
+    });
+    last.expect("the call is settled")
+}
+
+fn hooks(state: &State) -> Vec<String> {
+    let last = state.session.entries().iter().rev().find_map(|entry| match entry {
+        Entry::Planned { hooks_not_run, .. } => Some(hooks_not_run.clone()),
+        _ => None,
+    });
+    last.expect("the call was judged")
+}
+
+#[test]
+fn r30_what_is_withheld_starts_nothing_and_the_turn_goes_on() {
+    let mut state = dry(false);
+    let effects = judged(&mut state, secret());
+    assert_eq!(shape(&effects), ["withhold a", "rehearsed a", "STREAM"]);
+    let (outcome, staged) = settled(&state);
+    let told = "Withheld in this dry run: it reads .env, which may hold secrets. Live, the user would be asked first.";
+    assert_eq!(outcome, Outcome::Rehearsed(told.into()));
+    assert_eq!(staged, Some(Staged::simulated(How::Withheld)));
+    let session = &state.session;
+    assert_eq!((session.would_ask(), session.rehearsed()), (1, 0));
+    assert!(!session.call(&"a".into()).unwrap().started);
+    let read_back = Session::replay(session.entries().iter().cloned());
+    assert_eq!(&read_back, session);
+    // A model that is told nothing of the dry run is told nothing of this.
+    let mut untold = dry(false);
+    untold.tells_nothing = true;
+    judged(&mut untold, secret());
+    assert_eq!(settled(&untold).0, Outcome::Rehearsed("This cannot be looked at here: it (t).".into()));
+}
+
+#[test]
+fn r30_only_an_approval_lets_a_rehearsed_call_disclose_what_it_reads() {
+    let mut state = dry(true);
+    assert_eq!(shape(&judged(&mut state, secret())), ["ask a"]);
+    assert_eq!(approved(&decided(&mut state, "a", Decision::Once)), Some(true));
+    // It was read as live, and says so.
+    let turn = turn(&state);
+    let (outcome, staged) = (Outcome::Rehearsed("KEY".into()), Some(Staged::ran()));
+    let took = Duration::ZERO;
+    update(&mut state, Event::Finished { turn, call: "a".into(), outcome, staged, took });
+    assert_eq!(settled(&state), (Outcome::Done("KEY".into()), None));
+    assert_eq!(state.session.would_ask(), 1);
+    // What nobody approved runs without.
+    assert_eq!(approved(&judged(&mut dry(false), write())), Some(false));
+    let mut full = dry(false);
+    full.policy.mode = Mode::Full;
+    assert_eq!(approved(&judged(&mut full, write())), Some(false));
+    // A rule for exactly this file is an approval.
+    let mut ruled = dry(false);
+    let exact = Rule { about: About::Path(".env".into()), ..rule(Says::Allow, "t") };
+    ruled.rules = std::sync::Arc::new(Rules { list: vec![exact], ..Rules::default() });
+    assert_eq!(approved(&judged(&mut ruled, secret())), Some(true));
+    assert_eq!(ruled.session.would_ask(), 0);
+}
+
+#[test]
+fn r30_a_call_says_which_hooks_a_dry_run_did_not_run() {
+    let hook = |name: &str, in_dry_run| Hook { name: name.into(), tools: None, in_dry_run };
+    let all = vec![hook("one", false), hook("two", true), hook("three", false)];
+    let advisers = Advisers { hooks: all, second_reader: false };
+    let mut state = State { advisers: advisers.clone(), ..dry(false) };
+    let effects = judged(&mut state, write());
+    assert_eq!(shape(&effects), ["CONSULT a"], "two is asked");
+    let turn = turn(&state);
+    let Some(Effect::Consult { round, .. }) = effects.last() else { panic!("{effects:?}") };
+    let said = Said { advice: Advice::Allow, why: String::new(), failed: false, took_ms: 1, usage: None };
+    update(&mut state, Event::Consulted { turn, call: "a".into(), round: *round, said });
+    assert_eq!(hooks(&state), ["one", "three"]);
+    // Reading inside the project is no matter of theirs, and a refusal of nobody's.
+    let mut reads = State { advisers: advisers.clone(), ..dry(false) };
+    judged(&mut reads, read());
+    assert!(hooks(&reads).is_empty());
+    let mut refused = State { advisers, ..dry(false) };
+    refused.policy.mode = Mode::Plan;
+    judged(&mut refused, write());
+    assert!(hooks(&refused).is_empty());
+    let hooks_live = vec![hook("one", false)];
+    let mut live = State { advisers: Advisers { hooks: hooks_live, second_reader: false }, ..idle() };
+    assert_eq!(shape(&judged(&mut live, write())), ["CONSULT a"], "live it is asked");
+}
+
+#[test]
+fn r30_a_hook_that_asks_lets_nothing_be_read_that_is_withheld() {
+    for (advice, verdict) in
+        [(Advice::Allow, "withhold"), (Advice::Ask, "withhold"), (Advice::Deny, "refuse")]
+    {
+        let hooks = vec![Hook { name: "h".into(), tools: None, in_dry_run: true }];
+        let mut state = State { advisers: Advisers { hooks, second_reader: false }, ..dry(false) };
+        let effects = judged(&mut state, secret());
+        let turn = turn(&state);
+        let Some(Effect::Consult { round, .. }) = effects.last() else { panic!("{effects:?}") };
+        let said = Said { advice, why: String::new(), failed: false, took_ms: 1, usage: None };
+        let effects = update(&mut state, Event::Consulted { turn, call: "a".into(), round: *round, said });
+        assert!(shape(&effects).contains(&format!("{verdict} a")), "{effects:?}");
+        assert_eq!(approved(&effects), None);
+    }
+}
+
+#[test]
+fn r30_a_copy_counts_what_would_have_asked_anew() {
+    let mut state = dry(false);
+    judged(&mut state, secret());
+    let mut session = state.session;
+    session.apply(Entry::Became { dry_run: false, of: SessionId("01J".into()) });
+    assert_eq!(session.would_ask(), 0);
+    // What is judged again of a call from before counts once.
+    let again = session.entries().iter().find(|entry| matches!(entry, Entry::Planned { .. })).cloned();
+    let again = again.expect("it was judged");
+    session.apply(again.clone());
+    session.apply(again);
+    assert_eq!(session.would_ask(), 1);
+}

@@ -1,0 +1,226 @@
+//! How much a dry run did, and how much of that would have asked.
+
+use super::altered::live_ask;
+use super::{Access, CallId, Entry, Outcome, Preview, Staged};
+use std::collections::{HashMap, HashSet};
+
+/// What a turn of a dry run came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Calls that were rehearsed.
+    pub rehearsed: usize,
+    /// Calls that were withheld because of what they read.
+    pub withheld: usize,
+    /// Calls about which the user would have been asked live.
+    pub would_ask: usize,
+    /// The commands of them that ran on the stage; what was changed in the layer alone does not count.
+    pub ran: usize,
+    /// Calls that were started for real and did more than read.
+    pub outside: usize,
+    /// Calls that were refused, by the person, a rule or the program.
+    pub refused: usize,
+    /// Calls in all, those that only read among them.
+    pub calls: usize,
+}
+
+impl Tally {
+    /// Of these entries.
+    pub fn of(entries: &[Entry]) -> Self {
+        let mut tally = Self::default();
+        // For each call that may start for real, whether it does more than read.
+        let mut started: HashMap<&CallId, (bool, bool)> = HashMap::new();
+        let mut commands: HashSet<&CallId> = HashSet::new();
+        let mut asked: HashSet<&CallId> = HashSet::new();
+        for entry in entries {
+            let entry = entry.bare();
+            if let Entry::Settled { outcome, .. } = entry {
+                tally.calls += 1;
+                tally.refused += usize::from(matches!(outcome, Outcome::Refused(_)));
+            }
+            match entry {
+                Entry::Planned { call, access, preview, verdict, why, .. } => {
+                    // Whoever approved it, reading has no effect.
+                    let reads =
+                        matches!(access, Access::Nothing | Access::Read(_) | Access::ReadSensitive(_));
+                    if live_ask(verdict, why).is_some() {
+                        asked.insert(call);
+                    }
+                    started.insert(call, (!reads, verdict == "allow"));
+                    if matches!(**preview, Preview::Command(_)) {
+                        commands.insert(call);
+                    }
+                }
+                Entry::Decided { call, decision, .. } if decision.is_approval() => {
+                    if let Some((_, may)) = started.get_mut(call) {
+                        *may = true;
+                    }
+                }
+                Entry::Settled { outcome: Outcome::Rehearsed(_), staged: Some(staged), .. }
+                    if staged.is_withheld() =>
+                {
+                    tally.withheld += 1;
+                }
+                Entry::Settled { call, outcome: Outcome::Rehearsed(_), staged, .. } => {
+                    tally.rehearsed += 1;
+                    tally.ran +=
+                        usize::from(staged.as_ref().is_some_and(Staged::is_ran) && commands.contains(call));
+                }
+                // A hash is kept of what was run, and of nothing else.
+                Entry::Settled { call, sha256, staged: None, .. } if !sha256.is_none() => {
+                    tally.outside += usize::from(started.get(call) == Some(&(true, true)));
+                }
+                _ => {}
+            }
+        }
+        tally.would_ask = asked.len();
+        tally
+    }
+
+    /// Of the turn that this entry ends, or that has come so far with it.
+    pub fn of_turn(entries: &[Entry], end: usize) -> Self {
+        let before = entries.get(..end).unwrap_or_default();
+        let begin =
+            before.iter().rposition(|entry| matches!(entry, Entry::Ended { .. })).map_or(0, |at| at + 1);
+        Self::of(&before[begin..])
+    }
+
+    /// `4 calls rehearsed, 2 ran on the stage, 1 withheld, 1 refused, 0 effects outside`; withheld and refused are left out if there
+    /// are none.
+    pub fn words(self) -> String {
+        let Self { rehearsed, withheld, would_ask: _, ran, outside, refused, calls: _ } = self;
+        let calls = if rehearsed == 1 { "1 call" } else { &format!("{rehearsed} calls") };
+        let effects = if outside == 1 { "1 effect" } else { &format!("{outside} effects") };
+        let some = |count: usize, words: String| (count > 0).then_some(words);
+        let parts = [
+            Some(format!("{calls} rehearsed")),
+            Some(format!("{ran} ran on the stage")),
+            some(withheld, format!("{withheld} withheld")),
+            some(refused, format!("{refused} refused")),
+            Some(format!("{effects} outside")),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::{By, CommandLine, Digest, Ending, How};
+
+    fn planned(call: &str, access: Access, verdict: &str) -> Entry {
+        Entry::Planned {
+            call: call.into(),
+            title: String::new(),
+            summary: String::new(),
+            access,
+            preview: Box::new(Preview::Text(String::new())),
+            destroys: None,
+            basis: Box::default(),
+            verdict: verdict.into(),
+            why: String::new(),
+            hooks_not_run: Vec::new(),
+            sha256: Digest::default(),
+        }
+    }
+
+    fn settled(call: &str, outcome: Outcome, staged: Option<Staged>) -> Entry {
+        Entry::Settled { call: call.into(), outcome, took_ms: 1, sha256: Digest::of(b"x"), staged }
+    }
+
+    fn rehearsed(call: &str, staged: Option<Staged>) -> [Entry; 2] {
+        let outcome = Outcome::Rehearsed("x".into());
+        let mut planned = planned(call, Access::Write("a".into()), "rehearse");
+        if let Entry::Planned { preview, .. } = &mut planned {
+            **preview = Preview::Command(CommandLine::default());
+        }
+        [planned, settled(call, outcome, staged)]
+    }
+
+    #[test]
+    fn r30_a_turn_counts_what_was_rehearsed_what_ran_and_what_had_an_effect() {
+        let mut entries = vec![Entry::Ended { ending: Ending::Finished }];
+        entries.extend(rehearsed("a", Some(Staged::ran())));
+        entries.extend(rehearsed("b", Some(Staged::simulated(How::Sampled))));
+        // What was written to the layer ran nowhere.
+        entries.push(planned("w", Access::Write("a".into()), "rehearse"));
+        entries.push(settled("w", Outcome::Rehearsed("x".into()), Some(Staged::ran())));
+        // One of an older version, and one of a sub-agent.
+        entries.extend(rehearsed("c", None));
+        let beneath = |entry: Entry| Entry::Beneath { call: "s".into(), entry: Box::new(entry) };
+        entries.extend(rehearsed("d", Some(Staged::ran())).map(beneath));
+        entries.push(planned("e", Access::Read(vec![]), "allow"));
+        entries.push(settled("e", Outcome::Done("x".into()), None));
+        let tally = Tally::of_turn(&entries, entries.len());
+        assert_eq!(tally, Tally { rehearsed: 5, ran: 2, calls: 6, ..Tally::default() });
+        assert_eq!(tally.words(), "5 calls rehearsed, 2 ran on the stage, 0 effects outside");
+        assert_eq!(
+            Tally::of_turn(&entries, 3).words(),
+            "1 call rehearsed, 1 ran on the stage, 0 effects outside"
+        );
+        // What should never be in a dry run would not be hidden.
+        entries.push(planned("f", Access::Write("a".into()), "allow"));
+        entries.push(settled("f", Outcome::Failed("x".into()), None));
+        entries.push(planned("g", Access::WriteOutside("a".into()), "ask"));
+        let by = By::Nobody;
+        entries.push(Entry::Decided {
+            call: "g".into(),
+            decision: crate::chat::Decision::Once,
+            by,
+            sha256: Digest::default(),
+        });
+        entries.push(settled("g", Outcome::Done("x".into()), None));
+        assert_eq!(Tally::of(&entries).outside, 2);
+    }
+
+    #[test]
+    fn r30_what_was_refused_is_said_and_reading_alone_is_a_call_too() {
+        let refused = settled("a", Outcome::Refused("no".into()), None);
+        let reads = settled("b", Outcome::Done("x".into()), None);
+        let words = Tally::of(&[refused]).words();
+        assert_eq!(words, "0 calls rehearsed, 0 ran on the stage, 1 refused, 0 effects outside");
+        assert_eq!(Tally::of(&[reads]), Tally { calls: 1, ..Tally::default() });
+        assert_eq!(Tally::of(&[]).calls, 0);
+    }
+
+    #[test]
+    fn r30_what_was_withheld_and_what_would_have_asked_is_counted_apart() {
+        let asks = |call: &str, verdict: &str, reason: &str| {
+            let mut planned = planned(call, Access::ReadSensitive(".env".into()), verdict);
+            if let Entry::Planned { why, .. } = &mut planned {
+                *why = reason.to_owned();
+            }
+            planned
+        };
+        let why = "this is a dry run; for real you would have been asked, because it reads .env";
+        let would = "this is a dry run; for real it would have run, because of a rule";
+        let entries = [
+            asks("a", "withhold", why),
+            settled("a", Outcome::Rehearsed("x".into()), Some(Staged::simulated(How::Withheld))),
+            asks("b", "rehearse", why),
+            settled("b", Outcome::Rehearsed("x".into()), Some(Staged::ran())),
+            // Looked at a second time it is one call still.
+            asks("b", "rehearse", why),
+            asks("c", "ask", "it reads .env"),
+            settled("c", Outcome::Refused("no".into()), None),
+            asks("d", "withhold", would),
+            settled("d", Outcome::Rehearsed("x".into()), Some(Staged::simulated(How::Withheld))),
+        ];
+        let tally = Tally::of(&entries);
+        assert_eq!((tally.rehearsed, tally.withheld, tally.would_ask), (1, 2, 3), "{tally:?}");
+        assert_eq!(
+            tally.words(),
+            "1 call rehearsed, 0 ran on the stage, 2 withheld, 1 refused, 0 effects outside"
+        );
+    }
+
+    #[test]
+    fn r30_what_was_read_with_an_approval_had_no_effect() {
+        let (by, decision) = (By::Nobody, crate::chat::Decision::Once);
+        let entries = [
+            planned("a", Access::ReadSensitive(".env".into()), "ask"),
+            Entry::Decided { call: "a".into(), decision, by, sha256: Digest::default() },
+            settled("a", Outcome::Done("x".into()), None),
+        ];
+        assert_eq!(Tally::of(&entries).outside, 0);
+    }
+}

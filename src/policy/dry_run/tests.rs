@@ -1,0 +1,209 @@
+//! What a dry run rehearses, withholds and asks about, over access, mode, setting, rules and grants.
+
+use super::*;
+use crate::chat::{Basis, By, CommandLine, Grant, Reach, Run, Scope, Walls};
+use crate::policy::rules_tests::rule;
+use crate::policy::tests::plan;
+use crate::policy::{Mode, judge};
+
+fn runs(command: &str, reach: Reach, sensitive: bool) -> Access {
+    let line = CommandLine {
+        command: command.into(),
+        folder: "/p".into(),
+        seconds: 30,
+        walls: Walls::raised(crate::chat::Openings::default()),
+        ..CommandLine::default()
+    };
+    Access::Run(Run { line: Box::new(line), reach, why: "of this".into(), sensitive, discloses: sensitive })
+}
+
+fn rules(list: Vec<Rule>) -> Rules {
+    Rules { list, ..Rules::default() }
+}
+
+fn allows(about: About) -> Rules {
+    rules(vec![rule(Says::Allow, about)])
+}
+
+fn asks(about: About) -> Rules {
+    rules(vec![rule(Says::Ask, about)])
+}
+
+fn words(text: &str) -> About {
+    About::Words(text.split(' ').map(str::to_owned).collect())
+}
+
+/// The verdicts with `ask = "report"` and with `"as live"`, in each mode.
+fn table(access: &Access, rules: &Rules, granted: &[Standing]) -> [[&'static str; 4]; 2] {
+    [false, true].map(|as_live| {
+        Mode::ALL.map(|mode| {
+            let policy = Policy { mode, dry_run: true, as_live };
+            judge(&policy, granted, rules, "bash_exec", &plan(access.clone(), false)).word()
+        })
+    })
+}
+
+#[test]
+fn r30_a_dry_run_says_what_it_would_have_been_for_real_or_asks_it() {
+    let report = Policy { dry_run: true, ..Policy::default() };
+    let live = Policy { as_live: true, ..report };
+    let full = Policy { mode: Mode::Full, ..report };
+    let says = |policy: &Policy, access: Access| {
+        let verdict = judge(policy, &[], &Rules::default(), "tool", &plan(access, false));
+        (verdict.word(), verdict.why().to_owned())
+    };
+    let (word, why) = says(&report, Access::Write("a".into()));
+    assert_eq!(word, "rehearse");
+    assert!(why.ends_with("for real you would have been asked, because it changes the project"), "{why}");
+    assert_eq!(says(&live, Access::Write("a".into())), ("ask", "it changes the project".to_owned()));
+    let (word, why) = says(&full, Access::Write("a".into()));
+    assert_eq!(word, "rehearse");
+    assert!(why.ends_with("for real it would have run, because the session is in full mode"), "{why}");
+    for policy in [report, live, full] {
+        let own = says(&policy, Access::WriteOutside("/home/a/.config/aye/rules.toml".into()));
+        assert_eq!(
+            says(
+                &Policy { dry_run: false, ..policy },
+                Access::WriteOutside("/home/a/.config/aye/rules.toml".into())
+            )
+            .0 == "refuse",
+            own.0 == "refuse"
+        );
+    }
+}
+
+#[test]
+fn r30_what_reads_secrets_is_withheld_or_asks_in_every_mode() {
+    const WITHHELD: [[&str; 4]; 2] =
+        [["refuse", "withhold", "withhold", "withhold"], ["refuse", "ask", "ask", "ask"]];
+    for access in [
+        Access::ReadSensitive(".env".into()),
+        Access::ReadSensitive("/etc/shadow".into()),
+        Access::ReadSensitive("/home/x/.ssh/id_rsa".into()),
+        runs("cat .env", Reach::Runs, true),
+        runs("cat .env > b", Reach::Writes, true),
+        runs("x", Reach::Outside, true),
+        runs("x", Reach::Unclear, true),
+    ] {
+        assert_eq!(table(&access, &Rules::default(), &[]), WITHHELD, "{access:?}");
+        // A rule that names it wider does not change that.
+        for wider in [About::Path(".env*".into()), About::Path("**".into()), About::Anything] {
+            assert_eq!(table(&access, &allows(wider), &[]), WITHHELD, "{access:?}");
+        }
+    }
+    // What changes something, or runs without reading secrets, is rehearsed as before.
+    for access in [
+        Access::Write("a".into()),
+        Access::WriteOutside("/a".into()),
+        runs("make", Reach::Runs, false),
+        runs("x", Reach::Unclear, false),
+    ] {
+        assert_eq!(table(&access, &Rules::default(), &[])[0], ["refuse", "rehearse", "rehearse", "rehearse"]);
+    }
+    // A file of the system is no secret: it is read where it is read live.
+    let system = Access::ReadSensitive("/usr/include/a.h".into());
+    assert_eq!(
+        table(&system, &Rules::default(), &[]),
+        [["refuse", "withhold", "withhold", "rehearse"], ["refuse", "ask", "ask", "rehearse"]]
+    );
+}
+
+#[test]
+fn r30_exactly_what_a_rule_or_a_grant_allows_runs_as_live() {
+    let env = Access::ReadSensitive(".env".into());
+    let grep = runs("grep -r x .", Reach::Runs, true);
+    let runs_it = [["refuse", "rehearse", "rehearse", "rehearse"]; 2];
+    assert_eq!(table(&env, &allows(About::Path(".env".into())), &[]), runs_it);
+    assert_eq!(table(&grep, &allows(About::Command("grep -r x .".into())), &[]), runs_it);
+    let scope = Scope::Command { command: "grep -r x .".into(), folder: "/p".into(), network: false };
+    let standing = |scope| Standing {
+        grant: Grant::new("bash_exec", scope),
+        entry: 0,
+        number: 1,
+        call: "c".into(),
+        by: By::Nobody,
+    };
+    assert_eq!(table(&grep, &Rules::default(), &[standing(scope.clone())]), runs_it);
+    // Live a rule for its first word runs it. That word says nothing of the secrets.
+    let first = allows(words("grep"));
+    let live = Policy::default();
+    assert_eq!(judge(&live, &[], &first, "bash_exec", &plan(grep.clone(), false)).word(), "allow");
+    assert_eq!(
+        table(&grep, &first, &[]),
+        [["refuse", "withhold", "withhold", "withhold"], ["refuse", "ask", "ask", "ask"]]
+    );
+    // A rule that asks goes before every grant.
+    let asked = asks(words("grep"));
+    assert_eq!(table(&grep, &asked, &[standing(scope)])[0][1], "withhold");
+}
+
+#[test]
+fn r30_what_a_rule_asks_about_for_its_path_is_withheld_too() {
+    let notes = asks(About::Path("notes/**".into()));
+    let read = Access::Read(vec!["notes/a".into()]);
+    assert_eq!(table(&read, &notes, &[])[0], ["withhold"; 4]);
+    assert_eq!(table(&read, &notes, &[])[1], ["ask"; 4]);
+    assert_eq!(table(&Access::Read(vec!["src/a".into()]), &notes, &[]), [["allow"; 4]; 2]);
+    // What is asked about for its program is not asked about for what it reads.
+    let make = asks(words("make"));
+    assert_eq!(table(&runs("make", Reach::Runs, false), &make, &[])[0][1], "rehearse");
+    // Of rules that cannot be read it is not known what they are about.
+    let broken = Rules { broken: Some("rules.toml:3".into()), ..Rules::default() };
+    assert_eq!(table(&read, &broken, &[])[0][1], "withhold");
+    assert_eq!(table(&runs("make", Reach::Runs, false), &broken, &[])[0][1], "withhold");
+    assert_eq!(table(&Access::Write("a".into()), &broken, &[])[0][1], "rehearse");
+}
+
+#[test]
+fn r30_the_words_say_what_it_reads_and_what_would_be_so_live() {
+    let told = |access: Access, rules: &Rules| {
+        let policy = Policy { dry_run: true, ..Policy::default() };
+        match judge(&policy, &[], rules, "bash_exec", &plan(access, false)) {
+            Verdict::Withhold(withheld) => (withheld.told(), withheld.why),
+            other => panic!("{other:?}"),
+        }
+    };
+    let (words_of, why) = told(Access::ReadSensitive(".env".into()), &Rules::default());
+    assert_eq!(
+        words_of,
+        "Withheld in this dry run: it reads .env, which may hold secrets. Live, the user would be asked first."
+    );
+    assert_eq!(
+        crate::chat::altered::live_ask("withhold", &why),
+        Some("it reads .env, which may hold secrets")
+    );
+    let (outside, _) = told(Access::ReadSensitive("/etc/shadow".into()), &Rules::default());
+    assert!(
+        outside.contains("it reads /etc/shadow, which is outside the project. Live, the user"),
+        "{outside}"
+    );
+    let (key, _) = told(Access::ReadSensitive("/home/x/.ssh/id_rsa".into()), &Rules::default());
+    assert!(key.contains("which is outside the project and may hold secrets"), "{key}");
+    let (command, _) = told(runs("x", Reach::Runs, true), &Rules::default());
+    assert!(command.contains("of this; it may read secrets or files outside the project. Live"), "{command}");
+    let (by_rule, why) = told(runs("grep -r x .", Reach::Runs, true), &allows(words("grep")));
+    assert_eq!(by_rule, "Withheld in this dry run: it may read secrets. Live, it would run without asking.");
+    assert_eq!(crate::chat::altered::live_ask("withhold", &why), None);
+    assert!(why.contains("a rule of yours allows it"), "{why}");
+}
+
+#[test]
+fn r30_only_what_is_approved_exactly_may_disclose() {
+    let may = |access: &Access, mode, rules: &Rules| {
+        let policy = Policy { mode, dry_run: true, as_live: false };
+        may_disclose(&policy, &[], rules, "bash_exec", &plan(access.clone(), false))
+    };
+    let make = runs("make", Reach::Runs, false);
+    assert!(!may(&make, Mode::Full, &Rules::default()), "no mode is an approval");
+    assert!(!may(&make, Mode::Full, &allows(words("make"))), "nor is a rule for its first word");
+    assert!(may(&make, Mode::Ask, &allows(About::Command("make".into()))));
+    let both = rules(vec![
+        rule(Says::Allow, About::Command("make".into())),
+        rule(Says::Ask, About::Command("make".into())),
+    ]);
+    assert!(!may(&make, Mode::Ask, &both));
+    let links = crate::chat::HardLinks { path: "a".into(), names: 2 };
+    let linked = Plan { basis: Basis { hard_links: Some(links), ..Basis::default() }, ..plan(make, false) };
+    let exact = allows(About::Command("make".into()));
+    assert!(!may_disclose(&Policy::default(), &[], &exact, "bash_exec", &linked));
+}

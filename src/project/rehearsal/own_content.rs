@@ -1,0 +1,67 @@
+//! Which files hold nothing but what the dry run wrote: those may be read whatever their name is.
+
+use crate::project::disk::Disk;
+use crate::project::rehearsal::Rehearsal;
+use crate::project::{Reader, Writer};
+use std::fs;
+use std::sync::Arc;
+
+#[test]
+fn r30_a_file_is_the_dry_runs_own_if_nothing_of_the_real_one_is_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
+    let root = base.join("project");
+    fs::create_dir(&root).unwrap();
+    for name in [".env", "edited.env", "replaced.env", "later.env"] {
+        fs::write(root.join(name), "KEY=real\n").unwrap();
+    }
+    let play = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), base.join("layer"));
+    let write = |name: &str, before: Option<&str>, after: &str| {
+        let at = play.locate(name).unwrap();
+        play.write(&at, before.map(str::as_bytes), after.as_bytes()).unwrap();
+    };
+    let replace = |name: &str, before: &str, after: &str| {
+        let at = play.locate(name).unwrap();
+        play.write_whole(&at, Some(before.as_bytes()), after.as_bytes()).unwrap();
+    };
+    write("new.env", None, "KEY=made\n");
+    write("edited.env", Some("KEY=real\n"), "KEY=real\nB=1\n");
+    replace("replaced.env", "KEY=real\n", "KEY=made\n");
+    // What something else wrote over it afterwards is not known.
+    replace("later.env", "KEY=real\n", "KEY=made\n");
+    write("later.env", Some("KEY=made\n"), "KEY=other\n");
+    let upper = base.join("layer/upper");
+    for (link, target) in
+        [("a.env", ".env"), ("b.env", "../project/.env"), ("c.env", "/etc/passwd"), ("d", ".env")]
+    {
+        std::os::unix::fs::symlink(target, upper.join(link)).unwrap();
+    }
+    fs::write(upper.join("two.env"), "x").unwrap();
+    fs::hard_link(upper.join("two.env"), upper.join("three.env")).unwrap();
+    fs::create_dir(upper.join("folder.env")).unwrap();
+    for (name, own) in [
+        ("new.env", true),
+        ("replaced.env", true),
+        (".env", false),
+        ("edited.env", false),
+        ("later.env", false),
+        ("a.env", false),
+        ("b.env", false),
+        ("c.env", false),
+        ("d", false),
+        ("two.env", false),
+        ("three.env", false),
+        ("folder.env", false),
+        ("missing.env", false),
+        ("/etc/passwd", false),
+    ] {
+        assert_eq!(play.is_rehearsed_whole(&play.locate(name).unwrap()), own, "{name}");
+    }
+    // Opened again, only what the project does not have is known.
+    let again = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), base.join("layer"));
+    assert!(again.is_rehearsed_whole(&again.locate("new.env").unwrap()));
+    assert!(!again.is_rehearsed_whole(&again.locate("replaced.env").unwrap()));
+    // Nor is the real project itself.
+    let disk = Disk::new(&root).unwrap();
+    assert!(!disk.is_rehearsed_whole(&disk.locate(".env").unwrap()));
+}
