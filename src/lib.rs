@@ -80,6 +80,8 @@
 //!   which of that is applied already. That a copy is for real from some point on is an entry of its own (`Entry::Became`).
 //! - The layer of a dry run has the form of the kernel's overlay ([`project::rehearsal`]): the file tools read and write it
 //!   by themselves, and the kernel mounts the same folders for commands. A lock on it keeps the two apart.
+//! - What a dry run changes outside the project is in a second overlay, over `/`, in the folder of the first. A file tool's
+//!   own writes are noted with their hash: only these are applied, and only what `write_file` wrote is read back unasked.
 //! - The first process of a stage is a guard that set the stage from within; the kernel ends what is left there with it.
 //! - A device that is bound into the stage is read-only: it still takes and gives, but its mode and owner, which are the
 //!   system's, stay.

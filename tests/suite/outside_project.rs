@@ -5,11 +5,13 @@ use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::Service;
+use crate::support::talking::calls_after;
 use aye::chat::*;
 use aye::llm::scripted::{calls, says};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What the model is told of each of these calls in one dry run.
 async fn told(all: Vec<(&str, Value)>) -> Vec<Outcome> {
@@ -188,10 +190,7 @@ fn r14_ayes_own_files_are_refused_as_live() {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let own = home.path().join("own/config/rules.toml");
         let call = [write(own.to_str().unwrap(), "\n")];
-        let answers = vec![
-            crate::support::talking::calls_after(std::time::Duration::ZERO, &call),
-            crate::support::talking::says("Done."),
-        ];
+        let answers = vec![calls_after(Duration::ZERO, &call), crate::support::talking::says("Done.")];
         let service = runtime.block_on(Service::start(answers));
         let base = ["-p", "--base-url", &service.base_url, "--model", "m"];
         let setup = Setup::new(&[&base[..], flags, &["go"]].concat());
@@ -204,4 +203,28 @@ fn r14_ayes_own_files_are_refused_as_live() {
     let live = refused(&[]);
     assert!(live.contains("belongs to aye's own settings"), "{live}");
     assert_eq!(refused(&["--dry-run"]), live);
+}
+
+#[test]
+fn r30_as_live_a_write_outside_asks_and_rehearses_nothing_without_an_approval() {
+    let outside = Folder::new();
+    let path = outside.path().canonicalize().unwrap().join("note.txt");
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let answers = vec![
+        calls_after(Duration::ZERO, &[write(path.to_str().unwrap(), "x\n")]),
+        crate::support::talking::says("Done."),
+    ];
+    let service = runtime.block_on(Service::start(answers));
+    let setup = Setup::new(&["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"]);
+    let place = setup.place.clone();
+    let config = place.path().join("home/aye/config");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("config.toml"), "[dry_run]\nask = \"as live\"\n").unwrap();
+    let (out, err, _) = setup.print("");
+    assert!(!path.exists(), "{out}{err}");
+    let body = service.received().last().unwrap().body.clone();
+    let last = body["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
+    assert!(last.contains("was not done") || last.contains("nothing was done"), "{last}");
+    let (out, _) = prints(&place, &["rehearsal", "show"]);
+    assert!(!out.contains("outside the project"), "{out}");
 }

@@ -1,6 +1,8 @@
 //! The cards that the program asks by itself: a yes or a no, and nothing that could be taken for either.
 
 use super::*;
+use crate::chat::altered::{Outside, OutsideAltered};
+use crate::chat::{Altered, Did};
 use crate::tui::host::{Rehearsed, Reply, Wish};
 
 /// The card that asks whether what was rehearsed is thrown away.
@@ -142,4 +144,38 @@ fn where_nothing_stands_that_is_no_row() {
         "{}",
         screen.shows()
     );
+}
+
+#[test]
+fn changes_outside_the_project_are_rows_of_the_review() {
+    let mut screen = Screen::dry();
+    screen.says("/rehearsal");
+    let changed = |path: &str, is_by_tool| OutsideAltered {
+        altered: Altered {
+            path: path.into(),
+            did: Did::Made,
+            folder: false,
+            diff: None,
+            notes: vec!["an empty file".into()],
+            conflict: false,
+            group: Default::default(),
+        },
+        is_by_tool,
+    };
+    let changes = vec![changed("/a/by-tool", true), changed("/b/by-command", false)];
+    let staging = crate::chat::Staging::default().with_outside(Outside { changes, temporary: 7 });
+    let of = SessionId("01J".into());
+    screen.happens(Event::Host(Reply::Rehearsal(Ok(Rehearsed { of, staging }))));
+    screen.frame();
+    let shows = screen.shows();
+    for words in ["9 changes outside the project", "+ /a/by-tool", "+ /b/by-command", "7 temporary files"] {
+        assert!(shows.contains(words), "{words}: {shows}");
+    }
+    for _ in 0..2 {
+        screen.presses("down");
+    }
+    screen.presses("enter");
+    screen.frame();
+    let shows = screen.shows();
+    assert!(shows.contains("/b/by-command") && shows.contains("run the command live"), "{shows}");
 }
