@@ -142,9 +142,10 @@ fn shown_content(name: &str, given: &Given) -> Option<How> {
         || texts
             .iter()
             .any(|text| is_hash(text) || is_stash(text) || text.contains("@{") || text.contains(":/"));
-    let copies = given.has(&["-C", "--find-copies-harder", "--follow"]);
+    // The difference that `git status -v` prints is that of everything, whatever paths follow.
+    let prints_others = name == "status" || given.has(&["-C", "--find-copies-harder", "--follow"]);
     let paths = given.before_end.map_or(&[][..], |before| &texts[before..]);
-    let below = if copies || !paths.iter().all(|path| is_literal(path)) { &[] } else { paths };
+    let below = if prints_others || !paths.iter().all(|path| is_literal(path)) { &[] } else { paths };
     let below = below.iter().map(|path| path.trim_start_matches("./").trim_end_matches('/').to_owned());
     Some(How::Tracked { below: below.collect(), stashed })
 }

@@ -16,8 +16,9 @@ pub(super) fn grep(name: &str, words: &[Word]) -> Touched {
     let program = grammar_of("grep")?;
     let mut given = read(name, program, words)?;
     take_script(name, program, &mut given)?;
-    let recursive =
-        given.has_role(Role::Recursive) || given.texts(&["--directories"]).any(|how| how == "recurse");
+    // It takes the beginning of a word for the word.
+    let may_recurse = |how: &str| !matches!(how, "skip" | "read");
+    let recursive = given.has_role(Role::Recursive) || given.texts(&["--directories"]).any(may_recurse);
     // The name is a pattern to grep: one with a sign in it may mean another folder.
     let plain = |name: &&str| !name.contains(['*', '?', '[', '\\']);
     let without: Vec<String> = given
