@@ -130,10 +130,10 @@ impl Tool for BashExec {
             if hint.is_some() {
                 self.kept_back.add(&line.command);
             }
-            return Ok(self.told(&ran, line.seconds) + &hint.unwrap_or_default());
+            return Ok(self.told(&ran, line.seconds, hint));
         }
         let ran = hands.shell.run(line, &*hands.progress).await?;
-        Ok(self.told(&ran, line.seconds) + &walled::hint(line, &ran).unwrap_or_default())
+        Ok(self.told(&ran, line.seconds, walled::hint(line, &ran)))
     }
 
     /// Runs it over the layer, where nothing real can be reached; where that cannot be it says what would have run.
@@ -157,7 +157,7 @@ impl Tool for BashExec {
                         let hint =
                             hint.or_else(|| withheld::hint(line, &ran, &shell.withheld(), stage.untold));
                         let changed = ran.changed.iter().map(|path| path.to_string_lossy().into_owned());
-                        let told = self.told(&ran, line.seconds) + &hint.unwrap_or_default();
+                        let told = self.told(&ran, line.seconds, hint);
                         return Ok(Rehearsed::Changed(told, changed.collect()));
                     }
                     Err(project::Error::Unstaged(why)) => why.to_string().into(),
@@ -246,8 +246,8 @@ fn on_stage(line: &CommandLine, ran: &Ran, full: bool) -> Option<String> {
 }
 
 impl BashExec {
-    /// What the model is told of it.
-    fn told(&self, ran: &Ran, seconds: u64) -> String {
+    /// What the model is told of it: how it ended stands last, where a call is seen to have failed.
+    fn told(&self, ran: &Ran, seconds: u64, hint: Option<String>) -> String {
         let ended = match (ran.timed_out, ran.flooded, ran.signal, ran.exit) {
             (true, _, _, _) if seconds == self.settings.seconds_at_most => {
                 format!("stopped after {seconds} s, the longest a command may run")
@@ -258,7 +258,10 @@ impl BashExec {
             (false, false, None, Some(exit)) => format!("exit {exit}"),
             (false, false, None, None) => "ended, with no exit status".to_owned(),
         };
-        behind(&ran.output, &ended)
+        match hint {
+            Some(hint) => behind(&behind(&ran.output, hint.trim_start_matches('\n')), &ended),
+            None => behind(&ran.output, &ended),
+        }
     }
 }
 
@@ -368,8 +371,15 @@ mod tests {
             took: Duration::ZERO,
             changed: Vec::new(),
         };
-        let check = |ran: Ran, seconds: u64, expected: &str| assert_eq!(tool().told(&ran, seconds), expected);
+        let check =
+            |ran: Ran, seconds: u64, expected: &str| assert_eq!(tool().told(&ran, seconds, None), expected);
         check(Ran { exit: Some(1), ..ran.clone() }, 30, "x\nexit 1");
+        // A hint does not hide that it failed.
+        let line = CommandLine { network: Some("to ask".into()), ..CommandLine::default() };
+        let failed = Ran { exit: Some(6), ..ran.clone() };
+        let told = tool().told(&failed, 30, on_stage(&line, &failed, false));
+        assert_eq!(told, "x\nThis dry run has no network, which may be why.\nexit 6");
+        assert_eq!(crate::chat::tool::bad_end(&told), Some("exit 6"));
         check(Ran { exit: Some(0), output: String::new(), ..ran.clone() }, 30, "exit 0");
         check(Ran { signal: Some(9), ..ran.clone() }, 30, "x\nkilled by signal 9");
         check(Ran { timed_out: true, signal: Some(9), ..ran.clone() }, 30, "x\nstopped after 30 s");
