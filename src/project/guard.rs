@@ -9,7 +9,7 @@
 //! the one thread that starts the command: the guard itself stays outside, where the command cannot reach it.
 //!
 //! A command that was not approved gets the read-only sandbox instead ([`super::sandbox::read_only`]): `--read-only`, its
-//! folders, and how many bytes of paths come over the lifeline. Its private temporary folder is made and removed here.
+//! folders; the paths that it opens come over the lifeline. Its private temporary folder is made and removed here.
 //!
 //! With `--input=BYTES` there too, so many bytes come over the lifeline first: what the command reads on its stdin, which
 //! is empty otherwise.

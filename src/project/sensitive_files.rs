@@ -12,7 +12,7 @@ mod folder;
 mod mounts;
 mod openings;
 
-use folder::{Entry, Folder};
+use folder::{Entry, Folder, are_unchanged};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -129,7 +129,7 @@ impl SensitiveFiles {
             (known.mounted, known.listing) = (mounted, None);
         }
         for _ in 0..ATTEMPTS {
-            let is_same = !known.folders.is_empty() && known.folders.iter().all(Folder::is_unchanged);
+            let is_same = !known.folders.is_empty() && are_unchanged(&known.folders);
             if let (true, Some(listing)) = (is_same, &known.listing) {
                 return listing.clone();
             }

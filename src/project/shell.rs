@@ -107,7 +107,7 @@ impl Shell {
         line: &CommandLine,
         progress: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Ran, Error> {
-        self.run_guarded(line, self.walls(line), &[], progress).await
+        self.run_guarded(line, self.walls(line), std::future::ready(Ok(Vec::new())), progress).await
     }
 
     /// The same, but with another environment, made from that of every command.
@@ -120,12 +120,13 @@ impl Shell {
         &self.environment
     }
 
-    /// Runs it by a guard that receives these words and, first over the lifeline, these bytes.
+    /// Runs it by a guard that receives these words and, first over the lifeline, these bytes. They are waited for after the guard
+    /// was started.
     pub(super) async fn run_guarded(
         &self,
         line: &CommandLine,
         told: Vec<OsString>,
-        bytes: &[u8],
+        bytes: impl Future<Output = io::Result<Vec<u8>>>,
         progress: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Ran, Error> {
         if !line.folder.is_dir() {
@@ -142,7 +143,8 @@ impl Shell {
         let failed = |source| Error::Io { path: line.folder.clone(), source };
         let mut running = self.start(line, told).map_err(failed)?;
         // A guard that is gone is noticed right below.
-        let _ = running.lifeline.write_all(bytes).await;
+        let bytes = bytes.await.map_err(failed)?;
+        let _ = running.lifeline.write_all(&bytes).await;
         let end = running.watch(started, line.seconds, progress).await.map_err(failed)?;
         let (exit, signal) = match end.report {
             Some(Report::Exit(status)) => (Some(i32::from(status)), None),

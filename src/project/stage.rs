@@ -161,7 +161,10 @@ impl StageShell {
             tokio::task::spawn_blocking(looked).await.map_err(crashed)?;
         *self.withheld.lock().unwrap_or_else(PoisonError::into_inner) = withheld.into();
         let (words, bytes) = Setting { memory: self.memory, ..setting }.arguments(STAGE);
-        self.shell.with_environment(environment).run_guarded(line, words, &bytes, progress).await
+        self.shell
+            .with_environment(environment)
+            .run_guarded(line, words, std::future::ready(Ok(bytes)), progress)
+            .await
     }
 
     /// What was withheld from the last command.

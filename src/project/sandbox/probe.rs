@@ -77,7 +77,7 @@ pub fn try_read_only(program: &Path, folder: &Path) -> Option<Vec<Tried>> {
     #[cfg(target_os = "linux")]
     {
         let (folder, temporary) = (folder.to_owned(), folder.to_owned());
-        try_with(program, ReadOnly { folder, temporary, ..ReadOnly::default() }.arguments().0)
+        try_with(program, ReadOnly { folder, temporary, ..ReadOnly::default() }.arguments())
     }
     #[cfg(not(target_os = "linux"))]
     {
@@ -102,7 +102,7 @@ fn signals() -> bool {
 #[cfg(target_os = "linux")]
 fn run_read_only(words: impl Iterator<Item = OsString>) -> ExitCode {
     use std::os::unix::fs::PermissionsExt;
-    let Ok(read_only) = ReadOnly::read(words, |_| Ok(Vec::new())) else { return FAILED.into() };
+    let Ok(read_only) = ReadOnly::read(words, |count| Ok(vec![0; count])) else { return FAILED.into() };
     let file = read_only.folder.join(format!("probe-{}", getpid().as_raw_nonzero()));
     if fs::write(&file, "").is_err() || read_only.raise(None).is_err() {
         return FAILED.into();

@@ -35,12 +35,23 @@ pub struct ReadOnly {
 pub const READ_ONLY: &str = "--read-only";
 const FOLDER: &str = "--folder";
 const TEMPORARY: &str = "--temporary";
-const PATHS: &str = "--paths=";
+/// Bytes that say how many bytes of paths follow.
+const COUNT: usize = 8;
+/// Bytes of paths at most: those of more entries than are ever named.
+const MOST: usize = 256 << 20;
 
 impl ReadOnly {
-    /// As the guard is told of it: its words, and the bytes that come first over the lifeline.
-    pub fn arguments(&self) -> (Vec<OsString>, Vec<u8>) {
-        let mut bytes = Vec::new();
+    /// As the guard is told of it on its command line. The rest, [`Self::paths`], follows over the lifeline, because it may
+    /// take longer to find out than to start the guard.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let folders =
+            [FOLDER.into(), self.folder.clone().into(), TEMPORARY.into(), self.temporary.clone().into()];
+        [READ_ONLY.into()].into_iter().chain(folders).collect()
+    }
+
+    /// The bytes that come first over the lifeline: how many follow, in eight bytes, and the paths.
+    pub fn paths(&self) -> Vec<u8> {
+        let mut bytes = vec![0; COUNT];
         for (kind, paths) in [(b'o', &self.open), (b'p', &self.programs), (b'c', &self.closed)] {
             for path in paths {
                 bytes.push(kind);
@@ -48,27 +59,27 @@ impl ReadOnly {
                 bytes.push(0);
             }
         }
-        let folders =
-            [FOLDER.into(), self.folder.clone().into(), TEMPORARY.into(), self.temporary.clone().into()];
-        let count = format!("{PATHS}{}", bytes.len()).into();
-        ([READ_ONLY.into()].into_iter().chain(folders).chain([count]).collect(), bytes)
+        let count = (bytes.len() - COUNT) as u64;
+        bytes[..COUNT].copy_from_slice(&count.to_le_bytes());
+        bytes
     }
 
-    /// Reads them back; `list` gets so many bytes off the lifeline. An error where the words make no sense.
+    /// Reads them back; `lifeline` gets so many bytes off it. An error where the words make no sense.
     pub fn read(
         words: impl IntoIterator<Item = OsString>,
-        list: impl FnOnce(usize) -> std::io::Result<Vec<u8>>,
+        mut lifeline: impl FnMut(usize) -> std::io::Result<Vec<u8>>,
     ) -> Result<Self, Refused> {
         let words: Vec<OsString> = words.into_iter().collect();
-        let [folder_word, folder, temporary_word, temporary, count] = words.as_slice() else {
+        let [folder_word, folder, temporary_word, temporary] = words.as_slice() else {
             return Err(Refused::Place);
         };
-        let count = count.to_str().and_then(|word| word.strip_prefix(PATHS)?.parse().ok());
-        let (Some(count), true, true) = (count, folder_word == FOLDER, temporary_word == TEMPORARY) else {
+        if folder_word != FOLDER || temporary_word != TEMPORARY {
             return Err(Refused::Place);
-        };
+        }
         let mut read = Self { folder: folder.into(), temporary: temporary.into(), ..Self::default() };
-        let bytes = list(count).map_err(|_| Refused::Place)?;
+        let count = lifeline(COUNT).ok().and_then(|count| Some(u64::from_le_bytes(count.try_into().ok()?)));
+        let count = count.and_then(|count| usize::try_from(count).ok()).filter(|count| *count <= MOST);
+        let bytes = lifeline(count.ok_or(Refused::Place)?).map_err(|_| Refused::Place)?;
         for word in bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty()) {
             let path = PathBuf::from(OsString::from_vec(word[1..].to_vec()));
             let all = [&read.folder, &read.temporary, &path];
@@ -190,20 +201,23 @@ mod tests {
             closed: vec!["/p".into(), "/home/a".into()],
             temporary: "/tmp".into(),
         };
-        let (words, bytes) = written.arguments();
+        let (words, bytes) = (written.arguments(), written.paths());
         let read = |words: &[OsString], bytes: &[u8]| {
-            let bytes = bytes.to_vec();
-            ReadOnly::read(words.iter().skip(1).cloned(), move |count| {
-                bytes.get(..count).map(<[u8]>::to_vec).ok_or_else(|| std::io::ErrorKind::UnexpectedEof.into())
+            let mut bytes = bytes.to_vec();
+            ReadOnly::read(words.iter().skip(1).cloned(), move |count| match count <= bytes.len() {
+                true => Ok(bytes.drain(..count).collect()),
+                false => Err(std::io::ErrorKind::UnexpectedEof.into()),
             })
         };
         assert_eq!(read(&words, &bytes), Ok(written));
         assert_eq!(read(&words, &bytes[1..]), Err(Refused::Place), "cut off");
+        assert_eq!(read(&words, &bytes[..bytes.len() - 1]), Err(Refused::Place), "cut off");
+        assert_eq!(read(&words, &[0xff; 64]), Err(Refused::Place), "too many");
+        assert_eq!(read(&words, &[]), Err(Refused::Place));
         assert_eq!(read(&words[..3], &bytes), Err(Refused::Place));
         let odd = |bytes: &[u8]| {
             let words = ["--read-only", "--folder", "/p", "--temporary", "/tmp"].map(OsString::from);
-            let count = [format!("{PATHS}{}", bytes.len()).into()];
-            read(&words.into_iter().chain(count).collect::<Vec<_>>(), bytes)
+            read(&words, &[&(bytes.len() as u64).to_le_bytes()[..], bytes].concat())
         };
         assert!(odd(b"o/p/a\0").is_ok());
         for bytes in [&b"x/p\0"[..], b"op\0", b"o\0", b"/p\0"] {

@@ -2,14 +2,20 @@
 
 use super::Reason;
 use crate::chat::sensitive::sensitive;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Two changes that are less apart may carry the same time: some systems keep seconds.
 const COARSE: Duration = Duration::from_millis(2100);
+/// Threads that look at folders, and how many folders are worth one.
+const THREADS: usize = 4;
+const PART: usize = 500;
 /// Names at the end of a path that decide whether it is sensitive, where nothing above is.
 const DECIDING: usize = 4;
 
@@ -44,6 +50,17 @@ impl Stamp {
     fn of(path: &Path) -> Option<Self> {
         let about = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_dir)?;
         Some(Self { inode: (about.dev(), about.ino()), changed: (about.ctime(), about.ctime_nsec()) })
+    }
+
+    /// The same for a name in a folder.
+    fn within(folder: &OwnedFd, name: &OsStr) -> Option<Self> {
+        let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let is_folder = FileType::from_raw_mode(about.st_mode) == FileType::Directory;
+        // The types of these fields are not the same on every system.
+        #[allow(clippy::cast_lossless, clippy::unnecessary_cast)]
+        let (inode, changed) =
+            ((about.st_dev as u64, about.st_ino as u64), (about.st_ctime as i64, about.st_ctime_nsec as i64));
+        is_folder.then_some(Self { inode, changed })
     }
 
     /// Whether a later change must carry another time.
@@ -125,6 +142,46 @@ impl Folder {
     pub(super) fn folders(&self) -> impl Iterator<Item = &OsStr> {
         self.entries.iter().filter(|(_, entry)| *entry == Entry::Folder).map(|(name, _)| name.as_os_str())
     }
+}
+
+/// Whether all of these are unchanged. Looks at them from several threads, and opens a folder once for all that are in it.
+pub(super) fn are_unchanged(folders: &[Folder]) -> bool {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
+    let part = folders.len().div_ceil(threads).max(PART);
+    let has_changed = AtomicBool::new(false);
+    let look = &|folders: &[Folder]| {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut opened: Option<(&Path, OwnedFd)> = None;
+        for folder in folders {
+            if has_changed.load(Ordering::Relaxed) {
+                return;
+            }
+            let (Some(above), Some(name)) = (folder.path.parent(), folder.path.file_name()) else {
+                has_changed.fetch_or(!folder.is_unchanged(), Ordering::Relaxed);
+                continue;
+            };
+            if opened.as_ref().is_none_or(|(path, _)| *path != above) {
+                opened = openat(CWD, above, flags, Mode::empty()).ok().map(|file| (above, file));
+            }
+            let stamp = opened.as_ref().and_then(|(_, file)| Stamp::within(file, name));
+            if stamp.is_none() || stamp != folder.stamp {
+                has_changed.store(true, Ordering::Relaxed);
+            }
+        }
+    };
+    let mut parts = folders.chunks(part);
+    let first = parts.next().unwrap_or_default();
+    std::thread::scope(|scope| {
+        // Where no thread can be made this one looks at all.
+        for part in parts {
+            let other = std::thread::Builder::new().spawn_scoped(scope, move || look(part));
+            if other.is_err() {
+                look(part);
+            }
+        }
+        look(first);
+    });
+    !has_changed.into_inner()
 }
 
 /// What is to be known of one entry.

@@ -8,6 +8,7 @@ use crate::project::environment::read_only;
 use crate::project::sandbox::read_only::{ReadOnly, program_folders};
 use crate::project::sensitive_files::{Listing, SensitiveFiles};
 use std::collections::HashMap;
+use std::future::ready;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,17 +30,24 @@ impl Shell {
         let environment = read_only(&line.folder, &self.environment);
         let shell = Self { environment, ..self.clone() };
         let Walls::Raised(_) = &line.walls else {
-            let ran = shell.run_guarded(line, Vec::new(), &[], progress).await?;
+            let ran = shell.run_guarded(line, Vec::new(), ready(Ok(Vec::new())), progress).await?;
             return Ok((ran, Arc::default()));
         };
         let files = self.withheld_in(&line.folder);
-        let crashed = |error| Error::Io { path: line.folder.clone(), source: io::Error::other(error) };
-        let listing = tokio::task::spawn_blocking(move || files.list()).await.map_err(crashed)?;
+        // Looked at while the guard starts.
+        let listing = tokio::task::spawn_blocking(move || files.list());
         #[cfg(target_os = "linux")]
         {
-            let (words, bytes) = shell.sandbox(line, &listing, runs_git).arguments();
-            let ran = shell.run_guarded(line, words, &bytes, progress).await?;
-            Ok((ran, listing))
+            let sandbox = shell.sandbox(line);
+            let (words, mut found) = (sandbox.arguments(), None);
+            let paths = async {
+                let listing = listing.await.map_err(io::Error::other)?;
+                let bytes = sandbox.opening(&listing, runs_git).paths();
+                found = Some(listing);
+                Ok(bytes)
+            };
+            let ran = shell.run_guarded(line, words, paths, progress).await?;
+            Ok((ran, found.unwrap_or_default()))
         }
         #[cfg(not(target_os = "linux"))]
         {
@@ -57,23 +65,32 @@ impl Shell {
     }
 
     #[cfg(target_os = "linux")]
-    fn sandbox(&self, line: &CommandLine, listing: &Listing, runs_git: bool) -> ReadOnly {
+    fn sandbox(&self, line: &CommandLine) -> ReadOnly {
         let value =
             |name: &str| self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value);
         let home = value("HOME").and_then(|home| Path::new(home).canonicalize().ok());
         let temporary = std::env::temp_dir();
         let temporary = temporary.canonicalize().unwrap_or(temporary);
-        let repository = if runs_git { listing.repository.as_slice() } else { &[] };
         let (keep, hide) = &self.closed;
         let own: Vec<PathBuf> = [line.folder.clone()].iter().chain(keep).chain(hide).cloned().collect();
         let elsewhere: Vec<PathBuf> = home.into_iter().chain([temporary.clone()]).collect();
         let programs = value("PATH").map(|path| program_folders(path, &own, &elsewhere)).unwrap_or_default();
         ReadOnly {
             folder: line.folder.clone(),
-            open: listing.open.iter().chain(repository).cloned().collect(),
+            open: Vec::new(),
             programs,
             closed: own.into_iter().chain(elsewhere).collect(),
             temporary,
         }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl ReadOnly {
+    /// Opens what a list lets be opened; the project's `.git` only for git.
+    fn opening(mut self, listing: &Listing, runs_git: bool) -> Self {
+        let repository = if runs_git { listing.repository.as_slice() } else { &[] };
+        self.open = listing.open.iter().chain(repository).cloned().collect();
+        self
     }
 }
