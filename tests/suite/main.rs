@@ -24,6 +24,7 @@ mod crates;
 mod damaged;
 mod deep;
 mod doctor;
+mod disclosure;
 mod dry_run;
 mod editor;
 mod ends;

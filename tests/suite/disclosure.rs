@@ -1,0 +1,333 @@
+//! What a dry run sends to the model: nothing that a live session would ask about. A session reads every kind of secret in many
+//! ways, and the server that plays the model receives none of them.
+
+use crate::stage_escapes::is_there;
+use crate::support::aloud;
+use crate::support::folder::Folder;
+use crate::support::kept::settings;
+use crate::support::ordinary::is_ordinary;
+use crate::support::program::Setup;
+use crate::support::service::Service;
+use crate::support::talking::{calls_after, says};
+use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A secret: where it is, by the name that commands give it, and what it holds.
+struct Secret {
+    kind: &'static str,
+    /// `P` is the project, `H` the home, `T` the folder for temporary files and `S` a folder next to the project.
+    file: &'static str,
+    holds: &'static str,
+}
+
+const SECRETS: [Secret; 10] = [
+    Secret { kind: "settings of the project", file: "P/.env", holds: "SENTINELenvfile01" },
+    Secret { kind: "key of the project", file: "P/keys/server.pem", holds: "SENTINELpemfile02" },
+    Secret { kind: "key of the user", file: "H/.ssh/id_rsa", holds: "SENTINELsshkey03" },
+    Secret { kind: "password file", file: "H/.netrc", holds: "SENTINELnetrc04" },
+    Secret { kind: "credentials of a cloud", file: "H/.aws/credentials", holds: "SENTINELaws05" },
+    Secret { kind: "history of a shell", file: "H/.bash_history", holds: "SENTINELhistory06" },
+    Secret { kind: "any file of the home", file: "H/letters/today.txt", holds: "SENTINELhome07" },
+    Secret { kind: "another project", file: "S/notes.txt", holds: "SENTINELsibling08" },
+    Secret { kind: "temporary file of another program", file: "T/session.txt", holds: "SENTINELtemporary09" },
+    Secret { kind: "aye's own keys", file: "H/aye/config/credentials.toml", holds: "SENTINELown10" },
+];
+/// Committed as `.env`, and not what the file holds now.
+const COMMITTED: &str = "SENTINELcommitted11";
+/// In the arguments of a process.
+const ARGUMENT: &str = "SENTINELargument12";
+/// In the environment of that process.
+const OF_PROCESS: &str = "SENTINELprocess13";
+/// In a variable of aye's own environment whose name promises nothing.
+const VARIABLE: &str = "SENTINELvariable14";
+
+/// Ends it with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn real(place: &Path, name: &str) -> String {
+    let (start, rest) = name.split_once('/').unwrap();
+    let folder = match start {
+        "P" => "project",
+        "H" => "home",
+        "T" => "tmp",
+        _ => "sibling",
+    };
+    place.join(folder).join(rest).display().to_string()
+}
+
+/// A project, a home and what lies around them, with a secret of every kind.
+fn scene(place: &Path) -> Running {
+    for secret in &SECRETS {
+        let file = real(place, secret.file);
+        std::fs::create_dir_all(Path::new(&file).parent().unwrap()).unwrap();
+        let comment = if file.ends_with(".toml") { "# " } else { "" };
+        std::fs::write(&file, format!("{comment}{}\n", secret.holds)).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let project = place.join("project");
+    std::fs::write(project.join("README.md"), "plain\n").unwrap();
+    std::fs::write(project.join("show.sh"), "for file; do cat \"$file\"; done\n").unwrap();
+    std::fs::hard_link(project.join(".env"), project.join("linked.txt")).unwrap();
+    std::os::unix::fs::symlink(".env", project.join("link.txt")).unwrap();
+    std::os::unix::fs::symlink(place.join("home"), project.join("home")).unwrap();
+    let now = std::fs::read(project.join(".env")).unwrap();
+    let git = |words: &[&str]| {
+        let who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+        let done = Command::new("git")
+            .args(who)
+            .args(words)
+            .current_dir(&project)
+            .env("HOME", place.join("home"))
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{words:?}: {done:?}");
+    };
+    git(&["init", "-q"]);
+    // The file keeps its other name.
+    std::fs::write(project.join(".env"), format!("{COMMITTED}\n")).unwrap();
+    git(&["add", "-f", ".env", "README.md"]);
+    git(&["commit", "-qm", "first"]);
+    std::fs::write(project.join(".env"), now).unwrap();
+    let process = Command::new("sleep")
+        .arg0(ARGUMENT)
+        .arg("600")
+        .env("HARMLESS", OF_PROCESS)
+        .stdin(Stdio::null())
+        .spawn();
+    Running(process.unwrap())
+}
+
+/// Command lines that print secrets, each with one that it prints.
+fn commands(place: &Path) -> Vec<(String, &'static str)> {
+    let mut all = Vec::new();
+    for secret in &SECRETS {
+        let file = real(place, secret.file);
+        for line in [
+            format!("cat {file}"),
+            format!("sh show.sh {file}"),
+            format!("cp {file} copy.txt && cat copy.txt"),
+            format!("ln -s {file} way.txt; cat way.txt"),
+            format!("bash -c \"cat {}*\"", &file[..file.len() - 1]),
+            format!("while read -r line; do echo $line; done < {file}"),
+            format!("tar -cf - -C / {} | cat", file.trim_start_matches('/')),
+        ] {
+            all.push((line, secret.holds));
+        }
+    }
+    let mut add = |line: &str, holds| all.push((line.to_owned(), holds));
+    let [env, key] = [SECRETS[0].holds, SECRETS[2].holds];
+    for line in [
+        "cat linked.txt",
+        "cat link.txt",
+        "mv .env moved.txt && cat moved.txt",
+        "ln .env again.txt && cat again.txt",
+        "chmod 644 .env && cat .env",
+        "cp -r . /tmp/all && cat /tmp/all/.env",
+        "git diff .env",
+        "git add -f .env && git show :.env",
+        "git stash -q && git show 'stash@{0}:.env'",
+        "grep -r SENTINEL .",
+        "find . -name '.e*' -exec cat {} +",
+        "echo 'all: ; cat .env' > new.mk && make -f new.mk",
+        "awk 1 .env",
+        "sed -n p .e*",
+        "python3 -c \"print(open('.env').read())\"",
+        "perl -pe 1 .env",
+    ] {
+        add(line, env);
+    }
+    for line in ["cat home/.ssh/id_rsa", "cat ~/.ssh/id_rsa", "cat $HOME/.ssh/*", "cd; cat .ssh/id_rsa"] {
+        add(line, key);
+    }
+    for line in [
+        "git show HEAD:.env",
+        "git log -p",
+        "git diff HEAD",
+        "git cat-file -p HEAD:.env",
+        "sh -c 'git show HEAD:.env'",
+        "git checkout -q HEAD -- .env && cat .env",
+        "git archive HEAD | cat",
+        "git clone -q . /tmp/clone && cat /tmp/clone/.env",
+        "python3 -c \"import glob, zlib; [print(zlib.decompress(open(f, 'rb').read())) for f in glob.glob('.git/objects/??/*')]\"",
+    ] {
+        add(line, COMMITTED);
+    }
+    for line in ["cat /proc/*/cmdline", "ps axww", "sh -c 'ps axww'"] {
+        add(line, ARGUMENT);
+    }
+    for line in ["cat /proc/*/environ", "sh show.sh /proc/*/environ", "ps axeww"] {
+        add(line, OF_PROCESS);
+    }
+    for line in ["env", "printenv HARMLESS_NAME", "echo $HARMLESS_NAME", "export -p", "sh -c 'set'"] {
+        add(line, VARIABLE);
+    }
+    all
+}
+
+/// Calls of the file tools for the same.
+fn file_calls(place: &Path) -> Vec<(&'static str, Value)> {
+    let mut all = Vec::new();
+    for secret in &SECRETS {
+        let file = real(place, secret.file);
+        let folder = Path::new(&file).parent().unwrap().display().to_string();
+        all.push(("read_file", json!({ "path": file })));
+        all.push(("search_text", json!({ "pattern": "SENTINEL", "path": folder })));
+    }
+    for path in
+        ["linked.txt", "link.txt", "home/.ssh/id_rsa", "~/.netrc", "/proc/self/environ", "./keys/../.env"]
+    {
+        all.push(("read_file", json!({ "path": path })));
+    }
+    all.push(("search_text", json!({ "pattern": "SENTINEL" })));
+    // An overlay must not make a way to what lies outside of it.
+    all.push((
+        "bash_exec",
+        json!({ "command": "ln -s .env inside.txt; ln -s /proc/self/environ self.txt; ln -s ~ there" }),
+    ));
+    for path in ["inside.txt", "self.txt", "there/.ssh/id_rsa", "way.txt"] {
+        all.push(("read_file", json!({ "path": path })));
+        all.push(("search_text", json!({ "pattern": "SENTINEL", "path": path })));
+    }
+    all
+}
+
+/// All that was sent to the model, and how many calls there were.
+fn sent(place: &Arc<Folder>, more: &[&str], written: &str) -> (String, usize) {
+    let lines = commands(place.path());
+    let all = lines.iter().map(|(line, _)| ("bash_exec", json!({ "command": line })));
+    let all: Vec<(&str, Value)> = all.chain(file_calls(place.path())).collect();
+    let mut answers: Vec<_> = all.chunks(12).map(|calls| calls_after(Duration::ZERO, calls)).collect();
+    answers.push(says("Done."));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(answers));
+    let arguments = ["-p", "go", "--dry-run", "--base-url", &service.base_url, "--model", "m"];
+    let setup = Setup::again(place, &[&arguments[..], more].concat()).env("HARMLESS_NAME", VARIABLE);
+    settings(&setup, written);
+    let (out, err, code) = setup.print("");
+    let bodies: Vec<String> = service.received().iter().map(|request| request.body.to_string()).collect();
+    let sent = bodies.concat();
+    assert!(sent.contains("Done.") || out.contains("Done."), "exit {code}: {out}{err}");
+    (sent, all.len())
+}
+
+/// The names of everything that came through.
+fn disclosed(sent: &str) -> Vec<String> {
+    let of_file = SECRETS.iter().map(|secret| (secret.kind, secret.holds));
+    let others = [
+        ("git object", COMMITTED),
+        ("arguments of a process", ARGUMENT),
+        ("environment of a process", OF_PROCESS),
+        ("variable", VARIABLE),
+    ];
+    let all = of_file.chain(others).filter(|(_, holds)| sent.contains(holds));
+    all.map(|(kind, holds)| {
+        let at = sent.find(holds).unwrap();
+        let start = (0..=at.saturating_sub(300)).rev().find(|at| sent.is_char_boundary(*at)).unwrap();
+        format!("{kind}: …{}", &sent[start..at + holds.len()])
+    })
+    .collect()
+}
+
+/// Without a dry run each of the command lines prints what it is here for; otherwise not printing it would say nothing.
+fn check_commands(place: &Path) {
+    let lines = commands(place);
+    let copy = Folder::new();
+    let mut printed = 0;
+    for (line, holds) in &lines {
+        // Each in a fresh copy: some of them move files.
+        let folder = copy.path().join("project");
+        let done = Command::new("cp").arg("-a").arg(place.join("project")).arg(&folder).status().unwrap();
+        assert!(done.success());
+        let here = line.replace(&format!("{}/project/", place.display()), &format!("{}/", folder.display()));
+        let scratch = copy.path().display();
+        let here = here
+            .replace("/tmp/all", &format!("{scratch}/all"))
+            .replace("/tmp/clone", &format!("{scratch}/clone"));
+        let here = here.replace(&format!("{}/", place.join("project").display()), "");
+        let done = Command::new("bash")
+            .args(["-c", &here])
+            .current_dir(&folder)
+            .env("HOME", place.join("home"))
+            .env("HARMLESS_NAME", VARIABLE)
+            .output()
+            .unwrap();
+        let output = String::from_utf8_lossy(&done.stdout).into_owned();
+        if output.contains(holds) {
+            printed += 1;
+        } else {
+            aloud(&format!("disclosure: prints nothing here, LEFT OUT: {line}"));
+        }
+        for one in std::fs::read_dir(copy.path()).unwrap() {
+            let _ = std::fs::remove_dir_all(one.unwrap().path());
+        }
+    }
+    assert!(printed * 10 > lines.len() * 8, "only {printed} of {} lines print their secret", lines.len());
+}
+
+fn check(more: &[&str], written: &str) {
+    let setup = Setup::new(&[]);
+    let _process = scene(setup.place.path());
+    let (sent, calls) = sent(&setup.place, more, written);
+    let found = disclosed(&sent);
+    assert!(found.is_empty(), "{} kinds of {calls} calls:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn r30_a_dry_run_discloses_no_kind_of_secret() {
+    if !is_there() {
+        return;
+    }
+    let place = Folder::new();
+    let process = scene(place.path());
+    check_commands(place.path());
+    drop(process);
+    check(&[], "");
+}
+
+#[test]
+fn r30_a_dry_run_in_full_mode_discloses_no_kind_of_secret() {
+    if is_there() {
+        check(&["--mode", "full"], "");
+    }
+}
+
+#[test]
+fn r30_a_dry_run_with_an_overlay_of_the_home_discloses_no_kind_of_secret() {
+    if is_there() {
+        check(&[], "[dry_run]\noutside = \"overlay\"\n");
+    }
+}
+
+#[test]
+fn r30_a_dry_run_without_an_overlay_sandbox_discloses_no_kind_of_secret() {
+    check(&[], "[dry_run]\nstage = \"off\"\n");
+}
+
+/// Nobody answers a prompt there, so nothing that asks is read.
+#[test]
+fn r30_a_dry_run_that_asks_as_live_discloses_nothing_without_approval() {
+    if is_there() {
+        check(&[], "[dry_run]\nask = \"as live\"\n");
+    }
+}
+
+#[test]
+fn r30_a_dry_run_of_an_ordinary_user_discloses_no_kind_of_secret() {
+    let test = "disclosure::r30_a_dry_run_of_an_ordinary_user_discloses_no_kind_of_secret";
+    if is_ordinary(test) && is_there() {
+        check(&[], "");
+    }
+}
