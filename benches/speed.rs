@@ -1,5 +1,5 @@
 //! What has to be fast: folding a session, reading it back, laying out a long reply, gathering deltas, one frame, a
-//! key into a frame, and a reply that grows on the screen.
+//! key into a frame, a reply that grows on the screen, and redaction.
 
 use aye::agent;
 use aye::chat::link::Target;
@@ -238,5 +238,23 @@ fn paint(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, fold, layout, gather, frame, paint);
+/// Redaction of 1 MB: of source code, and of texts that are full of what secrets begin with.
+fn redaction(c: &mut Criterion) {
+    const SIZE: usize = 1_000_000;
+    let mut group = c.benchmark_group("redact");
+    group.sample_size(10).throughput(Throughput::Bytes(SIZE as u64));
+    let code = include_str!("../src/chat/redact.rs");
+    for (name, part) in [
+        ("source code", code),
+        ("keys", "KEY=["),
+        ("blocks", "-----BEGIN PRIVATE KEY-----"),
+        ("tokens", "a\u{200b}password="),
+    ] {
+        let text = part.repeat(SIZE / part.len() + 1);
+        group.bench_function(name, |b| b.iter(|| aye::chat::redact::redact(black_box(text.as_str()))));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, fold, layout, gather, frame, paint, redaction);
 criterion_main!(benches);
