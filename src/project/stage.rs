@@ -16,6 +16,7 @@
 
 #[cfg(target_os = "linux")]
 mod bounds;
+mod identity;
 #[cfg(target_os = "linux")]
 mod masks;
 #[cfg(target_os = "linux")]

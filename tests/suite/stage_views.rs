@@ -215,6 +215,14 @@ async fn r3_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_re
     }
     let place = Place::reading(&root, &[]);
     assert_eq!(place.says("git show HEAD:plain.txt; git log --format=%s").await, "plainone\n");
+    file(
+        &root.join("home/.gitconfig"),
+        &format!("[user]\n\tname = A B\n\temail = a@b\n[http]\n\textraHeader = {SECRET}\n"),
+    );
+    let said = place
+        .says("git commit -q --allow-empty -m two; git log -1 --format='%an %s'; cat ~/.gitconfig")
+        .await;
+    assert!(said.starts_with("A B two\n") && !said.contains(SECRET), "{said}");
     file(&project.join(".env"), SECRET);
     assert!(git(&project, &["add", "-f", ".env"]), "it is staged");
     let show = "git show :.env; git cat-file -p $(git ls-files -s .env | cut -d' ' -f2); git log --format=%s";
@@ -226,7 +234,7 @@ async fn r3_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_re
         assert!(!said.contains(SECRET) && !said.contains("one\n"), "{said}");
     }
     assert!(place.shell.withheld().iter().any(|one| one.path.ends_with(".git/objects")));
-    assert_eq!(place.runs("git log --format=%s", View::Repository).await.output, "one\n");
+    assert_eq!(place.runs("git log --format=%s", View::Repository).await.output, "two\none\n");
     let named = Place::reading(&root, &["project/.git"]);
     assert!(named.says(show).await.starts_with(SECRET));
 }
@@ -244,18 +252,30 @@ async fn r3_the_setting_opens_what_it_names_and_no_more() {
         ("elsewhere/other.txt", SECRET),
         ("home/.netrc", "named"),
         ("home/.ssh/config", SECRET),
+        ("home/.aye/credentials.toml", SECRET),
+        ("home/.aye/rules.toml", SECRET),
         ("project/.env", "opened"),
         ("project/sub/.env", SECRET),
     ] {
         file(&root.join(path), text);
     }
-    let place = Place::reading(&root, &["elsewhere/lib", "home/.netrc", "project/.env", "elsewhere/none"]);
+    let place = Place::reading(
+        &root,
+        &[
+            "elsewhere/lib",
+            "home/.netrc",
+            "project/.env",
+            "elsewhere/none",
+            "home/.aye/credentials.toml",
+            "home/.aye",
+        ],
+    );
     let said = place.says("cat ~/.netrc .env ../elsewhere/lib/code.rs; ls -A ~ ../elsewhere").await;
     assert!(said.starts_with("namedopenedcode"), "{said}");
     assert!(said.contains(".netrc\n") && !said.contains(".ssh") && !said.contains("other.txt"), "{said}");
     let said = place
         .says(
-            "cat sub/.env ../elsewhere/lib/.env ../elsewhere/lib/.git/config ../elsewhere/other.txt ~/.ssh/*",
+            "cat sub/.env ../elsewhere/lib/.env ../elsewhere/lib/.git/config ../elsewhere/other.txt ~/.aye/* ~/.aye/credentials.toml ~/.ssh/* ~/.aye/*",
         )
         .await;
     assert!(!said.contains(SECRET), "{said}");

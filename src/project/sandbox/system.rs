@@ -54,7 +54,7 @@ pub const FILES: [&str; 29] = [
 
 /// What builds need beside these: certificates of authorities, names of hosts and ports, and how compilers, terminals and
 /// fonts are set up. No private keys, passwords or names of machines to log in to.
-pub const BUILDS: [&str; 35] = [
+pub const BUILDS: [&str; 34] = [
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
     "/etc/ssl/certs",
@@ -84,9 +84,8 @@ pub const BUILDS: [&str; 35] = [
     "/etc/mke2fs.conf",
     "/etc/perl",
     "/etc/python3",
-    "/etc/emacs",
-    "/etc/maven",
-    "/etc/gradle",
+    "/etc/maven/m2.conf",
+    "/etc/maven/logging",
     "/etc/sgml",
     "/etc/xml",
     "/etc/texmf",

@@ -8,7 +8,9 @@ use std::io;
 use std::path::Path;
 
 /// Where git keeps the content of files.
-const CONTENT: [&str; 3] = ["objects", "lfs", "modules"];
+const CONTENT: [&str; 5] = ["objects", "lfs", "rr-cache", "rebase-apply", "rebase-merge"];
+/// Where it keeps that of other repositories, which are not looked at.
+const OTHERS: [&str; 2] = ["modules", "worktrees"];
 /// What says that something was put aside with `git stash`.
 const STASHED: [&str; 2] = ["refs/stash", "MERGE_AUTOSTASH"];
 /// Words in settings that stand next to passwords.
@@ -23,6 +25,13 @@ pub fn withheld(project: &Path, reads_content: bool) -> Vec<Withheld> {
     for name in ["config", "config.worktree"] {
         if read(&git.join(name)).is_none_or(|text| has_credentials(&text)) {
             withhold(name, Reason::Sensitive);
+        }
+    }
+    OTHERS.iter().for_each(|name| withhold(name, Reason::Committed));
+    for entry in fs::read_dir(&git).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if sensitive(Path::new(&name)) {
+            withhold(&name.to_string_lossy(), Reason::Sensitive);
         }
     }
     if !reads_content && keeps_secrets(project, &git) {
@@ -105,6 +114,7 @@ mod tests {
         let names = |reads: bool| {
             let all = withheld(root, reads);
             all.iter()
+                .filter(|one| OTHERS.iter().all(|name| !one.path.ends_with(name)))
                 .map(|one| one.path.strip_prefix(&git).unwrap().display().to_string())
                 .collect::<Vec<_>>()
         };
@@ -121,6 +131,9 @@ mod tests {
             fs::remove_file(git.join(file)).unwrap();
         }
         fs::write(git.join("config"), "url = https://a:b@c").unwrap();
-        assert_eq!(names(true), ["config"]);
+        fs::write(git.join("credentials"), "x").unwrap();
+        assert_eq!(names(true), ["config", "credentials"]);
+        let all: Vec<_> = withheld(root, true).into_iter().map(|one| one.path).collect();
+        assert!(all.contains(&git.join("modules")));
     }
 }

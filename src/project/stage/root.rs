@@ -99,13 +99,10 @@ fn gather(setting: &Setting, project: OwnedFd) -> io::Result<Vec<(PathBuf, Kind)
             Ok(_) | Err(_) => {}
         }
     }
-    let java = fs::read_dir("/etc").into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_java =
-        |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"java"));
     let system = [&PROGRAMS[..], &FILES, &BUILDS, &MACHINE].concat().into_iter().map(PathBuf::from);
     let is_own = |path: &PathBuf| !path.starts_with("/proc");
-    for path in system.chain(java.filter(is_java)).filter(is_own).chain(setting.shown.iter().cloned()) {
-        show(&path, &mut all)?;
+    for path in system.chain(java()).filter(is_own).chain(setting.shown.iter().cloned()) {
+        show(&path, setting, &mut all)?;
     }
     let not_programs = NOT_PROGRAMS.iter().map(PathBuf::from);
     let closed = not_programs.chain(setting.keep.iter().cloned());
@@ -135,9 +132,23 @@ fn gather(setting: &Setting, project: OwnedFd) -> io::Result<Vec<(PathBuf, Kind)
     Ok(all)
 }
 
-/// Adds what the disk holds at a path, with the links on the way to it. What is not there is left out.
-fn show(path: &Path, all: &mut Vec<(PathBuf, Kind)>) -> io::Result<()> {
+/// The settings of each Java, but for who may manage it from elsewhere: passwords are among those.
+fn java() -> impl Iterator<Item = PathBuf> {
+    let entries =
+        |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let begins = |path: &PathBuf, with: &str| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(with.as_bytes()))
+    };
+    let folders = entries(Path::new("/etc")).filter(move |path| begins(path, "java"));
+    folders.flat_map(move |folder| entries(&folder)).filter(move |path| !begins(path, "management"))
+}
+
+/// Adds what the disk holds at a path, with the links on the way to it. What is not there is left out, and what is aye's own.
+fn show(path: &Path, setting: &Setting, all: &mut Vec<(PathBuf, Kind)>) -> io::Result<()> {
     let Some(real) = follow_links(path, all)? else { return Ok(()) };
+    if setting.keep.iter().chain(&setting.hide).any(|own| real.starts_with(own)) {
+        return Ok(());
+    }
     let Ok(about) = real.symlink_metadata() else { return Ok(()) };
     if !about.is_dir() && !about.is_file() {
         return Ok(());

@@ -6,14 +6,15 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Below the home.
-const OF_HOME: [&str; 33] = [
+const OF_HOME: [&str; 38] = [
     ".cargo/bin",
     ".cargo/registry",
     ".cargo/git",
     ".rustup",
     ".local/bin",
     ".local/lib",
-    ".local/share/uv",
+    ".local/share/uv/python",
+    ".local/share/uv/tools",
     ".local/share/virtualenvs",
     ".nvm",
     ".volta/bin",
@@ -32,14 +33,18 @@ const OF_HOME: [&str; 33] = [
     ".gradle/wrapper",
     ".m2/repository",
     ".m2/wrapper",
-    ".dotnet",
+    ".dotnet/dotnet",
+    ".dotnet/host",
+    ".dotnet/packs",
+    ".dotnet/sdk",
+    ".dotnet/shared",
+    ".dotnet/tools",
     ".nuget/packages",
     ".ghcup/bin",
     ".ghcup/ghc",
     ".cache/go-build",
     "go/bin",
     "go/pkg",
-    "go/src",
 ];
 
 /// Variables that name the folder of a toolchain, what of it is seen, and what must be there for it to be one: a variable that
@@ -63,7 +68,7 @@ const NAMED: [(&str, &[&str], &str); 20] = [
     ("NVM_DIR", &["versions", "nvm.sh"], "nvm.sh"),
     ("PYENV_ROOT", &[""], "versions"),
     ("RBENV_ROOT", &[""], "versions"),
-    ("DOTNET_ROOT", &[""], "dotnet"),
+    ("DOTNET_ROOT", &["dotnet", "host", "packs", "sdk", "shared"], "dotnet"),
     ("VOLTA_HOME", &["bin", "tools"], ""),
 ];
 

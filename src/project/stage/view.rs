@@ -1,8 +1,8 @@
 //! What a command of a dry run sees of the disk and of the user's variables.
 
-use super::repository;
 use super::setting::{Place, Setting};
 use super::toolchains;
+use super::{identity, repository};
 use crate::chat::sensitive::sensitive;
 use crate::chat::{CommandLine, Walls};
 use crate::project::environment;
@@ -48,6 +48,29 @@ pub(super) fn look(
     view: View,
     disclosed: &Disclosed,
 ) -> Seen {
+    let setting = frame(shell, layer, line, view, disclosed);
+    if view == View::Live {
+        return Seen { setting, environment: shell.environment().to_vec(), withheld: Vec::new() };
+    }
+    let named: Vec<PathBuf> = disclosed.read.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let withheld = withheld(shell, &setting, view, &named);
+    let temporary =
+        setting.places.iter().map(|place| &place.path).find(|path| **path == real(&std::env::temp_dir()));
+    let mut environment = environment::rehearsed(shell.environment(), temporary.map(PathBuf::as_path));
+    let home = value(shell, "HOME");
+    identity::add(&mut environment, home.as_deref(), &line.folder);
+    let masked = withheld.iter().map(|one| one.path.clone()).collect();
+    Seen { setting: Setting { masked, ..setting }, environment, withheld }
+}
+
+/// The same without a look at what may hold secrets.
+pub(super) fn frame(
+    shell: &Shell,
+    layer: &Path,
+    line: &CommandLine,
+    view: View,
+    disclosed: &Disclosed,
+) -> Setting {
     let (keep, hide) = shell.closed();
     let home = value(shell, "HOME").filter(|home| home.is_absolute());
     let setting = Setting {
@@ -60,31 +83,19 @@ pub(super) fn look(
     };
     let setting = setting.with_places(places(line, home.as_deref(), disclosed));
     if view == View::Live {
-        return Seen { setting, environment: shell.environment().to_vec(), withheld: Vec::new() };
+        return setting;
     }
-    let named: Vec<PathBuf> = disclosed.read.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let outside = |path: &PathBuf| !path.starts_with(&line.folder);
-    let shown: Vec<PathBuf> = named.iter().filter(|path| outside(path)).cloned().collect();
     let tools = toolchains::folders(home.as_deref(), shell.environment());
-    let of_tools =
-        tools.iter().filter(|folder| outside(folder)).flat_map(|folder| toolchains::secrets_in(folder));
-    let of_tools = of_tools.map(|path| Withheld { path, reason: Reason::Sensitive });
-    let mut withheld = withheld(shell, &setting, view, &named, &shown);
-    withheld.extend(of_tools.filter(|one| !named.contains(&one.path)));
     let programs = programs(shell, &setting, home.as_deref());
-    // Named as they are written too: links on the way to them are made.
+    // As they are written: links on the way to them are made too.
     let read = disclosed.read.iter().filter(|path| path.is_absolute()).cloned();
     let empty = home.into_iter().chain([PathBuf::from("/var/tmp"), std::env::temp_dir()]);
-    let temporary =
-        setting.places.iter().map(|place| &place.path).find(|path| **path == real(&std::env::temp_dir()));
-    let environment = environment::rehearsed(shell.environment(), temporary.map(PathBuf::as_path));
-    let setting = Setting {
+    Setting {
         shown: programs.into_iter().chain(tools).chain(read).filter(outside).collect(),
         empty: empty.filter(outside).collect(),
-        masked: withheld.iter().map(|one| one.path.clone()).collect(),
         ..setting
-    };
-    Seen { setting, environment, withheld }
+    }
 }
 
 /// The folders outside the project that a command writes in.
@@ -102,37 +113,34 @@ fn places(line: &CommandLine, home: Option<&Path>, disclosed: &Disclosed) -> Vec
     private.chain(named).collect()
 }
 
-/// Everything that must not be opened of what is shown.
-fn withheld(
-    shell: &Shell,
-    setting: &Setting,
-    view: View,
-    named: &[PathBuf],
-    shown: &[PathBuf],
-) -> Vec<Withheld> {
+/// Everything that must not be opened of what is shown. `named` are the real paths that the settings open.
+fn withheld(shell: &Shell, setting: &Setting, view: View, named: &[PathBuf]) -> Vec<Withheld> {
     let project = &setting.folder;
     let mut all = shell.withheld_in(project).list().withheld.clone();
     all.extend(repository::withheld(project, view == View::Repository));
+    let outside = |path: &&PathBuf| !path.starts_with(project) && path.parent().is_some();
+    let opened = named.iter().filter(outside);
     let places = setting.places.iter().filter(|place| place.shows_disk).map(|place| &place.path);
-    for folder in places.chain(shown).filter(|folder| folder.is_dir()) {
+    for folder in places.chain(opened).filter(|folder| folder.is_dir()) {
         // All of a folder that was named although it is sensitive is meant.
         if sensitive(folder) {
             continue;
         }
         all.extend(shell.withheld_in(folder).list().withheld.iter().cloned());
-        let git = Withheld { path: folder.join(".git"), reason: Reason::Sensitive };
-        all.push(git);
+        all.push(Withheld { path: folder.join(".git"), reason: Reason::Sensitive });
     }
+    // Of a toolchain all that is right in it was looked at.
+    let is_other = |path: &&PathBuf| !path.starts_with(project);
+    let of_tools = setting.shown.iter().filter(is_other).flat_map(|folder| toolchains::secrets_in(folder));
+    all.extend(of_tools.map(|path| Withheld { path, reason: Reason::Sensitive }));
     let is_named = |one: &Withheld| {
-        let is_itself = named.contains(&one.path);
         // Whoever names `.git` means all of it.
-        is_itself
-            || (one
-                .path
-                .ancestors()
-                .any(|above| above.ends_with(".git") && named.iter().any(|name| name == above)))
+        let is_git = |above: &Path| above.ends_with(".git") && named.iter().any(|name| name == above);
+        named.contains(&one.path) || one.path.ancestors().any(is_git)
     };
-    all.retain(|one| one.reason != Reason::NotAFile && !is_named(one));
+    let is_meant =
+        |one: &Withheld| named.iter().any(|folder| sensitive(folder) && one.path.starts_with(folder));
+    all.retain(|one| one.reason != Reason::NotAFile && !is_named(one) && !is_meant(one));
     all
 }
 
