@@ -44,6 +44,8 @@ pub enum Reason {
     NotExamined,
     /// It holds the content of files that git tracks or has put aside, some of which may hold secrets.
     Committed,
+    /// A file tool changed a part of it in a dry run; the rest is that of a real file outside the project.
+    Edited,
 }
 
 impl Reason {
@@ -57,6 +59,7 @@ impl Reason {
             Self::NotAFile => "is not a regular file",
             Self::NotExamined => "was not examined: the project has too many files",
             Self::Committed => "holds files that git keeps, some of which may hold secrets",
+            Self::Edited => "is an edited copy of a file outside the project",
         }
     }
 }

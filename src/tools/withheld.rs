@@ -27,7 +27,8 @@ pub(super) fn view(plan: &Plan, line: &CommandLine, approved: bool) -> View {
 pub(super) fn hint(line: &CommandLine, ran: &Ran, withheld: &[Withheld], untold: bool) -> Option<String> {
     let output = ran.output.to_lowercase();
     let says = |signs: &[&str]| signs.iter().any(|sign| output.contains(sign));
-    let is_refused = says(&walled::CLOSED);
+    // What is masked cannot be removed or moved either.
+    let is_refused = says(&walled::CLOSED) || says(&["device or resource busy"]);
     let name = |one: &Withheld| one.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let runs_git = || read_only::runs_git(&line.command);
     let is_why = |one: &&Withheld| match one.reason {
@@ -109,6 +110,9 @@ mod tests {
         );
         let untold = said("cat .env", &denied, true).unwrap();
         assert!(untold.contains(".env (") && !untold.to_lowercase().contains("dry"), "{untold}");
+        assert!(
+            said("rm .env", &ran(1, "rm: cannot remove '.env': Device or resource busy\n"), false).is_some()
+        );
         // It went on after that.
         assert!(said("cat .env; true", &ran(0, "cat: .env: Permission denied\n"), false).is_some());
         let git = said("git commit -m x", &ran(128, "fatal: bad object HEAD\n"), false).unwrap();

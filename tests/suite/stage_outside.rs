@@ -14,6 +14,7 @@ use aye::project::rehearsal::Rehearsal;
 use aye::project::shell::Shell;
 use aye::project::stage::{Disclosed, StageShell, View, try_stage};
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -98,6 +99,21 @@ async fn r3_what_is_refused_live_is_refused_and_what_is_open_is_kept() {
     fs::write(&noted, "noted\n").unwrap();
     let said = says(&refusing, &root, &[], "cat ~/notes/note; echo x > ~/notes/note; cat ~/notes/note").await;
     assert!(said.starts_with("noted\n") && said.ends_with("noted\n"), "{said}");
+
+    // But not one that it changed in part: the rest is the real file's.
+    let notes = |whole: bool| {
+        let path = root.join("home/notes/note");
+        let bytes: Vec<String> = path.as_os_str().as_encoded_bytes().iter().map(u8::to_string).collect();
+        let line = format!("\n{{\"path\":[{}],\"sha256\":\"x\",\"whole\":{whole}}}\n", bytes.join(","));
+        let file =
+            fs::OpenOptions::new().create(true).append(true).open(root.join("layers/one/outside/written"));
+        file.unwrap().write_all(line.as_bytes()).unwrap();
+    };
+    notes(false);
+    let said = says(&refusing, &root, &[], "cat ~/notes/note").await;
+    assert!(said.contains("ermission denied") && !said.contains("noted"), "{said}");
+    notes(true);
+    assert_eq!(says(&refusing, &root, &[], "cat ~/notes/note").await, "noted\n");
 
     let keeping = shell(&root, true);
     fs::write(root.join("home/.netrc"), "hunter2").unwrap();

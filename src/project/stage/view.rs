@@ -10,7 +10,11 @@ use crate::project::environment;
 use crate::project::sandbox::read_only::program_folders;
 use crate::project::sensitive_files::{Reason, Withheld};
 use crate::project::shell::Shell;
+use serde::Deserialize;
+use std::collections::HashMap;
 use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// What a command sees.
@@ -141,7 +145,32 @@ fn withheld(shell: &Shell, setting: &Setting, view: View, named: &[PathBuf]) -> 
     let is_meant =
         |one: &Withheld| named.iter().any(|folder| sensitive(folder) && one.path.starts_with(folder));
     all.retain(|one| one.reason != Reason::NotAFile && !is_named(one) && !is_meant(one));
+    all.extend(
+        partly_written(&setting.layer).into_iter().map(|path| Withheld { path, reason: Reason::Edited }),
+    );
     all
+}
+
+/// What a file tool noted of a file that it wrote outside the project.
+#[derive(Deserialize)]
+struct Written {
+    /// The bytes of its absolute path.
+    path: Vec<u8>,
+    /// Whether none of it comes from a real file.
+    whole: bool,
+}
+
+/// Files outside the project that file tools changed in part: the rest of each is the real file's. The last note of each counts.
+fn partly_written(layer: &Path) -> Vec<PathBuf> {
+    let notes = fs::read(layer.join("outside/written")).unwrap_or_default();
+    let lines =
+        notes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Written>(line).ok());
+    let last: HashMap<Vec<u8>, bool> = lines.map(|line| (line.path, line.whole)).collect();
+    let partly = last.into_iter().filter(|(_, whole)| !whole);
+    partly
+        .map(|(path, _)| PathBuf::from(OsString::from_vec(path)))
+        .filter(|path| path.is_absolute())
+        .collect()
 }
 
 /// Folders of `PATH` that are neither the project's nor next to secrets.
