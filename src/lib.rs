@@ -83,6 +83,9 @@
 //! - What a dry run changes outside the project is in a second overlay, over `/`, in the folder of the first. A file tool's
 //!   own writes are noted with their hash: only these are applied, and only what `write_file` wrote is read back unasked.
 //! - The first process of a stage is a guard that set the stage from within; the kernel ends what is left there with it.
+//! - The overlay sandbox has a root of its own ([`project::stage::View`]): what is put into it is seen, and nothing else of the
+//!   disk. Only single trees are cloned, so what else is mounted does not matter, and the old root is unmounted before anything
+//!   is started. A masked file has something mounted over it, so it can be neither opened nor moved out of its mask.
 //! - A device that is bound into the stage is read-only: it still takes and gives, but its mode and owner, which are the
 //!   system's, stay.
 //! - Whom a session talks to can change: the [`runtime`] is given another model, and an entry says so. A profile that
