@@ -169,7 +169,11 @@ fn r5_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter(
         && chown -R $0 ROOT/home/disk /tmp/aye-mounted && ";
     let test = "stage_outside::whoever_has_mounts_there";
     let own = "0:0";
-    start(test, None, &["sh", "-c", &format!("{mounts} exec \"$@\""), own]);
+    start(
+        test,
+        None,
+        &["unshare", "-m", "--propagation", "private", "sh", "-c", &format!("{mounts} exec \"$@\""), own],
+    );
     let ordinary = ["--reuid=65534", "--regid=65534", "--clear-groups", "unshare", "-Ur", "true"];
     if !works("setpriv", &ordinary) {
         let _ = fs::remove_dir("/tmp/aye-mounted");
@@ -179,8 +183,8 @@ fn r5_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter(
     let drop = format!(
         "{mounts} chown -R $0 ROOT/project ROOT/layers ROOT/home && exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\""
     );
-    start(test, None, &["sh", "-c", &drop, &user]);
-    // The mount goes with the process, the folder does not.
+    start(test, None, &["unshare", "-m", "--propagation", "private", "sh", "-c", &drop, &user]);
+    // The mounts go with the process, the folder does not.
     let _ = fs::remove_dir("/tmp/aye-mounted");
 }
 
