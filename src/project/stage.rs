@@ -30,6 +30,7 @@ mod root;
 #[cfg(target_os = "linux")]
 mod scenery;
 mod setting;
+mod tool_settings;
 mod toolchains;
 #[cfg(target_os = "linux")]
 pub mod usher;

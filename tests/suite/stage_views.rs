@@ -240,6 +240,33 @@ async fn r3_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_re
 }
 
 #[tokio::test]
+async fn r3_settings_of_tools_are_seen_unless_they_hold_credentials() {
+    let name = "stage_views::r3_settings_of_tools_are_seen_unless_they_hold_credentials";
+    let Some(root) = apart(name) else { return };
+    let project = root.join("project");
+    file(&project.join(".cargo/config.toml"), "[alias]\n");
+    file(&project.join(".vscode/tasks.json"), "{}\n");
+    file(&project.join("web/.npmrc"), &format!("//registry.example.com/:_authToken={SECRET}\n"));
+    let is_git = git(&project, &["init", "-q"]) && git(&project, &["add", "-Af", ".cargo", ".vscode"]);
+    if !is_there() {
+        return;
+    }
+    let place = Place::reading(&root, &[]);
+    assert_eq!(place.says("cat .cargo/config.toml .vscode/tasks.json").await, "[alias]\n{}\n");
+    let said = place.says("cat web/.npmrc; cp -r web copy; cat copy/.npmrc").await;
+    assert!(said.contains("Permission denied") && !said.contains(SECRET) && !place.has_copied(), "{said}");
+    if !is_git {
+        return leave_out("there is no git");
+    }
+    let commit = "git -c user.name=a -c user.email=a@b commit -qm one && git log --format=%s";
+    assert_eq!(place.says(commit).await, "one\n");
+    // A token in one of them masks what git keeps, too.
+    file(&project.join(".cargo/config.toml"), &format!("[registries.x]\ntoken = \"{SECRET}\"\n"));
+    let said = place.says("cat .cargo/config.toml; git log --format=%s").await;
+    assert!(!said.contains(SECRET) && !said.contains("one\n"), "{said}");
+}
+
+#[tokio::test]
 async fn r3_the_setting_opens_what_it_names_and_no_more() {
     let Some(root) = apart("stage_views::r3_the_setting_opens_what_it_names_and_no_more") else { return };
     if !is_there() {

@@ -1,5 +1,6 @@
 //! What of the project's `.git` commands of a dry run must not open.
 
+use super::tool_settings;
 use crate::chat::sensitive::sensitive;
 use crate::project::git_index;
 use crate::project::sensitive_files::{Reason, Withheld};
@@ -55,7 +56,8 @@ fn keeps_secrets(project: &Path, git: &Path) -> bool {
     let Some(index) = read(&git.join("index")) else { return true };
     let is_tracked = || {
         let Some(entries) = git_index::parse(&index) else { return true };
-        entries.iter().any(|entry| sensitive(&project.join(&entry.path)))
+        let mut paths = entries.iter().map(|entry| project.join(&entry.path));
+        paths.any(|path| sensitive(&path) && !tool_settings::is_shown(project, &path))
     };
     let is_packed = || read(&git.join("packed-refs")).is_none_or(|refs| contains(&refs, b"refs/stash"));
     // An index of which a part is in another file.

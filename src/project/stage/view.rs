@@ -1,6 +1,7 @@
 //! What a command of a dry run sees of the disk and of the user's variables.
 
 use super::setting::{Place, Setting};
+use super::tool_settings;
 use super::toolchains;
 use super::{identity, repository};
 use crate::chat::sensitive::sensitive;
@@ -142,9 +143,11 @@ fn withheld(shell: &Shell, setting: &Setting, view: View, named: &[PathBuf]) -> 
         let is_git = |above: &Path| above.ends_with(".git") && named.iter().any(|name| name == above);
         named.contains(&one.path) || one.path.ancestors().any(is_git)
     };
+    let is_setting =
+        |one: &Withheld| one.reason == Reason::Sensitive && tool_settings::is_shown(project, &one.path);
     let is_meant =
         |one: &Withheld| named.iter().any(|folder| sensitive(folder) && one.path.starts_with(folder));
-    all.retain(|one| one.reason != Reason::NotAFile && !is_named(one) && !is_meant(one));
+    all.retain(|one| one.reason != Reason::NotAFile && !is_named(one) && !is_meant(one) && !is_setting(one));
     all.extend(
         partly_written(&setting.layer).into_iter().map(|path| Withheld { path, reason: Reason::Edited }),
     );
