@@ -40,7 +40,8 @@ pub(super) const OPTIONS: &[Opt] = &[
     flag("--exit-code"), flag("--minimal"), flag("--histogram"), flag("--patience"), may("--relative"), flag("--full-index"),
     flag("--no-renames"), flag("--no-prefix"), flag("--ignore-blank-lines"), flag("--cached --staged"), flag("--merge-base"),
     flag("-W --function-context"), takes("--inter-hunk-context"),
-    takes("-S"), takes("-G"), flag("--pickaxe-regex"), flag("--pickaxe-all"),
+    // Which commits are listed tells what the content of files is.
+    takes("-S").with(Role::Shows), takes("-G").with(Role::Shows), flag("--pickaxe-regex"), flag("--pickaxe-all"),
     // Commits
     takes("-n --max-count"), flag("--oneline"), flag("--graph"), flag("--all"), may("--decorate"), flag("--no-decorate"),
     may("--pretty"), takes("--format"), flag("--abbrev-commit"), may("--abbrev"), takes("--since --after"),

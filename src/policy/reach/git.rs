@@ -123,7 +123,9 @@ fn shown_content(name: &str, given: &Given) -> Option<How> {
     let prints = match name {
         "diff" => shows || !lists,
         "show" => shows || !lists || texts.iter().any(object),
-        "log" | "whatchanged" | "reflog" | "status" | "cat-file" => shows,
+        "log" | "whatchanged" | "reflog" | "status" => shows,
+        // `git cat-file blob 1a2b` prints as well.
+        "cat-file" => shows || !given.has(&["-t", "-s", "-e"]),
         "grep" => true,
         _ => false,
     };
