@@ -40,7 +40,14 @@ impl Played {
     pub fn must_run_again(&self) -> bool {
         let Some(command) = &self.command else { return false };
         let ran = self.staged.as_ref().is_some_and(Staged::is_ran);
-        !self.done && (!ran || command.network.is_some() && self.bad_end().is_some())
+        !self.done && !self.is_withheld() && (!ran || command.network.is_some() && self.bad_end().is_some())
+    }
+}
+
+impl Played {
+    /// Whether it was withheld: to apply a dry run is not to read what the dry run did not.
+    pub fn is_withheld(&self) -> bool {
+        self.staged.as_ref().is_some_and(Staged::is_withheld)
     }
 }
 
@@ -50,10 +57,9 @@ impl Staging {
         let mut calls = if wanted.hunks { self.one_by_one() } else { self.grouped(wanted) };
         calls.extend(self.outside.offers());
         let all = wanted.hunks || wanted.commands;
-        let commands = self
-            .steps
-            .iter()
-            .filter(|step| step.command.is_some() && !step.done && (all || step.must_run_again()));
+        let commands = self.steps.iter().filter(|step| {
+            step.command.is_some() && !step.done && !step.is_withheld() && (all || step.must_run_again())
+        });
         calls.extend(commands.map(|step| {
             let arguments = serde_json::from_str(&step.arguments).unwrap_or_default();
             ForReal { tool: step.tool.clone(), arguments, changed: step.changed.clone() }
@@ -137,7 +143,9 @@ impl Staging {
         for step in self.steps.iter().filter(|step| step.must_run_again()) {
             lines.push(format!("run again: {}", step.summary));
         }
-        let ran = |step: &&Played| step.command.is_some() && !step.done && !step.must_run_again();
+        let ran = |step: &&Played| {
+            step.command.is_some() && !step.done && !step.is_withheld() && !step.must_run_again()
+        };
         let ran = self.steps.iter().filter(ran).count();
         if ran > 0 && !lines.is_empty() {
             let commands = if ran == 1 { "1 command".to_owned() } else { format!("{ran} commands") };
