@@ -25,13 +25,15 @@ const FOLDERS: &[&str] = &[
 #[rustfmt::skip]
 const FILES: &[&str] = &[
     // Secrets of a project
-    ".env*", "*.env", ".htpasswd", "secrets.*", "credentials", "credentials.*", ".credentials*",
+    ".env*", "*.env", "#.env*", "..env*", ".flaskenv", ".htpasswd", ".secrets*", "secret.txt", "passwords.*", ".vault_pass*",
+    "*.tfstate", "*.tfstate.backup", "local.settings.json", "wp-config.php", "secrets.*", "credentials", "credentials.*", ".credentials*",
     // Keys
     "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.jks", "*.keystore", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*",
     "id_ed25519*", "authorized_keys",
     // Accounts
     ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".git-credentials",
-    ".vault-token", ".cargo/config", ".cargo/config.toml",
+    ".vault-token", ".dockercfg", "kubeconfig*", ".s3cfg", ".boto", "serviceaccount*", ".*_history", "shadow", "shadow-", "gshadow*",
+    "sudoers", ".cargo/config", ".cargo/config.toml",
     // Shells run these when they start
     ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
     ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".inputrc", ".xprofile", ".xinitrc",
@@ -92,7 +94,8 @@ mod tests {
             "/home/a/.config/aye/config.toml", ".aye/anything", "certs/server.pem", "id_ed25519",
             "id_rsa.pub", ".npmrc", "/home/a/.cargo/credentials.toml", "/home/a/.cargo/config.toml",
             ".vscode/tasks.json", ".mcp.json", ".husky/pre-push", "/home/a/.config/fish/config.fish",
-            "/home/a/.AWS/credentials",
+            "/home/a/.AWS/credentials", "#.env#", "..env.un~", ".flaskenv", ".bash_history", ".psql_history", "terraform.tfstate",
+            "kubeconfig", "/etc/shadow", ".secrets", "serviceAccount.json",
         ] {
             assert!(sensitive(Path::new(path)), "{path}");
         }

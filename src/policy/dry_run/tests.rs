@@ -172,9 +172,9 @@ fn r30_the_words_say_what_it_reads_and_what_would_be_so_live() {
         crate::chat::altered::live_ask("withhold", &why),
         Some("it reads .env, which may hold secrets")
     );
-    let (outside, _) = told(Access::ReadSensitive("/etc/shadow".into()), &Rules::default());
+    let (outside, _) = told(Access::ReadSensitive("/etc/hosts".into()), &Rules::default());
     assert!(
-        outside.contains("it reads /etc/shadow, which is outside the project. Live, the user"),
+        outside.contains("it reads /etc/hosts, which is outside the project. Live, the user"),
         "{outside}"
     );
     let (key, _) = told(Access::ReadSensitive("/home/x/.ssh/id_rsa".into()), &Rules::default());
