@@ -42,6 +42,8 @@ pub enum Reason {
     NotAFile,
     /// The project has too many files for all to be looked at.
     NotExamined,
+    /// A sensitive file is in the same folder, and the folder has too many files for each of the others to be opened by name.
+    Crowded,
     /// It holds the content of files that git tracks or has put aside, some of which may hold secrets.
     Committed,
     /// A file tool changed a part of it in a dry run; the rest is that of a real file outside the project.
@@ -58,6 +60,9 @@ impl Reason {
             Self::Mounted => "is mounted from outside the project",
             Self::NotAFile => "is not a regular file",
             Self::NotExamined => "was not examined: the project has too many files",
+            Self::Crowded => {
+                "is in a folder with a sensitive file and too many others for the read-only sandbox"
+            }
             Self::Committed => "holds files that git keeps, some of which may hold secrets",
             Self::Edited => "is an edited copy of a file outside the project",
         }

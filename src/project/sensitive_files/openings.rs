@@ -57,9 +57,7 @@ pub(super) fn listing(
             return None;
         }
         match open.len() + named.len() > MOST {
-            true => {
-                crowded.extend(named.into_iter().map(|path| Withheld { path, reason: Reason::NotExamined }))
-            }
+            true => crowded.extend(named.into_iter().map(|path| Withheld { path, reason: Reason::Crowded })),
             false => open.append(&mut named),
         }
     }

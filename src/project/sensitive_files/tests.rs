@@ -171,5 +171,5 @@ fn what_is_too_much_to_name_is_withheld() {
     assert!(project.is_open("docs/1"));
     fs::write(project.at("docs/.env"), "").unwrap();
     assert!(!project.is_open("docs/1") && project.is_open("src/main.rs"));
-    assert_eq!(project.files.list().reason(&project.at("docs/1")), Some(Reason::NotExamined));
+    assert_eq!(project.files.list().reason(&project.at("docs/1")), Some(Reason::Crowded));
 }
