@@ -159,14 +159,25 @@ impl StageShell {
         let layer = self.play.folder().to_owned();
         let looked = move || view::look(&shell, &layer, &seen, view, &disclosed);
         let crashed = |error| Error::Io { path: line.folder.clone(), source: std::io::Error::other(error) };
-        let view::Seen { setting, environment, withheld } =
+        let view::Seen { setting, environment, withheld, masked } =
             tokio::task::spawn_blocking(looked).await.map_err(crashed)?;
         *self.withheld.lock().unwrap_or_else(PoisonError::into_inner) = withheld.into();
         let (words, bytes) = Setting { memory: self.memory, ..setting }.arguments(STAGE);
-        self.shell
+        let ran = self
+            .shell
             .with_environment(environment)
             .run_guarded(line, words, std::future::ready(Ok(bytes)), progress)
-            .await
+            .await;
+        let (Some(masked), true) = (masked, ran.is_ok()) else { return ran };
+        let (shell, folder) = (self.shell.clone(), line.folder.clone());
+        let look = move || view::appeared(&shell, &folder, &masked);
+        match tokio::task::spawn_blocking(look).await.map_err(crashed)? {
+            None => ran,
+            Some(path) => {
+                self.look(Rehearsal::discard_pending).await;
+                Err(Error::Appeared(path.strip_prefix(&line.folder).unwrap_or(&path).to_owned()))
+            }
+        }
     }
 
     /// What was withheld from the last command.

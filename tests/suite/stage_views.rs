@@ -267,6 +267,42 @@ async fn r3_settings_of_tools_are_seen_unless_they_hold_credentials() {
 }
 
 #[tokio::test]
+async fn r3_what_becomes_secret_while_a_command_runs_is_withheld_with_its_output() {
+    let name = "stage_views::r3_what_becomes_secret_while_a_command_runs_is_withheld_with_its_output";
+    let Some(root) = apart(name) else { return };
+    if !is_there() {
+        return;
+    }
+    let project = root.join("project");
+    file(&project.join("sub/plain.txt"), "plain");
+    file(&project.join("old/.env"), "old");
+    let place = Place::reading(&root, &[]);
+    // The command says that it runs in the overlay's /tmp, which no one else sees: it waits for a plain file of the project.
+    let command = "n=0; until test -e sub/go || test $n -gt 300; do n=$((n+1)); sleep 0.05; done; \
+        cat sub/.env* old/.env; cp sub/.env* copy.txt; true";
+    for (new, from) in [("sub/.env", None), ("old/.env", Some("sub/.env.tmp"))] {
+        let _ = fs::remove_file(project.join("sub/go"));
+        let makes = async {
+            tokio::time::sleep(std::time::Duration::from_millis(400)).await;
+            match from {
+                None => file(&project.join(new), SECRET),
+                Some(from) => {
+                    file(&project.join(from), SECRET);
+                    fs::rename(project.join(from), project.join(new)).unwrap();
+                }
+            }
+            file(&project.join("sub/go"), "");
+        };
+        let line = line(command, &project);
+        let (ran, ()) = tokio::join!(place.shell.run(&line, View::Hidden, &|_| {}), makes);
+        let error = ran.expect_err("its output is withheld").to_string();
+        assert!(error.starts_with(new) && error.contains("run it again"), "{error}");
+        assert!(!place.has_copied());
+        assert_eq!(place.says("ls; cat sub/plain.txt").await, "old\nsub\nplain");
+    }
+}
+
+#[tokio::test]
 async fn r3_the_setting_opens_what_it_names_and_no_more() {
     let Some(root) = apart("stage_views::r3_the_setting_opens_what_it_names_and_no_more") else { return };
     if !is_there() {

@@ -79,6 +79,18 @@ impl Rehearsal {
         }
     }
 
+    /// Throws away what the last command wrote, as far as it is not merged.
+    pub fn discard_pending(&self) {
+        // A process that is being started may hold the lock for a moment.
+        let began = Instant::now();
+        while is_there(&self.layer.join(PENDING)) && began.elapsed() < SOON {
+            if let Ok(_lock) = lock::hold_now(&self.layer) {
+                let _ = super::empty(&self.layer.join(PENDING));
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// The same right after a command: a process that is being started may hold the lock for a moment.
     ///
     /// # Errors

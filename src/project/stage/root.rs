@@ -217,6 +217,8 @@ fn written(upper: &Path, setting: &Setting, all: &mut Vec<(PathBuf, Kind)>) {
             }
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                // What is masked is not named either: its name would tell that an edit found its text.
+                Ok(kind) if kind.is_file() && setting.masked.contains(&at) => {}
                 Ok(kind) if kind.is_file() && count < WRITTEN => {
                     count += 1;
                     // It takes the place of what the disk holds there.

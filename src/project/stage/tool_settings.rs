@@ -19,7 +19,9 @@ const SETTINGS: [&str; 10] = [
     ".devcontainer",
 ];
 /// Words that stand next to credentials in such settings, in lower case.
-const WORDS: [&str; 6] = ["token", "password", "secret", "_auth", "authorization", "cookie"];
+const WORDS: [&str; 7] = ["token", "pass", "secret", "auth", "cookie", "credential", "key"];
+/// Letters and digits in a row that may be a key.
+const LONG: usize = 32;
 /// Bytes of one file; a larger one is not examined.
 const SIZE: u64 = 64 << 10;
 /// Files of one folder; if there are more none is examined.
@@ -73,7 +75,8 @@ fn is_secret_name(path: &Path) -> bool {
 fn holds_no_credential(file: &Path) -> bool {
     let Ok(text) = fs::read_to_string(file) else { return false };
     let lower = text.to_lowercase();
-    !WORDS.iter().any(|word| lower.contains(word)) && redact(&text).1 == 0
+    let is_long = lower.split(|sign: char| !sign.is_ascii_alphanumeric()).any(|word| word.len() >= LONG);
+    !is_long && !WORDS.iter().any(|word| lower.contains(word)) && redact(&text).1 == 0
 }
 
 #[cfg(test)]
@@ -99,6 +102,8 @@ mod tests {
         write(".vscode/settings.json", "{ \"editor.tabSize\": 2 }\n");
         write("f/.vscode/settings.json", "{ \"db.password\": \"x\" }\n");
         write("g/.vscode/.env", "A=1\n");
+        write("i/.vscode/settings.json", "{ \"openai.key\": \"abc\" }\n");
+        write("j/.vscode/settings.json", &format!("{{ \"x\": \"{}\" }}\n", "0a".repeat(32)));
         write("h/.githooks/x", "\u{0}");
         write(".ssh/.npmrc", "save-exact=true\n");
         write(".env", "A=1\n");
@@ -119,6 +124,8 @@ mod tests {
             ("f/.vscode", false),
             ("f/.vscode/settings.json", false),
             ("g/.vscode", false),
+            ("i/.vscode", false),
+            ("j/.vscode", false),
             ("h/.githooks", false),
             (".ssh/.npmrc", false),
             (".env", false),

@@ -9,14 +9,16 @@ use crate::chat::{CommandLine, Walls};
 use crate::project::environment;
 #[cfg(target_os = "linux")]
 use crate::project::sandbox::read_only::program_folders;
-use crate::project::sensitive_files::{Reason, Withheld};
+use crate::project::sensitive_files::{Listing, Reason, Withheld};
 use crate::project::shell::Shell;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a command sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +45,15 @@ pub(super) struct Seen {
     pub(super) setting: Setting,
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) withheld: Vec<Withheld>,
+    /// What of the project is masked; `None` if nothing is.
+    pub(super) masked: Option<Masked>,
+}
+
+/// What of the project is masked from a command.
+pub(super) struct Masked {
+    listing: Arc<Listing>,
+    /// The files among it, as they were when the masks were made.
+    files: HashMap<PathBuf, Option<(u64, u64)>>,
 }
 
 /// Finds it. Blocks while the folders are looked at that may hold secrets.
@@ -55,17 +66,46 @@ pub(super) fn look(
 ) -> Seen {
     let setting = frame(shell, layer, line, view, disclosed);
     if view == View::Live {
-        return Seen { setting, environment: shell.environment().to_vec(), withheld: Vec::new() };
+        return Seen {
+            setting,
+            environment: shell.environment().to_vec(),
+            withheld: Vec::new(),
+            masked: None,
+        };
     }
     let named: Vec<PathBuf> = disclosed.read.iter().filter_map(|path| path.canonicalize().ok()).collect();
-    let withheld = withheld(shell, &setting, view, &named);
+    let listing = shell.withheld_in(&line.folder).list();
+    let withheld = withheld(shell, &setting, view, &named, &listing);
     let temporary =
         setting.places.iter().map(|place| &place.path).find(|path| **path == real(&std::env::temp_dir()));
     let mut environment = environment::rehearsed(shell.environment(), temporary.map(PathBuf::as_path));
     let home = value(shell, "HOME");
     identity::add(&mut environment, home.as_deref(), &line.folder);
+    let files = listing.withheld.iter().map(|one| (one.path.clone(), identity_of(&one.path))).collect();
+    let seen = Masked { listing, files };
     let masked = withheld.iter().map(|one| one.path.clone()).collect();
-    Seen { setting: Setting { masked, ..setting }, environment, withheld }
+    Seen { setting: Setting { masked, ..setting }, environment, withheld, masked: Some(seen) }
+}
+
+/// A sensitive file that was made or replaced in the project since the masks were made: a command may have read it. `before` is what
+/// the command saw. Blocks while folders that changed are looked at.
+pub(super) fn appeared(shell: &Shell, folder: &Path, before: &Masked) -> Option<PathBuf> {
+    let now = shell.withheld_in(folder).list();
+    let (keep, _) = shell.closed();
+    let is_own = |path: &Path| keep.iter().any(|own| path.starts_with(own));
+    let is_new = |one: &&Withheld| match before.files.get(&one.path) {
+        Some(file) => *file != identity_of(&one.path),
+        None => before.listing.reason(&one.path).is_none(),
+    };
+    let is_masked = |one: &&Withheld| !matches!(one.reason, Reason::NotAFile | Reason::Crowded);
+    let new = now.withheld.iter().filter(is_masked).filter(is_new).map(|one| one.path.clone());
+    new.into_iter().find(|path| !is_own(path) && !tool_settings::is_shown(folder, path))
+}
+
+/// Device and inode of a file; `None` of anything else.
+fn identity_of(path: &Path) -> Option<(u64, u64)> {
+    let about = path.symlink_metadata().ok().filter(|about| about.is_file())?;
+    Some((about.dev(), about.ino()))
 }
 
 /// The same without a look at what may hold secrets.
@@ -119,9 +159,15 @@ fn places(line: &CommandLine, home: Option<&Path>, disclosed: &Disclosed) -> Vec
 }
 
 /// Everything that must not be opened of what is shown. `named` are the real paths that the settings open.
-fn withheld(shell: &Shell, setting: &Setting, view: View, named: &[PathBuf]) -> Vec<Withheld> {
+fn withheld(
+    shell: &Shell,
+    setting: &Setting,
+    view: View,
+    named: &[PathBuf],
+    listing: &Listing,
+) -> Vec<Withheld> {
     let project = &setting.folder;
-    let mut all = shell.withheld_in(project).list().withheld.clone();
+    let mut all = listing.withheld.clone();
     all.extend(repository::withheld(project, view == View::Repository));
     let outside = |path: &&PathBuf| !path.starts_with(project) && path.parent().is_some();
     let opened = named.iter().filter(outside);
@@ -147,7 +193,11 @@ fn withheld(shell: &Shell, setting: &Setting, view: View, named: &[PathBuf]) -> 
         |one: &Withheld| one.reason == Reason::Sensitive && tool_settings::is_shown(project, &one.path);
     let is_meant =
         |one: &Withheld| named.iter().any(|folder| sensitive(folder) && one.path.starts_with(folder));
-    all.retain(|one| one.reason != Reason::NotAFile && !is_named(one) && !is_meant(one) && !is_setting(one));
+    all.retain(|one| {
+        // What is next to a masked file need not be masked here.
+        let is_open = matches!(one.reason, Reason::NotAFile | Reason::Crowded);
+        !is_open && !is_named(one) && !is_meant(one) && !is_setting(one)
+    });
     all.extend(
         partly_written(&setting.layer).into_iter().map(|path| Withheld { path, reason: Reason::Edited }),
     );
