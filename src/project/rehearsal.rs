@@ -8,6 +8,7 @@ mod clear;
 #[cfg(test)]
 mod judged;
 mod layer;
+mod live_view;
 mod lock;
 mod marks;
 mod merge;
@@ -274,7 +275,7 @@ impl Reader for Rehearsal {
         let known = self.whole.lock().unwrap_or_else(PoisonError::into_inner).get(&below).cloned();
         let is_whole =
             |known: Digest| whole::read(&above, &at.shown).is_ok_and(|now| Digest::of(&now) == known);
-        is_new || known.is_some_and(is_whole)
+        (is_new && !self.had_live_view()) || known.is_some_and(is_whole)
     }
 
     fn exists(&self, at: &Located) -> bool {

@@ -116,7 +116,10 @@ impl StageShell {
         let mut turn = self.turn.lock().await;
         let noted = turn.take();
         let noted = self.look(move |play| before(play, noted)).await.unwrap_or_default();
+        self.note_view(line, view).await?;
         let ran = self.run_seeing(line, view, progress).await;
+        // Its overlay may have been thrown away before it began.
+        let still_noted = self.note_view(line, view).await;
         let changed = self.look(move |play| after(play, noted)).await.map(|(noted, changed)| {
             *turn = noted;
             changed
@@ -124,9 +127,19 @@ impl StageShell {
         match ran {
             // What does not fit is no missing stage: the next command may have one.
             Err(Error::Unstaged(why)) if why.is_full() => Err(Error::LayerFull(line.folder.clone())),
-            Ok(ran) => Ok(Ran { changed: changed.unwrap_or_default(), ..ran }),
+            Ok(ran) => still_noted.map(|()| Ran { changed: changed.unwrap_or_default(), ..ran }),
             ran => ran,
         }
+    }
+
+    /// Notes in the overlay that a command sees the whole disk, if it does.
+    async fn note_view(&self, line: &CommandLine, view: View) -> Result<(), Error> {
+        if view != View::Live {
+            return Ok(());
+        }
+        let crashed = || Err(std::io::Error::other("it could not be noted"));
+        let noted = self.look(Rehearsal::note_live_view).await.unwrap_or_else(crashed);
+        noted.map_err(|source| Error::in_layer(&line.folder, source))
     }
 
     /// Looks at the layer, off the async threads; nothing where that crashed.

@@ -210,6 +210,34 @@ async fn r30_what_the_dry_run_wrote_itself_is_read_whatever_it_is_called() {
 }
 
 #[tokio::test]
+async fn r30_what_an_approved_command_copied_is_asked_about() {
+    if !is_there() {
+        return;
+    }
+    let mut scene = Scene::dry_run([
+        calls("write_file", json!({ "path": "own.env", "content": "KEY=made\n" })),
+        calls("bash_exec", json!({ "command": "cp .env copy.env" })),
+        calls("read_file", json!({ "path": "own.env" })),
+        calls("read_file", json!({ "path": "copy.env" })),
+        says("Done."),
+    ])
+    .has(".env", "KEY=hunter2\n");
+    let (_, shell) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
+    scene.runtime.rehearses(Commands::OnStage(shell));
+    scene.state.policy.as_live = true;
+    scene.say("go").await;
+    scene.yes().await;
+    scene.yes().await;
+    let outcomes = scene.outcomes();
+    assert!(matches!(&outcomes[1], Outcome::Rehearsed(text) if text == "exit 0"), "{outcomes:?}");
+    assert!(matches!(&outcomes[2], Outcome::Done(text) if text.contains("KEY=made")), "{outcomes:?}");
+    assert_eq!(outcomes.len(), 3, "{outcomes:?}");
+    assert!(matches!(scene.state.waiting(), Some(Waiting::Approval { .. })));
+    scene.decide(Decision::Deny(String::new())).await;
+    assert!(matches!(&scene.outcomes()[3], Outcome::Refused(_)));
+}
+
+#[tokio::test]
 async fn r30_a_link_of_the_dry_run_makes_no_secret_readable() {
     let links = [("a", ".env"), ("new.env", ".env"), ("up", "/"), ("c", "a")];
     let paths = ["a", "new.env", "up/etc/hostname", "c"];

@@ -351,3 +351,36 @@ async fn r3_the_setting_opens_what_it_names_and_no_more() {
         "{said}"
     );
 }
+
+#[tokio::test]
+async fn r30_what_a_command_copied_after_an_approval_is_not_the_dry_runs_own() {
+    let name = "stage_views::r30_what_a_command_copied_after_an_approval_is_not_the_dry_runs_own";
+    let Some(root) = apart(name) else { return };
+    if !is_there() {
+        return;
+    }
+    file(&root.join("project/.env"), SECRET);
+    let place = Place::reading(&root, &[]);
+    let is_own = |play: &Rehearsal, name: &str| play.is_rehearsed_whole(&play.locate(name).unwrap());
+    let written = place.play.locate("written.env").unwrap();
+    place.play.write_whole(&written, None, b"KEY=made\n").unwrap();
+    // Without an approval there is nothing to copy.
+    place.runs("cp .env a.env; echo KEY=made > made.env", View::Hidden).await;
+    assert!(!place.has_copied() && is_own(&place.play, "made.env"));
+    place.runs("cp .env copy.env", View::Live).await;
+    assert!(place.has_copied());
+    for name in ["copy.env", "made.env"] {
+        assert!(!is_own(&place.play, name), "{name}");
+    }
+    assert!(is_own(&place.play, "written.env"));
+    // The session is resumed.
+    let again = Place::reading(&root, &[]);
+    assert!(!is_own(&again.play, "copy.env"));
+    again.runs("cp copy.env more.env", View::Hidden).await;
+    assert!(!is_own(&again.play, "more.env"));
+    // Nothing of what was thrown away is left in a new overlay.
+    aye::project::rehearsal::clear(again.play.folder()).unwrap();
+    let fresh = Place::reading(&root, &[]);
+    fresh.runs("echo KEY=made > made.env", View::Hidden).await;
+    assert!(is_own(&fresh.play, "made.env"));
+}

@@ -65,3 +65,34 @@ fn r30_a_file_is_the_dry_runs_own_if_nothing_of_the_real_one_is_in_it() {
     let disk = Disk::new(&root).unwrap();
     assert!(!disk.is_rehearsed_whole(&disk.locate(".env").unwrap()));
 }
+
+#[test]
+fn r30_after_a_command_saw_the_whole_disk_only_what_was_written_whole_is_the_dry_runs_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
+    let (root, layer) = (base.join("project"), base.join("layer"));
+    fs::create_dir(&root).unwrap();
+    let open = || Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), layer.clone());
+    let play = open();
+    let is_own = |play: &Rehearsal, name: &str| play.is_rehearsed_whole(&play.locate(name).unwrap());
+    let write = |name: &str| {
+        play.write_whole(&play.locate(name).unwrap(), None, b"KEY=made\n").unwrap();
+    };
+    write("before.env");
+    play.note_live_view().unwrap();
+    fs::write(layer.join("upper/copy.env"), "KEY=real\n").unwrap();
+    write("after.env");
+    write("changed.env");
+    fs::write(layer.join("upper/changed.env"), "KEY=real\n").unwrap();
+    for (name, own) in
+        [("before.env", true), ("after.env", true), ("copy.env", false), ("changed.env", false)]
+    {
+        assert_eq!(is_own(&play, name), own, "{name}");
+    }
+    assert!(!is_own(&open(), "copy.env"), "opened again");
+    // Whether one ran cannot be known.
+    fs::remove_file(layer.join("live-view")).unwrap();
+    assert!(is_own(&open(), "copy.env"));
+    std::os::unix::fs::symlink("live-view", layer.join("live-view")).unwrap();
+    assert!(!is_own(&open(), "copy.env") && play.note_live_view().is_err());
+}
