@@ -122,7 +122,7 @@ async fn one(shell: &Shell, folder: &Path, openings: &Openings, kind: Kind) -> i
     let began = Instant::now();
     let ran: Ran = match kind {
         Kind::Free | Kind::Live => shell.run(&line, &|_| {}).await.map_err(failed)?,
-        Kind::ReadOnly => shell.run_read_only(&line, false, &|_| {}).await.map_err(failed)?.0,
+        Kind::ReadOnly => shell.run_read_only(&line, false, &[], &|_| {}).await.map_err(failed)?.0,
     };
     match ran.exit {
         Some(0) => Ok(began.elapsed()),

@@ -42,6 +42,10 @@ pub struct Run {
     /// Whether it may read such a thing. What a redirection only writes to is not read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub discloses: bool,
+    /// Files of the project that may hold secrets, relative to it, if the command only reads and would run without approval if
+    /// these held none. It names each of them as it is spelled here. Empty if there is any doubt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub named_secrets: Vec<PathBuf>,
 }
 
 /// How far a command reaches, from the least to the worst.
@@ -78,6 +82,7 @@ impl From<CommandLine> for Run {
             why: String::new(),
             sensitive: false,
             discloses: false,
+            named_secrets: Vec::new(),
         }
     }
 }

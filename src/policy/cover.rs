@@ -5,7 +5,7 @@ use super::shell::{Named, Reading, Simple, Word, base};
 use super::subject::Subject;
 use super::{Rules, glob, offers, riders, targets};
 use crate::chat::escaped_path::escape;
-use crate::chat::{Access, Grant, HardLinks, Scope, Script, Standing, script};
+use crate::chat::{Access, Grant, HardLinks, Reach, Scope, Script, Standing, Walls, script};
 use std::path::{Component, Path, PathBuf};
 
 /// Whether a grant lets the call go ahead. What is sensitive or destroys something is covered by none.
@@ -93,6 +93,21 @@ pub(super) fn several_names(links: &HardLinks) -> String {
 /// Whether a rule for this pattern names exactly this path, which may hold secrets: no wildcard, and no folder above.
 pub(super) fn names_exactly(pattern: &str, path: &Path) -> bool {
     !pattern.contains(['*', '?']) && path.to_str() == Some(pattern)
+}
+
+/// Returns the rules that allow reading every file with secrets that a command names, if these are all that keeps it from running
+/// without approval, in the read-only sandbox.
+pub(super) fn reads_named<'a>(rules: &'a Rules, of: &Subject<'_>) -> Option<Vec<&'a Rule>> {
+    let Access::Run(run) = of.access else { return None };
+    let is_confined = matches!(run.walls, Walls::Raised(_)) && run.network.is_none();
+    if run.named_secrets.is_empty() || run.reach != Reach::Runs || !is_confined {
+        return None;
+    }
+    if of.destroys || of.basis.hard_links.is_some() {
+        return None;
+    }
+    let rule_for = |path: &PathBuf| rules.list.iter().find(|rule| rule.names_secret(path, of.tool));
+    run.named_secrets.iter().map(rule_for).collect()
 }
 
 /// A path with nothing in it but names.

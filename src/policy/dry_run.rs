@@ -2,7 +2,7 @@
 //! can be rehearsed; sending what was read to a model cannot.
 
 use super::rule::{About, Rule, Rules, Says};
-use super::{Policy, Subject, Verdict, asked_by, covers};
+use super::{Policy, Subject, Verdict, asked_by, cover, covers};
 use crate::chat::altered::ASKED;
 use crate::chat::{Access, Plan, Standing};
 
@@ -105,6 +105,7 @@ fn is_covered(policy: &Policy, granted: &[Standing], rules: &Rules, of: &Subject
     };
     granted.iter().any(|standing| covers(&standing.grant, of))
         || rules.speaking(Says::Allow, of).into_iter().any(is_exact)
+        || cover::reads_named(rules, of).is_some()
         || matches!(of.access, Access::ReadSensitive(_)) && policy.mode.lets_through(plan, of)
 }
 

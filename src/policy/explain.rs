@@ -68,6 +68,10 @@ fn rules_of(rules: &Rules, says: Says, of: &Subject<'_>) -> Vec<String> {
     let all: Vec<&Rule> = rules.list.iter().filter(|rule| rule.says == says).collect();
     let speaking = rules.speaking(says, of);
     let mut found: Vec<String> = speaking.iter().map(|rule| format!("speaks: {}", rule.told())).collect();
+    if says == Says::Allow {
+        let named = cover::reads_named(rules, of).unwrap_or_default();
+        found.extend(named.iter().map(|rule| format!("speaks of a file that it reads: {}", rule.told())));
+    }
     if says == Says::Allow && found.is_empty() {
         let near = all.iter().filter_map(|rule| {
             let why = cover::why_not(rule, of)?;

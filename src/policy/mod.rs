@@ -146,6 +146,10 @@ fn for_real(
     if let Some(rule) = rules.first(Says::Allow, of) {
         return Verdict::Allow(format!("a rule of yours allows it: {}", rule.told()));
     }
+    if let Some(named) = cover::reads_named(rules, of) {
+        let told: Vec<String> = named.iter().map(|rule| rule.told()).collect();
+        return Verdict::Allow(format!("a rule of yours allows what it reads: {}", told.join(", ")));
+    }
     if policy.mode.lets_through(plan, of) {
         return Verdict::Allow(format!("the session is in {} mode", policy.mode.word()));
     }

@@ -125,6 +125,7 @@ mod tests {
             why: "of this".into(),
             sensitive,
             discloses: sensitive,
+            named_secrets: Vec::new(),
         })
     }
 

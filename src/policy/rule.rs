@@ -125,6 +125,13 @@ impl Rule {
         self.says == Says::Allow && of_tool && exact && line.network.is_none()
     }
 
+    /// Whether it allows this tool to read this file, which may hold secrets: it names it exactly.
+    pub(super) fn names_secret(&self, path: &Path, tool: &str) -> bool {
+        let of_tool = self.tool.as_ref().is_none_or(|of| of == tool);
+        let is_named = matches!(&self.about, About::Path(pattern) if cover::names_exactly(pattern, path));
+        self.says == Says::Allow && of_tool && is_named
+    }
+
     fn allows(&self, of: &Subject<'_>) -> bool {
         match (&self.about, of.access) {
             (About::Command(command), Access::Run(line)) => {

@@ -15,6 +15,7 @@ mod openings;
 use folder::{Entry, Folder, are_unchanged};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -271,6 +272,12 @@ fn names(folders: &[Folder]) -> Names {
     withheld.sort();
     withheld.dedup_by(|one, other| one.path == other.path);
     Names { withheld, unknown }
+}
+
+/// Whether an absolute path is that of a regular file with no other name, and no link is on the way to it.
+pub fn is_only_name(path: &Path) -> bool {
+    let is_single = |about: std::fs::Metadata| about.is_file() && about.nlink() == 1;
+    path.symlink_metadata().is_ok_and(is_single) && path.canonicalize().is_ok_and(|real| real == path)
 }
 
 /// Whether a file is in a folder that package managers and build tools fill with hard links to a store of their own.

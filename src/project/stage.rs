@@ -44,7 +44,7 @@ use super::Error;
 use super::guard::Report;
 use super::rehearsal::{Marks, Rehearsal};
 use super::sandbox::{Confines, Refused};
-use super::sensitive_files::Withheld;
+use super::sensitive_files::{Withheld, is_only_name};
 use super::shell::{Ran, Shell};
 use crate::chat::CommandLine;
 use std::io::{Read, Write};
@@ -113,11 +113,32 @@ impl StageShell {
         view: View,
         progress: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Ran, Error> {
+        self.run_with(line, view, &[], progress).await
+    }
+
+    /// The same with [`View::Hidden`], but these files of the project, relative to it, can be read although they may hold secrets.
+    /// One that has other names or is a link stays closed.
+    pub async fn run_opening(
+        &self,
+        line: &CommandLine,
+        files: &[PathBuf],
+        progress: &(dyn Fn(&str) + Send + Sync),
+    ) -> Result<Ran, Error> {
+        self.run_with(line, View::Hidden, files, progress).await
+    }
+
+    async fn run_with(
+        &self,
+        line: &CommandLine,
+        view: View,
+        files: &[PathBuf],
+        progress: &(dyn Fn(&str) + Send + Sync),
+    ) -> Result<Ran, Error> {
         let mut turn = self.turn.lock().await;
         let noted = turn.take();
         let noted = self.look(move |play| before(play, noted)).await.unwrap_or_default();
         self.note_view(line, view).await?;
-        let ran = self.run_seeing(line, view, progress).await;
+        let ran = self.run_seeing(line, view, files, progress).await;
         // Its overlay may have been thrown away before it began.
         let still_noted = self.note_view(line, view).await;
         let changed = self.look(move |play| after(play, noted)).await.map(|(noted, changed)| {
@@ -166,9 +187,12 @@ impl StageShell {
         &self,
         line: &CommandLine,
         view: View,
+        files: &[PathBuf],
         progress: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Ran, Error> {
-        let (shell, disclosed, seen) = (self.shell.clone(), self.disclosed.clone(), line.clone());
+        let (shell, mut disclosed, seen) = (self.shell.clone(), self.disclosed.clone(), line.clone());
+        let files = files.iter().map(|file| line.folder.join(file));
+        disclosed.read.extend(files.filter(|file| is_only_name(file)));
         let layer = self.play.folder().to_owned();
         let looked = move || view::look(&shell, &layer, &seen, view, &disclosed);
         let crashed = |error| Error::Io { path: line.folder.clone(), source: std::io::Error::other(error) };

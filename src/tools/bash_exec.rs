@@ -108,7 +108,8 @@ impl Tool for BashExec {
         let Work::Command(line) = &plan.work else {
             return Err(Error::Broken("the plan holds no command".to_owned()));
         };
-        let reads = matches!(plan.access, Access::Read(_));
+        let confined = read_only::confined(&plan.access);
+        let reads = confined.is_some();
         let writes = matches!(&plan.access, Access::Run(run) if run.reach == Reach::Writes);
         if reads || writes {
             // Nobody may have been asked about it: it must still be what it was when it was called reading, or writing
@@ -123,9 +124,9 @@ impl Tool for BashExec {
             })
             .await?;
         }
-        if let Access::Read(paths) = &plan.access {
+        if let Some((paths, opened)) = confined {
             let runs_git = read_only::runs_git(&line.command);
-            let (ran, listing) = hands.shell.run_read_only(line, runs_git, &*hands.progress).await?;
+            let (ran, listing) = hands.shell.run_read_only(line, runs_git, opened, &*hands.progress).await?;
             let hint = read_only::hint(line, paths, &ran, &listing);
             if hint.is_some() {
                 self.kept_back.add(&line.command);
@@ -150,20 +151,17 @@ impl Tool for BashExec {
         }
         let why: Arc<str> = match &stage.commands {
             Commands::Told(why) => why.clone(),
-            Commands::OnStage(shell) => {
-                match shell.run(line, withheld::view(plan, line, stage.approved), &*stage.progress).await {
-                    Ok(ran) => {
-                        let hint = on_stage(line, &ran, shell.is_full()).filter(|_| !stage.untold);
-                        let hint =
-                            hint.or_else(|| withheld::hint(line, &ran, &shell.withheld(), stage.untold));
-                        let changed = ran.changed.iter().map(|path| path.to_string_lossy().into_owned());
-                        let told = self.told(&ran, line.seconds, hint);
-                        return Ok(Rehearsed::Changed(told, changed.collect()));
-                    }
-                    Err(project::Error::Unstaged(why)) => why.to_string().into(),
-                    Err(error) => return Err(error.into()),
+            Commands::OnStage(shell) => match withheld::run(shell, plan, line, stage).await {
+                Ok(ran) => {
+                    let hint = on_stage(line, &ran, shell.is_full()).filter(|_| !stage.untold);
+                    let hint = hint.or_else(|| withheld::hint(line, &ran, &shell.withheld(), stage.untold));
+                    let changed = ran.changed.iter().map(|path| path.to_string_lossy().into_owned());
+                    let told = self.told(&ran, line.seconds, hint);
+                    return Ok(Rehearsed::Changed(told, changed.collect()));
                 }
-            }
+                Err(project::Error::Unstaged(why)) => why.to_string().into(),
+                Err(error) => return Err(error.into()),
+            },
         };
         let why = format!("Commands do not run in this dry run ({why}).");
         Ok(match plan.access {
@@ -296,6 +294,7 @@ mod tests {
                 why,
                 sensitive: false,
                 discloses: false,
+                named_secrets: Vec::new(),
             };
             assert_eq!((plan.summary.as_str(), plan.title.as_str()), ("make…", "run a command?"));
             assert_eq!((&plan.access, &plan.work), (&Access::Run(run), &Work::Command(line)));

@@ -10,9 +10,11 @@ use named_files::{belongs_to_aye, named_places, other_names, own_file};
 use std::path::PathBuf;
 
 mod named_files;
+mod named_secrets;
 mod repository;
 
 pub(super) use named_files::hard_links;
+pub(super) use named_secrets::access;
 
 /// Names that a pattern may stand for, and files that are looked at below a folder.
 const NAMES: usize = 20_000;
@@ -22,11 +24,11 @@ const DEPTH: usize = 64;
 /// What is ignored stands in these.
 const IGNORE: [&str; 4] = [".ignore", ".rgignore", ".gitignore", ".git/info/exclude"];
 
-/// How far it reaches.
-pub(super) fn access(line: CommandLine, files: &dyn Reader) -> Access {
+/// How far it reaches if these files, absolute and without links, hold no secrets.
+fn access_without(line: CommandLine, files: &dyn Reader, excused: &[PathBuf]) -> Access {
     let reading = shell::read(&line.command);
     let mut all = reaches(&reading);
-    let mut found = Found { files, paths: Vec::new(), worst: Whys::default(), sensitive: false };
+    let mut found = Found { files, excused, paths: Vec::new(), worst: Whys::default(), sensitive: false };
     let written = named_files::only_written(&reading, &line.command);
     let mut discloses = false;
     for touch in &all.touches {
@@ -62,6 +64,7 @@ pub(super) fn access(line: CommandLine, files: &dyn Reader) -> Access {
             why: all.why,
             sensitive,
             discloses,
+            named_secrets: Vec::new(),
         });
     }
     found.paths.dedup();
@@ -71,6 +74,7 @@ pub(super) fn access(line: CommandLine, files: &dyn Reader) -> Access {
 /// What was found of what a command touches.
 struct Found<'a> {
     files: &'a dyn Reader,
+    excused: &'a [PathBuf],
     paths: Vec<PathBuf>,
     worst: Whys,
     sensitive: bool,
@@ -143,7 +147,7 @@ impl Found<'_> {
     fn path(&mut self, path: &str, how: &How) {
         let shown = |path: &str| path.chars().take(120).collect::<String>().escape_debug().to_string();
         let at = match self.files.locate(path) {
-            Ok(at) => at,
+            Ok(at) => Located { sensitive: at.sensitive && !self.excused.contains(&at.real), ..at },
             Err(error) => return self.lost(how, format!("{}: {error}", shown(path))),
         };
         if let How::Silent(words) = how {

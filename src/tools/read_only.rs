@@ -67,7 +67,15 @@ impl KeptBack {
 /// Returns how far a command reaches after all: one that only reads asks if there is no sandbox for it, or if it was kept from
 /// something in there.
 pub fn narrow(access: Access, line: &CommandLine, kept_back: &KeptBack) -> Access {
-    let Access::Read(_) = access else { return access };
+    let is_sandboxed = matches!(line.walls, Walls::Raised(_));
+    let access = match access {
+        Access::Read(_) => access,
+        // It asks like any other: what it names is opened in that sandbox alone.
+        Access::Run(run) if !is_sandboxed || kept_back.holds(&line.command) => {
+            return Access::Run(Run { named_secrets: Vec::new(), ..run });
+        }
+        access => return access,
+    };
     let asks = |why: String, sensitive| {
         Access::Run(Run {
             line: Box::new(line.clone()),
@@ -75,6 +83,7 @@ pub fn narrow(access: Access, line: &CommandLine, kept_back: &KeptBack) -> Acces
             why,
             sensitive,
             discloses: sensitive,
+            named_secrets: Vec::new(),
         })
     };
     if kept_back.holds(&line.command) {
@@ -85,6 +94,15 @@ pub fn narrow(access: Access, line: &CommandLine, kept_back: &KeptBack) -> Acces
             asks(format!("there is no sandbox that would hold it to reading ({why})"), false)
         }
         Walls::Absent(_) | Walls::Unsaid | Walls::Raised(_) => access,
+    }
+}
+
+/// Returns the paths that a command reads and the files that are opened for it in addition, if it runs in the read-only sandbox.
+pub fn confined(access: &Access) -> Option<(&[PathBuf], &[PathBuf])> {
+    match access {
+        Access::Read(paths) => Some((paths, &[])),
+        Access::Run(run) if !run.named_secrets.is_empty() => Some((&run.named_secrets, &run.named_secrets)),
+        _ => None,
     }
 }
 
@@ -211,6 +229,28 @@ mod tests {
         assert_eq!(narrow(reads.clone(), &line("cat b", raised()), &known), reads);
         let Access::Run(run) = narrow(reads, &line("cat a", raised()), &known) else { panic!("it asks") };
         assert!(run.sensitive && run.why.contains("read-only sandbox"), "{}", run.why);
+    }
+
+    #[test]
+    fn files_with_secrets_are_opened_in_the_sandbox_alone() {
+        let named = |walls: Walls, known: &KeptBack| {
+            let line = line("cat .env", walls);
+            let run = Run { reach: Reach::Runs, named_secrets: vec![".env".into()], ..line.clone().into() };
+            let access = narrow(Access::Run(run), &line, known);
+            let opened = confined(&access).map(|(_, opened)| opened.len());
+            let Access::Run(run) = access else { panic!("it stays what it is") };
+            assert_eq!(opened, Some(run.named_secrets.len()).filter(|count| *count > 0));
+            run.named_secrets.len()
+        };
+        let known = KeptBack::default();
+        assert_eq!(named(raised(), &known), 1);
+        assert_eq!(named(Walls::Absent("it is off".into()), &known), 0);
+        assert_eq!(named(Walls::Unsaid, &known), 0);
+        known.add("cat .env");
+        assert_eq!(named(raised(), &known), 0);
+        let reads = Access::Read(vec!["a".into()]);
+        assert_eq!(confined(&reads), Some((&["a".into()][..], &[][..])));
+        assert_eq!(confined(&Access::Write("a".into())), None);
     }
 
     #[test]

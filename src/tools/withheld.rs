@@ -1,10 +1,11 @@
 //! What a command of a dry run sees, and what the model and the user learn if something was withheld from it.
 
-use super::{read_only, walled};
+use super::{Stage, read_only, walled};
 use crate::chat::{Access, CommandLine, Plan, Walls};
 use crate::project::sensitive_files::{Reason, Withheld};
 use crate::project::shell::Ran;
-use crate::project::stage::View;
+use crate::project::stage::{StageShell, View};
+use crate::project::{self};
 
 /// Withheld files that are named.
 const NAMED: usize = 5;
@@ -12,9 +13,25 @@ const NAMED: usize = 5;
 const NOT_FOUND: [&str; 5] =
     ["bad object", "unable to read", "not a git repository", "insufficient permission", "could not read"];
 
+/// Runs a command in the overlay sandbox. One that is approved for the sake of the files that it names sees those in addition, and
+/// nothing else of the disk.
+pub(super) async fn run(
+    shell: &StageShell,
+    plan: &Plan,
+    line: &CommandLine,
+    stage: &Stage,
+) -> Result<Ran, project::Error> {
+    match &plan.access {
+        Access::Run(run) if stage.approved && !run.named_secrets.is_empty() => {
+            shell.run_opening(line, &run.named_secrets, &*stage.progress).await
+        }
+        _ => shell.run(line, view(plan, line, stage.approved), &*stage.progress).await,
+    }
+}
+
 /// Returns what a command sees: the whole disk if the user approved it; otherwise what git keeps too if the policy takes it for
 /// reading, and none of it may hold secrets.
-pub(super) fn view(plan: &Plan, line: &CommandLine, approved: bool) -> View {
+fn view(plan: &Plan, line: &CommandLine, approved: bool) -> View {
     match plan.access {
         _ if approved => View::Live,
         Access::Read(_) if read_only::runs_git(&line.command) => View::Repository,

@@ -106,12 +106,12 @@ impl Place {
 
     async fn reads(&self, command: &str) -> Ran {
         let line = self.line(command, Walls::raised(Openings::default()));
-        self.shell.run_read_only(&line, false, &|_| {}).await.unwrap().0
+        self.shell.run_read_only(&line, false, &[], &|_| {}).await.unwrap().0
     }
 
     async fn reads_with_git(&self, command: &str) -> Ran {
         let line = self.line(command, Walls::raised(Openings::default()));
-        self.shell.run_read_only(&line, true, &|_| {}).await.unwrap().0
+        self.shell.run_read_only(&line, true, &[], &|_| {}).await.unwrap().0
     }
 
     async fn free(&self, command: &str) -> Ran {
@@ -388,7 +388,7 @@ async fn a_project_among_the_systems_files_keeps_its_secrets() {
         ..CommandLine::default()
     };
     let shell = Shell::new(program());
-    let ran = shell.run_read_only(&line, false, &|_| {}).await.unwrap().0;
+    let ran = shell.run_read_only(&line, false, &[], &|_| {}).await.unwrap().0;
     assert!(ran.output.contains("before") && !ran.output.contains(SECRET), "{}", ran.output);
     assert!(shell.run(&line, &|_| {}).await.unwrap().output.contains(SECRET));
 }
@@ -398,4 +398,47 @@ fn the_probe_of_the_read_only_sandbox_says_what_holds() {
     let folder = Folder::new();
     let found = probe::try_read_only(&program(), &folder.path().canonicalize().unwrap());
     assert_eq!(found, is_there().then(Vec::new));
+}
+
+#[tokio::test]
+async fn r13_a_named_file_with_secrets_is_opened_only_as_itself() {
+    if !is_there() {
+        return;
+    }
+    let place = Place::new();
+    for name in ["one.env", "two.env", "own.env"] {
+        std::fs::write(place.at("project").join(name), format!("{SECRET}\n")).unwrap();
+    }
+    symlink("two.env", place.at("project/way.env")).unwrap();
+    let shell = place.shell.clone().keeping(vec![place.at("own"), place.at("project/own.env")], Vec::new());
+    let walls = || Walls::raised(Openings::default());
+    let says = async |command: &str, named: &[&str]| {
+        let named: Vec<PathBuf> = named.iter().map(PathBuf::from).collect();
+        shell.run_read_only(&place.line(command, walls()), false, &named, &|_| {}).await.unwrap().0.output
+    };
+    assert!(!says("cat one.env", &[]).await.contains(SECRET));
+    assert_eq!(says("cat one.env", &["one.env"]).await, format!("{SECRET}\n"));
+    let both = says("cat one.env two.env; cat .env; echo x > one.env", &["one.env"]).await;
+    assert_eq!(both.matches(SECRET).count(), 1, "{both}");
+    assert_eq!(std::fs::read_to_string(place.at("project/one.env")).unwrap(), format!("{SECRET}\n"));
+    // A file with several names, a link, a folder, aye's own, and what is outside.
+    for (command, name) in [
+        ("cat .env src/hard", ".env"),
+        ("cat way.env two.env", "way.env"),
+        ("cat own.env", "own.env"),
+        ("cat *.env", "."),
+        ("cat ../out/secret", "../out/secret"),
+        ("cat ../out/secret", "@/out/secret"),
+    ] {
+        let name = name.replace('@', place.at("").to_str().unwrap().trim_end_matches('/'));
+        let said = says(command, &[&name]).await;
+        assert!(!said.contains(SECRET), "{command}: {said}");
+    }
+    // It was a file when the command was planned.
+    std::fs::remove_file(place.at("project/one.env")).unwrap();
+    symlink("../out/secret", place.at("project/one.env")).unwrap();
+    assert!(!says("cat one.env", &["one.env"]).await.contains(SECRET));
+    std::fs::remove_file(place.at("project/one.env")).unwrap();
+    std::fs::hard_link(place.at("out/secret"), place.at("project/one.env")).unwrap();
+    assert!(!says("cat one.env", &["one.env"]).await.contains(SECRET));
 }

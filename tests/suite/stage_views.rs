@@ -384,3 +384,36 @@ async fn r30_what_a_command_copied_after_an_approval_is_not_the_dry_runs_own() {
     fresh.runs("echo KEY=made > made.env", View::Hidden).await;
     assert!(is_own(&fresh.play, "made.env"));
 }
+
+#[tokio::test]
+async fn r13_a_file_named_by_a_rule_is_opened_and_no_more() {
+    let Some(root) = apart("stage_views::r13_a_file_named_by_a_rule_is_opened_and_no_more") else { return };
+    if !is_there() {
+        return;
+    }
+    let project = root.join("project");
+    for path in ["project/.env", "project/.env.local", "project/two.env", "home/.netrc"] {
+        file(&root.join(path), &format!("{SECRET} {path}\n"));
+    }
+    fs::hard_link(project.join("two.env"), project.join("plain")).unwrap();
+    std::os::unix::fs::symlink(".env.local", project.join("way.env")).unwrap();
+    let place = Place::reading(&root, &[]);
+    let says = async |command: &str, named: &str| {
+        let line = line(command, &project);
+        place.shell.run_opening(&line, &[PathBuf::from(named)], &|_| {}).await.unwrap().output
+    };
+    let said = says("cat .env .env.local two.env plain ~/.netrc", ".env").await;
+    assert!(said.contains(&format!("{SECRET} project/.env\n")), "{said}");
+    assert_eq!(said.matches(SECRET).count(), 1, "{said}");
+    for (command, name) in [
+        ("cat two.env plain", "two.env"),
+        ("cat way.env .env.local", "way.env"),
+        ("cat .env .env.local", "."),
+        ("cat ~/.netrc", "../home/.netrc"),
+    ] {
+        let said = says(command, name).await;
+        assert!(!said.contains(SECRET), "{command}: {said}");
+    }
+    // The next command sees none of it.
+    assert!(!place.says("cat .env").await.contains(SECRET));
+}

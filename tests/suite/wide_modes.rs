@@ -44,12 +44,23 @@ fn judge(
     mode: &str,
     calls: &[(&str, Value)],
 ) -> (Vec<Judged>, String) {
+    judge_with(place, home, &["--mode", mode], calls)
+}
+
+/// The same with these words on the command line.
+fn judge_with(
+    place: &Arc<Folder>,
+    home: Option<&Path>,
+    words: &[&str],
+    calls: &[(&str, Value)],
+) -> (Vec<Judged>, String) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let mut answers: Vec<_> =
         calls.iter().map(|call| calls_after(Duration::ZERO, std::slice::from_ref(call))).collect();
     answers.push(says("Done."));
     let service = runtime.block_on(Service::start(answers));
-    let all = ["-p", "go", "--base-url", &service.base_url, "--model", "m", "--mode", mode];
+    let all = ["-p", "go", "--base-url", &service.base_url, "--model", "m"];
+    let all = [&all[..], words].concat();
     let mut setup = Setup::again(place, &all);
     if let Some(home) = home {
         setup = setup.env("AYE_HOME", home.to_str().unwrap());
@@ -208,6 +219,83 @@ fn r13_a_rule_that_names_exactly_one_file_with_secrets_lets_it_be_read() {
         assert_eq!(judged[0].verdict, expected, "{path}: {judged:?}");
         assert_eq!(sent.contains("hunter2"), expected == "allow", "{path}");
     }
+}
+
+/// A project with secrets of many kinds, and a rule file.
+fn project_with_rules(paths: &[&str]) -> Arc<Folder> {
+    let place = project(&[
+        (".env", "KEY=hunter2\n"),
+        (".env.local", "KEY=hunter3\n"),
+        ("two.env", "KEY=hunter4\n"),
+        ("a.txt", "plain\n"),
+    ]);
+    let config = place.path().join("home/aye/config");
+    std::fs::create_dir_all(&config).unwrap();
+    let rules: Vec<String> =
+        paths.iter().map(|path| format!("[[rule]]\nsays = \"allow\"\npath = \"{path}\"\n")).collect();
+    std::fs::write(config.join("rules.toml"), rules.concat()).unwrap();
+    let project = place.path().join("project");
+    symlink(".env", project.join("link")).unwrap();
+    std::fs::hard_link(project.join("two.env"), project.join("hard")).unwrap();
+    place
+}
+
+#[test]
+fn r13_a_rule_that_names_exactly_one_file_with_secrets_lets_a_command_read_it() {
+    if !crate::escapes::is_there() {
+        return;
+    }
+    let allowed = [bash("cat .env"), bash("grep -n KEY .env a.txt"), bash("head -c 20 < .env | wc -c")];
+    let asked = [
+        bash("cat .env .env.local"),
+        bash("cat .e*"),
+        bash("cat ./.env"),
+        bash("cat link"),
+        bash("grep -r KEY ."),
+        bash("sort -o .env .env"),
+        bash("cat .env > copy"),
+        bash("cat two.env"),
+        bash("cat hard"),
+        bash("git show HEAD:.env"),
+        bash("no-such-program .env"),
+    ];
+    for mode in ["ask", "auto", "full"] {
+        let place = project_with_rules(&[".env", "two.env"]);
+        let (judged, sent) = judge(&place, None, mode, &allowed);
+        check(&judged, "allow", mode, &allowed);
+        let texts: Vec<&str> = judged.iter().map(Judged::text).collect();
+        assert_eq!(texts, ["KEY=hunter2\nexit 0", ".env:1:KEY=hunter2\nexit 0", "12\nexit 0"]);
+        assert!(sent.contains("hunter2") && judged[0].why.contains("a rule of yours allows what it reads"));
+        let (judged, sent) = judge(&place, None, mode, &asked);
+        check(&judged, "ask", mode, &asked);
+        assert!(!sent.contains("hunter"), "{mode}: {sent}");
+        let (judged, sent) = judge(&place, None, "plan", &allowed);
+        check(&judged, "refuse", "plan", &allowed);
+        assert!(!sent.contains("hunter"), "{sent}");
+        let place = project_with_rules(&[".env*", "**"]);
+        let (judged, _) = judge(&place, None, mode, &allowed);
+        check(&judged, "ask", mode, &allowed);
+    }
+}
+
+#[test]
+fn r13_a_dry_run_lets_a_command_read_what_a_rule_names_as_live() {
+    if !crate::escapes::is_there() || !crate::stage_escapes::is_there() {
+        return;
+    }
+    let place = project_with_rules(&[".env", "two.env"]);
+    let calls = [
+        bash("cat .env"),
+        bash("cat .env .env.local"),
+        bash("cat .e*"),
+        bash("cat link"),
+        bash("cat two.env"),
+    ];
+    let (judged, sent) = judge_with(&place, None, &["--dry-run"], &calls);
+    let verdicts: Vec<&str> = judged.iter().map(|judged| judged.verdict.as_str()).collect();
+    assert_eq!(verdicts, ["rehearse", "withhold", "withhold", "withhold", "withhold"], "{judged:?}");
+    assert!(sent.contains("KEY=hunter2"), "{judged:?}");
+    assert!(!sent.contains("hunter3") && !sent.contains("hunter4"), "{judged:?}");
 }
 
 #[test]

@@ -148,6 +148,7 @@ fn an_allow_spares_no_ask_of_what_no_standing_yes_may_cover() {
             why: "of this".into(),
             sensitive,
             discloses: sensitive,
+            named_secrets: Vec::new(),
         }))
     };
     for (intent, wanted) in [

@@ -14,7 +14,14 @@ fn runs(command: &str, reach: Reach, sensitive: bool) -> Access {
         walls: Walls::raised(crate::chat::Openings::default()),
         ..CommandLine::default()
     };
-    Access::Run(Run { line: Box::new(line), reach, why: "of this".into(), sensitive, discloses: sensitive })
+    Access::Run(Run {
+        line: Box::new(line),
+        reach,
+        why: "of this".into(),
+        sensitive,
+        discloses: sensitive,
+        named_secrets: Vec::new(),
+    })
 }
 
 fn rules(list: Vec<Rule>) -> Rules {
@@ -206,4 +213,84 @@ fn r30_only_what_is_approved_exactly_may_disclose() {
     let linked = Plan { basis: Basis { hard_links: Some(links), ..Basis::default() }, ..plan(make, false) };
     let exact = allows(About::Command("make".into()));
     assert!(!may_disclose(&Policy::default(), &[], &exact, "bash_exec", &linked));
+}
+
+/// A command whose only reason to ask is that it names these files.
+fn names(paths: &[&str]) -> Access {
+    let Access::Run(run) = runs("cat", Reach::Runs, true) else { panic!("it runs") };
+    let line = CommandLine { command: format!("cat {}", paths.join(" ")), ..*run.line };
+    let named_secrets = paths.iter().map(std::path::PathBuf::from).collect();
+    Access::Run(Run { line: Box::new(line), named_secrets, ..run })
+}
+
+#[test]
+fn r13_rules_that_name_every_file_exactly_let_a_command_read_secrets() {
+    let path = |says, text: &str| rule(says, About::Path(text.into()));
+    let allow = |text: &str| path(Says::Allow, text);
+    let of_tool = |tool: &str| Rule { tool: Some(tool.into()), ..allow(".env") };
+    let one = names(&[".env"]);
+    let two = names(&[".env", ".env.local"]);
+    let Access::Run(run) = one.clone() else { panic!("it runs") };
+    let on_line = |line: CommandLine| Access::Run(Run { line: Box::new(line), ..run.clone() });
+    let absent = on_line(CommandLine { walls: Walls::Absent("it is off".into()), ..*run.line.clone() });
+    let network = on_line(CommandLine { network: Some("why".into()), ..*run.line.clone() });
+    let unnamed = Access::Run(Run { named_secrets: Vec::new(), ..run.clone() });
+    let outside = Access::Run(Run { reach: Reach::Outside, ..run.clone() });
+    for (access, list, expected) in [
+        (&one, vec![allow(".env")], "allow"),
+        (&one, vec![of_tool("bash_exec")], "allow"),
+        (&one, vec![of_tool("read_file")], "ask"),
+        (&one, vec![], "ask"),
+        (&one, vec![allow(".env*")], "ask"),
+        (&one, vec![allow("**")], "ask"),
+        (&one, vec![allow(".en?")], "ask"),
+        (&one, vec![allow("./.env")], "ask"),
+        (&one, vec![allow("/p/.env")], "ask"),
+        (&one, vec![allow(".env"), path(Says::Ask, ".env*")], "ask"),
+        (&one, vec![allow(".env"), path(Says::Deny, ".env")], "refuse"),
+        (&one, vec![allow(".env"), rule(Says::Ask, words("cat"))], "ask"),
+        (&one, vec![rule(Says::Allow, words("cat .env"))], "allow"),
+        (&two, vec![allow(".env")], "ask"),
+        (&two, vec![allow(".env.local")], "ask"),
+        (&two, vec![allow(".env"), allow(".env.local")], "allow"),
+        (&two, vec![allow(".env"), allow(".env.local"), path(Says::Deny, "*.local")], "refuse"),
+        (&absent, vec![allow(".env")], "ask"),
+        (&network, vec![allow(".env")], "ask"),
+        (&unnamed, vec![allow(".env")], "ask"),
+        (&outside, vec![allow(".env")], "ask"),
+    ] {
+        let list = rules(list);
+        let told = format!("{access:?} {list:?}");
+        for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
+            let policy = Policy { mode, ..Policy::default() };
+            let found = judge(&policy, &[], &list, "bash_exec", &plan(access.clone(), false)).word();
+            assert_eq!(found, expected, "{mode:?} {told}");
+            let destroys = judge(&policy, &[], &list, "bash_exec", &plan(access.clone(), true)).word();
+            assert_ne!(destroys, "allow", "{mode:?} {told}");
+        }
+        let policy = Policy { mode: Mode::Plan, ..Policy::default() };
+        assert_eq!(judge(&policy, &[], &list, "bash_exec", &plan(access.clone(), false)).word(), "refuse");
+        // A rule for the first words of a command lets it run live and discloses nothing in a dry run.
+        let by_words = list.list.iter().any(|rule| matches!(rule.about, About::Words(_)));
+        let dry = match expected {
+            "allow" if !by_words => ["rehearse", "rehearse"],
+            "refuse" => ["refuse", "refuse"],
+            _ => ["withhold", "ask"],
+        };
+        assert_eq!(table(access, &list, &[]).map(|row| row[1]), dry, "{told}");
+        assert_eq!(table(access, &list, &[]).map(|row| row[0]), ["refuse"; 2], "{told}");
+    }
+    let broken = Rules { broken: Some("it is cut off".into()), ..allows(About::Path(".env".into())) };
+    let verdict = judge(&Policy::default(), &[], &broken, "bash_exec", &plan(one.clone(), false));
+    assert_eq!(verdict.word(), "ask");
+    let links = crate::chat::HardLinks { path: ".env".into(), names: 2 };
+    let plain = plan(one, false);
+    let linked = Plan { basis: Basis { hard_links: Some(links), ..Basis::default() }, ..plain.clone() };
+    let named = allows(About::Path(".env".into()));
+    assert_eq!(judge(&Policy::default(), &[], &named, "bash_exec", &linked).word(), "ask");
+    let is_told = |plan: &Plan| {
+        let (steps, _) = crate::policy::explain(&Policy::default(), &[], &named, "bash_exec", plan);
+        steps.iter().any(|step| step.found.concat().contains("speaks of a file that it reads: allow of .env"))
+    };
+    assert!(is_told(&plain) && !is_told(&linked));
 }

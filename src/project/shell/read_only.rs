@@ -7,6 +7,8 @@ use crate::project::environment::read_only;
 #[cfg(target_os = "linux")]
 use crate::project::sandbox::read_only::{ReadOnly, program_folders};
 use crate::project::sensitive_files::{Listing, SensitiveFiles};
+#[cfg(target_os = "linux")]
+use crate::project::sensitive_files::{Reason, Withheld, is_only_name};
 use std::collections::HashMap;
 use std::future::ready;
 use std::io;
@@ -18,13 +20,16 @@ pub(super) type Lists = Arc<Mutex<HashMap<PathBuf, Arc<SensitiveFiles>>>>;
 
 impl Shell {
     /// Runs a command that was not approved to its end, as [`Shell::run`] does, but in the read-only sandbox: it reads the
-    /// project without what [`SensitiveFiles`] lists, and changes nothing. `runs_git` opens the project's `.git` too. On a
+    /// project without what [`SensitiveFiles`] lists, and changes nothing. `runs_git` opens the project's `.git` too, and `named` are
+    /// files of the project, relative to it, that are opened although they are listed. One that has other names now, is a link or
+    /// belongs to aye stays closed. On a
     /// machine without a sandbox, which the command line says, it gets the small environment alone. Returns what was
     /// withheld as well.
     pub async fn run_read_only(
         &self,
         line: &CommandLine,
         runs_git: bool,
+        named: &[PathBuf],
         progress: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<(Ran, Arc<Listing>), Error> {
         let environment = read_only(&line.folder, &self.environment);
@@ -42,7 +47,8 @@ impl Shell {
             let (words, mut found) = (sandbox.arguments(), None);
             let paths = async {
                 let listing = listing.await.map_err(io::Error::other)?;
-                let bytes = sandbox.opening(&listing, runs_git).paths();
+                let named = shell.named_in(&line.folder, named, &listing);
+                let bytes = sandbox.opening(&listing, runs_git, named).paths();
                 found = Some(listing);
                 Ok(bytes)
             };
@@ -51,7 +57,7 @@ impl Shell {
         }
         #[cfg(not(target_os = "linux"))]
         {
-            let _ = (runs_git, listing, shell);
+            let _ = (runs_git, named, listing, shell);
             Err(Error::Unwalled(crate::project::sandbox::Refused::Files))
         }
     }
@@ -62,6 +68,19 @@ impl Shell {
         let own = || self.closed.0.iter().chain(&self.closed.1).cloned().collect();
         let list = || Arc::new(SensitiveFiles::new(folder.to_owned(), own()));
         lists.entry(folder.to_owned()).or_insert_with(list).clone()
+    }
+
+    /// Those of these files that are listed by their own names and may be opened all the same.
+    #[cfg(target_os = "linux")]
+    fn named_in(&self, folder: &Path, named: &[PathBuf], listing: &Listing) -> Vec<PathBuf> {
+        let (keep, hide) = &self.closed;
+        let is_own = |path: &Path| keep.iter().chain(hide).any(|own| path.starts_with(own));
+        let is_listed = |path: &Path| {
+            let own = Withheld { path: path.to_owned(), reason: Reason::Sensitive };
+            listing.withheld.contains(&own)
+        };
+        let all = named.iter().map(|name| folder.join(name));
+        all.filter(|path| is_listed(path) && is_only_name(path) && !is_own(path)).collect()
     }
 
     #[cfg(target_os = "linux")]
@@ -87,10 +106,10 @@ impl Shell {
 
 #[cfg(target_os = "linux")]
 impl ReadOnly {
-    /// Opens what a list lets be opened; the project's `.git` only for git.
-    fn opening(mut self, listing: &Listing, runs_git: bool) -> Self {
+    /// Opens what a list lets be opened, and `named`; the project's `.git` only for git.
+    fn opening(mut self, listing: &Listing, runs_git: bool, named: Vec<PathBuf>) -> Self {
         let repository = if runs_git { listing.repository.as_slice() } else { &[] };
-        self.open = listing.open.iter().chain(repository).cloned().collect();
+        self.open = listing.open.iter().chain(repository).cloned().chain(named).collect();
         self
     }
 }

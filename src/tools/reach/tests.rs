@@ -8,6 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 mod disclosed;
+mod named;
 mod names;
 mod options;
 mod secrets;

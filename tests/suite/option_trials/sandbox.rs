@@ -36,7 +36,7 @@ impl Sandbox {
             walls: Walls::raised(Openings::default()),
             ..CommandLine::default()
         };
-        let ran = self.runtime.block_on(self.shell.run_read_only(&line, runs_git(text), &|_| {}));
+        let ran = self.runtime.block_on(self.shell.run_read_only(&line, runs_git(text), &[], &|_| {}));
         let (ran, _) = ran.unwrap_or_else(|error| panic!("{text}: {error}"));
         let left_running = is_something_left();
         Ran { output: ran.output.into_bytes(), stopped: ran.timed_out, opened: watch.opened(), left_running }

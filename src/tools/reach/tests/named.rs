@@ -1,0 +1,143 @@
+//! Which files with secrets a command names so plainly that a rule about them covers it.
+
+use super::*;
+use crate::chat::{Intent, Openings, Walls};
+use crate::project::OwnFiles;
+use crate::project::shell::Shell;
+use crate::tools::bash_exec::BashExec;
+use crate::tools::{Hands, LeftOut, Settings, Tool};
+use serde_json::json;
+use std::sync::Arc;
+
+fn named(command: &str, files: &dyn Reader) -> Vec<String> {
+    let line = CommandLine {
+        command: command.to_owned(),
+        folder: files.root().to_owned(),
+        seconds: 1,
+        ..CommandLine::default()
+    };
+    match access(line, files) {
+        Access::Run(run) => {
+            assert!(run.named_secrets.is_empty() || (run.discloses && run.sensitive), "{command}");
+            run.named_secrets.iter().map(|path| path.display().to_string()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn r13_a_command_names_secrets_only_if_nothing_else_of_it_asks() {
+    let (_place, disk) = project();
+    let root = disk.root().to_owned();
+    fs::write(root.join(".env.local"), "x").unwrap();
+    fs::write(root.join("own.env"), "x").unwrap();
+    fs::write(root.join("two.env"), "x").unwrap();
+    fs::hard_link(root.join("two.env"), root.join("plain")).unwrap();
+    fs::create_dir_all(root.join(".ssh")).unwrap();
+    fs::write(root.join(".ssh/id_rsa"), "x").unwrap();
+    symlink("keys", root.join("ways")).unwrap();
+    let files = disk.keeping(OwnFiles::new(vec![root.join("own.env")], Vec::new()));
+    for (command, expected) in [
+        ("cat .env", &[".env"][..]),
+        ("cat '.env' README.md", &[".env"]),
+        ("cat .env .env.local", &[".env", ".env.local"]),
+        ("cat .env .env", &[".env"]),
+        ("grep -n KEY .env", &[".env"]),
+        ("head -n 1 keys/server.pem | wc -l", &["keys/server.pem"]),
+        ("cat < .env", &[".env"]),
+        ("cat README.md", &[]),
+        ("cat ./.env", &[]),
+        ("cat src/../.env", &[]),
+        ("cat .e*", &[]),
+        ("cat .env .e*", &[]),
+        ("cat .env README*", &[]),
+        ("cat {.env,.env.local}", &[]),
+        ("cat $X .env", &[]),
+        ("cat $(echo .env)", &[]),
+        ("cat secret-link", &[]),
+        ("cat .env secret-link", &[]),
+        ("cat ways/server.pem", &[]),
+        ("cat two.env", &[]),
+        ("cat plain", &[]),
+        ("cat .env plain", &[]),
+        ("cat own.env", &[]),
+        ("cat .ssh/id_rsa", &[]),
+        ("cat .git/config", &[]),
+        ("cat .env /etc/shadow", &[]),
+        ("cat .env ~/.netrc", &[]),
+        ("cat .env missing.env", &[]),
+        ("grep -r x .", &[]),
+        ("grep -r x .env", &[]),
+        ("cd src && cat ../.env", &[]),
+        ("cd keys && cat server.pem", &[]),
+        ("sort -o .env .env", &[]),
+        ("sort .env -o sorted", &[]),
+        ("cat .env > copy", &[]),
+        ("cp .env copy", &[]),
+        ("source .env", &[]),
+        ("make .env", &[]),
+        ("cat .env; make", &[]),
+        ("git show HEAD:.env", &[]),
+        ("git diff .env", &[]),
+        ("cat .env && git status", &[]),
+        ("bash -c 'cat .env; true' &", &[]),
+    ] {
+        assert_eq!(named(command, &files), expected, "{command}");
+    }
+    let many: Vec<String> = (0..17).map(|number| format!("{number}.env")).collect();
+    many.iter().for_each(|name| fs::write(root.join(name), "x").unwrap());
+    assert_eq!(named(&format!("cat {}", many[..16].join(" ")), &files).len(), 16);
+    assert!(named(&format!("cat {}", many.join(" ")), &files).is_empty());
+    let network = CommandLine {
+        command: "cat .env".into(),
+        folder: root,
+        seconds: 1,
+        network: Some("to send it".into()),
+        ..CommandLine::default()
+    };
+    let Access::Run(run) = access(network, &files) else { panic!("it asks") };
+    assert!(run.named_secrets.is_empty());
+}
+
+#[tokio::test]
+async fn r13_a_named_file_that_is_another_when_the_command_runs_is_not_read() {
+    let walls = Walls::raised(Openings::default());
+    let tool = BashExec::new(Settings { walls, ..Settings::default() });
+    let (_place, disk) = project();
+    let env = disk.root().join(".env");
+    let files = Arc::new(disk);
+    let swap = |how: &str| {
+        fs::remove_file(&env).unwrap();
+        match how {
+            "link" => symlink("keys/server.pem", &env).unwrap(),
+            "hard link" => fs::hard_link(files.root().join("keys/server.pem"), &env).unwrap(),
+            "folder" => fs::create_dir(&env).unwrap(),
+            _ => {}
+        }
+    };
+    for how in ["link", "hard link", "folder"] {
+        let Intent::Act(plan) = tool.plan(&json!({ "command": "cat .env" }), &*files).unwrap() else {
+            panic!("{how}")
+        };
+        assert!(
+            matches!(&plan.access, Access::Run(run) if run.named_secrets == [Path::new(".env")]),
+            "{how}"
+        );
+        swap(how);
+        let project = files.clone();
+        let hands = Hands {
+            project,
+            shell: Arc::new(Shell::new("/nowhere".into())),
+            left_out: LeftOut::default(),
+            progress: Arc::new(|_| {}),
+        };
+        let error = tool.act(&plan, &hands).await.unwrap_err().to_string();
+        assert!(error.contains("has changed since it was looked at"), "{how}: {error}");
+        if how == "folder" {
+            fs::remove_dir(&env).unwrap()
+        } else {
+            fs::remove_file(&env).unwrap()
+        }
+        fs::write(&env, "x").unwrap();
+    }
+}
