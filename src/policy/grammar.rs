@@ -10,6 +10,7 @@ mod files;
 mod git;
 mod reader;
 mod revisions;
+mod runners;
 mod scripts;
 mod search;
 mod text;
@@ -103,6 +104,11 @@ pub enum Value {
     Required(Holds),
     /// Optional: only attached (`-w16`, `--width=16`). The next word is not its value.
     Optional(Holds),
+    /// Optional number: attached, or the next word if that is a number (`-j 4` of make). Any other next word is not its value.
+    OptionalNumber {
+        /// Whether `2.5` is a number too.
+        has_point: bool,
+    },
 }
 
 /// What a value or an operand is.
@@ -264,6 +270,7 @@ pub fn programs() -> impl Iterator<Item = &'static Program> {
         git::PROGRAMS,
         changes::PROGRAMS,
         builds::PROGRAMS,
+        runners::PROGRAMS,
     ]
     .into_iter()
     .flatten()
@@ -272,6 +279,11 @@ pub fn programs() -> impl Iterator<Item = &'static Program> {
 /// The grammar of a program by the name it is called by.
 pub fn program_named(name: &str) -> Option<&'static Program> {
     programs().find(|program| program.names.contains(&name))
+}
+
+/// The grammar of a program of which no option is known.
+pub fn unknown_program() -> &'static Program {
+    &runners::UNKNOWN
 }
 
 /// The options that run something or obey a file, whatever the program is.

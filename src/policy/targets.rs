@@ -1,87 +1,49 @@
 //! Programs that take several targets: a rule for `make check` covers more options, and no other target.
+//!
+//! Which options they have is in their grammars: a word after an option that those do not know may be a target.
 
+use super::grammar::{self, Problem};
 use super::shell::{Word, base};
 
-/// A program whose operands are targets, each of which it runs.
-struct Runner {
-    programs: &'static [&'static str],
-    /// Words before the first target: `bazel test //a` has one.
-    verbs: usize,
-    /// Short options that take the next word.
-    taking: &'static str,
-    /// Short options that take the next word if that is a number.
-    counting: &'static str,
-    /// Other options that take the next word, without their dashes.
-    names: &'static [&'static str],
-    /// Whether what stands after `--` is handed to the target.
-    hands_on: bool,
-}
-
-const fn runner(programs: &'static [&'static str]) -> Runner {
-    Runner { programs, verbs: 0, taking: "", counting: "", names: &[], hands_on: false }
-}
-
+/// Programs whose operands are targets, each of which they run.
 #[rustfmt::skip]
-const RUNNERS: &[Runner] = &[
-    Runner { taking: "oW", counting: "jl", names: &["old-file", "assume-old", "what-if", "new-file", "assume-new"],
-        ..runner(&["make", "gmake", "bmake", "remake", "nmake", "dmake", "pmake", "mingw32-make", "colormake"]) },
-    runner(&["just"]),
-    Runner { hands_on: true, counting: "C", names: &["concurrency"], ..runner(&["task", "go-task"]) },
-    Runner { counting: "j", ..runner(&["rake", "jake"]) },
-    Runner { taking: "jkldw", ..runner(&["ninja", "samu"]) },
-    Runner { taking: "x", names: &["tests", "exclude-task", "max-workers", "console", "warning-mode"],
-        ..runner(&["gradle", "gradlew"]) },
-    Runner { taking: "PTl", names: &["pl", "rf", "projects", "resume-from", "threads", "activate-profiles"],
-        ..runner(&["mvn", "mvnw", "mvnd"]) },
-    Runner { names: &["scheme", "workspace", "project", "destination", "configuration", "sdk"],
-        ..runner(&["xcodebuild"]) },
-    Runner { verbs: 1, ..runner(&["bazel", "bazelisk", "buck", "buck2", "turbo"]) },
-    runner(&["ant", "b2", "bjam", "doit", "fab", "grunt", "gulp", "inv", "invoke", "lein", "mage", "npm-run-all", "pants",
-        "redo", "run-p", "run-s", "sbt", "scons", "tup", "waf", "xmake"]),
+const RUNNERS: &[&str] = &[
+    "make", "gmake", "bmake", "remake", "nmake", "dmake", "pmake", "mingw32-make", "colormake", "just", "task", "go-task",
+    "rake", "jake", "ninja", "samu", "gradle", "gradlew", "mvn", "mvnw", "mvnd", "xcodebuild", "ant", "b2", "bjam", "doit",
+    "fab", "grunt", "gulp", "inv", "invoke", "lein", "mage", "npm-run-all", "pants", "redo", "run-p", "run-s", "sbt",
+    "scons", "tup", "waf", "xmake",
 ];
+/// The same with a verb before the first target: `bazel test //a`.
+const WITH_VERB: &[&str] = &["bazel", "bazelisk", "buck", "buck2", "turbo"];
+/// Those that hand what follows `--` to the target.
+const HAND_ON: &[&str] = &["task", "go-task"];
 
-/// Returns the first target of a command that stands after these words of a rule. `None` if there is none, if the
-/// program takes no targets, or if the rule names none and so speaks of all.
-pub(super) fn added<'a>(words: &[String], all: &'a [Word]) -> Option<&'a str> {
+/// Returns the first word after those of a rule that may be a target. `None` if there is none, if the program takes no
+/// targets, or if the rule names none and so speaks of all.
+pub(super) fn added(words: &[String], all: &[Word]) -> Option<String> {
     let program = words.first().map(|program| base(program))?;
-    let runner = RUNNERS.iter().find(|runner| runner.programs.contains(&program))?;
-    if runner.verbs > 0 && words.len() <= 1 + runner.verbs {
+    let has_verb = WITH_VERB.contains(&program);
+    if !has_verb && !RUNNERS.contains(&program) || has_verb && words.len() <= 2 {
         return None;
     }
-    let mut rest = all.iter().skip(words.len()).map(Word::shown).peekable();
-    while let Some(word) = rest.next() {
-        if word == "--" {
-            return if runner.hands_on { None } else { rest.next() };
-        }
-        if !word.starts_with('-') || word == "-" {
-            return Some(word);
-        }
-        if runner.takes_next(word, rest.peek().copied()) {
-            rest.next();
-        }
-    }
-    None
+    let rest = all.get(words.len()..)?;
+    let given = grammar::read(grammar::program_named(program).unwrap_or(grammar::unknown_program()), rest);
+    let hands_on = HAND_ON.contains(&program) && given.problems.is_empty();
+    let targets = given.before_end.filter(|_| hands_on).unwrap_or(given.operands.len());
+    let target = given.operands.iter().take(targets).next();
+    let target = target.or_else(|| uncertain(given.problems.first()?, rest));
+    target.map(|target| target.shown().to_owned())
 }
 
-impl Runner {
-    /// Whether the word after this option is the option's own.
-    fn takes_next(&self, option: &str, next: Option<&str>) -> bool {
-        if self.names.contains(&option.trim_start_matches('-')) {
-            return true;
-        }
-        let is_number = next.is_some_and(|next| next.parse::<f64>().is_ok());
-        let ends_in = |letters: &str, others: &str| ends_in(option, letters, others);
-        ends_in(self.taking, self.counting) || (is_number && ends_in(self.counting, self.taking))
-    }
-}
-
-/// Whether the last of the short options in this word is the first of them that takes a value, and one of `letters`. Those
-/// of `others` take a value too.
-fn ends_in(word: &str, letters: &str, others: &str) -> bool {
-    let Some(bundle) = word.strip_prefix('-').filter(|bundle| !bundle.starts_with('-')) else { return false };
-    let taking =
-        bundle.char_indices().find(|(_, letter)| letters.contains(*letter) || others.contains(*letter));
-    taking.is_some_and(|(at, letter)| letters.contains(letter) && at + letter.len_utf8() == bundle.len())
+/// The first word after one whose meaning is not certain that may be a target: what seems to be the value of a later option is
+/// one if that option is the value of this one.
+fn uncertain<'a>(problem: &Problem, rest: &'a [Word]) -> Option<&'a Word> {
+    let odd = match problem {
+        Problem::Unknown(text) | Problem::Abbreviated(text) | Problem::Missing(text) => text,
+        Problem::Unexpanded(word) => word.shown(),
+    };
+    let after = rest.iter().skip_while(|word| word.shown() != odd).skip(1);
+    after.into_iter().find(|word| !word.shown().starts_with('-'))
 }
 
 #[cfg(test)]
@@ -91,7 +53,7 @@ mod tests {
     fn check(rule: &str, command: &str, expected: Option<&str>) {
         let words: Vec<String> = rule.split(' ').map(str::to_owned).collect();
         let all: Vec<Word> = command.split(' ').map(|word| Word::Known(word.to_owned())).collect();
-        assert_eq!(added(&words, &all), expected, "{rule}: {command}");
+        assert_eq!(added(&words, &all).as_deref(), expected, "{rule}: {command}");
     }
 
     #[test]
@@ -134,5 +96,39 @@ mod tests {
         check("gulp", "gulp deploy", Some("deploy"));
         check("cargo test", "cargo test retry", None);
         check("npm run", "npm run test", None);
+    }
+
+    #[test]
+    fn after_an_option_that_is_not_known_every_word_may_be_a_target() {
+        for (rule, command, target) in [
+            // The unknown option may take `-o`, or share its word with one that takes a value.
+            ("make check", "make check --later -o deploy", Some("deploy")),
+            ("make check", "make check --old -o deploy", Some("deploy")),
+            ("make check", "make check -Zo deploy", Some("deploy")),
+            ("make check", "make check -Zj 4", Some("4")),
+            ("make check", "make check -o a.o --later -W deploy", Some("deploy")),
+            ("make check", "make check --later", None),
+            ("make check", "make check --later -k", None),
+            ("task test", "task test --later -- deploy", Some("deploy")),
+            ("task test", "task test -C 4 -- deploy", None),
+            // What make takes for no number is a target.
+            ("make check", "make check -j inf", Some("inf")),
+            ("make check", "make check -j 2.5", Some("2.5")),
+            ("make check", "make check -j 1e3", Some("1e3")),
+            ("make check", "make check -l nan", Some("nan")),
+            ("make check", "make check -l .", Some(".")),
+            // Its kin reads options in its own way.
+            ("bmake check", "bmake check -W deploy", Some("deploy")),
+            ("bmake check", "bmake check -j 4 -k", None),
+            ("nmake check", "nmake check -o deploy", Some("deploy")),
+            ("jake test", "jake test -j 4", Some("4")),
+            ("rake test", "rake test -T deploy", Some("deploy")),
+            ("rake test", "rake test -j 4 --trace", None),
+            ("gradle test", "gradle test -tests publish", Some("publish")),
+            ("gulp build", "gulp build --production", None),
+            ("gulp build", "gulp build --production deploy", Some("deploy")),
+        ] {
+            check(rule, command, target);
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::{Attached, GNU, Holds, NO_OPERANDS, Opt, Program, Role, Syntax, flag,
 /// Most of them take a long option with one dash too.
 const LOOSE: Syntax = Syntax { is_single_dash: true, attached: Attached::Any, ..GNU };
 
-const fn partial(names: &'static [&'static str], options: &'static [Opt]) -> Program {
+pub(super) const fn partial(names: &'static [&'static str], options: &'static [Opt]) -> Program {
     Program {
         names,
         states: "every version: only what runs others or works elsewhere",
@@ -18,15 +18,15 @@ const fn partial(names: &'static [&'static str], options: &'static [Opt]) -> Pro
     }
 }
 
-const fn runs(names: &'static str) -> Opt {
+pub(super) const fn runs(names: &'static str) -> Opt {
     holds(names, Holds::Program)
 }
 
-const fn place(names: &'static str) -> Opt {
+pub(super) const fn place(names: &'static str) -> Opt {
     holds(names, Holds::Place)
 }
 
-const fn asks(names: &'static str) -> Opt {
+pub(super) const fn asks(names: &'static str) -> Opt {
     flag(names).with(Role::Asks)
 }
 
@@ -56,20 +56,6 @@ pub(super) static ANY_PLACE: Program = partial(&[""], &[
 
 #[rustfmt::skip]
 pub(super) static PROGRAMS: &[Program] = &[
-    partial(&["make", "gmake"], &[
-        runs("-f --file"), runs("-E"), runs("-I --include-dir"), place("-C"), takes("-o"), takes("-W"),
-    ]),
-    partial(&["just"], &[
-        runs("-f"), place("-d"), runs("-E"), runs("-c --command"), runs("--set"), asks("--choose"), runs("--chooser"),
-        runs("--shell-arg"), runs("--dotenv-path"), runs("--dotenv-filename"), place("--working-directory"),
-    ]),
-    partial(&["task"], &[runs("-t --taskfile"), place("-d --dir"), asks("-g --global"), takes("-o"), takes("-C")]),
-    partial(&["rake"], &[
-        runs("-e"), runs("-E"), runs("-p"), runs("-f --rakefile"), runs("-r"), runs("-R --rakelib --rakelibdir"),
-        runs("-I --libdir"), place("-C"), runs("--execute-print"), runs("--execute-continue"), takes("-D"), takes("-W"),
-        takes("-T"), takes("-j"),
-    ]),
-    partial(&["ninja"], &[runs("-f"), place("-C"), runs("-t"), takes("-d"), takes("-j"), takes("-k"), takes("-l"), takes("-w")]),
     partial(&["cmake"], &[
         runs("-P"), runs("-C"), runs("-E"), takes("-D"), takes("-U"), takes("-G"), takes("-A"), holds("-B", Holds::Write), takes("-S"),
         takes("-T"),
@@ -84,21 +70,13 @@ pub(super) static PROGRAMS: &[Program] = &[
         runs("-m --module-name"), runs("-a --args"), runs("-i"), runs("-M --module-path"), takes("-u"), takes("-f"),
         takes("-e"), takes("-t"), takes("-T"), takes("-l"), asks("-K"),
     ]),
-    partial(&["gradle", "gradlew"], &[
-        runs("-I --init-script"), runs("-b --build-file"), runs("-c --settings-file"), place("-p --project-dir"),
-        runs("--include-build"), takes("-D"), takes("-P"), takes("-x"),
-    ]),
     partial(&["npm", "pnpm", "yarn"], &[runs("--node-options"), runs("--userconfig"), runs("--globalconfig")]),
     partial(&["kubectl", "helm", "oc"], &[runs("--kubeconfig")]),
     partial(&["svn"], &[
         runs("--diff-cmd"), runs("--diff3-cmd"), runs("--editor-cmd"), runs("--merge-cmd"), runs("--config-option"),
         runs("--config-dir"),
     ]),
-    partial(&["bazel"], &[runs("--run_under"), runs("--workspace_status_command")]),
     partial(&["mix"], &[runs("-e"), runs("-r")]),
-    partial(&["mvn"], &[
-        runs("-f --f --file"), runs("-s --s --settings"), runs("-gs --gs"), runs("-t --t"),
-    ]),
     partial(&["go"], &[runs("--ldflags"), runs("--overlay"), runs("--modfile")]),
     partial(&["openssl"], &[runs("--engine"), runs("--provider"), runs("--provider-path")]),
     partial(&["pip", "pip3", "uv"], &[runs("--python")]),

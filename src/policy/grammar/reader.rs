@@ -72,7 +72,8 @@ impl Given {
 
     fn add(&mut self, option: &'static Opt, word: &str, value: Option<Word>) {
         let is_other = |value: &Word| value.known().is_some_and(|text| !is_number(text));
-        if option.value.is(&[Holds::Number]) && value.as_ref().is_some_and(is_other) {
+        let has_point = matches!(option.value, Value::OptionalNumber { has_point: true });
+        if option.value.is(&[Holds::Number]) && !has_point && value.as_ref().is_some_and(is_other) {
             self.problems.push(Problem::Unknown(word.to_owned()));
         }
         self.options.push(GivenOption { option, word: word.to_owned(), value });
@@ -113,6 +114,7 @@ impl Value {
         match self {
             Self::None => false,
             Self::Required(holds) | Self::Optional(holds) => kinds.contains(&holds),
+            Self::OptionalNumber { .. } => kinds.contains(&Holds::Number),
         }
     }
 }
@@ -255,6 +257,7 @@ impl Reader<'_> {
                 self.given.problems.push(problem(Problem::Missing));
                 None
             }
+            Value::OptionalNumber { has_point } => value.or_else(|| self.next_number(has_point)),
             Value::None | Value::Required(_) | Value::Optional(_) => value,
         };
         self.given.add(option, text, value);
@@ -290,10 +293,20 @@ impl Reader<'_> {
             let value = match option.value {
                 _ if !rest.is_empty() => Some(Word::Known(rest.to_owned())),
                 Value::Required(holds) => self.next_value(text, option, holds),
+                Value::OptionalNumber { has_point } => self.next_number(has_point),
                 Value::None | Value::Optional(_) => None,
             };
             return self.given.add(option, text, value);
         }
+    }
+
+    /// The next word, if it is a number.
+    fn next_number(&mut self, has_point: bool) -> Option<Word> {
+        let next = self.words.as_slice().first()?;
+        let digits = next.known()?;
+        let digits = if has_point { digits.replacen('.', "", 1) } else { digits.to_owned() };
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| self.words.next().cloned()).flatten()
     }
 
     /// The next word, as the value of the option in this one.

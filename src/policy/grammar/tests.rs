@@ -53,7 +53,7 @@ fn r12_only_a_required_value_takes_the_next_word() {
             let given = read(program, &words(&format!("{name} .env")));
             let separate = !name.starts_with("--") || program.syntax.has_separate_long;
             match option.value {
-                Value::None | Value::Optional(_) => {
+                Value::None | Value::Optional(_) | Value::OptionalNumber { .. } => {
                     optional += usize::from(option.value != Value::None);
                     assert_eq!(given.operands, words(".env"), "{called} {name}");
                 }

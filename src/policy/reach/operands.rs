@@ -57,7 +57,7 @@ fn how(holds: Holds) -> Option<How> {
 /// What its options touch, apart from its operands.
 pub(super) fn of_options(program: &Program, given: &Given) -> Vec<(Word, How)> {
     let of_value = |option: &GivenOption| match option.option.value {
-        Value::None => None,
+        Value::None | Value::OptionalNumber { .. } => None,
         Value::Required(holds) | Value::Optional(holds) => Some((option.value.clone()?, how(holds)?)),
     };
     let mut touched: Vec<(Word, How)> = given.options.iter().filter_map(of_value).collect();

@@ -113,7 +113,7 @@ pub(super) fn find(words: &[Word]) -> Touched {
             Some(Value::Required(Holds::Names)) => {
                 places.extend(words.next().map(|word| (word.clone(), How::Names)));
             }
-            Some(Value::Required(_) | Value::Optional(_)) | None => {
+            Some(Value::Required(_) | Value::Optional(_) | Value::OptionalNumber { .. }) | None => {
                 let shown: String = text.chars().take(40).collect();
                 return Err(format!("find with {} may do more than look", shown.escape_debug()));
             }

@@ -158,6 +158,7 @@ fn add(words: &str, program: &'static Program, recipes: &mut Vec<Recipe>) {
             Value::None => (Takes::Nothing, Holds::Word),
             Value::Required(holds) => (Takes::Required, holds),
             Value::Optional(holds) => (Takes::Optional, holds),
+            Value::OptionalNumber { .. } => (Takes::Optional, Holds::Number),
         };
         option.all_names().map(move |name| Choice {
             name,
