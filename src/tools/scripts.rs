@@ -151,7 +151,7 @@ fn below(folder: &str, name: &str) -> String {
     format!("{folder}/{name}")
 }
 
-/// How a word may name a file: as it is, behind a flag or a variable, or as what is sent.
+/// How a word may name a file, whatever the program is, so no grammar is asked: as it is, behind a flag or a variable, or as what is sent.
 pub(super) fn spellings(word: &str) -> Vec<&str> {
     let mut names = vec![word];
     names.extend(word.split_once('=').map(|(_, value)| value));

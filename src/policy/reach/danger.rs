@@ -236,6 +236,7 @@ fn reads_its_lines(simple: &Simple) -> bool {
 }
 
 /// Whether a shell takes its lines from what comes in, so that the first word behind its options is no script.
+/// Shells read options as a language of their own (`-xs`, `+s`, `-o name`), for which there is no grammar: any letter counts.
 pub(super) fn takes_input(shell: &Simple) -> bool {
     let arguments = shell.arguments();
     // The same word may stand before it as what an option takes.

@@ -34,7 +34,8 @@ pub(super) fn of<'a>(program: &str, word: &'a str) -> Option<&'a str> {
     place.map(|(_, value)| value.unwrap_or_default())
 }
 
-/// Whether this is an option of `find` that stands before what it looks through.
+/// Whether this is an option of `find` that stands before what it looks through. All others are parts of its expression, a language
+/// in which their order counts.
 pub(super) fn is_before_places(word: &str) -> bool {
     matches!(word, "-H" | "-L" | "-P") || word.starts_with("-O") || word.starts_with("-D")
 }

@@ -177,7 +177,8 @@ fn test(words: &[Word]) -> Touched {
     }
 }
 
-/// `tar -tf x.tar`. A colon in the name would be another machine.
+/// `tar -tf x.tar`. A colon in the name would be another machine. These letters are tar's old bundle, with or without a dash: no
+/// other form runs unasked, so its grammar, which is that of any tar command, is not asked.
 fn tar(words: &[Word]) -> Touched {
     match words {
         [Word::Known(how), Word::Known(archive)] => {

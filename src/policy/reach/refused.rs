@@ -2,6 +2,7 @@
 //! cannot be taken back by anyone. It looks at what could be made out even of a line that is not followed.
 
 use super::{Folders, below, danger, place};
+use crate::policy::grammar::{Role, program_named, read};
 use crate::policy::shell::{Place, Reading, Redirect, Simple, Within, Word, base, is_interpreter, is_shell};
 
 /// They give a command more rights than the person's own.
@@ -180,38 +181,25 @@ fn everything(word: &Word) -> bool {
 }
 
 fn removes(simple: &Simple, folder: &str) -> Option<String> {
-    let has = |letters: &[char], long: &str| {
-        simple.arguments().iter().filter_map(Word::known).any(|text| {
-            text == long || (text.starts_with('-') && !text.starts_with("--") && text.contains(letters))
-        })
-    };
-    let all = has(&['r', 'R'], "--recursive")
+    let given = read(program_named("rm")?, simple.arguments());
+    let all = given.has_role(Role::Recursive)
         && simple.arguments().iter().any(|word| everything(&seen_from(folder, word)));
-    (all || has(&[], "--no-preserve-root")).then(|| "it deletes all of the system or of your home".to_owned())
+    let is_refused = all || given.has(&["--no-preserve-root"]);
+    is_refused.then(|| "it deletes all of the system or of your home".to_owned())
 }
 
 /// A push that replaces or deletes a branch that others build on.
 fn pushes(arguments: &[Word]) -> Option<String> {
-    let mut words = arguments.iter().map(Word::shown);
-    loop {
-        match words.next()? {
-            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" => drop(words.next()),
-            option if option.starts_with('-') => {}
-            "push" => break,
-            _ => return None,
-        }
-    }
-    let words: Vec<&str> = words.collect();
-    let short = |letter: char| {
-        words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
-    };
-    let forces = short('f') || words.iter().any(|word| word.starts_with("--force"));
-    let deletes = short('d') || words.contains(&"--delete");
-    let all = words.iter().any(|word| matches!(*word, "--all" | "--branches"));
-    if words.contains(&"--mirror") || (all && forces) {
+    let git = program_named("git")?;
+    let outer = read(git, arguments);
+    let (_, rest) = outer.operands.split_first().filter(|(name, _)| name.shown() == "push")?;
+    let given = read(git.subcommand("push")?, rest);
+    let forces = given.has(&["--force", "--force-with-lease"]);
+    let deletes = given.has(&["--delete"]);
+    if given.has(&["--mirror"]) || (forces && given.has(&["--all", "--branches"])) {
         return Some("it replaces every branch of the repository elsewhere".to_owned());
     }
-    let names: Vec<&&str> = words.iter().filter(|word| !word.starts_with('-')).collect();
+    let names: Vec<&str> = given.operands.iter().map(Word::shown).collect();
     names.iter().skip(1).find_map(|name| {
         let (from, to) =
             name.trim_start_matches('+').split_once(':').unwrap_or(("", name.trim_start_matches('+')));
@@ -284,4 +272,45 @@ fn runs_unknown(simple: &Simple) -> bool {
     unknown_program
         || (simple.program().is_some_and(is_interpreter)
             && (is(&simple.inline) || is(&simple.script) || (given && runs_stdin(simple))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::shell;
+
+    #[test]
+    fn what_cannot_be_taken_back_is_refused_however_its_options_are_written() {
+        for (line, is_refused) in [
+            ("rm -rf /", true),
+            ("rm -fR ~", true),
+            ("rm -v -r /usr/", true),
+            ("rm --recursive /etc", true),
+            ("rm --recurs /etc", true),
+            ("rm -Zr /*", true),
+            ("rm /home/a -r", true),
+            ("rm --no-preserve-root x", true),
+            ("cd / && rm -r .", true),
+            ("rm -r x", false),
+            ("rm -f /", false),
+            ("git push -f origin main", true),
+            ("git push origin main -qf", true),
+            ("git push --force-with-lease=main:1 origin main", true),
+            ("git -C x -c a.b=c push -d origin master", true),
+            ("git push --del origin main", true),
+            ("git push -o ci.skip -f origin HEAD:refs/heads/main", true),
+            ("git push origin +main", true),
+            ("git push origin :main", true),
+            ("git push --mirror", true),
+            ("git push --mir", true),
+            ("git push --all -f", true),
+            ("git push --all", false),
+            ("git push -u origin main", false),
+            ("git push -of origin main", false),
+            ("git push -f origin topic", false),
+            ("git commit -m push -f origin main", false),
+        ] {
+            assert_eq!(refused(&shell::read(line)).is_some(), is_refused, "{line}");
+        }
+    }
 }
