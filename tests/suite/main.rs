@@ -59,6 +59,8 @@ mod odd_sessions;
 mod option_trials;
 mod outside_project;
 #[cfg(target_os = "linux")]
+mod overlay_commands;
+#[cfg(target_os = "linux")]
 mod overlay_costs;
 #[cfg(target_os = "linux")]
 mod patches;

@@ -1,0 +1,317 @@
+//! Real tools over several commands of one dry run: each command writes in a folder of its own, which is merged after it.
+
+use crate::stage_escapes::is_there;
+use crate::support::folder::Folder;
+use crate::support::leave_out;
+use crate::support::mounts::{may_mount, mounted, small_disk};
+use crate::support::program::{Setup, program};
+use crate::support::scene::Scene;
+use crate::support::service::Service;
+use crate::support::staged::{Empty, changed, line};
+use crate::support::talking::{runs, says as answers};
+use aye::llm::scripted::{Reply, calls, says};
+use aye::project::disk::Disk;
+use aye::project::rehearsal::Rehearsal;
+use aye::project::shell::Shell;
+use aye::project::stage::{Commands, StageShell, View};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Files that the killed command makes.
+const FILES: usize = 3_000;
+const GIT: &str = "export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a; ";
+
+/// Whether a program can be run here.
+fn has(program: &str) -> bool {
+    let is_there = std::process::Command::new(program).arg("--version").output().is_ok();
+    if !is_there {
+        leave_out(&format!("{program} is missing"));
+    }
+    is_there
+}
+
+/// Runs a command in the overlay sandbox; returns its output and its exit code.
+async fn run(scene: &Empty, command: &str) -> (String, i32) {
+    let ran = scene.shell.run(&line(command, &scene.project), View::Hidden, &|_| {}).await.unwrap();
+    (ran.output, ran.exit.unwrap_or(-1))
+}
+
+/// The same of a command that must succeed; returns its output.
+async fn succeeds(scene: &Empty, command: &str) -> String {
+    let (output, exit) = run(scene, command).await;
+    assert_eq!(exit, 0, "{command}: {output}");
+    output
+}
+
+#[tokio::test]
+async fn git_keeps_its_index_and_history_over_several_commands() {
+    if !is_there() || !has("git") {
+        return;
+    }
+    let scene = Empty::new();
+    let git = async |command: &str| succeeds(&scene, &format!("{GIT}{command}")).await;
+    git("git init -q && echo one > a.txt && echo b > b.txt && mkdir -p src/deep && echo lib > src/deep/lib.rs").await;
+    git("git add -A").await;
+    git("git commit -qm first").await;
+    assert_eq!(git("git status --porcelain").await, "");
+    git("echo two >> a.txt").await;
+    assert_eq!(git("git status --porcelain").await, " M a.txt\n");
+    git("git stash -q").await;
+    assert_eq!(git("git status --porcelain; cat a.txt").await, "one\n");
+    git("git stash pop -q").await;
+    assert_eq!(git("git status --porcelain; cat a.txt").await, " M a.txt\none\ntwo\n");
+    git("git commit -qam second").await;
+    git("git mv b.txt c.txt").await;
+    assert_eq!(git("git status --porcelain").await, "R  b.txt -> c.txt\n");
+    git("git commit -qm third").await;
+    // rename(2) refuses a folder of an earlier command; `mv` copies it.
+    let (output, exit) = run(&scene, &format!("{GIT}git mv src lib")).await;
+    assert!(exit != 0 && output.contains("cross-device link"), "{exit}: {output}");
+    assert_eq!(git("git status --porcelain; cat src/deep/lib.rs").await, "lib\n");
+    git("mv src lib && git add -A").await;
+    assert_eq!(git("git status --porcelain").await, "R  src/deep/lib.rs -> lib/deep/lib.rs\n");
+    git("git commit -qm fourth").await;
+    git("git gc -q").await;
+    assert_eq!(
+        git("git fsck --strict --no-dangling 2>&1; git log --format=%s").await,
+        "fourth\nthird\nsecond\nfirst\n"
+    );
+    git("git branch other && git checkout -q other && git reset -q --hard HEAD~2").await;
+    assert_eq!(git("git status --porcelain; ls").await, "a.txt\nb.txt\nsrc\n");
+    assert!(std::fs::read_dir(&scene.project).unwrap().next().is_none());
+}
+
+#[tokio::test]
+async fn a_hard_link_changed_by_a_later_command_is_a_file_of_its_own() {
+    if !is_there() {
+        return;
+    }
+    let scene = Empty::new();
+    let one = succeeds(&scene, "echo one > a; ln a b; echo two >> b; cat a; stat -c %h a").await;
+    assert_eq!(one, "one\ntwo\n2\n", "in one command both names are one file");
+    succeeds(&scene, "echo three >> b").await;
+    assert_eq!(succeeds(&scene, "cat a; echo; cat b").await, "one\ntwo\n\none\ntwo\nthree\n");
+    succeeds(&scene, "mkdir d; ln a d/c; rm a").await;
+    assert_eq!(succeeds(&scene, "cat d/c; ls").await, "one\ntwo\nb\nd\n");
+    assert_eq!(changed(&scene.play), ["b", "d", "d/c"]);
+}
+
+#[tokio::test]
+async fn a_build_over_several_commands_builds_only_what_changed() {
+    if !is_there() || !has("make") {
+        return;
+    }
+    let compiler = if has("cc") { "cc -c -o $@ $<" } else { "cp $< $@" };
+    let scene = Empty::new();
+    let rule = format!("all: build/a.o build/b.o\\nbuild/%.o: %.c\\n\\t@mkdir -p build\\n\\t{compiler}\\n");
+    succeeds(
+        &scene,
+        &format!("printf '{}' > Makefile; echo 'int a;' > a.c; echo 'int b;' > b.c", rule.replace('%', "%%")),
+    )
+    .await;
+    let builds = async |goals: &str| succeeds(&scene, &format!("make {goals}")).await;
+    let first = builds("").await;
+    assert!(first.contains("a.c") && first.contains("b.c"), "{first}");
+    for _ in 0..2 {
+        assert_eq!(builds("").await, "make: Nothing to be done for 'all'.\n");
+    }
+    succeeds(&scene, "touch b.c").await;
+    let again = builds("").await;
+    assert!(again.contains("b.c") && !again.contains("a.c"), "{again}");
+    assert_eq!(builds("-q all; echo $?").await, "0\n");
+    succeeds(&scene, "rm build/a.o").await;
+    let again = builds("").await;
+    assert!(again.contains("a.c") && !again.contains("b.c"), "{again}");
+}
+
+/// When the program is killed.
+#[derive(Clone, Copy, Debug)]
+enum Moment {
+    /// The second command has made this many files.
+    Written(usize),
+    /// So many milliseconds after it made the first one.
+    Later(u64),
+    /// Its merge has begun.
+    Merging,
+    /// This many of its files are merged.
+    Merged(usize),
+}
+
+impl Moment {
+    fn is_now(self, layer: &Path, since: Duration) -> bool {
+        let count = |folder: &str| std::fs::read_dir(layer.join(folder)).map_or(0, Iterator::count);
+        match self {
+            Self::Written(files) => count("pending/d") >= files || count("upper/d") > 1,
+            Self::Later(milliseconds) => since >= Duration::from_millis(milliseconds),
+            Self::Merging => layer.join("merging/d").exists() || layer.join("upper/end").exists(),
+            Self::Merged(files) => count("upper/d") > files,
+        }
+    }
+
+    /// Whether the command has ended.
+    fn is_after(self) -> bool {
+        matches!(self, Self::Merging | Self::Merged(_))
+    }
+}
+
+/// A session in which a command makes many files, killed at a moment that is seen in its overlay.
+struct Killed {
+    place: Arc<Folder>,
+    layer: PathBuf,
+}
+
+impl Killed {
+    fn at(base: &str, moment: Moment) -> Self {
+        let setup = Setup::new(&["-p", "--dry-run", "--base-url", base, "--model", "m", "go"]);
+        let setup = setup.has("a.txt", "real\n");
+        let place = setup.place.clone();
+        let layers = place.path().join("home/aye/data/rehearsal");
+        let mut program = setup.start();
+        let layer = || {
+            std::fs::read_dir(&layers).ok()?.flatten().map(|entry| entry.path()).find(|path| path.is_dir())
+        };
+        let wait = Instant::now();
+        let mut began = None;
+        let layer = loop {
+            assert!(wait.elapsed() < crate::support::hand::PATIENCE, "{}", program.screen());
+            let Some(layer) = layer() else { continue };
+            if began.is_none()
+                && ["pending/d/1", "merging/d/1", "upper/d/1"].iter().any(|path| layer.join(path).exists())
+            {
+                began = Some(Instant::now());
+            }
+            if began.is_some_and(|began| moment.is_now(&layer, began.elapsed())) {
+                break layer;
+            }
+        };
+        program.signal(Signal::KILL);
+        program.ends();
+        Self { place, layer }
+    }
+
+    fn is_settled(&self) -> bool {
+        !["pending", "merging"].iter().any(|name| self.layer.join(name).exists())
+    }
+
+    /// The paths that `aye rehearsal show` lists once the command of the killed program has ended.
+    fn listed(&self) -> Vec<String> {
+        let id = self.layer.file_name().unwrap().to_str().unwrap();
+        let wait = Instant::now();
+        loop {
+            let (out, err, code) = Setup::again(&self.place, &["rehearsal", "show", id, "--json"]).print("");
+            assert_eq!(code, 0, "{out}{err}");
+            if self.is_settled() {
+                let told: Value = serde_json::from_str(&out).unwrap();
+                let paths = told["changes"].as_array().unwrap().iter();
+                return paths.map(|change| change["path"].as_str().unwrap().to_owned()).collect();
+            }
+            assert!(wait.elapsed() < crate::support::hand::PATIENCE, "it stays pending: {out}");
+        }
+    }
+}
+
+#[test]
+fn killed_while_a_command_runs_or_is_merged_it_comes_back_with_whole_files() {
+    if !is_there() {
+        return;
+    }
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    // The files are merged one by one into a folder that is in the overlay already.
+    let command = format!(
+        "i=0; while [ $i -lt {FILES} ]; do i=$((i+1)); echo \"whole $i\" > d/$i; done; chmod 750 d; echo end > end"
+    );
+    let moments = [
+        Moment::Written(1),
+        Moment::Written(FILES / 2),
+        Moment::Later(20),
+        Moment::Later(60),
+        Moment::Later(150),
+        Moment::Merging,
+        Moment::Merged(1),
+        Moment::Merged(FILES / 2),
+    ];
+    for moment in moments {
+        let has_ended = moment.is_after();
+        let service = runtime.block_on(Service::start([
+            runs("mkdir d; echo 0 > d/0"),
+            runs(&command),
+            answers("Done."),
+        ]));
+        let killed = Killed::at(&service.base_url, moment);
+        let listed = killed.listed();
+        let files: Vec<usize> = listed
+            .iter()
+            .filter_map(|path| path.strip_prefix("d/")?.parse().ok())
+            .filter(|number| *number > 0)
+            .collect();
+        let last = files.iter().max().copied().unwrap_or(0);
+        assert!(files.len() == last, "{moment:?}: {} of {last}", files.len());
+        assert!(!has_ended || (last == FILES && listed.contains(&"end".to_owned())), "{moment:?}: {last}");
+        for number in files {
+            let text = std::fs::read_to_string(killed.layer.join(format!("upper/d/{number}"))).unwrap();
+            // The one that was being written when the command was ended.
+            let is_cut = number == last && !has_ended && text.is_empty();
+            assert!(is_cut || text == format!("whole {number}\n"), "{moment:?}: {number}: {text:?}");
+        }
+        let names: Vec<_> =
+            std::fs::read_dir(killed.place.path().join("project")).unwrap().flatten().collect();
+        assert_eq!(names.len(), 1, "{moment:?}: nothing is real");
+        let service = runtime.block_on(Service::start([
+            runs("ls d | wc -l; cat a.txt; echo more > d/more"),
+            answers("Seen."),
+        ]));
+        let arguments = ["-p", "--continue", "--base-url", &service.base_url, "--model", "m", "again"];
+        let (out, err, code) = Setup::again(&killed.place, &arguments).print("");
+        assert_eq!(code, 0, "{moment:?}: {out}{err}");
+        let received = service.received();
+        let told = received.last().unwrap().body["messages"].as_array().unwrap().last().unwrap().to_string();
+        assert!(told.contains(&format!("{}\\nreal\\nexit 0", last + 1)), "{moment:?}: {told}");
+        assert!(killed.is_settled(), "{moment:?}");
+        let more = killed.listed().len();
+        assert_eq!(more, listed.len() + 1, "{moment:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_disk_that_is_full_when_a_command_is_merged_is_said_and_later_commands_work() {
+    const NAME: &str =
+        "overlay_commands::a_disk_that_is_full_when_a_command_is_merged_is_said_and_later_commands_work";
+    if !is_there() || !may_mount(NAME) {
+        return;
+    }
+    let mut scene = Scene::dry_run([
+        calls_command("mkdir -p d/e; echo one > d/e/one; chmod 700 d/e"),
+        // Folders whose mode keeps their owner out, changed again, and then no byte is left.
+        calls_command("echo two > d/e/two; mkdir f; echo three > f/three; chmod 500 d/e f; dd if=/dev/zero of=large bs=64k count=1; exec 2>/dev/null; while head -c 4096 /dev/zero >> large; do :; done; exec 2>&1; echo x > g; exit 1"),
+        calls_command("cat d/e/one d/e/two f/three; stat -c %a d/e f"),
+        calls_command("rm large; echo four > four; cat four"),
+        calls_command("cat four d/e/two; stat -c %a d/e f"),
+        says("Would do."),
+    ])
+    .has("a.txt", "real\n");
+    let layer = scene.project().parent().unwrap().join("layer");
+    small_disk(&layer, "size=400k");
+    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), layer.clone()));
+    let shell = Arc::new(StageShell::new(Arc::new(Shell::new(program())), play.clone()));
+    scene.runtime.rehearses(Commands::OnStage(shell));
+    let before = mounted();
+    scene.say("go").await;
+    let outcomes = scene.outcomes();
+    let text = |at: usize| outcomes[at].text();
+    assert!(text(1).contains("disk that holds") && text(1).contains("full"), "{outcomes:?}");
+    assert_eq!(text(2), "one\ntwo\nthree\n500\n500\nexit 0", "{outcomes:?}");
+    assert_eq!(text(3), "four\nexit 0", "{outcomes:?}");
+    assert_eq!(text(4), "four\ntwo\n500\n500\nexit 0", "{outcomes:?}");
+    for name in ["pending", "merging"] {
+        play.settle().unwrap();
+        assert!(!layer.join(name).exists(), "{name}");
+    }
+    let all = ["d", "d/e", "d/e/one", "d/e/two", "f", "f/three", "four"];
+    let found: Vec<String> = changed(&play).into_iter().filter(|path| path != "g").collect();
+    assert_eq!(found, all);
+    assert_eq!(scene.file("a.txt").as_deref(), Some("real\n"));
+    assert_eq!(mounted(), before);
+}
