@@ -230,6 +230,13 @@ fn on_stage(line: &CommandLine, ran: &Ran, full: bool) -> Option<String> {
                 .to_owned(),
         );
     }
+    // rename(2) of a folder that the command did not make itself.
+    if ran.output.to_lowercase().contains("cross-device link") {
+        return Some(
+            "\nThe dry run may be why: in it a folder of the project or of an earlier command cannot be renamed in one step. mv copies and removes it instead. For real this may work."
+                .to_owned(),
+        );
+    }
     // The system's word for a file that belongs to somebody whom the stage does not know.
     if ran.output.contains("Value too large for defined data type") {
         return Some(

@@ -7,7 +7,7 @@ use crate::support::mounts::{may_mount, mounted, small_disk};
 use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
-use crate::support::staged::{Empty, changed, line};
+use crate::support::staged::{Empty, changed, line, staged};
 use crate::support::talking::{runs, says as answers};
 use aye::llm::scripted::{Reply, calls, says};
 use aye::project::disk::Disk;
@@ -273,6 +273,33 @@ fn killed_while_a_command_runs_or_is_merged_it_comes_back_with_whole_files() {
         let more = killed.listed().len();
         assert_eq!(more, listed.len() + 1, "{moment:?}");
     }
+}
+
+/// A program that renames a folder by rename(2) fails; the model receives the reason.
+#[tokio::test]
+async fn a_folder_that_cannot_be_renamed_in_an_overlay_is_explained() {
+    if !is_there() || !has("git") {
+        return;
+    }
+    let git = |command: &str| calls_command(&format!("{GIT}{command}"));
+    let mut scene = Scene::dry_run([
+        git("git init -q; mkdir src; echo lib > src/lib.rs; git add -A; git commit -qm first"),
+        git("git mv src lib"),
+        says("Would do."),
+    ]);
+    let (_, shell) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
+    scene.runtime.rehearses(Commands::OnStage(shell));
+    scene.say("go").await;
+    let outcomes = scene.outcomes();
+    let told = outcomes[1].text();
+    assert!(
+        told.contains("ross-device link") && told.contains("cannot be renamed in one step"),
+        "{outcomes:?}"
+    );
+}
+
+fn calls_command(command: &str) -> Reply {
+    calls("bash_exec", json!({ "command": command }))
 }
 
 #[tokio::test]
