@@ -47,6 +47,11 @@ const OTHERWISE: [&str; 10] = [
 ];
 const OTHERWISE_BEGINS: [&str; 2] = ["BASH_FUNC_", "GIT_CONFIG"];
 
+/// Settings of git in the overlay sandbox. The time of change that it notes of a file is another one once the file is merged into
+/// the overlay, and git would take every such file for changed.
+const OF_OVERLAY: [(&str, &str); 3] =
+    [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.trustctime"), ("GIT_CONFIG_VALUE_0", "false")];
+
 /// What a command that was not approved finds of the user's variables, if the value is plain: words, numbers, a time zone. Beside
 /// them it finds `PATH` and `HOME`. What is not named here does not reach it.
 const PLAIN: [&str; 6] = ["LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "COLUMNS"];
@@ -150,6 +155,12 @@ fn outside(folder: &Path, path: &OsStr) -> Option<OsString> {
     };
     let folders = std::env::split_paths(path).filter(is_outside);
     std::env::join_paths(folders).ok().filter(|list| !list.is_empty())
+}
+
+/// This environment with the settings that the overlay sandbox needs.
+pub fn in_overlay(environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let settings = OF_OVERLAY.iter().map(|(name, value)| (name.into(), value.into()));
+    environment.into_iter().chain(settings).collect()
 }
 
 /// The environment of a command, made from aye's own. `keys` are variables that hold keys, whatever they are called.

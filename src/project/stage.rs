@@ -41,6 +41,7 @@ pub use setting::{ON_STAGE, STAGE, Setting};
 pub use view::{Disclosed, View};
 
 use super::Error;
+use super::environment::in_overlay;
 use super::guard::Report;
 use super::rehearsal::{Marks, Rehearsal};
 use super::sandbox::{Confines, Refused};
@@ -202,7 +203,7 @@ impl StageShell {
         let (words, bytes) = Setting { memory: self.memory, ..setting }.arguments(STAGE);
         let ran = self
             .shell
-            .with_environment(environment)
+            .with_environment(in_overlay(environment))
             .run_guarded(line, words, std::future::ready(Ok(bytes)), progress)
             .await;
         let (Some(masked), true) = (masked, ran.is_ok()) else { return ran };

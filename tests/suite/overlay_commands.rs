@@ -85,6 +85,22 @@ async fn git_keeps_its_index_and_history_over_several_commands() {
 }
 
 #[tokio::test]
+async fn git_takes_no_file_for_changed_that_no_command_changed() {
+    if !is_there() || !has("git") {
+        return;
+    }
+    let scene = Empty::new();
+    let git = async |command: &str| succeeds(&scene, &format!("{GIT}{command}")).await;
+    // Old enough to be compared by what git noted of them alone, and merged in another second than noted.
+    git("git init -q && echo one > a.txt && echo b > b.txt && touch -d 2000-01-01 a.txt b.txt && git add -A && git commit -qm first && sleep 1.1").await;
+    assert_eq!(git("git diff-index --name-only HEAD").await, "");
+    git("touch -d 2001-01-01 a.txt").await;
+    assert_eq!(git("git diff-index --name-only HEAD").await, "a.txt\n");
+    git("git update-index --refresh").await;
+    assert_eq!(git("git diff-index --name-only HEAD").await, "");
+}
+
+#[tokio::test]
 async fn a_hard_link_changed_by_a_later_command_is_a_file_of_its_own() {
     if !is_there() {
         return;
