@@ -8,6 +8,15 @@ use crate::policy::shell::Word;
 /// Reads words by the grammar of a program. Fails with the reason if one of them may do more than read.
 pub(super) fn read(called: &str, program: &'static Program, words: &[Word]) -> Result<Given, String> {
     let given = read_known(called, program, words)?;
+    // A pattern stands for any number of names, so which operand is the one that is written is not known.
+    let is_harmful =
+        |kind: &Holds| matches!(kind, Holds::Write | Holds::Delete | Holds::Place | Holds::Program);
+    let operands = &program.operands;
+    if operands.first.iter().chain(&operands.last).any(is_harmful)
+        && let Some(word) = given.operands.iter().find(|word| matches!(word, Word::Pattern(_)))
+    {
+        return Err(unknown(word));
+    }
     match given.options.iter().find(|given| !given.only_reads()) {
         Some(option) => Err(may_do_more(called, &option.word)),
         None => Ok(given),
