@@ -278,8 +278,9 @@ pub fn try_stage(program: &Path, project: &Path, beside: &Path) -> Result<(), St
         let at = layer.path().canonicalize()?;
         let line = CommandLine { folder: project.clone(), ..CommandLine::default() };
         let shell = Shell::new(program.to_owned());
-        let view::Seen { setting, .. } = view::look(&shell, &at, &line, View::Hidden, &Disclosed::default());
-        let (words, bytes) = Setting { masked: Vec::new(), ..setting }.arguments(STAGE);
+        // Nothing is read there, so nothing is masked.
+        let setting = view::frame(&shell, &at, &line, View::Hidden, &Disclosed::default());
+        let (words, bytes) = setting.arguments(STAGE);
         let (mut ours, theirs) = UnixStream::pair()?;
         ours.set_read_timeout(Some(TRIAL))?;
         let mut command = Command::new(program);
