@@ -56,7 +56,7 @@ pub fn start(test: &str, user: Option<u32>, by: &[&str]) {
     let mut command = Command::new(words.next().unwrap());
     command.args(words).args(["--exact", test, "--nocapture"]).current_dir(root.join("project"));
     command.env(APART, &root).env("AYE_TEST_PROGRAM", aye).env("HOME", root.join("home"));
-    command.env("AYE_TEST_VARIABLE", "hunter2").env_remove("TMPDIR");
+    command.env("AYE_TEST_VARIABLE", "zq8-hunter-27xw").env_remove("TMPDIR");
     if let Some(user) = user {
         command.uid(user).gid(user);
     }
