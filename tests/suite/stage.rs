@@ -238,7 +238,9 @@ async fn r57_the_home_itself_may_be_the_project_and_ayes_own_folders_are_empty_i
         let line = CommandLine { walls, ..line(&command, &project) };
         let ran = shell.run(&line, View::Hidden, &|_| {}).await.unwrap();
         assert!(
-            ran.output.starts_with("x\ncat: ") && !ran.output.contains("hunter2"),
+            ran.output.starts_with("x\n")
+                && ran.output.contains("credentials.toml: ")
+                && !ran.output.contains("hunter2"),
             "{folder}: {}",
             ran.output
         );

@@ -84,7 +84,8 @@ impl Scene {
         }
         std::os::unix::fs::symlink("../a", base.join("project/c/a")).unwrap();
         let scene = Self { base: base.to_owned() };
-        assert!(scene.shell("cp -a project plain").is_some());
+        let copied = Command::new("cp").args(["-a", "project", "plain"]).current_dir(base).status().unwrap();
+        assert!(copied.success());
         scene.open().begin().unwrap();
         scene
     }
