@@ -184,7 +184,7 @@ fn r30_a_file_outside_that_changed_since_is_a_conflict_and_stays() {
 }
 
 #[test]
-fn r14_ayes_own_files_are_refused_as_live() {
+fn r13_ayes_own_files_are_refused_as_live() {
     let home = Folder::new();
     let refused = |flags: &[&str]| {
         let runtime = tokio::runtime::Runtime::new().unwrap();

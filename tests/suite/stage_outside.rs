@@ -2,10 +2,10 @@
 //! there is an overlay sandbox.
 
 use crate::stage_escapes::is_there;
-use crate::support::apart::{NOBODY, apart, start};
 use crate::support::folder::Folder;
 use crate::support::leave_out;
 use crate::support::mounts::{may_mount, small_disk};
+use crate::support::own_process::{NOBODY, own_process, start};
 use crate::support::program::program;
 use crate::support::staged::{Empty, line, staged};
 use aye::chat::{CommandLine, Openings, Walls};
@@ -35,8 +35,9 @@ async fn says(shell: &StageShell, root: &Path, write: &[&str], command: &str) ->
 }
 
 #[tokio::test]
-async fn r3_what_is_refused_live_is_refused_and_what_is_open_is_kept() {
-    let Some(root) = apart("stage_outside::r3_what_is_refused_live_is_refused_and_what_is_open_is_kept")
+async fn r30_what_is_refused_live_is_refused_and_what_is_open_is_kept() {
+    let Some(root) =
+        own_process("stage_outside::r30_what_is_refused_live_is_refused_and_what_is_open_is_kept")
     else {
         return;
     };
@@ -157,10 +158,10 @@ async fn whoever_has_mounts_there() {
 }
 
 #[test]
-fn r5_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter() {
+fn r30_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter() {
     if !is_there()
         || !may_mount(
-            "stage_outside::r5_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter",
+            "stage_outside::r30_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter",
         )
     {
         return;
@@ -195,7 +196,7 @@ fn works(program: &str, words: &[&str]) -> bool {
 }
 
 #[tokio::test]
-async fn r6_shared_memory_counts() {
+async fn r30_shared_memory_counts() {
     if !is_there() {
         return;
     }
@@ -218,9 +219,8 @@ async fn r6_shared_memory_counts() {
 }
 
 #[tokio::test]
-async fn r6_a_command_that_makes_very_many_files_is_stopped_before_the_disk_has_room_for_none() {
-    let name =
-        "stage_outside::r6_a_command_that_makes_very_many_files_is_stopped_before_the_disk_has_room_for_none";
+async fn r30_a_command_that_makes_very_many_files_is_stopped_before_the_disk_has_room_for_none() {
+    let name = "stage_outside::r30_a_command_that_makes_very_many_files_is_stopped_before_the_disk_has_room_for_none";
     if !is_there() || !may_mount(name) {
         return;
     }
@@ -247,7 +247,7 @@ fn whoever_reached_the_limit() {
 }
 
 #[test]
-fn r5_a_limit_of_namespaces_is_named_with_its_setting() {
+fn r30_a_limit_of_namespaces_is_named_with_its_setting() {
     let limit = "echo 0 > /proc/sys/user/max_mnt_namespaces";
     if !works("unshare", &["-Ur", "sh", "-c", limit]) {
         return leave_out("no limit of namespaces can be set here");

@@ -2,8 +2,8 @@
 //! of the user's variables or of other processes.
 
 use crate::stage_escapes::is_there;
-use crate::support::apart::apart;
 use crate::support::leave_out;
+use crate::support::own_process::own_process;
 use crate::support::staged::line;
 use aye::project::disk::Disk;
 use aye::project::rehearsal::Rehearsal;
@@ -99,8 +99,9 @@ fn secrets(root: &Path) -> Vec<PathBuf> {
 }
 
 #[tokio::test]
-async fn r3_a_command_reads_no_secret_of_the_disk_or_of_the_environment() {
-    let Some(root) = apart("stage_views::r3_a_command_reads_no_secret_of_the_disk_or_of_the_environment")
+async fn r30_a_command_reads_no_secret_of_the_disk_or_of_the_environment() {
+    let Some(root) =
+        own_process("stage_views::r30_a_command_reads_no_secret_of_the_disk_or_of_the_environment")
     else {
         return;
     };
@@ -150,8 +151,10 @@ async fn r3_a_command_reads_no_secret_of_the_disk_or_of_the_environment() {
 }
 
 #[tokio::test]
-async fn r3_a_masked_file_does_not_come_out_of_its_mask() {
-    let Some(root) = apart("stage_views::r3_a_masked_file_does_not_come_out_of_its_mask") else { return };
+async fn r30_a_masked_file_does_not_come_out_of_its_mask() {
+    let Some(root) = own_process("stage_views::r30_a_masked_file_does_not_come_out_of_its_mask") else {
+        return;
+    };
     if !is_there() {
         return;
     }
@@ -199,9 +202,9 @@ async fn r3_a_masked_file_does_not_come_out_of_its_mask() {
 }
 
 #[tokio::test]
-async fn r3_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_reads() {
-    let name = "stage_views::r3_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_reads";
-    let Some(root) = apart(name) else { return };
+async fn r30_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_reads() {
+    let name = "stage_views::r30_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_reads";
+    let Some(root) = own_process(name) else { return };
     let project = root.join("project");
     file(&project.join("plain.txt"), "plain");
     if !git(&project, &["init", "-q"])
@@ -240,9 +243,9 @@ async fn r3_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_re
 }
 
 #[tokio::test]
-async fn r3_settings_of_tools_are_seen_unless_they_hold_credentials() {
-    let name = "stage_views::r3_settings_of_tools_are_seen_unless_they_hold_credentials";
-    let Some(root) = apart(name) else { return };
+async fn r30_settings_of_tools_are_seen_unless_they_hold_credentials() {
+    let name = "stage_views::r30_settings_of_tools_are_seen_unless_they_hold_credentials";
+    let Some(root) = own_process(name) else { return };
     let project = root.join("project");
     file(&project.join(".cargo/config.toml"), "[alias]\n");
     file(&project.join(".vscode/tasks.json"), "{}\n");
@@ -267,9 +270,9 @@ async fn r3_settings_of_tools_are_seen_unless_they_hold_credentials() {
 }
 
 #[tokio::test]
-async fn r3_what_becomes_secret_while_a_command_runs_is_withheld_with_its_output() {
-    let name = "stage_views::r3_what_becomes_secret_while_a_command_runs_is_withheld_with_its_output";
-    let Some(root) = apart(name) else { return };
+async fn r30_what_becomes_secret_while_a_command_runs_is_withheld_with_its_output() {
+    let name = "stage_views::r30_what_becomes_secret_while_a_command_runs_is_withheld_with_its_output";
+    let Some(root) = own_process(name) else { return };
     if !is_there() {
         return;
     }
@@ -303,8 +306,10 @@ async fn r3_what_becomes_secret_while_a_command_runs_is_withheld_with_its_output
 }
 
 #[tokio::test]
-async fn r3_the_setting_opens_what_it_names_and_no_more() {
-    let Some(root) = apart("stage_views::r3_the_setting_opens_what_it_names_and_no_more") else { return };
+async fn r30_the_setting_opens_what_it_names_and_no_more() {
+    let Some(root) = own_process("stage_views::r30_the_setting_opens_what_it_names_and_no_more") else {
+        return;
+    };
     if !is_there() {
         return;
     }
@@ -355,7 +360,7 @@ async fn r3_the_setting_opens_what_it_names_and_no_more() {
 #[tokio::test]
 async fn r30_what_a_command_copied_after_an_approval_is_not_the_dry_runs_own() {
     let name = "stage_views::r30_what_a_command_copied_after_an_approval_is_not_the_dry_runs_own";
-    let Some(root) = apart(name) else { return };
+    let Some(root) = own_process(name) else { return };
     if !is_there() {
         return;
     }
@@ -387,7 +392,9 @@ async fn r30_what_a_command_copied_after_an_approval_is_not_the_dry_runs_own() {
 
 #[tokio::test]
 async fn r13_a_file_named_by_a_rule_is_opened_and_no_more() {
-    let Some(root) = apart("stage_views::r13_a_file_named_by_a_rule_is_opened_and_no_more") else { return };
+    let Some(root) = own_process("stage_views::r13_a_file_named_by_a_rule_is_opened_and_no_more") else {
+        return;
+    };
     if !is_there() {
         return;
     }

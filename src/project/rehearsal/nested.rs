@@ -93,7 +93,7 @@ fn r30_what_a_command_changed_is_noted_as_well_as_all_is() {
 }
 
 #[test]
-fn r14_of_a_large_overlay_only_what_a_command_changed_is_looked_at() {
+fn r30_of_a_large_overlay_only_what_a_command_changed_is_looked_at() {
     let place = tempfile::tempdir().unwrap();
     let play = play(&place);
     let run = |change: &dyn Fn(&Path)| {
@@ -122,7 +122,7 @@ fn r14_of_a_large_overlay_only_what_a_command_changed_is_looked_at() {
 }
 
 #[test]
-fn r14_a_command_changed_what_came_what_went_and_what_is_another_and_nothing_else() {
+fn r30_a_command_changed_what_came_what_went_and_what_is_another_and_nothing_else() {
     let place = tempfile::tempdir().unwrap();
     let play = play(&place);
     fs::create_dir(play.root().join("src")).unwrap();

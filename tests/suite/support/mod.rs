@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-pub mod apart;
 pub mod between;
 pub mod closed;
 pub mod encrypted;
@@ -16,6 +15,7 @@ pub mod lost;
 pub mod mounts;
 #[cfg(target_os = "linux")]
 pub mod ordinary;
+pub mod own_process;
 pub mod person;
 #[cfg(target_os = "linux")]
 pub mod preload;

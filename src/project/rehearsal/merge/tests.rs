@@ -193,12 +193,12 @@ fn all_agree(base: &Path) {
 }
 
 #[test]
-fn r14_merged_changes_are_what_the_commands_did_wherever_a_merge_was_interrupted() {
+fn r30_merged_changes_are_what_the_commands_did_wherever_a_merge_was_interrupted() {
     let place = crate::test_folder::Folder::new();
     all_agree(&place.path().canonicalize().unwrap());
 }
 
 #[test]
-fn r14_the_same_for_a_user_whom_modes_stop() {
+fn r30_the_same_for_a_user_whom_modes_stop() {
     ordinary::does(all_agree);
 }

@@ -161,7 +161,7 @@ fn only_what_write_file_put_there_counts_as_the_models_own() {
 }
 
 #[test]
-fn r14_a_link_that_a_command_made_outside_leads_to_a_real_file_that_stays_one() {
+fn r13_a_link_that_a_command_made_outside_leads_to_a_real_file_that_stays_one() {
     let play = Play::new();
     play.writes("out/mine", "mine\n").unwrap();
     let planned = play.at("out/mine");
@@ -186,7 +186,7 @@ fn r14_a_link_that_a_command_made_outside_leads_to_a_real_file_that_stays_one() 
 }
 
 #[test]
-fn r14_a_rehearsed_folder_is_no_way_to_another_one() {
+fn r13_a_rehearsed_folder_is_no_way_to_another_one() {
     let play = Play::new();
     play.writes("out/new/secret", "mine\n").unwrap();
     let planned = play.at("out/new/secret");

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The folder that everything of the test is in, in that process.
-const APART: &str = "AYE_TEST_APART";
+const FOLDER: &str = "AYE_TEST_OWN_PROCESS";
 
 /// A user who is not root.
 pub const NOBODY: u32 = 65534;
 
 /// Returns the folder in which the test of this name has `home`, `project` and `elsewhere`, in a process of its own; otherwise starts
 /// that process, as the user who runs this one and, for root, as an ordinary user too. Each must end well.
-pub fn apart(test: &str) -> Option<PathBuf> {
-    if let Some(root) = std::env::var_os(APART) {
+pub fn own_process(test: &str) -> Option<PathBuf> {
+    if let Some(root) = std::env::var_os(FOLDER) {
         return Some(root.into());
     }
     start(test, None, &[]);
@@ -55,7 +55,7 @@ pub fn start(test: &str, user: Option<u32>, by: &[&str]) {
     let mut words = by.into_iter().chain([suite.display().to_string()]);
     let mut command = Command::new(words.next().unwrap());
     command.args(words).args(["--exact", test, "--nocapture"]).current_dir(root.join("project"));
-    command.env(APART, &root).env("AYE_TEST_PROGRAM", aye).env("HOME", root.join("home"));
+    command.env(FOLDER, &root).env("AYE_TEST_PROGRAM", aye).env("HOME", root.join("home"));
     command.env("AYE_TEST_VARIABLE", "zq8-hunter-27xw").env_remove("TMPDIR");
     if let Some(user) = user {
         command.uid(user).gid(user);
