@@ -2,8 +2,8 @@
 
 use super::arguments::{Count, checked};
 use super::{
-    Error, Hands, Rehearsed, Results, Settings, Stage, Tool, blocking, brief, destroys, reach, read_only,
-    scripts, silent, walled, withheld,
+    Error, Hands, Rehearsed, Results, Settings, Stage, Tool, blocking, brief, destroys, overlay_command,
+    reach, read_only, scripts, silent, walled,
 };
 use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Reach, Scope, ToolSpec, Work};
 use crate::project::shell::Ran;
@@ -151,10 +151,11 @@ impl Tool for BashExec {
         }
         let why: Arc<str> = match &stage.commands {
             Commands::Told(why) => why.clone(),
-            Commands::OnStage(shell) => match withheld::run(shell, plan, line, stage).await {
+            Commands::OnStage(shell) => match overlay_command::run(shell, plan, line, stage).await {
                 Ok(ran) => {
                     let hint = on_stage(line, &ran, shell.is_full()).filter(|_| !stage.untold);
-                    let hint = hint.or_else(|| withheld::hint(line, &ran, &shell.withheld(), stage.untold));
+                    let hint =
+                        hint.or_else(|| overlay_command::hint(line, &ran, &shell.withheld(), stage.untold));
                     let changed = ran.changed.iter().map(|path| path.to_string_lossy().into_owned());
                     let told = self.told(&ran, line.seconds, hint);
                     return Ok(Rehearsed::Changed(told, changed.collect()));

@@ -15,6 +15,7 @@ pub mod list_files;
 #[cfg(test)]
 pub(crate) mod memory;
 mod nearest;
+mod overlay_command;
 mod place;
 mod reach;
 pub mod read_file;
@@ -30,7 +31,7 @@ pub mod sub_agent;
 mod tests;
 pub mod toolbox;
 mod walled;
-mod withheld;
+
 pub mod write_file;
 
 pub use crate::policy::LeftOut;

@@ -143,18 +143,24 @@ pub fn hint(line: &CommandLine, paths: &[PathBuf], ran: &Ran, listing: &Listing)
                 .to_owned(),
         );
     }
-    let told = |one: &&Withheld| {
-        let path = one.path.strip_prefix(root).unwrap_or(&one.path);
-        format!("{} ({})", path.display().to_string().escape_debug(), one.reason.words())
-    };
-    let mut words: Vec<String> = named.iter().take(NAMED).map(told).collect();
-    if let more @ 1.. = named.len().saturating_sub(NAMED) {
-        words.push(format!("{more} more"));
-    }
     Some(format!(
         "\nWithheld by the read-only sandbox: {}. To read a file, call read_file. To run the command outside this sandbox, call it again: the user is asked.",
-        words.join(", ")
+        list_withheld(root, &named)
     ))
+}
+
+/// Lists the first of these files on one line, each with the reason, and how many more there are. Paths in the project are
+/// relative to it.
+pub(super) fn list_withheld(project: &Path, files: &[&Withheld]) -> String {
+    let describe = |file: &&Withheld| {
+        let path = file.path.strip_prefix(project).unwrap_or(&file.path);
+        format!("{} ({})", path.display().to_string().escape_debug(), file.reason.words())
+    };
+    let mut parts: Vec<String> = files.iter().take(NAMED).map(describe).collect();
+    if let more @ 1.. = files.len().saturating_sub(NAMED) {
+        parts.push(format!("{more} more"));
+    }
+    parts.join(", ")
 }
 
 /// A 32-bit program is ended at its first call.

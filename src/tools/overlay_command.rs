@@ -7,8 +7,6 @@ use crate::project::shell::Ran;
 use crate::project::stage::{StageShell, View};
 use crate::project::{self};
 
-/// Withheld files that are named.
-const NAMED: usize = 5;
 /// What git prints if it cannot read what it keeps.
 const NOT_FOUND: [&str; 5] =
     ["bad object", "unable to read", "not a git repository", "insufficient permission", "could not read"];
@@ -61,21 +59,14 @@ pub(super) fn hint(line: &CommandLine, ran: &Ran, withheld: &[Withheld], untold:
     if named.is_empty() {
         return walled::hint(line, ran).or_else(|| not_written(line, ran, is_refused && !untold));
     }
-    let told = |one: &&Withheld| {
-        let path = one.path.strip_prefix(&line.folder).unwrap_or(&one.path);
-        format!("{} ({})", path.display().to_string().escape_debug(), one.reason.words())
-    };
-    let mut words: Vec<String> = named.iter().take(NAMED).map(told).collect();
-    if let more @ 1.. = named.len().saturating_sub(NAMED) {
-        words.push(format!("{more} more"));
-    }
     let open = match untold {
         true => "",
         false => {
             " The user can open one to the commands of a dry run by naming its path in the setting dry_run.read."
         }
     };
-    Some(format!("\nWithheld from this command: {}.{open}", words.join(", ")))
+    let files = read_only::list_withheld(&line.folder, &named);
+    Some(format!("\nWithheld from this command: {files}.{open}"))
 }
 
 /// The line if the sandbox of live commands is off, which says nothing then.
