@@ -34,7 +34,7 @@ pub use layer::Trail;
 pub use lock::hold;
 pub use marks::Marks;
 pub use origins::Fingerprint;
-pub use outside::{OUTSIDE, OutsideChange, OutsideChanges};
+pub use outside::{OUTSIDE, OutsideChange, OutsideChanges, partly_written};
 pub use pending::{PENDING, is_inside, prepare};
 
 use super::disk::Disk;
@@ -69,6 +69,8 @@ pub struct Rehearsal {
     changed: Mutex<Vec<PathBuf>>,
     /// Whether what a command changed was merged without a note of what the project holds there.
     is_unnoted: AtomicBool,
+    /// Whether what the last command wrote must be examined before it is merged.
+    is_held_back: AtomicBool,
     /// The same for everything outside the project; `None` in that itself.
     outside: Option<Box<Self>>,
     /// What [`Writer::write_whole`] wrote, by paths relative to the project. A session that is resumed begins without it.
@@ -81,8 +83,9 @@ impl Rehearsal {
         // The person's own data folder may well have links on its way.
         let layer = path::resolve(&layer, &path::on_disk).unwrap_or(layer);
         let upper = layer.join(UPPER);
-        let (origins, changed, is_unnoted, whole) = Default::default();
-        let project = Self { real, layer, upper, origins, changed, is_unnoted, whole, outside: None };
+        let (origins, changed, is_unnoted, is_held_back, whole) = Default::default();
+        let project =
+            Self { real, layer, upper, origins, changed, is_unnoted, is_held_back, whole, outside: None };
         Self { outside: Some(Box::new(project.over_system())), ..project }
     }
 
@@ -147,8 +150,7 @@ impl Rehearsal {
     /// Makes the folder of what changed, where it is not there, waits until nobody else writes in the layer, and merges what the
     /// last command left. To be called before something else than this program writes in it.
     pub fn begin(&self) -> io::Result<()> {
-        let _lock = lock::hold(&self.layer)?;
-        self.settle_held()?;
+        let _lock = self.hold_settled()?;
         self.begin_held()
     }
 
@@ -341,8 +343,7 @@ impl Writer for Rehearsal {
         self.fits(at)?;
         now(false)?;
         // Commands keep off the layer until this is closed.
-        let _lock = lock::hold(&self.layer).map_err(failed)?;
-        self.settle_held().map_err(failed)?;
+        let _lock = self.hold_settled().map_err(failed)?;
         now(true)?;
         let old = self.meta(at);
         self.may_write(&below, old.is_some()).map_err(failed)?;

@@ -16,6 +16,7 @@
 
 #[cfg(target_os = "linux")]
 mod bounds;
+mod examination;
 mod identity;
 #[cfg(target_os = "linux")]
 mod masks;
@@ -48,6 +49,7 @@ use super::sandbox::{Confines, Refused};
 use super::sensitive_files::{Withheld, is_only_name};
 use super::shell::{Ran, Shell};
 use crate::chat::CommandLine;
+use examination::Examination;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
@@ -201,20 +203,17 @@ impl StageShell {
             tokio::task::spawn_blocking(looked).await.map_err(crashed)?;
         *self.withheld.lock().unwrap_or_else(PoisonError::into_inner) = withheld.into();
         let (words, bytes) = Setting { memory: self.memory, ..setting }.arguments(STAGE);
+        let (shell, play, folder) = (self.shell.clone(), self.play.clone(), line.folder.clone());
+        let examination = masked.map(|masked| Examination::begin(masked, shell, play, folder));
         let ran = self
             .shell
             .with_environment(in_overlay(environment))
             .run_guarded(line, words, std::future::ready(Ok(bytes)), progress)
             .await;
-        let (Some(masked), true) = (masked, ran.is_ok()) else { return ran };
-        let (shell, folder) = (self.shell.clone(), line.folder.clone());
-        let look = move || view::appeared(&shell, &folder, &masked);
-        match tokio::task::spawn_blocking(look).await.map_err(crashed)? {
+        let Some(examination) = examination else { return ran };
+        match tokio::task::spawn_blocking(|| examination.finish()).await.map_err(crashed)? {
             None => ran,
-            Some(path) => {
-                self.look(Rehearsal::discard_pending).await;
-                Err(Error::Appeared(path.strip_prefix(&line.folder).unwrap_or(&path).to_owned()))
-            }
+            Some(path) => Err(Error::Appeared(path)),
         }
     }
 

@@ -305,6 +305,48 @@ async fn r30_what_becomes_secret_while_a_command_runs_is_withheld_with_its_outpu
     }
 }
 
+/// A command that is stopped is examined like any other, and until then no file tool sees what it wrote.
+#[tokio::test]
+async fn r30_what_a_stopped_command_read_while_it_became_secret_is_dropped() {
+    let name = "stage_views::r30_what_a_stopped_command_read_while_it_became_secret_is_dropped";
+    let Some(root) = own_process(name) else { return };
+    if !is_there() {
+        return;
+    }
+    let project = root.join("project");
+    let place = Place::reading(&root, &[]);
+    // The overlay may answer what it answered before for a name that it looked up, so the command looks once.
+    let command = "echo > begun; sleep 1; cp .env copy.txt; echo > copied; sleep 60";
+    let pending = root.join("layers/one/pending");
+    let is_done = |name: &'static str| {
+        let file = pending.join(name);
+        async move {
+            for _ in 0..1500 {
+                if file.exists() {
+                    return;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+            panic!("the command did not come to {name}");
+        }
+    };
+    let makes = async {
+        is_done("begun").await;
+        file(&project.join(".env"), SECRET);
+        is_done("copied").await;
+        // A file tool looks meanwhile.
+        let at = place.play.locate("copy.txt").unwrap();
+        assert!(place.play.read(&at).is_err());
+    };
+    let line = line(command, &project);
+    tokio::select! {
+        _ = place.shell.run(&line, View::Hidden, &|_| {}) => panic!("it does not end"),
+        () = makes => {}
+    }
+    let said = place.says("ls; cat copy.txt").await;
+    assert!(said.contains("No such file") && !said.contains(SECRET) && !place.has_copied(), "{said}");
+}
+
 #[tokio::test]
 async fn r30_the_setting_opens_what_it_names_and_no_more() {
     let Some(root) = own_process("stage_views::r30_the_setting_opens_what_it_names_and_no_more") else {

@@ -6,6 +6,7 @@
 use super::{Change, Error, Found, Located, Node, ROOT, Reader, Rehearsal, Trail, Writer, lock, path, walk};
 use crate::chat::Digest;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -50,6 +51,21 @@ pub struct OutsideChanges {
     pub temporary: usize,
 }
 
+/// The notes in the folder of a second overlay, by absolute path; of two for one path the last counts.
+fn notes(outside: &Path) -> HashMap<PathBuf, Written> {
+    let bytes = fs::read(outside.join(WRITTEN)).unwrap_or_default();
+    let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    let by_path = |line: Written| (PathBuf::from(std::ffi::OsString::from_vec(line.path.clone())), line);
+    lines.map(by_path).collect()
+}
+
+/// Lists the files outside the project that file tools changed in part: the rest of each is the real file's. `layer` is the folder
+/// of the first overlay.
+pub fn partly_written(layer: &Path) -> Vec<PathBuf> {
+    let partly = notes(&layer.join(OUTSIDE)).into_iter().filter(|(_, note)| !note.whole);
+    partly.map(|(path, _)| path).filter(|path| path.is_absolute()).collect()
+}
+
 /// The place as the overlay over `/` knows it.
 fn in_system(at: &Located) -> Located {
     Located { inside: true, ..at.clone() }
@@ -61,8 +77,8 @@ impl Rehearsal {
         let layer = self.layer.join(OUTSIDE);
         let upper = layer.join(super::UPPER);
         let real = Arc::new(self.real.of_system());
-        let (origins, changed, is_unnoted, whole) = Default::default();
-        Self { real, layer, upper, origins, changed, is_unnoted, whole, outside: None }
+        let (origins, changed, is_unnoted, is_held_back, whole) = Default::default();
+        Self { real, layer, upper, origins, changed, is_unnoted, is_held_back, whole, outside: None }
     }
 
     /// The overlay over everything that is outside the project. Paths in it are relative to `/`.
@@ -98,8 +114,14 @@ impl Rehearsal {
         let whole = is_whole || before.is_none() || self.is_rehearsed_whole(at);
         // Commands write in this tree too while they hold the lock of the whole layer.
         let _lock = lock::hold(&self.layer).map_err(failed)?;
-        outside.write(&in_system(at), before, after)?;
-        outside.note_written(&at.real, Digest::of(after), whole).map_err(failed)
+        let note = || outside.note_written(&at.real, Digest::of(after), whole).map_err(failed);
+        if whole {
+            outside.write(&in_system(at), before, after)?;
+            return note();
+        }
+        // Noted first: whatever ends this process, a file with parts of a real one is never shown to a command.
+        note()?;
+        outside.write(&in_system(at), before, after)
     }
 
     fn note_written(&self, path: &Path, sha256: Digest, whole: bool) -> io::Result<()> {
@@ -108,15 +130,13 @@ impl Rehearsal {
         let mut text = vec![b'\n'];
         serde_json::to_writer(&mut text, &line)?;
         text.push(b'\n');
+        fs::create_dir_all(&self.layer)?;
         fs::OpenOptions::new().create(true).append(true).open(self.layer.join(WRITTEN))?.write_all(&text)
     }
 
     /// What file tools wrote, by absolute path; of two notes for one path the last counts.
-    fn written_by_tools(&self) -> std::collections::HashMap<PathBuf, Written> {
-        let bytes = fs::read(self.layer.join(WRITTEN)).unwrap_or_default();
-        let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
-        let by_path = |line: Written| (PathBuf::from(std::ffi::OsString::from_vec(line.path.clone())), line);
-        lines.map(by_path).collect()
+    fn written_by_tools(&self) -> HashMap<PathBuf, Written> {
+        notes(&self.layer)
     }
 
     /// Whether the overlay holds at this place, itself and not by a link, exactly what a `write_file` of this rehearsal put

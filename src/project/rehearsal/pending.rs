@@ -13,7 +13,7 @@ use super::{Rehearsal, lock, merge};
 use crate::chat::PATHS_KEPT;
 use crate::project::Reader;
 use crate::project::disk::Disk;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,8 @@ pub const PENDING: &str = "pending";
 pub(super) const MERGING: &str = "merging";
 /// How long the lock is tried for after a command: one that does not end in time may hold it longer.
 const SOON: Duration = Duration::from_millis(200);
+/// How long an examination may take after its command has ended.
+const EXAMINATION: Duration = Duration::from_secs(30);
 
 /// Whether the overlay is kept in the project itself, as it is if that is the home. The kernel lays no folder over one that holds
 /// it, so commands write in `upper` then, and what they changed is found by comparing all of it ([`super::Marks`]).
@@ -64,6 +66,9 @@ impl Rehearsal {
     /// # Errors
     /// If the disk fails. What is not merged then stays pending.
     pub fn settle(&self) -> io::Result<()> {
+        if self.is_held_back.load(Ordering::Acquire) {
+            return Ok(());
+        }
         // Of a merge that has begun the lock is held only as long as it takes.
         let held = match is_there(&self.layer.join(MERGING)) {
             true => lock::hold_existing(&self.layer),
@@ -79,15 +84,15 @@ impl Rehearsal {
         }
     }
 
-    /// Throws away what the last command wrote, as far as it is not merged.
+    /// Sets whether what the last command wrote is kept from being merged, because it must be examined first.
+    pub fn hold_back(&self, is_held_back: bool) {
+        self.is_held_back.store(is_held_back, Ordering::Release);
+    }
+
+    /// Throws away what the last command wrote, as far as it is not merged. Waits until the command has ended.
     pub fn discard_pending(&self) {
-        // A process that is being started may hold the lock for a moment.
-        let began = Instant::now();
-        while is_there(&self.layer.join(PENDING)) && began.elapsed() < SOON {
-            if let Ok(_lock) = lock::hold_now(&self.layer) {
-                let _ = super::empty(&self.layer.join(PENDING));
-            }
-            std::thread::sleep(Duration::from_millis(2));
+        if let Ok(_lock) = lock::hold_existing(&self.layer) {
+            let _ = super::empty(&self.layer.join(PENDING));
         }
     }
 
@@ -101,6 +106,25 @@ impl Rehearsal {
             self.settle()?;
             if !is_there(&self.layer.join(PENDING)) || began.elapsed() > SOON {
                 return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Waits until nobody else writes in the layer, makes it if it is not there, merges what the last command left once that is
+    /// examined, and returns the lock.
+    pub(super) fn hold_settled(&self) -> io::Result<File> {
+        let began = Instant::now();
+        loop {
+            let lock = lock::hold(&self.layer)?;
+            if !self.is_held_back.load(Ordering::Acquire) {
+                self.settle_held()?;
+                return Ok(lock);
+            }
+            drop(lock);
+            if began.elapsed() > EXAMINATION {
+                let why = "the last command of this dry run is still examined; try again";
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
             }
             std::thread::sleep(Duration::from_millis(2));
         }

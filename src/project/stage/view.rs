@@ -1,5 +1,6 @@
 //! What a command of a dry run sees of the disk and of the user's variables.
 
+use super::examination::Masked;
 use super::setting::{Place, Setting};
 use super::tool_settings;
 use super::toolchains;
@@ -7,18 +8,13 @@ use super::{identity, repository};
 use crate::chat::sensitive::sensitive;
 use crate::chat::{CommandLine, Walls};
 use crate::project::environment;
+use crate::project::rehearsal::partly_written;
 #[cfg(target_os = "linux")]
 use crate::project::sandbox::read_only::program_folders;
 use crate::project::sensitive_files::{Listing, Reason, Withheld};
 use crate::project::shell::Shell;
-use serde::Deserialize;
-use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs;
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// What a command sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,13 +45,6 @@ pub(super) struct Seen {
     pub(super) masked: Option<Masked>,
 }
 
-/// What of the project is masked from a command.
-pub(super) struct Masked {
-    listing: Arc<Listing>,
-    /// The files among it, as they were when the masks were made.
-    files: HashMap<PathBuf, Option<(u64, u64)>>,
-}
-
 /// Finds it. Blocks while the folders are looked at that may hold secrets.
 pub(super) fn look(
     shell: &Shell,
@@ -81,31 +70,9 @@ pub(super) fn look(
     let mut environment = environment::rehearsed(shell.environment(), temporary.map(PathBuf::as_path));
     let home = value(shell, "HOME");
     identity::add(&mut environment, home.as_deref(), &line.folder);
-    let files = listing.withheld.iter().map(|one| (one.path.clone(), identity_of(&one.path))).collect();
-    let seen = Masked { listing, files };
+    let seen = Masked::new(listing);
     let masked = withheld.iter().map(|one| one.path.clone()).collect();
     Seen { setting: Setting { masked, ..setting }, environment, withheld, masked: Some(seen) }
-}
-
-/// A sensitive file that was made or replaced in the project since the masks were made: a command may have read it. `before` is what
-/// the command saw. Blocks while folders that changed are looked at.
-pub(super) fn appeared(shell: &Shell, folder: &Path, before: &Masked) -> Option<PathBuf> {
-    let now = shell.withheld_in(folder).list();
-    let (keep, _) = shell.closed();
-    let is_own = |path: &Path| keep.iter().any(|own| path.starts_with(own));
-    let is_new = |one: &&Withheld| match before.files.get(&one.path) {
-        Some(file) => *file != identity_of(&one.path),
-        None => before.listing.reason(&one.path).is_none(),
-    };
-    let is_masked = |one: &&Withheld| !matches!(one.reason, Reason::NotAFile | Reason::Crowded);
-    let new = now.withheld.iter().filter(is_masked).filter(is_new).map(|one| one.path.clone());
-    new.into_iter().find(|path| !is_own(path) && !tool_settings::is_shown(folder, path))
-}
-
-/// Device and inode of a file; `None` of anything else.
-fn identity_of(path: &Path) -> Option<(u64, u64)> {
-    let about = path.symlink_metadata().ok().filter(|about| about.is_file())?;
-    Some((about.dev(), about.ino()))
 }
 
 /// The same without a look at what may hold secrets.
@@ -202,28 +169,6 @@ fn withheld(
         partly_written(&setting.layer).into_iter().map(|path| Withheld { path, reason: Reason::Edited }),
     );
     all
-}
-
-/// What a file tool noted of a file that it wrote outside the project.
-#[derive(Deserialize)]
-struct Written {
-    /// The bytes of its absolute path.
-    path: Vec<u8>,
-    /// Whether none of it comes from a real file.
-    whole: bool,
-}
-
-/// Files outside the project that file tools changed in part: the rest of each is the real file's. The last note of each counts.
-fn partly_written(layer: &Path) -> Vec<PathBuf> {
-    let notes = fs::read(layer.join("outside/written")).unwrap_or_default();
-    let lines =
-        notes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Written>(line).ok());
-    let last: HashMap<Vec<u8>, bool> = lines.map(|line| (line.path, line.whole)).collect();
-    let partly = last.into_iter().filter(|(_, whole)| !whole);
-    partly
-        .map(|(path, _)| PathBuf::from(OsString::from_vec(path)))
-        .filter(|path| path.is_absolute())
-        .collect()
 }
 
 /// Folders of `PATH` that are neither the project's nor next to secrets.

@@ -1,0 +1,90 @@
+//! Whether a sensitive file was made or replaced in the project while a command of a dry run ran. Such a file had no mask, so the
+//! command may have read it: its output is withheld, and what it wrote is not merged into the overlay.
+
+use super::tool_settings;
+use crate::project::rehearsal::Rehearsal;
+use crate::project::sensitive_files::{Listing, Reason, Withheld};
+use crate::project::shell::Shell;
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What of the project is masked from a command.
+pub struct Masked {
+    listing: Arc<Listing>,
+    /// The files among it, as they were when the masks were made.
+    files: HashMap<PathBuf, Option<(u64, u64)>>,
+}
+
+impl Masked {
+    /// From the list that the masks are made from.
+    pub fn new(listing: Arc<Listing>) -> Self {
+        let files = listing.withheld.iter().map(|one| (one.path.clone(), identity_of(&one.path))).collect();
+        Self { listing, files }
+    }
+
+    /// A sensitive file that was made or replaced since. Blocks while folders that changed are looked at.
+    fn appeared(&self, shell: &Shell, folder: &Path) -> Option<PathBuf> {
+        let now = shell.withheld_in(folder).list();
+        let (keep, _) = shell.closed();
+        let is_own = |path: &Path| keep.iter().any(|own| path.starts_with(own));
+        let is_new = |one: &&Withheld| match self.files.get(&one.path) {
+            Some(file) => *file != identity_of(&one.path),
+            None => self.listing.reason(&one.path).is_none(),
+        };
+        let is_masked = |one: &&Withheld| !matches!(one.reason, Reason::NotAFile | Reason::Crowded);
+        let mut new = now.withheld.iter().filter(is_masked).filter(is_new).map(|one| &one.path);
+        new.find(|path| !is_own(path) && !tool_settings::is_shown(folder, path)).cloned()
+    }
+}
+
+/// Device and inode of a file; `None` of anything else.
+fn identity_of(path: &Path) -> Option<(u64, u64)> {
+    let about = path.symlink_metadata().ok().filter(|about| about.is_file())?;
+    Some((about.dev(), about.ino()))
+}
+
+/// The examination of one command, from before it starts. Until it is finished nobody merges what the command wrote. Dropped
+/// unfinished, because the command was stopped, it finishes itself on a thread of its own.
+pub struct Examination(Option<Work>);
+
+struct Work {
+    masked: Masked,
+    shell: Arc<Shell>,
+    play: Arc<Rehearsal>,
+    folder: PathBuf,
+}
+
+impl Examination {
+    /// Of a command in this project's folder that does not run yet.
+    pub fn begin(masked: Masked, shell: Arc<Shell>, play: Arc<Rehearsal>, folder: PathBuf) -> Self {
+        play.hold_back(true);
+        Self(Some(Work { masked, shell, play, folder }))
+    }
+
+    /// Returns a sensitive file that appeared, relative to the project. What the command wrote is dropped then. Blocks, and is to be
+    /// called when the command has ended.
+    pub fn finish(mut self) -> Option<PathBuf> {
+        self.0.take().and_then(Work::finish)
+    }
+}
+
+impl Work {
+    fn finish(self) -> Option<PathBuf> {
+        let found = self.masked.appeared(&self.shell, &self.folder);
+        if found.is_some() {
+            self.play.discard_pending();
+        }
+        self.play.hold_back(false);
+        found.map(|path| path.strip_prefix(&self.folder).unwrap_or(&path).to_owned())
+    }
+}
+
+impl Drop for Examination {
+    fn drop(&mut self) {
+        if let Some(work) = self.0.take() {
+            std::thread::spawn(move || work.finish());
+        }
+    }
+}
