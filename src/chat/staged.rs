@@ -97,7 +97,7 @@ impl Staged {
     /// In a few words, for the line of the call.
     pub fn words(&self) -> String {
         match self {
-            Self::Ran(_) => "ran on the stage".to_owned(),
+            Self::Ran(_) => "ran in the overlay sandbox".to_owned(),
             Self::Simulated(simulated) => simulated.words(),
         }
     }
@@ -125,7 +125,7 @@ impl Staged {
     /// What stands before the result where the model is told with each.
     pub fn told(&self) -> &'static str {
         match self {
-            Self::Ran(_) => "[dry run: done on the stage alone]",
+            Self::Ran(_) => "[dry run: done in the overlay only]",
             Self::Simulated(simulated) => match simulated.how {
                 How::Example => "[dry run: not done; this is an example]",
                 How::Sampled => "[dry run: not done; this is a sample]",

@@ -13,7 +13,7 @@ pub struct Tally {
     pub withheld: usize,
     /// Calls about which the user would have been asked live.
     pub would_ask: usize,
-    /// The commands of them that ran on the stage; what was changed in the layer alone does not count.
+    /// The commands of them that ran in the overlay sandbox; what was changed in the layer alone does not count.
     pub ran: usize,
     /// Calls that were started for real and did more than read.
     pub outside: usize,
@@ -84,19 +84,23 @@ impl Tally {
         Self::of(&before[begin..])
     }
 
-    /// `4 calls rehearsed, 2 ran on the stage, 1 withheld, 1 refused, 0 effects outside`; withheld and refused are left out if there
+    /// `4 calls rehearsed, 2 ran in the overlay sandbox, 1 withheld, 1 refused, nothing changed on disk`; withheld and refused are left out if there
     /// are none.
     pub fn words(self) -> String {
         let Self { rehearsed, withheld, would_ask: _, ran, outside, refused, calls: _ } = self;
         let calls = if rehearsed == 1 { "1 call" } else { &format!("{rehearsed} calls") };
-        let effects = if outside == 1 { "1 effect" } else { &format!("{outside} effects") };
+        let on_disk = match outside {
+            0 => "nothing changed on disk".to_owned(),
+            1 => "1 call changed something on disk".to_owned(),
+            more => format!("{more} calls changed something on disk"),
+        };
         let some = |count: usize, words: String| (count > 0).then_some(words);
         let parts = [
             Some(format!("{calls} rehearsed")),
-            Some(format!("{ran} ran on the stage")),
+            Some(format!("{ran} ran in the overlay sandbox")),
             some(withheld, format!("{withheld} withheld")),
             some(refused, format!("{refused} refused")),
-            Some(format!("{effects} outside")),
+            Some(on_disk),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
@@ -152,10 +156,10 @@ mod tests {
         entries.push(settled("e", Outcome::Done("x".into()), None));
         let tally = Tally::of_turn(&entries, entries.len());
         assert_eq!(tally, Tally { rehearsed: 5, ran: 2, calls: 6, ..Tally::default() });
-        assert_eq!(tally.words(), "5 calls rehearsed, 2 ran on the stage, 0 effects outside");
+        assert_eq!(tally.words(), "5 calls rehearsed, 2 ran in the overlay sandbox, nothing changed on disk");
         assert_eq!(
             Tally::of_turn(&entries, 3).words(),
-            "1 call rehearsed, 1 ran on the stage, 0 effects outside"
+            "1 call rehearsed, 1 ran in the overlay sandbox, nothing changed on disk"
         );
         // What should never be in a dry run would not be hidden.
         entries.push(planned("f", Access::Write("a".into()), "allow"));
@@ -177,7 +181,10 @@ mod tests {
         let refused = settled("a", Outcome::Refused("no".into()), None);
         let reads = settled("b", Outcome::Done("x".into()), None);
         let words = Tally::of(&[refused]).words();
-        assert_eq!(words, "0 calls rehearsed, 0 ran on the stage, 1 refused, 0 effects outside");
+        assert_eq!(
+            words,
+            "0 calls rehearsed, 0 ran in the overlay sandbox, 1 refused, nothing changed on disk"
+        );
         assert_eq!(Tally::of(&[reads]), Tally { calls: 1, ..Tally::default() });
         assert_eq!(Tally::of(&[]).calls, 0);
     }
@@ -209,7 +216,7 @@ mod tests {
         assert_eq!((tally.rehearsed, tally.withheld, tally.would_ask), (1, 2, 3), "{tally:?}");
         assert_eq!(
             tally.words(),
-            "1 call rehearsed, 0 ran on the stage, 2 withheld, 1 refused, 0 effects outside"
+            "1 call rehearsed, 0 ran in the overlay sandbox, 2 withheld, 1 refused, nothing changed on disk"
         );
     }
 

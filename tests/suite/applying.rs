@@ -305,7 +305,7 @@ fn r30_what_a_command_changed_is_applied_once_and_doing_it_again_needs_a_capital
     let mut program = setup.size(80, 24).start();
     program.until("DRY RUN");
     say(&mut program, "go");
-    program.until("3 calls rehearsed, 3 ran on the stage, 0 effects outside");
+    program.until("3 calls rehearsed, 3 ran in the overlay sandbox, nothing changed on disk");
     say(&mut program, "/rehearsal apply hunks");
     let screen = program.until_asked("apply: delete old.txt?");
     assert!(screen.contains("FOR REAL") && !screen.contains("DRY RUN"), "{screen}");

@@ -268,8 +268,7 @@ fn r30_what_was_withheld_is_printed_recorded_and_shown_and_counts_on_after_resum
     let place = setup.place.clone();
     let (out, err, code) = setup.print("");
     assert_eq!(code, 0, "{out}{err}");
-    let summary =
-        "0 calls rehearsed, 0 ran on the stage, 1 withheld, 0 effects outside\nwould have asked: 1\n";
+    let summary = "0 calls rehearsed, 0 ran in the overlay sandbox, 1 withheld, nothing changed on disk\nwould have asked: 1\n";
     assert!(out.contains(summary), "{out}");
     assert!(out.contains("withheld, not run"), "{out}");
     let log = entries(place.path());

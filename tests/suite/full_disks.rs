@@ -85,7 +85,7 @@ fn r24_what_a_dry_run_cannot_keep_is_said_and_is_no_change() {
     assert!(told.contains("deep/er/large.txt: the disk is full"), "{told}");
     let told = service.received()[2].body["messages"].to_string();
     assert!(told.contains("a.txt: the disk is full that holds"), "{told}");
-    program.until("0 effects outside");
+    program.until("nothing changed on disk");
     program.keys("\x04");
     assert_eq!(program.ends(), 0);
     assert_eq!(told_as_changed(&program.place), ["first.txt", "last.txt"]);

@@ -151,7 +151,7 @@ fn r30_how_often_the_model_is_told_is_a_setting() {
         let told = messages.as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
         let result = "a.txt: +1 −0";
         match each {
-            true => assert_eq!(told, format!("[dry run: done on the stage alone]\n{result}")),
+            true => assert_eq!(told, format!("[dry run: done in the overlay only]\n{result}")),
             false => assert_eq!(told, result),
         }
     }
@@ -216,7 +216,10 @@ fn r30_a_dry_run_without_a_screen_ends_with_the_plan() {
     let (_runtime, service) = service(vec![says("Nothing to do.")]);
     let place = Setup::new(&[]).place;
     let (out, _, code) = prints(&place, &service, &["--dry-run", "go"]);
-    assert!(code == 0 && out.contains("0 calls rehearsed, 0 ran on the stage, 0 effects outside"), "{out}");
+    assert!(
+        code == 0 && out.contains("0 calls rehearsed, 0 ran in the overlay sandbox, nothing changed on disk"),
+        "{out}"
+    );
     let broken = Answer::body(500, "text/plain", &[], "no");
     let (_runtime, service) = self::service(vec![broken]);
     let (_, _, code) = prints(&Setup::new(&[]).place, &service, &["--dry-run", "go"]);

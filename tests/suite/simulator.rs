@@ -101,10 +101,13 @@ fn r30_a_person_sees_which_model_imagined_a_result_and_the_same_call_has_it_agai
     let first = program.until("Commands do not");
     assert!(first.contains("is an example, or imagined by sim-7b."), "{first}");
     say(&mut program, "try it with my words");
-    let screen = program.until("effects outside");
+    let screen = program.until("changed on disk");
     assert!(screen.contains("◌ bash_exec    make test · imagined by sim-7b  "), "{screen}");
     assert!(screen.contains("◌ bash_exec    make test · imagined by sim-7b, as before"), "{screen}");
-    assert!(screen.contains("2 calls rehearsed, 0 ran on the stage, 0 effects outside"), "{screen}");
+    assert!(
+        screen.contains("2 calls rehearsed, 0 ran in the overlay sandbox, nothing changed on disk"),
+        "{screen}"
+    );
     assert_eq!(play.simulator.received().len(), 1);
     program.keys("/quit\r");
     program.ends();
@@ -242,7 +245,7 @@ fn r30_the_card_the_record_and_the_doctor_say_where_a_result_comes_from() {
     assert!(card.contains("imagined by sim-7b"), "{card}");
     assert_eq!(play.simulator.received().len(), 0, "nobody is asked before the yes");
     program.keys("y");
-    program.until("effects outside");
+    program.until("changed on disk");
     program.keys("/quit\r");
     program.ends();
     // Where the model is told nothing of the dry run it is told a result and nothing else.

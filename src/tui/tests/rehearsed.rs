@@ -45,14 +45,14 @@ fn r30_each_result_says_how_it_came_about_and_the_turn_what_it_came_to() {
     ────────────────────────────────────────────────────────────────────────────────
      ▌ go
 
-       ◆ bash_exec    make · ran on the stage                                 12 ms
-       ✗ bash_exec    make test · ran on the stage                   exit 2 · 12 ms
+       ◆ bash_exec    make · ran in the overlay sandbox                       12 ms
+       ✗ bash_exec    make test · ran in the overlay sandbox         exit 2 · 12 ms
        ◇ bash_exec    mail · sampled, not run                                 12 ms
        ◌ bash_exec    deploy · imagined by a model                            12 ms
 
      Done.
 
-     — 4 calls rehearsed, 2 ran on the stage, 0 effects outside
+     — 4 calls rehearsed, 2 ran in the overlay sandbox, nothing changed on disk
 
 
     ────────────────────────────────────────────────────────────────────────────────
@@ -294,5 +294,7 @@ fn r30_a_turn_without_a_call_ends_with_no_line_of_nothing() {
     screen.calls("a", "read_file", read("src/lib.rs"));
     screen.finished("a", Outcome::Done("x".into()));
     screen.replies("Read.");
-    assert!(screen.shows().contains("0 calls rehearsed, 0 ran on the stage, 0 effects outside"));
+    assert!(
+        screen.shows().contains("0 calls rehearsed, 0 ran in the overlay sandbox, nothing changed on disk")
+    );
 }

@@ -132,7 +132,7 @@ pub fn line(
     let said = match outcome {
         // What a file tool does is done in the layer, where there is no stage for commands too.
         Outcome::Rehearsed(_) if edit(call).is_some() && staged.is_some_and(Staged::is_ran) => {
-            "written to the layer alone".to_owned()
+            "written to the overlay".to_owned()
         }
         Outcome::Rehearsed(_) => {
             staged.map_or_else(|| "rehearsed, nothing was changed".to_owned(), Staged::words)
