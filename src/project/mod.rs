@@ -193,8 +193,13 @@ pub enum Error {
     #[error("{}: the disk is full that holds the layer of this dry run. Nothing was changed there; make room on it, or throw away what was rehearsed (/rehearsal drop), and try again", escape(.0))]
     LayerFull(PathBuf),
     /// A sensitive file was made or replaced in the project while a command of a dry run ran, which may have read it.
-    #[error("{} was made or replaced in the project while the command ran, and may hold secrets. Its output is withheld and its changes are dropped; run it again", escape(.0))]
-    Appeared(PathBuf),
+    #[error("{} was made or replaced in the project while the command ran, and may hold secrets. Its output is withheld and {}; run it again", escape(path), if *is_dropped { "its changes are dropped" } else { "its changes, which may hold them too, stay in the overlay" })]
+    Appeared {
+        /// The file, relative to the project.
+        path: PathBuf,
+        /// Whether what the command wrote was dropped.
+        is_dropped: bool,
+    },
     /// The project's own folder is not there any more.
     #[error("the project's folder {} is not there any more; nothing was changed", escape(.0))]
     NoProject(PathBuf),

@@ -213,7 +213,7 @@ impl StageShell {
         let Some(examination) = examination else { return ran };
         match tokio::task::spawn_blocking(|| examination.finish()).await.map_err(crashed)? {
             None => ran,
-            Some(path) => Err(Error::Appeared(path)),
+            Some(found) => Err(found),
         }
     }
 

@@ -88,7 +88,11 @@ mod stage;
 mod stage_agrees;
 #[cfg(target_os = "linux")]
 mod stage_escapes;
+#[cfg(target_os = "linux")]
+mod stage_examination;
+#[cfg(target_os = "linux")]
 mod stage_outside;
+#[cfg(target_os = "linux")]
 mod stage_views;
 mod sub_agents;
 mod support;

@@ -3,65 +3,15 @@
 
 use crate::stage_escapes::is_there;
 use crate::support::leave_out;
+use crate::support::overlay_place::{Place, SECRET, file};
 use crate::support::own_process::own_process;
 use crate::support::staged::line;
-use aye::project::disk::Disk;
 use aye::project::rehearsal::Rehearsal;
-use aye::project::shell::{Ran, Shell};
-use aye::project::stage::{Disclosed, StageShell, View};
+use aye::project::stage::View;
 use aye::project::{Reader, Writer};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
-
-/// What every secret of these tests is.
-const SECRET: &str = "zq8-hunter-27xw";
-
-/// A project and everything around it.
-struct Place {
-    root: PathBuf,
-    play: Arc<Rehearsal>,
-    shell: StageShell,
-}
-
-impl Place {
-    fn new(root: &Path, disclosed: Disclosed) -> Self {
-        let own = root.join("home/.aye");
-        let shell = Shell::new(crate::support::program::program())
-            .keeping(vec![own.clone()], vec![own.join("credentials.toml")]);
-        let disk = Arc::new(Disk::new(&root.join("project")).unwrap());
-        let play = Arc::new(Rehearsal::new(disk, root.join("layers/one")));
-        let shell = StageShell::new(Arc::new(shell), play.clone()).with_disclosed(disclosed);
-        Self { root: root.to_owned(), play, shell }
-    }
-
-    fn reading(root: &Path, read: &[&str]) -> Self {
-        let read = read.iter().map(|path| root.join(path)).collect();
-        Self::new(root, Disclosed { read, is_writable: false })
-    }
-
-    async fn runs(&self, command: &str, view: View) -> Ran {
-        let ran = self.shell.run(&line(command, &self.root.join("project")), view, &|_| {}).await;
-        ran.unwrap_or_else(|error| panic!("{command}: {error}"))
-    }
-
-    /// What it prints where nothing is approved.
-    async fn says(&self, command: &str) -> String {
-        self.runs(command, View::Hidden).await.output
-    }
-
-    /// Whether a secret came into the layer.
-    fn has_copied(&self) -> bool {
-        let found = Command::new("grep").arg("-rsq").arg(SECRET).arg(self.play.folder()).status().unwrap();
-        found.success()
-    }
-}
-
-fn file(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
 
 fn git(folder: &Path, arguments: &[&str]) -> bool {
     let mut git = Command::new("git");
@@ -267,84 +217,6 @@ async fn r30_settings_of_tools_are_seen_unless_they_hold_credentials() {
     file(&project.join(".cargo/config.toml"), &format!("[registries.x]\ntoken = \"{SECRET}\"\n"));
     let said = place.says("cat .cargo/config.toml; git log --format=%s").await;
     assert!(!said.contains(SECRET) && !said.contains("one\n"), "{said}");
-}
-
-#[tokio::test]
-async fn r30_what_becomes_secret_while_a_command_runs_is_withheld_with_its_output() {
-    let name = "stage_views::r30_what_becomes_secret_while_a_command_runs_is_withheld_with_its_output";
-    let Some(root) = own_process(name) else { return };
-    if !is_there() {
-        return;
-    }
-    let project = root.join("project");
-    file(&project.join("sub/plain.txt"), "plain");
-    file(&project.join("old/.env"), "old");
-    let place = Place::reading(&root, &[]);
-    // The command says that it runs in the overlay's /tmp, which no one else sees: it waits for a plain file of the project.
-    let command = "n=0; until test -e sub/go || test $n -gt 300; do n=$((n+1)); sleep 0.05; done; \
-        cat sub/.env* old/.env; cp sub/.env* copy.txt; true";
-    for (new, from) in [("sub/.env", None), ("old/.env", Some("sub/.env.tmp"))] {
-        let _ = fs::remove_file(project.join("sub/go"));
-        let makes = async {
-            tokio::time::sleep(std::time::Duration::from_millis(400)).await;
-            match from {
-                None => file(&project.join(new), SECRET),
-                Some(from) => {
-                    file(&project.join(from), SECRET);
-                    fs::rename(project.join(from), project.join(new)).unwrap();
-                }
-            }
-            file(&project.join("sub/go"), "");
-        };
-        let line = line(command, &project);
-        let (ran, ()) = tokio::join!(place.shell.run(&line, View::Hidden, &|_| {}), makes);
-        let error = ran.expect_err("its output is withheld").to_string();
-        assert!(error.starts_with(new) && error.contains("run it again"), "{error}");
-        assert!(!place.has_copied());
-        assert_eq!(place.says("ls; cat sub/plain.txt").await, "old\nsub\nplain");
-    }
-}
-
-/// A command that is stopped is examined like any other, and until then no file tool sees what it wrote.
-#[tokio::test]
-async fn r30_what_a_stopped_command_read_while_it_became_secret_is_dropped() {
-    let name = "stage_views::r30_what_a_stopped_command_read_while_it_became_secret_is_dropped";
-    let Some(root) = own_process(name) else { return };
-    if !is_there() {
-        return;
-    }
-    let project = root.join("project");
-    let place = Place::reading(&root, &[]);
-    // The overlay may answer what it answered before for a name that it looked up, so the command looks once.
-    let command = "echo > begun; sleep 1; cp .env copy.txt; echo > copied; sleep 60";
-    let pending = root.join("layers/one/pending");
-    let is_done = |name: &'static str| {
-        let file = pending.join(name);
-        async move {
-            for _ in 0..1500 {
-                if file.exists() {
-                    return;
-                }
-                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-            }
-            panic!("the command did not come to {name}");
-        }
-    };
-    let makes = async {
-        is_done("begun").await;
-        file(&project.join(".env"), SECRET);
-        is_done("copied").await;
-        // A file tool looks meanwhile.
-        let at = place.play.locate("copy.txt").unwrap();
-        assert!(place.play.read(&at).is_err());
-    };
-    let line = line(command, &project);
-    tokio::select! {
-        _ = place.shell.run(&line, View::Hidden, &|_| {}) => panic!("it does not end"),
-        () = makes => {}
-    }
-    let said = place.says("ls; cat copy.txt").await;
-    assert!(said.contains("No such file") && !said.contains(SECRET) && !place.has_copied(), "{said}");
 }
 
 #[tokio::test]

@@ -2,7 +2,8 @@
 //! command may have read it: its output is withheld, and what it wrote is not merged into the overlay.
 
 use super::tool_settings;
-use crate::project::rehearsal::Rehearsal;
+use crate::project::Error;
+use crate::project::rehearsal::{Rehearsal, is_inside};
 use crate::project::sensitive_files::{Listing, Reason, Withheld};
 use crate::project::shell::Shell;
 use std::collections::HashMap;
@@ -63,21 +64,27 @@ impl Examination {
         Self(Some(Work { masked, shell, play, folder }))
     }
 
-    /// Returns a sensitive file that appeared, relative to the project. What the command wrote is dropped then. Blocks, and is to be
-    /// called when the command has ended.
-    pub fn finish(mut self) -> Option<PathBuf> {
+    /// Returns [`Error::Appeared`] if a sensitive file did. What the command wrote is dropped then, unless it wrote directly in the
+    /// overlay, as it does if the overlay is inside the project. Blocks, and is to be called when the command has ended.
+    pub fn finish(mut self) -> Option<Error> {
         self.0.take().and_then(Work::finish)
     }
 }
 
 impl Work {
-    fn finish(self) -> Option<PathBuf> {
+    fn finish(self) -> Option<Error> {
         let found = self.masked.appeared(&self.shell, &self.folder);
+        let is_dropped = !is_inside(&self.folder, self.play.folder());
         if found.is_some() {
-            self.play.discard_pending();
+            match is_dropped {
+                true => self.play.discard_pending(),
+                // New files of the overlay no longer count as the model's own. If that cannot be noted, the error says enough.
+                false => drop(self.play.note_live_view()),
+            }
         }
         self.play.hold_back(false);
-        found.map(|path| path.strip_prefix(&self.folder).unwrap_or(&path).to_owned())
+        let path = found.map(|path| path.strip_prefix(&self.folder).unwrap_or(&path).to_owned());
+        path.map(|path| Error::Appeared { path, is_dropped })
     }
 }
 

@@ -15,6 +15,7 @@ pub mod lost;
 pub mod mounts;
 #[cfg(target_os = "linux")]
 pub mod ordinary;
+pub mod overlay_place;
 pub mod own_process;
 pub mod person;
 #[cfg(target_os = "linux")]

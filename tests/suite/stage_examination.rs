@@ -1,0 +1,107 @@
+//! Sensitive files that are made or replaced while a command of a dry run runs.
+
+use crate::stage_escapes::is_there;
+use crate::support::overlay_place::{Place, SECRET, file};
+use crate::support::own_process::own_process;
+use crate::support::staged::line;
+use aye::project::Reader;
+use aye::project::stage::{Disclosed, View};
+use std::fs;
+use std::path::Path;
+
+/// Waits until a command wrote this file. Commands do not wait for the test: the overlay may answer what it answered before for a
+/// name that it looked up.
+async fn wait_for(path: &Path) {
+    for _ in 0..1500 {
+        if path.exists() {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    panic!("the command did not write {}", path.display());
+}
+
+#[tokio::test]
+async fn r30_what_becomes_secret_while_a_command_runs_is_withheld_with_its_output() {
+    let name = "stage_examination::r30_what_becomes_secret_while_a_command_runs_is_withheld_with_its_output";
+    let Some(root) = own_process(name) else { return };
+    if !is_there() {
+        return;
+    }
+    let project = root.join("project");
+    file(&project.join("sub/plain.txt"), "plain");
+    file(&project.join("old/.env"), "old");
+    let place = Place::reading(&root, &[]);
+    let command = "echo > begun; sleep 1; cat sub/.env* old/.env; cp sub/.env* copy.txt; true";
+    for (new, from) in [("sub/.env", None), ("old/.env", Some("sub/.env.tmp"))] {
+        let makes = async {
+            wait_for(&root.join("layers/one/pending/begun")).await;
+            match from {
+                None => file(&project.join(new), SECRET),
+                Some(from) => {
+                    file(&project.join(from), SECRET);
+                    fs::rename(project.join(from), project.join(new)).unwrap();
+                }
+            }
+        };
+        let line = line(command, &project);
+        let (ran, ()) = tokio::join!(place.shell.run(&line, View::Hidden, &|_| {}), makes);
+        let error = ran.expect_err("its output is withheld").to_string();
+        assert!(error.starts_with(new) && error.contains("run it again"), "{error}");
+        assert!(!place.has_copied());
+        assert_eq!(place.says("ls; cat sub/plain.txt").await, "old\nsub\nplain");
+    }
+}
+
+/// If the home is the project the overlay is inside it, and commands write in it directly.
+#[tokio::test]
+async fn r30_in_an_overlay_inside_the_project_the_changes_stay_and_the_error_says_so() {
+    let name =
+        "stage_examination::r30_in_an_overlay_inside_the_project_the_changes_stay_and_the_error_says_so";
+    let Some(root) = own_process(name) else { return };
+    if !is_there() {
+        return;
+    }
+    let project = root.join("project");
+    let place = Place::with_overlay(&root, &project.join("data/layers/one"), Disclosed::default());
+    let command = "echo > begun; sleep 1; cp .env copy.env; true";
+    let makes = async {
+        wait_for(&project.join("data/layers/one/upper/begun")).await;
+        file(&project.join(".env"), SECRET);
+    };
+    let line = line(command, &project);
+    let (ran, ()) = tokio::join!(place.shell.run(&line, View::Hidden, &|_| {}), makes);
+    let error = ran.expect_err("its output is withheld").to_string();
+    assert!(error.starts_with(".env was made") && error.contains("stay in the overlay"), "{error}");
+    let copy = place.play.locate("copy.env").unwrap();
+    assert!(!place.play.is_rehearsed_whole(&copy), "it is not the model's own");
+}
+
+/// A command that is stopped is examined like any other, and until then no file tool sees what it wrote.
+#[tokio::test]
+async fn r30_what_a_stopped_command_read_while_it_became_secret_is_dropped() {
+    let name = "stage_examination::r30_what_a_stopped_command_read_while_it_became_secret_is_dropped";
+    let Some(root) = own_process(name) else { return };
+    if !is_there() {
+        return;
+    }
+    let project = root.join("project");
+    let place = Place::reading(&root, &[]);
+    let command = "echo > begun; sleep 1; cp .env copy.txt; echo > copied; sleep 60";
+    let pending = root.join("layers/one/pending");
+    let makes = async {
+        wait_for(&pending.join("begun")).await;
+        file(&project.join(".env"), SECRET);
+        wait_for(&pending.join("copied")).await;
+        // A file tool looks meanwhile.
+        let at = place.play.locate("copy.txt").unwrap();
+        assert!(place.play.read(&at).is_err());
+    };
+    let line = line(command, &project);
+    tokio::select! {
+        _ = place.shell.run(&line, View::Hidden, &|_| {}) => panic!("it does not end"),
+        () = makes => {}
+    }
+    let said = place.says("ls; cat copy.txt").await;
+    assert!(said.contains("No such file") && !said.contains(SECRET) && !place.has_copied(), "{said}");
+}

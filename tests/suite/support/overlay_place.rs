@@ -1,0 +1,64 @@
+//! A project with an overlay, and commands that run in its overlay sandbox.
+
+use super::staged::line;
+use aye::project::disk::Disk;
+use aye::project::rehearsal::Rehearsal;
+use aye::project::shell::{Ran, Shell};
+use aye::project::stage::{Disclosed, StageShell, View};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+/// What every secret of these tests is.
+pub const SECRET: &str = "zq8-hunter-27xw";
+
+/// A project and everything around it.
+pub struct Place {
+    root: PathBuf,
+    pub play: Arc<Rehearsal>,
+    pub shell: StageShell,
+}
+
+impl Place {
+    pub fn new(root: &Path, disclosed: Disclosed) -> Self {
+        Self::with_overlay(root, &root.join("layers/one"), disclosed)
+    }
+
+    /// With the overlay in this folder.
+    pub fn with_overlay(root: &Path, overlay: &Path, disclosed: Disclosed) -> Self {
+        let own = root.join("home/.aye");
+        let shell = Shell::new(super::program::program())
+            .keeping(vec![own.clone()], vec![own.join("credentials.toml")]);
+        let disk = Arc::new(Disk::new(&root.join("project")).unwrap());
+        let play = Arc::new(Rehearsal::new(disk, overlay.to_owned()));
+        let shell = StageShell::new(Arc::new(shell), play.clone()).with_disclosed(disclosed);
+        Self { root: root.to_owned(), play, shell }
+    }
+
+    pub fn reading(root: &Path, read: &[&str]) -> Self {
+        let read = read.iter().map(|path| root.join(path)).collect();
+        Self::new(root, Disclosed { read, is_writable: false })
+    }
+
+    pub async fn runs(&self, command: &str, view: View) -> Ran {
+        let ran = self.shell.run(&line(command, &self.root.join("project")), view, &|_| {}).await;
+        ran.unwrap_or_else(|error| panic!("{command}: {error}"))
+    }
+
+    /// What it prints where nothing is approved.
+    pub async fn says(&self, command: &str) -> String {
+        self.runs(command, View::Hidden).await.output
+    }
+
+    /// Whether a secret came into the layer.
+    pub fn has_copied(&self) -> bool {
+        let found = Command::new("grep").arg("-rsq").arg(SECRET).arg(self.play.folder()).status().unwrap();
+        found.success()
+    }
+}
+
+pub fn file(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
