@@ -25,6 +25,7 @@ pub mod picture;
 pub mod plan;
 pub mod question;
 pub mod redact;
+pub mod reply_limit;
 pub mod script;
 pub mod sensitive;
 pub mod session;

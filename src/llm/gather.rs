@@ -8,11 +8,9 @@ use super::json::Halves;
 pub use super::reply::{End, Out, is_visible};
 use super::think::{Piece, Split};
 use super::wire::{self, CallPart, Delta};
+use crate::chat::reply_limit::ReplySize;
 use crate::chat::{Chunk, Echo, Finish, Usage};
 use serde_json::Value;
-
-/// How much of a reply is taken, in bytes of text, thoughts and arguments together. What is longer is broken off.
-pub const LONGEST: usize = 64 << 20;
 
 /// How many calls one reply may have.
 pub const MOST_CALLS: usize = 1000;
@@ -27,7 +25,7 @@ pub struct Gather {
     thought: Halves,
     /// Which of several choices is the reply.
     choice: Option<u64>,
-    bytes: usize,
+    size: ReplySize,
     /// Events came, and they were of something else.
     foreign: bool,
     understood: bool,
@@ -72,14 +70,15 @@ impl Gather {
     }
 
     fn delta(&mut self, delta: Delta, out: &mut Out) {
-        self.bytes += match &delta {
-            Delta::Text(text) | Delta::Reasoning(text) => text.len(),
-            Delta::Calls(parts) => parts.iter().map(CallPart::bytes).sum(),
-            Delta::Finish(_) | Delta::Usage(_) | Delta::Whole | Delta::Fault(_) => 0,
-        };
-        if self.bytes > LONGEST {
-            let words = format!("the reply is longer than {} MB, so it was broken off", LONGEST >> 20);
-            return self.break_off(words, out);
+        match &delta {
+            Delta::Text(text) | Delta::Reasoning(text) => self.size.add(text),
+            Delta::Calls(parts) => {
+                parts.iter().flat_map(CallPart::texts).for_each(|text| self.size.add(text))
+            }
+            Delta::Finish(_) | Delta::Usage(_) | Delta::Whole | Delta::Fault(_) => {}
+        }
+        if let Some(excess) = self.size.excess() {
+            return self.break_off(excess, out);
         }
         match delta {
             Delta::Text(text) => {

@@ -39,10 +39,9 @@ pub struct CallPart {
 }
 
 impl CallPart {
-    /// How many bytes of text it holds.
-    pub fn bytes(&self) -> usize {
-        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        text(&self.id) + text(&self.name) + self.arguments.len()
+    /// Lists the texts that it holds.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.id.as_deref().into_iter().chain(self.name.as_deref()).chain([self.arguments.as_str()])
     }
 }
 

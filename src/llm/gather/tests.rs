@@ -112,7 +112,7 @@ fn thoughts_are_kept_apart_from_text() {
 #[test]
 fn r65_a_reply_without_end_is_broken_off_and_what_came_is_kept() {
     // Most of it is said to have come already: to read that much takes seconds.
-    let came = || Gather { bytes: 56 << 20, ..Gather::default() };
+    let came = || Gather { size: ReplySize::of_bytes(56 << 20), ..Gather::default() };
     let (mut gather, mut out) = (came(), Out::new());
     let event = says(&"x".repeat(1 << 20));
     for _ in 0..14 {

@@ -4,6 +4,7 @@
 //! What was sent is never said twice, and what was left out of the pieces is taken from wherever it comes.
 
 use super::slots::{Kind, MOST, Slots};
+use crate::chat::reply_limit::ReplySize;
 use crate::chat::{Chunk, Echo, Finish, ToolCall, Usage};
 use crate::llm::Error;
 use crate::llm::calls::Calls;
@@ -27,6 +28,7 @@ pub struct Gather {
     speaker: usize,
     mixed: bool,
     thought: bool,
+    pub(super) size: ReplySize,
     /// Something a person can see has come.
     seen: bool,
     failed: bool,
@@ -56,6 +58,10 @@ impl Gather {
             }
             None if wire::read_fault(event).is_some() => self.fail(event, out),
             None => {}
+        }
+        if let (Some(excess), false) = (self.size.excess(), self.failed) {
+            self.failed = true;
+            out.push_back(Err(Error::NotAModel(excess)));
         }
         if self.slots.is_endless() && !self.failed {
             self.failed = true;
@@ -159,7 +165,9 @@ impl Gather {
                 let slot = self.slots.find(Kind::Call, event, true);
                 let own = self.slots.at(slot);
                 if !own.closed {
-                    own.arguments.push_str(&delta(event));
+                    let more = delta(event);
+                    own.arguments.push_str(&more);
+                    self.size.add(&more);
                 }
                 self.writing(slot, out);
             }
@@ -253,11 +261,14 @@ impl Gather {
 
     fn arguments(&mut self, slot: usize, arguments: Option<&Value>) {
         let own = self.slots.at(slot);
-        match arguments {
-            Some(Value::String(text)) if text.is_empty() => {}
-            Some(Value::String(text)) => own.arguments.clone_from(text),
-            None | Some(Value::Null) => {}
-            Some(value) => own.arguments = value.to_string(),
+        let whole = match arguments {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+        };
+        if !whole.is_empty() && whole != own.arguments {
+            self.size.add(&whole);
+            own.arguments = whole;
         }
         own.closed = true;
     }
@@ -275,6 +286,7 @@ impl Gather {
         if more.is_empty() {
             return;
         }
+        self.size.add(more);
         self.mixed |= slot < self.speaker;
         self.speaker = slot;
         let pieces = self.split.take(more);
@@ -297,6 +309,7 @@ impl Gather {
         }
         let (more, new) = if is_all { own.whole(name, at, text) } else { own.more(name, at, text) };
         if !more.is_empty() {
+            self.size.add(more);
             let gap = if new && self.thought { "\n\n" } else { "" };
             self.thought = true;
             out.push_back(Ok(Chunk::Reasoning(format!("{gap}{more}"))));

@@ -1,6 +1,7 @@
 //! Requests as they are written, events as they are read.
 
 use super::*;
+use crate::chat::reply_limit::{MAX_BYTES, ReplySize};
 use crate::chat::{CallId, Chunk, Echo, Finish, Message, Request, ToolCall, ToolSpec};
 use crate::llm::ask::{Ask, origin};
 use crate::llm::reply::{End, Out};
@@ -129,6 +130,29 @@ fn gather(events: &[Value], end: End) -> Vec<Result<Chunk, Error>> {
     }
     gather.end(end, &mut out);
     out.into()
+}
+
+#[test]
+fn r65_a_reply_that_is_too_long_as_it_is_written_is_broken_off() {
+    let says =
+        |kind: &str, text: &str| json!({"type": kind, "item_id": "a", "output_index": 0, "delta": text});
+    let item = |kind: &str| json!({"type": "response.output_item.added", "output_index": 0, "item": {"id": "a", "type": kind, "name": "f"}});
+    for (kind, piece) in [
+        ("message", "response.output_text.delta"),
+        ("reasoning", "response.reasoning_text.delta"),
+        ("function_call", "response.function_call_arguments.delta"),
+    ] {
+        let (mut gather, mut out) = (Gather::of("here".into(), false), Out::new());
+        gather.size = ReplySize::of_bytes(MAX_BYTES - 600);
+        gather.take(&item(kind), &mut out);
+        // A control character is six bytes in the file.
+        gather.take(&says(piece, &"\u{1b}".repeat(99)), &mut out);
+        assert!(out.iter().all(Result::is_ok), "{kind}: {out:?}");
+        gather.take(&says(piece, "\u{1b}\u{1b}"), &mut out);
+        gather.end(End::Said, &mut out);
+        let words = "the reply is longer than 64 MB, so it was broken off";
+        assert_eq!(out.pop_back(), Some(Err(Error::NotAModel(words.into()))), "{kind}");
+    }
 }
 
 fn text(out: &[Result<Chunk, Error>]) -> String {
