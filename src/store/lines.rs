@@ -1,6 +1,6 @@
 //! One session, one file: a header, then one line of JSON for each entry, only ever added to.
 
-use super::{Error, Log, Read, half, private, read};
+use super::{Error, Log, Read, half, parts, private, read};
 use crate::chat::{Entry, Grown, SessionId};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fs::{File, TryLockError};
@@ -185,8 +185,9 @@ impl Log for Lines {
     }
 
     fn grew(&mut self, grown: &Grown) -> io::Result<()> {
-        serde_json::to_writer(&mut self.owed, &half::Line::new(self.seq, now_ms(), grown))?;
-        self.owed.push(b'\n');
+        let at = now_ms();
+        let json = serde_json::to_string(&half::Line::new(self.seq, at, grown))?;
+        parts::push_line(&mut self.owed, self.seq, at, &json)?;
         self.seq = self.seq.saturating_add(1);
         self.settle()
     }
@@ -201,12 +202,11 @@ impl Drop for Lines {
     }
 }
 
-/// Adds an entry's line to what is owed; on error nothing is added.
+/// Adds an entry's line to what is owed, in parts if it is long; on error nothing is added.
 fn write_line(owed: &mut Vec<u8>, seq: u64, entry: &Entry) -> io::Result<()> {
-    let mut line = serde_json::to_vec(&Line { seq, at: now_ms(), entry })?;
-    line.push(b'\n');
-    owed.append(&mut line);
-    Ok(())
+    let at = now_ms();
+    let json = serde_json::to_string(&Line { seq, at, entry })?;
+    parts::push_line(owed, seq, at, &json)
 }
 
 /// Milliseconds since 1970.

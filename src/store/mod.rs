@@ -8,6 +8,7 @@ pub mod journal;
 mod layer;
 pub mod lines;
 pub mod list;
+mod parts;
 pub mod place;
 pub mod private;
 pub mod read;

@@ -1,6 +1,7 @@
 //! A session's file read back: what is damaged is left out and said, everything else is kept.
 
 use super::half::{self, Halves};
+use super::parts::{self, Parts, Taken};
 use super::{Error, Header, private};
 use crate::chat::Entry;
 use serde::Deserialize;
@@ -9,7 +10,7 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::Path;
 
-/// The longest line that is read. Nothing the program writes comes near it.
+/// The longest line that is read, in bytes. What the program writes is in lines of at most [`super::parts::LONGEST_WRITTEN`].
 pub const LONGEST: u64 = 64 << 20;
 /// How every entry's line begins. Inside of text the quotes would be escaped, so where it stands a line began, even
 /// if the end of the one before is missing.
@@ -57,6 +58,8 @@ pub enum Matter {
     Long,
     /// The last line, which was being written when the program ended.
     Torn,
+    /// They hold entries, so many, that other lines hold too.
+    Repeated(usize),
     /// The header is damaged.
     Headless,
     /// The file has a newer form.
@@ -78,6 +81,12 @@ impl fmt::Display for Notice {
             }
             Matter::Long => write!(f, "{lines} {is} too long to be an entry and {was} left out"),
             Matter::Torn => write!(f, "{lines} {was} being written when aye ended, and {was} left out"),
+            Matter::Repeated(1) => {
+                write!(f, "an entry occurs twice in {lines}; it is shown once")
+            }
+            Matter::Repeated(entries) => {
+                write!(f, "{entries} entries occur twice in {lines}; each is shown once")
+            }
             Matter::Headless => write!(f, "the first line of the session is damaged"),
             Matter::Newer(version) => write!(
                 f,
@@ -99,6 +108,9 @@ struct Line {
     #[serde(default)]
     at: u64,
     entry: Entry,
+    /// Which line of the file it is.
+    #[serde(skip)]
+    number: usize,
 }
 
 /// As much of a line as any version writes.
@@ -141,6 +153,9 @@ struct Reading {
     read: Read,
     lines: Vec<Line>,
     grown: Vec<half::Line<'static>>,
+    parts: Parts,
+    /// The lines with what was read before.
+    repeated: Vec<usize>,
     headed: bool,
 }
 
@@ -170,13 +185,16 @@ impl Reading {
             None => (false, line),
         };
         let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if self.headed && self.is_header_again(line) {
+            return;
+        }
         let line = if self.headed { line } else { self.header(number, line) };
         // An empty line is what closes off a torn one; nothing was lost there.
         if line.is_empty() {
             return;
         }
         // Looking at the whole line once is quicker than at each text in it.
-        if std::str::from_utf8(line).is_ok_and(|text| self.entry(text)) {
+        if std::str::from_utf8(line).is_ok_and(|text| self.entry(number, text)) {
             return;
         }
         let mut rest = line;
@@ -216,9 +234,16 @@ impl Reading {
         rest
     }
 
+    /// Whether a line is the header once more, as in a file of which every line occurs twice.
+    fn is_header_again(&self, line: &[u8]) -> bool {
+        line.starts_with(HEADER)
+            && self.read.header.is_some()
+            && serde_json::from_slice(line).ok() == self.read.header
+    }
+
     /// One entry, or what is left of one. `whole` is false for the last of a file that does not end its last line.
     fn piece(&mut self, number: usize, piece: &[u8], whole: bool) {
-        if std::str::from_utf8(piece).is_ok_and(|text| self.entry(text)) {
+        if std::str::from_utf8(piece).is_ok_and(|text| self.entry(number, text)) {
             return;
         }
         match serde_json::from_slice::<Outline<'_>>(piece) {
@@ -230,13 +255,49 @@ impl Reading {
         }
     }
 
-    /// Takes a line that is an entry, or a piece of a reply, and nothing else.
-    fn entry(&mut self, line: &str) -> bool {
+    /// Takes a line that is an entry, a part of one, or a piece of a reply, and nothing else.
+    fn entry(&mut self, number: usize, line: &str) -> bool {
+        if parts::is_part(line.as_bytes()) {
+            match self.parts.take(number, line) {
+                Taken::Part => {}
+                Taken::Whole(line) => self.piece(number, line.as_bytes(), true),
+                Taken::Repeated => self.repeated.push(number),
+                Taken::Other => return false,
+            }
+            return true;
+        }
         if half::is_one(line.as_bytes()) {
             let grown = serde_json::from_str(line);
             return grown.map(|grown| self.grown.push(grown)).is_ok();
         }
-        serde_json::from_str(line).map(|line| self.lines.push(line)).is_ok()
+        serde_json::from_str(line).map(|line| self.lines.push(Line { number, ..line })).is_ok()
+    }
+
+    /// Keeps one of entries that are the same in everything, of lines in their order. Of one number so many are compared; a file of
+    /// which every line occurs twice has two.
+    fn drop_repeated(&mut self) {
+        const COMPARED: usize = 16;
+        let mut from = 0;
+        let mut kept: Vec<Line> = Vec::with_capacity(self.lines.len());
+        for line in std::mem::take(&mut self.lines) {
+            if kept.get(from).is_some_and(|first| first.seq != line.seq) {
+                from = kept.len();
+            }
+            if kept[from..]
+                .iter()
+                .take(COMPARED)
+                .any(|other| (other.at, &other.entry) == (line.at, &line.entry))
+            {
+                self.repeated.push(line.number);
+            } else {
+                kept.push(line);
+            }
+        }
+        self.lines = kept;
+        if let (Some(&first), Some(&last)) = (self.repeated.iter().min(), self.repeated.iter().max()) {
+            let matter = Matter::Repeated(self.repeated.len());
+            self.read.notices.push(Notice { first, last, matter });
+        }
     }
 
     fn say(&mut self, number: usize, matter: Matter) {
@@ -254,6 +315,12 @@ impl Reading {
         // The clock may have been set back in between; the numbers say what came first.
         if !self.lines.is_sorted_by_key(|line| line.seq) {
             self.lines.sort_by_key(|line| line.seq);
+        }
+        self.drop_repeated();
+        let unfinished: Vec<_> = self.parts.unfinished().collect();
+        for (seq, (first, last)) in unfinished {
+            self.read.last_seq = self.read.last_seq.max(seq);
+            self.read.notices.push(Notice { first, last, matter: Matter::Damaged });
         }
         let last = self.lines.last().map_or(0, |line| line.seq);
         let grown = self.grown.iter().map(|line| line.seq).max().unwrap_or(0);

@@ -4,7 +4,7 @@
 //! words stands in it, so that a search costs little more than reading the files.
 
 use super::list::{Listed, Sessions, look};
-use super::{Error, private, read};
+use super::{Error, parts, private, read};
 use crate::chat::{Decision, Entry, Preview, SessionId, Source};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
@@ -109,7 +109,8 @@ impl Words {
             .fixed_strings(true)
             .case_insensitive(true)
             .line_terminator(Some(b'\n'))
-            .build(written)
+            // What is in parts has its words escaped once more.
+            .build_literals(&[written, parts::KIND])
             .ok()?;
         Some(Self { words, longest })
     }
@@ -173,7 +174,7 @@ impl Sessions {
             if scope.project.is_some_and(|project| !super::list::is_of(&file, project)) {
                 continue;
             }
-            let mut hits = Hits { words, scope, hits: Vec::new(), halves: Vec::new(), more: false };
+            let mut hits = Hits::new(words, scope);
             match search(&mut searcher, &file.path, &mut hits) {
                 Ok(()) => {}
                 Err(error) => unread.push((file.id.clone(), error.to_string())),
@@ -193,6 +194,17 @@ impl Sessions {
 fn search(searcher: &mut Searcher, path: &Path, hits: &mut Hits<'_>) -> io::Result<()> {
     let mut file = private::open_read(path)?;
     searcher.search_file(&hits.words.longest, &file, &mut *hits)?;
+    if hits.has_parts {
+        // Words may stand in two of them, so the file is read whole.
+        *hits = Hits::new(hits.words, hits.scope);
+        let read = read::read(path).map_err(io::Error::other)?;
+        for (entry, at) in read.entries.iter().zip(&read.times) {
+            if !hits.take(entry, *at) {
+                break;
+            }
+        }
+        return Ok(());
+    }
     let Some((offset, _)) = hits.halves.last() else { return Ok(()) };
     if hits.hits.len() < hits.scope.most && is_half(&mut file, *offset)? {
         hits.hits.extend(hits.halves.pop().map(|(_, hit)| hit));
@@ -218,6 +230,30 @@ struct Hits<'a> {
     /// In pieces of replies, each with where its line begins: they count only where the reply came to no end.
     halves: Vec<(u64, Hit)>,
     more: bool,
+    /// Whether entries were met that are longer than a line.
+    has_parts: bool,
+}
+
+impl<'a> Hits<'a> {
+    fn new(words: &'a Words, scope: &'a Scope<'a>) -> Self {
+        Self { words, scope, hits: Vec::new(), halves: Vec::new(), more: false, has_parts: false }
+    }
+
+    /// Adds an entry if all the words are in it; whether to go on.
+    fn take(&mut self, entry: &Entry, at: u64) -> bool {
+        let Some((whose, text)) = said(entry, self.words) else { return true };
+        let hit = Hit { whose, line: self.words.excerpt(&text), at };
+        // A file may have every line twice.
+        if at != 0 && self.hits.contains(&hit) {
+            return true;
+        }
+        if self.hits.len() == self.scope.most {
+            self.more = true;
+            return false;
+        }
+        self.hits.push(hit);
+        true
+    }
 }
 
 impl Sink for &mut Hits<'_> {
@@ -231,18 +267,20 @@ impl Sink for &mut Hits<'_> {
             if !(self.scope.wanted)() {
                 return Ok(false);
             }
+            if parts::is_part(line) {
+                self.has_parts = true;
+                return Ok(false);
+            }
             let Ok(read) = read::without_header(line) else { continue };
             for (entry, at) in read.entries.iter().zip(&read.times) {
-                let Some((whose, text)) = said(entry, self.words) else { continue };
-                let hit = Hit { whose, line: self.words.excerpt(&text), at: *at };
-                if read.halves > 0 {
+                if read.halves == 0 {
+                    if !self.take(entry, *at) {
+                        return Ok(false);
+                    }
+                } else if let Some((whose, text)) = said(entry, self.words) {
+                    let hit = Hit { whose, line: self.words.excerpt(&text), at: *at };
                     self.halves.clear();
                     self.halves.push((here, hit));
-                } else if self.hits.len() == self.scope.most {
-                    self.more = true;
-                    return Ok(false);
-                } else {
-                    self.hits.push(hit);
                 }
             }
         }

@@ -67,3 +67,31 @@ fn r51_without_a_screen_the_words_that_came_are_kept_too() {
     let read = aye::store::read(&file.unwrap().path()).unwrap();
     assert_eq!(read.halves, 1, "{:?}", read.entries);
 }
+
+/// Each character of it takes six bytes in the session's file.
+#[test]
+fn r51_a_complete_reply_of_megabytes_of_escapes_is_read_back_and_sent_whole_and_once() {
+    const PIECES: usize = 6;
+    let piece = "\u{1b}".repeat(512 << 10);
+    let stream = (0..PIECES).fold(Answer::stream().says("begin "), |answer, _| answer.says(&piece));
+    let (_runtime, service) = serves(vec![stream.says(" end").finish("stop").done(), says("Calm.")]);
+    let flags = ["-p", "--base-url", &service.base_url, "--model", "m"];
+    let setup = Setup::new(&[&flags[..], &["go"]].concat());
+    let place = setup.place.clone();
+    assert_eq!(setup.print("").2, 0);
+    // Somebody put two copies of the session's file one after the other.
+    let files = std::fs::read_dir(place.path().join("home/aye/data/sessions"));
+    let file = files.unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read(&file).unwrap();
+    assert!(text.len() > 6 * PIECES * piece.len(), "{}", text.len());
+    std::fs::write(&file, text.repeat(2)).unwrap();
+    let (_, error, code) = Setup::again(&place, &[&flags[..], &["--continue", "and now"]].concat()).print("");
+    assert_eq!(code, 0, "{error}");
+    let received = service.received();
+    let told: Vec<&serde_json::Value> = received[1].body["messages"].as_array().unwrap().iter().collect();
+    let roles: Vec<&str> = told.iter().filter_map(|message| message["role"].as_str()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "user"]);
+    let reply = told[2]["content"].as_str().unwrap();
+    assert!(reply.starts_with("begin ") && reply.ends_with(" end"));
+    assert!(reply.len() >= PIECES * piece.len(), "{}", reply.len());
+}

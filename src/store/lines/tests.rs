@@ -47,6 +47,36 @@ fn a_session_in_which_nothing_was_said_leaves_no_file() {
 }
 
 #[test]
+fn r52_a_long_entry_is_written_in_several_lines_and_read_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lines = Lines::new(home.path(), &header());
+    // Of each character six bytes are written, and in a part seven.
+    let long = format!("{}\"\\end", "\u{1b}".repeat(2 << 20));
+    for text in ["a", &long, "b"] {
+        lines.append(&said(text)).unwrap();
+    }
+    let more = crate::chat::grown::More(0, long.clone());
+    let model = String::from("m");
+    lines.grew(&Grown { beneath: None, model, text: more, reasoning: Default::default() }).unwrap();
+    let path = lines.path().to_owned();
+    drop(lines);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let longest = text.lines().map(str::len).max().unwrap();
+    assert!(longest > 3 << 20 && longest < super::parts::LONGEST_WRITTEN, "{longest}");
+    assert_eq!(text.lines().filter(|line| line.contains(r#""kind":"part""#)).count(), 10);
+    let (_, read) = Lines::open(home.path(), &header().id).unwrap();
+    assert_eq!(read.entries[..3], [said("a"), said(&long), said("b")]);
+    assert!(matches!(&read.entries[3], Entry::Replied { text, .. } if *text == long) && read.halves == 1);
+    assert!(read.notices.is_empty() && read.last_seq == 4);
+    // A part that is lost costs its entry alone.
+    let lost: Vec<&str> = text.lines().enumerate().filter(|(at, _)| *at != 3).map(|(_, line)| line).collect();
+    std::fs::write(&path, lost.join("\n")).unwrap();
+    let read = super::read::read(&path).unwrap();
+    assert_eq!(read.entries[..2], [said("a"), said("b")]);
+    assert!(read.notices[0].to_string().contains("damaged"), "{:?}", read.notices);
+}
+
+#[test]
 fn what_is_written_is_read_back_and_goes_on() {
     let home = tempfile::tempdir().unwrap();
     let mut lines = Lines::new(home.path(), &header());

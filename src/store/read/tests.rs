@@ -55,6 +55,27 @@ fn a_whole_file_is_read_without_a_word() {
 }
 
 #[test]
+fn r52_of_lines_that_occur_twice_each_is_read_once() {
+    let lines = [HEAD.to_owned(), line(1), line(2), line(3)];
+    let twice: String = lines.iter().map(|line| format!("{line}\n{line}\n")).collect();
+    let said = "3 entries occur twice in lines 4 to 8; each is shown once";
+    assert_eq!(check(twice, &["1", "2", "3"], &[said]).last_seq, 3);
+    let all = lines.join("\n") + "\n";
+    check(all.repeat(2), &["1", "2", "3"], &["3 entries occur twice in lines 6 to 8; each is shown once"]);
+    let one = format!("{all}{}\n", line(2));
+    check(one, &["1", "2", "3"], &["an entry occurs twice in line 5; it is shown once"]);
+    // The same words said twice are two entries, and so are two of one number.
+    let other = line(2).replace("\"2\"", "\"other\"");
+    check(format!("{all}{other}\n"), &["1", "2", "other", "3"], &[]);
+    let again = line(4).replace("\"4\"", "\"3\"");
+    check(format!("{all}{again}\n"), &["1", "2", "3", "3"], &[]);
+    // Another session's header is no repetition.
+    let strange = HEAD.replace("01J", "01K");
+    let damaged = "line 5 is damaged; what could not be read was left out";
+    check(format!("{all}{strange}\n"), &["1", "2", "3"], &[damaged]);
+}
+
+#[test]
 fn r52_a_bad_line_in_the_middle_costs_itself_alone() {
     check(between("not json"), &["1", "3"], &[DAMAGED]);
     check(between(&line(2)[..30]), &["1", "3"], &[DAMAGED]);

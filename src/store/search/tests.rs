@@ -160,6 +160,25 @@ fn r52_damaged_files_hide_nothing_of_themselves_or_others() {
 }
 
 #[test]
+fn words_are_found_in_entries_that_are_longer_than_a_line_and_once_in_lines_that_occur_twice() {
+    let (home, sessions) = sessions();
+    // The word is where one part ends and another begins, and stands behind a quotation mark.
+    let long = format!("{}\nthe \"needle\" there", "\u{1b}".repeat(2 << 20));
+    held(&sessions, "01A", "/p", &[said("a needle"), replied(&long), said("hay")]);
+    held(&sessions, "01B", "/p", &[said("other needle")]);
+    let path = home.path().join("01B.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.repeat(2)).unwrap();
+    let expected = [
+        ("01A", Whose::Person, "a needle"),
+        ("01A", Whose::Model, "the \"needle\" there"),
+        ("01B", Whose::Person, "other needle"),
+    ];
+    check(&sessions, &["needle"], &expected);
+    check(&sessions, &["\"needle\""], &expected[1..2]);
+}
+
+#[test]
 fn a_half_reply_is_found_and_a_whole_one_once() {
     let (_home, sessions) = sessions();
     let grown = |text: &str| Grown {

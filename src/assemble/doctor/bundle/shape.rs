@@ -24,9 +24,12 @@ pub(super) fn lines(read: &Read, tools: &[String]) -> Vec<String> {
         // What an unknown kind is called came from the file.
         let words = match &notice.matter {
             Matter::Unknown(_) => format!("line {} and on: of a newer aye, left out", notice.first),
-            Matter::Damaged | Matter::Long | Matter::Torn | Matter::Headless | Matter::Newer(_) => {
-                notice.to_string()
-            }
+            Matter::Damaged
+            | Matter::Long
+            | Matter::Torn
+            | Matter::Repeated(_)
+            | Matter::Headless
+            | Matter::Newer(_) => notice.to_string(),
         };
         lines.push(words);
     }
