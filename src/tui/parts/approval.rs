@@ -305,7 +305,10 @@ impl Approval {
     /// Whether nothing of a batch is ticked.
     fn is_empty(&self, plan: &Plan) -> bool {
         match &plan.preview {
-            Preview::Batch(batch) => self.review.count(batch).0 == 0,
+            Preview::Batch(batch) => {
+                let count = self.review.count(batch);
+                count.whole + count.part == 0
+            }
             Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => false,
         }
     }

@@ -59,6 +59,27 @@ pub enum Ticked {
     None,
 }
 
+/// Numbers of items.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Of which everything is ticked.
+    pub whole: usize,
+    /// Of which some hunks are ticked.
+    pub part: usize,
+    /// That can be ticked.
+    pub all: usize,
+}
+
+impl std::fmt::Display for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { whole, part, all } = self;
+        match part {
+            0 => write!(f, "{whole} of {all} ticked"),
+            part => write!(f, "{whole} of {all} ticked, {part} in part"),
+        }
+    }
+}
+
 impl Review {
     /// What the user rejected, as the decision has it.
     pub fn rejected(&self, batch: &Batch) -> Vec<Rejected> {
@@ -78,12 +99,15 @@ impl Review {
         batch.destroys(&self.rejected(batch))
     }
 
-    /// How many items are ticked, at least in part, and how many can be.
-    pub fn count(&self, batch: &Batch) -> (usize, usize) {
-        let all = batch.selected(&[]);
-        all.fold((0, 0), |(ticked, all), (at, _)| {
-            let is = self.ticked(batch, (at, None)) != Ticked::None;
-            (ticked + usize::from(is), all + 1)
+    /// How many items are ticked.
+    pub fn count(&self, batch: &Batch) -> Count {
+        batch.selected(&[]).fold(Count::default(), |count, (at, _)| {
+            let ticked = self.ticked(batch, (at, None));
+            Count {
+                whole: count.whole + usize::from(ticked == Ticked::Whole),
+                part: count.part + usize::from(ticked == Ticked::Part),
+                all: count.all + 1,
+            }
         })
     }
 

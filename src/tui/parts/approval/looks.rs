@@ -34,8 +34,8 @@ impl Approval {
         let (at, of) = card.place;
         let mut right: Vec<String> = Vec::new();
         if let Preview::Batch(batch) = &card.plan.preview {
-            let (ticked, all) = self.review.count(batch);
-            right.extend((all > 1).then(|| format!("{ticked} of {all} ticked")));
+            let count = self.review.count(batch);
+            right.extend((count.all > 1).then(|| count.to_string()));
         }
         right.extend((of > 1).then(|| format!("{at} of {of}")));
         let right = right.join(" · ");
