@@ -1,5 +1,6 @@
 //! `aye audit`: every call of a session, who allowed it, and what became of it.
 
+use super::sessions::find_latest;
 use super::{Mistake, facts, folder};
 use crate::chat::audit::{Holds, Record, records};
 use crate::chat::{Session, SessionId};
@@ -28,7 +29,7 @@ pub(super) fn run(cli: &Cli, named: Option<&str>) -> Result<ExitCode> {
         Some(name) => sessions.find(name).map_err(|error| {
             Mistake(format!("{error}; to say this to a model put it in quotes: aye \"audit {name}\""))
         })?,
-        None => sessions.latest(&folder).map_err(Mistake::of)?,
+        None => find_latest(&sessions, &folder)?,
     };
     let read = sessions.read(&id).map_err(Mistake::of)?;
     let mut err = io::stderr();

@@ -40,6 +40,7 @@ use advisers::Advisers;
 use anyhow::{Context, Result};
 use connecting::Connecting;
 use model::Model;
+use sessions::{explain_doubt, find_continued};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -263,6 +264,12 @@ impl Start {
         if self.cli.tour { &self.wiring.folder } else { &self.real_folder }
     }
 
+    /// Explains why it is not certain which session `--continue` means. `None` if it is, or if another is asked for.
+    fn doubt(&self) -> Option<String> {
+        let latest = || self.wiring.sessions().latest(&self.wiring.folder).ok();
+        self.cli.go_on.then(latest).flatten().and_then(|latest| explain_doubt(&latest))
+    }
+
     /// The session that the command line asks for.
     fn session(&self) -> Result<Session> {
         let sessions = self.wiring.sessions();
@@ -271,7 +278,7 @@ impl Start {
             return self.wiring.fork(&id, Becomes::Live, &self.model, &self.connecting);
         }
         let id = if self.cli.go_on {
-            Some(sessions.latest(&self.wiring.folder).map_err(Mistake::of)?)
+            Some(find_continued(&sessions, &self.wiring.folder)?)
         } else {
             let named = self.cli.resume.as_deref().filter(|name| !name.is_empty());
             named.map(|name| sessions.find(name)).transpose().map_err(Mistake::of)?

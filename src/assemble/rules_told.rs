@@ -1,5 +1,6 @@
 //! `aye rules`: what holds in this folder, what is wrong with it, and what comes of a command and why. No model is needed.
 
+use super::sessions::find_continued;
 use super::wiring::seen;
 use super::{Mistake, folder, rules, trust_told, walls};
 use crate::chat::{Intent, Session, SessionId, Standing, ToolCall};
@@ -148,7 +149,7 @@ fn session(cli: &Cli, places: &Places, folder: &Path) -> Result<Option<Stood>> {
             return Err(Mistake(words.to_owned()).into());
         }
         (Some(name), _) => sessions.find(name).map_err(Mistake::of)?,
-        (None, true) => sessions.latest(folder).map_err(Mistake::of)?,
+        (None, true) => find_continued(&sessions, folder)?,
         (None, false) => return Ok(None),
     };
     let read = sessions.read(&id).map_err(Mistake::of)?;

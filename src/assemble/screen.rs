@@ -36,15 +36,23 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let asked =
         (depth != Depth::None).then(|| std::thread::spawn(move || early::ask(COLOURS, term.as_deref())));
     let offers = start.offers();
-    let session = offers.and_then(|offers| Ok((opened(&start)?, offers)));
+    // The user chooses from the list then.
+    let doubt = start.doubt().filter(|_| start.cli.answers.is_none());
+    let opened = || match doubt {
+        Some(_) => start.wiring.begin(&start.model, start.cli.dry_run),
+        None => opened(&start),
+    };
+    let session = offers.and_then(|offers| Ok((opened()?, offers)));
     let early = asked.and_then(|asked| asked.join().ok()).unwrap_or_default();
     let light = early.light;
     let (mut session, offers) = session?;
     let copied = session.settle();
     let picking = if start.cli.fork { Picking::Fork(start.cli.becomes()) } else { Picking::Open };
-    let picks = start.cli.resume.as_ref().filter(|name| name.is_empty()).map(|_| picking);
+    let lists = doubt.is_some() || start.cli.resume.as_ref().is_some_and(String::is_empty);
+    let picks = lists.then_some(picking);
     let Start { cli, mut wiring, model: _, connecting, real_folder, mut notices } = start;
     let model = session.model;
+    notices.extend(doubt.map(|doubt| format!("Nothing is continued yet: {doubt}")));
     notices.extend(session.notices);
     wiring.folder.clone_from(&session.folder);
     let journal = wiring.journal.clone();

@@ -54,6 +54,22 @@ pub struct Listed {
     pub broken: Option<String>,
 }
 
+/// The session of a project that was last added to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Latest {
+    /// The last one that can be read.
+    pub id: SessionId,
+    /// Sessions that were added to after it, cannot be read, and may be of the project; each with the reason.
+    pub unreadable: Vec<(SessionId, String)>,
+}
+
+/// Lists unreadable sessions with the reasons.
+pub fn explain_unreadable(unreadable: &[(SessionId, String)]) -> String {
+    let each: Vec<String> =
+        unreadable.iter().map(|(id, why)| format!("session {id} cannot be read: {why}")).collect();
+    each.join("; ")
+}
+
 /// Whether another process has this session open for adding to it.
 fn is_open(path: &Path) -> bool {
     let locked = private::open_read(path).map(|file| file.try_lock_shared());
@@ -83,16 +99,27 @@ impl Sessions {
         files.filter(|file| is_open(&file.path)).map(|file| file.id).collect()
     }
 
-    /// The sessions of one project, in the same order.
+    /// Lists the sessions of one project in the same order, and those that cannot be read and may be of it.
     pub fn of(&self, project: &Path) -> Result<Vec<Listed>, Error> {
         let files = self.files()?.into_iter();
-        Ok(files.filter(|file| is_of(file, project)).map(|file| look(&file)).collect())
+        let may_be = |file: &Found| !matches!(project_of(file, project), ProjectOf::Other);
+        Ok(files.filter(may_be).map(|file| look(&file)).collect())
     }
 
-    /// The session of this project that was last added to.
-    pub fn latest(&self, project: &Path) -> Result<SessionId, Error> {
-        let latest = self.files()?.into_iter().find(|file| is_of(file, project));
-        latest.map(|file| file.id).ok_or_else(|| Error::None(project.to_owned()))
+    /// Finds the session of this project that was last added to.
+    pub fn latest(&self, project: &Path) -> Result<Latest, Error> {
+        let mut unreadable = Vec::new();
+        for file in self.files()? {
+            match project_of(&file, project) {
+                ProjectOf::This => return Ok(Latest { id: file.id, unreadable }),
+                ProjectOf::Other => {}
+                ProjectOf::Unknown(why) => unreadable.push((file.id, why)),
+            }
+        }
+        Err(match unreadable.is_empty() {
+            true => Error::None(project.to_owned()),
+            false => Error::NoneReadable { folder: project.to_owned(), unreadable },
+        })
     }
 
     /// The one session whose name is or begins with this, in either case of letters.
@@ -163,10 +190,55 @@ pub(super) struct Found {
     modified: SystemTime,
 }
 
-/// Whether a file's header names this project.
+/// Whether a session belongs to a project.
+enum ProjectOf {
+    This,
+    Other,
+    /// It cannot be read, for this reason.
+    Unknown(String),
+}
+
+/// Reads of which project a session is.
+fn project_of(file: &Found, project: &Path) -> ProjectOf {
+    let is_this = |is: bool| if is { ProjectOf::This } else { ProjectOf::Other };
+    let open = || -> io::Result<Vec<u8>> {
+        let mut head = Vec::new();
+        plain_file(&file.path)?.take(HEADER).read_to_end(&mut head)?;
+        Ok(head)
+    };
+    let head = match open() {
+        Ok(head) => head,
+        // It was removed since it was listed.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return ProjectOf::Other,
+        Err(error) => return ProjectOf::Unknown(error.to_string()),
+    };
+    match read::from(&mut Cursor::new(&head)) {
+        Ok(Read { header: Some(header), .. }) => is_this(header.is_of(project)),
+        Ok(read) => match folder_in(&head) {
+            Some(folder) if folder != project.to_string_lossy() => ProjectOf::Other,
+            Some(_) | None => ProjectOf::Unknown(headless(&read)),
+        },
+        Err(error) => ProjectOf::Unknown(error.to_string()),
+    }
+}
+
+/// The folder that a damaged header still names.
+fn folder_in(head: &[u8]) -> Option<String> {
+    const FIELD: &[u8] = b"\"folder\":";
+    let line = head.split(|byte| *byte == b'\n').next()?;
+    let at = line.windows(FIELD.len()).position(|window| window == FIELD)?;
+    serde_json::Deserializer::from_slice(&line[at + FIELD.len()..]).into_iter().next()?.ok()
+}
+
+/// Whether a file may be a session of this project, as far as can be read.
 pub(super) fn is_of(file: &Found, project: &Path) -> bool {
-    let open = || -> io::Result<Read> { part(&mut plain_file(&file.path)?, HEADER, true) };
-    open().ok().and_then(|read| read.header).is_some_and(|header| header.is_of(project))
+    matches!(project_of(file, project), ProjectOf::This)
+}
+
+/// Why a session has no header.
+fn headless(read: &Read) -> String {
+    let headless = read.notices.iter().find(|notice| notice.matter == Matter::Headless);
+    headless.map_or("it is empty".to_owned(), ToString::to_string)
 }
 
 /// Opens what is a file and nothing else. One that others can read, from a copy or an older program, is tightened where
@@ -216,10 +288,7 @@ fn fill(path: &Path, row: &mut Listed) -> io::Result<()> {
             row.dry_run = header.dry_run;
             row.from = header.from;
         }
-        None => {
-            let headless = head.notices.iter().find(|notice| notice.matter == Matter::Headless);
-            row.broken = Some(headless.map_or("it is empty".to_owned(), ToString::to_string));
-        }
+        None => row.broken = Some(headless(&head)),
     }
     let session = Session::replay(head.entries.into_iter().chain(tail.entries));
     row.title = session.title().map(str::to_owned);

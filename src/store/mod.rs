@@ -24,7 +24,7 @@ pub use fork::{Fork, fork, fork_as};
 pub use history::History;
 pub use journal::Journal;
 pub use lines::{Header, Lines, new_id};
-pub use list::{Listed, Sessions};
+pub use list::{Latest, Listed, Sessions, explain_unreadable};
 pub use place::Places;
 pub use read::{Notice, Read, read};
 pub use remove::Removal;
@@ -54,6 +54,14 @@ pub enum Error {
     /// There is no session of this folder yet.
     #[error("no session was held in {0} yet")]
     None(PathBuf),
+    /// No session of this folder can be read, and some that cannot may be of it.
+    #[error("no session of {} can be read: {}. Look at them with: aye sessions --all", folder.display(), explain_unreadable(unreadable))]
+    NoneReadable {
+        /// The project.
+        folder: PathBuf,
+        /// Which, and why.
+        unreadable: Vec<(SessionId, String)>,
+    },
     /// The beginning of a name fits several sessions.
     #[error("{prefix} could be any of {}; write more of it", names(candidates))]
     Ambiguous {

@@ -3,7 +3,9 @@
 
 use crate::sessions::{Home, ONE, replied, said};
 use crate::support::often;
-use crate::support::program::program;
+use crate::support::program::{Setup, program};
+use crate::support::service::Service;
+use crate::support::talking::says;
 use rustix::fs::{CWD, FileType, makedev, mknodat};
 use std::fs::{self, Permissions};
 use std::io::{Seek, SeekFrom, Write};
@@ -193,4 +195,40 @@ fn a_name_of_any_letters_is_one_harmless_line_everywhere() {
         aye::store::read(&home.sessions().join(format!("{ONE}.jsonl"))).unwrap().entries.len(),
         2 + titles.len()
     );
+}
+
+#[test]
+fn r52_continue_never_takes_an_older_session_in_place_of_one_that_cannot_be_read() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(vec![says("First reply."), says("More.")]));
+    let flags = ["--base-url", &service.base_url, "--model", "m"];
+    let setup = Setup::new(&[&["-p"], &flags[..], &["about clocks"]].concat());
+    let place = setup.place.clone();
+    assert_eq!(setup.print("").2, 0);
+    let sessions = place.path().join("home/aye/data/sessions");
+    std::fs::write(sessions.join("01ZZ.jsonl"), [0; 100]).unwrap();
+    let again = |more: &[&str]| Setup::again(&place, &[more, &flags[..]].concat());
+    let (_, error, code) = again(&["-p", "--continue", "go on"]).print("");
+    assert_eq!(code, 2, "{error}");
+    for part in [
+        "cannot tell which session to continue: session 01ZZ cannot be read: the first line of the session is damaged",
+        "To continue that: aye --resume ",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert_eq!(service.received().len(), 1, "nothing was sent");
+    // The list says it too, and what shows one session says that it is not the newest.
+    let (listed, _, _) = Setup::again(&place, &["sessions"]).print("");
+    assert!(listed.contains("cannot be read: the first line of the session is damaged"), "{listed}");
+    let (shown, error, code) = Setup::again(&place, &["sessions", "show"]).print("");
+    assert!(
+        shown.contains("First reply.") && error.contains("session 01ZZ cannot be read") && code == 0,
+        "{error}"
+    );
+    // On the screen the user chooses.
+    let mut program = again(&["--continue"]).start();
+    let screen = program.until("about clocks");
+    assert!(screen.contains("cannot be read"), "{screen}");
+    program.keys("about\r");
+    program.until("First reply.");
 }

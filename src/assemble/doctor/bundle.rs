@@ -141,7 +141,8 @@ fn session(places: &Places, named: Option<&str>, at: Option<&Path>) -> Vec<Strin
     let id: Result<SessionId, _> = match named.filter(|name| !name.is_empty()) {
         Some(name) => sessions.find(name).map_err(Mistake::of),
         None => {
-            let here = folder(at).ok().and_then(|folder| sessions.latest(&folder).ok());
+            let here =
+                folder(at).ok().and_then(|folder| sessions.latest(&folder).ok()).map(|latest| latest.id);
             Ok(here.unwrap_or_else(|| listed[0].id.clone()))
         }
     };

@@ -1,6 +1,7 @@
 //! `aye sessions`: lists them, shows one, finds what was said, names, removes, copies and writes them. No model is needed.
 
 mod export;
+mod latest;
 mod list;
 mod remove;
 mod search;
@@ -14,6 +15,7 @@ use crate::project::rehearsal;
 use crate::store::{self, Places, Read, Sessions};
 use crate::tui::text::clean::{clean, one_line};
 use anyhow::Result;
+pub(super) use latest::{explain_doubt, find_continued, find_latest};
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -98,7 +100,7 @@ impl Desk<'_> {
     fn find(&self, named: Option<&str>) -> Result<SessionId> {
         let found = match named {
             Some(name) => self.sessions.find(name),
-            None => self.sessions.latest(&self.folder),
+            None => return find_latest(&self.sessions, &self.folder),
         };
         Ok(found.map_err(Mistake::of)?)
     }
@@ -161,6 +163,7 @@ fn fault(error: store::Error) -> anyhow::Error {
         store::Error::Busy(_)
         | store::Error::Missing(_)
         | store::Error::None(_)
+        | store::Error::NoneReadable { .. }
         | store::Error::Ambiguous { .. } => Mistake::of(error).into(),
     }
 }

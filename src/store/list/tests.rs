@@ -48,7 +48,8 @@ fn the_session_last_added_to_comes_first() {
     assert_eq!(ids(&all), ["01A", "01C", "01B"]);
     assert_eq!((all[0].title.as_deref(), all[1].title.as_deref()), (Some("fix it"), Some("mine")));
     assert_eq!(ids(&sessions.of(Path::new("/p")).unwrap()), ["01A", "01C"]);
-    assert_eq!(sessions.latest(Path::new("/q")).unwrap().0, "01B");
+    let latest = Latest { id: SessionId("01B".into()), unreadable: Vec::new() };
+    assert_eq!(sessions.latest(Path::new("/q")).unwrap(), latest);
     let none = sessions.latest(Path::new("/r")).unwrap_err();
     assert_eq!(none.to_string(), "no session was held in /r yet");
 }
@@ -63,9 +64,9 @@ fn r52_one_bad_file_hides_no_other() {
     fs::write(home.path().join("notes.txt"), "").unwrap();
     let mut all = sessions.all().unwrap();
     all.sort_by(|a, b| a.id.cmp(&b.id));
-    let said: Vec<Option<&str>> = all.iter().map(|session| session.broken.as_deref()).collect();
+    let reasons: Vec<Option<&str>> = all.iter().map(|session| session.broken.as_deref()).collect();
     assert_eq!(
-        said,
+        reasons,
         [
             None,
             Some("the first line of the session is damaged"),
@@ -73,7 +74,34 @@ fn r52_one_bad_file_hides_no_other() {
             Some("it is not a file")
         ]
     );
-    assert_eq!(sessions.latest(Path::new("/p")).unwrap().0, "01A");
+    // They may be of any project, unless what is left of the first line names another.
+    fs::write(home.path().join("01E.jsonl"), r#"{"aye":1,"id":1,"folder":"/q","ti"#).unwrap();
+    fs::write(home.path().join("01F.jsonl"), r#"{"aye":1,"id":1,"folder":"/p","ti"#).unwrap();
+    for (project, expected) in
+        [("/p", "01A 01B 01C 01D 01F"), ("/q", "01B 01C 01D 01E"), ("/r", "01B 01C 01D")]
+    {
+        let mut listed = sessions.of(Path::new(project)).unwrap();
+        listed.sort_by(|a, b| a.id.cmp(&b.id));
+        assert_eq!(ids(&listed).join(" "), expected);
+    }
+    let latest = sessions.latest(Path::new("/p")).unwrap();
+    let mut unreadable: Vec<&str> = latest.unreadable.iter().map(|(id, _)| id.0.as_str()).collect();
+    unreadable.sort_unstable();
+    assert_eq!((latest.id.0.as_str(), unreadable), ("01A", vec!["01B", "01C", "01D", "01F"]));
+    let words = explain_unreadable(&latest.unreadable);
+    assert!(
+        words.contains("session 01B cannot be read: the first line of the session is damaged"),
+        "{words}"
+    );
+    let error = sessions.latest(Path::new("/r")).unwrap_err().to_string();
+    assert!(
+        error.starts_with("no session of /r can be read: session ") && error.contains("it is not a file"),
+        "{error}"
+    );
+    // What is older does not matter.
+    held(&sessions, "01G", "/p", 0, &[said("a")]);
+    let latest = Latest { id: SessionId("01G".into()), unreadable: Vec::new() };
+    assert_eq!(sessions.latest(Path::new("/p")).unwrap(), latest);
 }
 
 #[test]
