@@ -87,7 +87,7 @@ const DAMAGES: &[(&str, usize, bool, Damage)] = &[
         lines[1..].reverse();
         glued(lines)
     }),
-    ("a line twice", 0, false, |lines| {
+    ("a line twice", 0, true, |lines| {
         let line = [lines[3].clone(), lines[3].clone()].concat();
         with(lines, 3, line)
     }),
