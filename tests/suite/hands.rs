@@ -93,6 +93,43 @@ fn r03_type_ahead_never_answers_with_a_blank() {
     r03_trials(" ", 4);
 }
 
+/// Enter is held from sending on: the keyboard repeats it after a pause, and the question comes at some moment before.
+#[test]
+fn r03_an_enter_that_is_held_from_the_send_answers_no_question() {
+    let choice = |label: &str| json!({ "label": label });
+    let question = json!({ "questions": [{ "keyword": "clock", "question": "Which clock?",
+        "options": [choice("tokio"), choice("real")] }] });
+    share("Enter held from sending", trials(6), 8, |dice, trials| {
+        let call = |pause| calls_after(pause, &[("ask_question", question.clone())]);
+        let pauses: Vec<u64> = (0..trials).map(|_| 200 + dice.below(1_300)).collect();
+        let answers = pauses.iter().enumerate().flat_map(|(at, pause)| {
+            [call(Duration::from_millis(dice.below(*pause))), says(&format!("Reply {at}."))]
+        });
+        let (_runtime, _service, mut program) = talks(answers.collect(), (100, 24), &[]);
+        for (trial, pause) in pauses.into_iter().enumerate() {
+            say(&mut program, "go");
+            program.lets_pass(pause);
+            for _ in 0..30 {
+                program.keys("\r");
+                program.lets_pass(33);
+            }
+            program.until("Which clock?");
+            assert_eq!(decisions(&program), trial, "after a pause of {pause} ms:\n{}", program.screen());
+            // It was let go, and a digit is meant.
+            program.until_that("a deliberate answer is taken", |program| {
+                for key in ["2", "\r"] {
+                    program.lets_pass(700);
+                    program.keys(key);
+                }
+                program.lets_pass(200);
+                program.screen().contains(&format!("Reply {trial}."))
+            });
+            program.keys("\x15");
+            program.lets_pass(100);
+        }
+    });
+}
+
 /// The first half second of a prompt, with nothing typed before it: a waiting time of zero fails this at once.
 #[test]
 fn r03_a_key_in_the_first_half_second_of_a_prompt_answers_nothing() {

@@ -2,7 +2,7 @@
 
 use super::parse::Sent;
 use crate::tui::event::Event;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 
 /// So many letters with no more than [`GAP`] between them are a paste.
@@ -94,6 +94,9 @@ impl From<Sent> for Event {
 
 /// What a key of a burst stands for in the text.
 pub(super) fn letter(key: &KeyEvent) -> Option<char> {
+    if key.kind == KeyEventKind::Release {
+        return None;
+    }
     let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
     match key.code {
         KeyCode::Char(c) if plain => Some(c),

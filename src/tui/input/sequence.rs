@@ -1,7 +1,12 @@
 //! One key of a terminal: a letter, or an escape sequence of the old or the new kind.
 
 use super::parse::Sent;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use crossterm::event::{
+    KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
+
+/// Numbers of the two Enter keys.
+const ENTER: [u32; 2] = [13, 57414];
 
 /// What stands at the beginning of some bytes.
 pub enum Read {
@@ -120,11 +125,13 @@ fn meaning(inner: &str, last: u8) -> Option<What> {
     let mut fields = inner.split(';');
     let first = fields.next().unwrap_or_default();
     let (modifiers, kind) = held(fields.next().unwrap_or_default());
-    // A release: never asked for, but some terminals send it.
-    if kind == 3 {
-        return None;
-    }
     let number = |text: &str| text.split(':').next().unwrap_or_default().parse::<u32>().ok();
+    // A release: never asked for, but some terminals send it. Of the key that sends a message it is good to know.
+    if kind == 3 {
+        let is_enter = last == b'u' && number(first).is_some_and(|code| ENTER.contains(&code));
+        let release = KeyEvent { kind: KeyEventKind::Release, ..KeyEvent::new(KeyCode::Enter, modifiers) };
+        return is_enter.then_some(What::Sent(Sent::Key(release)));
+    }
     match last {
         b'I' if inner.is_empty() => Some(What::Sent(Sent::Focus(true))),
         b'O' if inner.is_empty() => Some(What::Sent(Sent::Focus(false))),
@@ -164,7 +171,7 @@ fn held(field: &str) -> (KeyModifiers, u8) {
 fn coded(code: u32, field: &str, mut modifiers: KeyModifiers) -> Option<What> {
     let code = match code {
         27 => KeyCode::Esc,
-        13 | 57414 => KeyCode::Enter,
+        code if ENTER.contains(&code) => KeyCode::Enter,
         9 if modifiers.contains(KeyModifiers::SHIFT) => KeyCode::BackTab,
         9 => KeyCode::Tab,
         8 | 127 => KeyCode::Backspace,

@@ -1,6 +1,9 @@
 //! Says whether a card listens: a key is an answer only if the person can have seen the question.
 
+mod held_key;
+
 use crate::tui::keys::Chord;
+pub use held_key::{HeldKey, Press};
 use std::time::Duration;
 
 /// How long nothing may have been pressed, and how long a card must have been seen, before a key answers it.
@@ -39,6 +42,8 @@ pub struct Presses {
     elsewhere: Option<Duration>,
     hurried: Option<Duration>,
     answer: Option<(Chord, Duration)>,
+    /// The key that sent the last message.
+    pub sender: HeldKey,
 }
 
 impl Presses {

@@ -330,3 +330,29 @@ fn r20_the_mode_does_not_change_under_a_card() {
     screen.happens(Event::Key(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT)));
     assert_eq!(screen.state.agent.policy.mode, before);
 }
+
+#[test]
+fn r03_enter_that_is_held_from_the_send_answers_nothing_and_the_prompt_says_why() {
+    for pause in [200, 450, 600, 800, 1_200, 1_500] {
+        let mut screen = Screen::new();
+        screen.types("go");
+        screen.presses("enter");
+        screen.waits(50);
+        screen.calls("q", "ask_question", question());
+        screen.waits(pause);
+        for _ in 0..60 {
+            screen.presses("enter");
+            screen.waits(33);
+        }
+        assert_eq!(screen.decided(), 0, "{pause}");
+        let shown = screen.shows();
+        assert!(shown.contains("enter may still be held") || shown.contains("too soon"), "{shown}");
+        // It was let go, and is pressed on purpose.
+        screen.waits(700);
+        screen.presses("enter");
+        let decided = screen.decided();
+        screen.waits(700);
+        screen.presses("enter");
+        assert!(decided + screen.decided() > 0, "{pause}: {}", screen.shows());
+    }
+}

@@ -40,7 +40,7 @@ use super::{update, view};
 use crate::agent;
 use crate::chat::*;
 use crate::policy::{Mode, Policy};
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::OnceLock;
@@ -132,6 +132,8 @@ impl Screen {
     pub fn says(&mut self, text: &str) {
         self.types(text);
         self.presses("enter");
+        // The terminal reports that it was let go.
+        self.happens(Event::Key(KeyEvent { kind: KeyEventKind::Release, ..key("enter") }));
     }
 
     pub fn chunk(&mut self, chunk: Chunk) {

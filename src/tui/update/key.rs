@@ -6,7 +6,7 @@ use crate::tui::effect::Effect;
 use crate::tui::focus::{Focus, focus};
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::overlay::Picking;
-use crate::tui::parts::listening::Listening;
+use crate::tui::parts::listening::{Listening, Press};
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::{cache::Cache, call, entry};
 use crate::tui::prompt::Card;
@@ -21,6 +21,7 @@ const TWICE: Duration = Duration::from_secs(1);
 /// A key was pressed.
 pub fn pressed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
     if key.kind == KeyEventKind::Release {
+        state.presses.sender.note_release(Chord::from(&key));
         return Vec::new();
     }
     state.toasts.key(state.now);
@@ -45,6 +46,15 @@ pub fn pressed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effec
     }
     let in_a_line = state.writes_in_card();
     let answers = focus(state) == Focus::Prompt && state.listening() == Some(Listening::Yes);
+    let may_answer = answers && !in_a_line && state.waits.is_none();
+    let seen = state.open_card().filter(|_| may_answer).and_then(|prompt| prompt.seen());
+    match state.presses.sender.judge(Chord::from(&key), seen, state.now) {
+        Press::Deliberate => {}
+        press @ (Press::Arms | Press::Held) => {
+            unheard::may_be_held(state, &key, press);
+            return effects;
+        }
+    }
     if writes && !in_a_line && (answers || sure::listening(state) == Some(Listening::Yes)) {
         state.held = Some((key, state.now));
         return effects;

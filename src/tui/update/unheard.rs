@@ -2,7 +2,7 @@
 
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Chord, Scope};
-use crate::tui::parts::listening::Listening;
+use crate::tui::parts::listening::{Listening, Press};
 use crate::tui::prompt::Card;
 use crate::tui::state::State;
 use crossterm::event::{KeyCode, KeyEvent};
@@ -74,6 +74,18 @@ pub fn held_on(state: &mut State, key: &KeyEvent) {
             format!("{} still counts as the last press · let it go, then press it", Chord::from(key)),
         );
     }
+}
+
+/// The key that sent the last message: the prompt appeared so soon after it that the key may still be held.
+pub fn may_be_held(state: &mut State, key: &KeyEvent, press: Press) {
+    let key = Chord::from(key);
+    let words = match press {
+        Press::Arms | Press::Deliberate => {
+            format!("{key} may still be held from sending · press it again to answer")
+        }
+        Press::Held => format!("{key} may still be held · let it go, then press it again"),
+    };
+    says(state, words);
 }
 
 /// The open card says this, until the next key.

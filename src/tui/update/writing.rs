@@ -44,6 +44,7 @@ pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
             ) => key::act(state, cache, action),
             Some(Action::Send) if is_left_waiting(state) => {
                 state.transcript.follow();
+                state.presses.sender.note_sent(state.now);
                 agent::happened(state, Event::Said(String::new()))
             }
             Some(_) | None => key::anywhere(state, cache, key),
@@ -148,6 +149,7 @@ fn send(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
         return Vec::new();
     }
     state.composer.take();
+    state.presses.sender.note_sent(state.now);
     say(state, text)
 }
 

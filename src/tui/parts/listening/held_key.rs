@@ -1,0 +1,170 @@
+//! The key that sent a message, usually Enter: held down, it must not answer the prompt that the reply brings.
+//!
+//! A keyboard begins to repeat a key after a pause, so a repeat may be the first thing a prompt hears after half a second of
+//! quiet. Most terminals do not report when a key is released, and report a repeat like any press.
+
+use super::QUIET;
+use crate::tui::keys::Chord;
+use std::time::Duration;
+
+/// A prompt that appears so soon after a send may have been hit by a key that is still held.
+const SOON: Duration = Duration::from_secs(2);
+/// A held key repeats at equal intervals. Presses whose intervals differ by no more than this, or by a fifth, may be its.
+const EVEN: Duration = Duration::from_millis(60);
+
+/// So many of those are ignored: a user who presses again and again, evenly, is heard then.
+const IGNORED: usize = 3;
+
+/// What one press of a key is to a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Press {
+    /// An answer, as far as this can tell.
+    Deliberate,
+    /// It makes the next one an answer.
+    Arms,
+    /// It may be the held key.
+    Held,
+}
+
+/// What is known of the key that sent the last message.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HeldKey {
+    /// The key pressed last, and when.
+    last: Option<(Chord, Duration)>,
+    /// How long before that it was pressed before, without another key in between.
+    interval: Option<Duration>,
+    sent: Option<Sent>,
+}
+
+/// A message that a key sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Sent {
+    by: Chord,
+    at: Duration,
+    /// The terminal reported that the key was released.
+    is_released: bool,
+    /// A press has armed the prompts that follow.
+    is_armed: bool,
+    /// Presses at equal intervals since then.
+    even: usize,
+}
+
+impl HeldKey {
+    /// Notes that the key pressed last sent a message.
+    pub fn note_sent(&mut self, now: Duration) {
+        self.sent = self.last.as_ref().map(|(by, _)| Sent {
+            by: *by,
+            at: now,
+            is_released: false,
+            is_armed: false,
+            even: 0,
+        });
+    }
+
+    /// Notes that the terminal reported a release of this key.
+    pub fn note_release(&mut self, chord: Chord) {
+        if let Some(sent) = self.sent.as_mut().filter(|sent| sent.by == chord) {
+            sent.is_released = true;
+        }
+    }
+
+    /// Notes a press, and tells what it is to a prompt that was first drawn at `seen`, if there is one that would take it.
+    pub fn judge(&mut self, chord: Chord, seen: Option<Duration>, now: Duration) -> Press {
+        let interval = self.last.filter(|(last, _)| *last == chord).map(|(_, at)| now.saturating_sub(at));
+        let before = std::mem::replace(&mut self.interval, interval);
+        self.last = Some((chord, now));
+        if let Some(sent) = self.sent.as_mut().filter(|sent| sent.by != chord) {
+            // A keyboard repeats the key that went down last, and no other.
+            sent.is_released = true;
+        }
+        let (Some(seen), Some(sent)) = (seen, &mut self.sent) else { return Press::Deliberate };
+        let is_soon = seen <= sent.at.saturating_add(SOON);
+        if sent.is_released || !is_soon {
+            return Press::Deliberate;
+        }
+        if interval.is_some_and(|interval| interval < QUIET) {
+            return Press::Held;
+        }
+        let is_even = |(a, b): (Duration, Duration)| a.abs_diff(b) <= EVEN.max(a.max(b) / 5);
+        if sent.is_armed && sent.even < IGNORED && interval.zip(before).is_some_and(is_even) {
+            sent.even += 1;
+            return Press::Held;
+        }
+        if std::mem::replace(&mut sent.is_armed, true) { Press::Deliberate } else { Press::Arms }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    fn enter() -> Chord {
+        "enter".parse().unwrap()
+    }
+
+    /// After a send at 10 s with Enter.
+    fn sent() -> HeldKey {
+        let mut key = HeldKey::default();
+        assert_eq!(key.judge(enter(), None, ms(10_000)), Press::Deliberate);
+        key.note_sent(ms(10_000));
+        key
+    }
+
+    #[test]
+    fn r03_a_key_that_is_held_from_a_send_never_answers_whatever_its_pause_and_interval() {
+        for pause in (200..=1_500).step_by(50) {
+            for interval in [15, 33, 100, 250, 470, 550, 600, 1_000, 1_500].into_iter().chain([pause]) {
+                for seen in [50, 300, 900, 1_900] {
+                    let mut key = sent();
+                    let mut at = 10_000 + pause;
+                    // Slow repeats for four of them, and quick ones for as long as it is held.
+                    for n in 0..if interval < 500 { 200 } else { 4 } {
+                        // A busy machine reads keys a little early or late.
+                        let now = ms(at + n % 3 * 10);
+                        let seen = Some(ms(10_000 + seen)).filter(|seen| *seen <= now);
+                        let press = key.judge(enter(), seen, now);
+                        // Of a pause and an interval that differ the second press has no interval to be compared with.
+                        let may = seen.is_some() && n == 1 && interval >= 500 && interval != pause;
+                        assert!(
+                            press != Press::Deliberate || seen.is_none() || may,
+                            "{pause} {interval} {n}"
+                        );
+                        at += interval;
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn r03_the_second_deliberate_press_answers() {
+        let mut key = sent();
+        let seen = Some(ms(10_100));
+        assert_eq!(key.judge(enter(), seen, ms(13_000)), Press::Arms);
+        assert_eq!(key.judge(enter(), seen, ms(13_300)), Press::Held);
+        assert_eq!(key.judge(enter(), seen, ms(14_500)), Press::Deliberate);
+        // The next prompt of the same turn needs no other.
+        assert_eq!(key.judge(enter(), Some(ms(15_000)), ms(18_000)), Press::Deliberate);
+    }
+
+    #[test]
+    fn r03_other_keys_later_prompts_and_keys_that_were_released_answer_at_once() {
+        let seen = Some(ms(10_100));
+        assert_eq!(sent().judge("1".parse().unwrap(), seen, ms(11_000)), Press::Deliberate);
+        assert_eq!(sent().judge(enter(), Some(ms(12_001)), ms(13_000)), Press::Deliberate);
+        assert_eq!(HeldKey::default().judge(enter(), seen, ms(11_000)), Press::Deliberate);
+        let mut key = sent();
+        key.note_release(enter());
+        assert_eq!(key.judge(enter(), seen, ms(11_000)), Press::Deliberate);
+        let mut key = sent();
+        assert_eq!(key.judge("x".parse().unwrap(), None, ms(10_500)), Press::Deliberate);
+        assert_eq!(key.judge(enter(), seen, ms(11_500)), Press::Deliberate);
+        let mut key = sent();
+        key.note_release("tab".parse().unwrap());
+        assert_eq!(key.judge(enter(), seen, ms(11_000)), Press::Arms);
+    }
+}
