@@ -9,7 +9,7 @@ pub use format::{Format, harmless};
 
 use crate::agent::{self, Effect, Event, State};
 use crate::chat::{Chunk, Ending, Entry, SessionId};
-use crate::runtime::{Events, Runtime};
+use crate::runtime::{Events, Runtime, Unsaved};
 use format::Printer;
 use stand_in::StandIn;
 use std::io::Write;
@@ -68,6 +68,23 @@ pub struct Run<'a> {
     pub out: &'a mut dyn Write,
     /// Everything else goes here.
     pub err: &'a mut dyn Write,
+}
+
+/// Explains what is lost of a session that could not be saved.
+fn explain_unsaved(unsaved: &Unsaved, state: &State) -> String {
+    let entries = state.session.entries();
+    let lost = &entries[entries.len().saturating_sub(unsaved.entries)..];
+    let count = |is: fn(&Entry) -> bool| lost.iter().filter(|entry| is(entry)).count();
+    let kinds = [
+        (count(|entry| matches!(entry, Entry::Said { .. })), "message", "messages"),
+        (count(|entry| matches!(entry, Entry::Replied { .. })), "reply", "replies"),
+        (count(|entry| matches!(entry, Entry::Settled { .. })), "outcome of a call", "outcomes of calls"),
+    ];
+    let kinds = kinds.into_iter().filter(|(count, ..)| *count > 0);
+    let named: Vec<String> =
+        kinds.map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many })).collect();
+    let what = if named.is_empty() { "its last entries".to_owned() } else { named.join(", ") };
+    format!("{}. Not kept: {what}", unsaved.reason)
 }
 
 /// Says the prompt and prints what comes. A call that needs a yes is denied; a question is answered by the answers
@@ -146,6 +163,12 @@ pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
         effects = agent::update(&mut state, event);
     }
     printer.finish()?;
+    let unsaved = runtime.save();
+    if let Some(unsaved) = &unsaved {
+        exit = if exit == Exit::Done { Exit::Failed } else { exit };
+        let words = format!("session {session} is not saved: {}", explain_unsaved(unsaved, &state));
+        writeln!(err, "aye: {}", tidy(&words))?;
+    }
     for why in stand_in.troubles(&state) {
         writeln!(err, "aye: {}", tidy(&why))?;
     }
@@ -156,5 +179,6 @@ pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
         return Ok(exit);
     };
     printer.value(&told)?;
-    Ok(if exit == Exit::Mistaken { exit } else { Exit::Waits })
+    // What waits in a session that is not saved cannot be answered later.
+    Ok(if exit == Exit::Mistaken || unsaved.is_some() { exit } else { Exit::Waits })
 }

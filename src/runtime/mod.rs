@@ -186,6 +186,12 @@ impl Runtime {
         trouble
     }
 
+    /// Tries once more to save what of the session could not be saved, and returns what still is not.
+    pub fn save(&mut self) -> Option<Unsaved> {
+        let reason = self.log.save().err()?;
+        Some(Unsaved { entries: self.log.unsaved(), reason: reason.to_string() })
+    }
+
     /// Tells the agent how much fits into the model's window as soon as somebody knows it; whoever was asked before
     /// is not listened to any more. Nobody is asked before the model has replied: until something is said a service need
     /// not know of the person, and one that does not answer need not be troubled twice. Nothing waits for the answer.
@@ -205,6 +211,15 @@ impl Runtime {
             }
         });
     }
+}
+
+/// What of a session is not saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsaved {
+    /// How many entries. 0 if only a part of a reply that is being received is not.
+    pub entries: usize,
+    /// What the system said.
+    pub reason: String,
 }
 
 /// What the person is told where the session could not be saved.

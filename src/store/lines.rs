@@ -77,6 +77,8 @@ pub struct Lines {
     file: Option<File>,
     /// Bytes not yet in the file: whole lines, but for the rest of one of which the beginning is there.
     owed: Vec<u8>,
+    /// How many entries are among those, wholly or in part.
+    unsaved: usize,
     /// The next entry's number.
     seq: u64,
 }
@@ -93,7 +95,7 @@ impl Lines {
     pub fn new(sessions: &Path, header: &Header) -> Self {
         let mut owed = serde_json::to_vec(header).expect("a header is text and numbers");
         owed.push(b'\n');
-        Self { path: path(sessions, &header.id), file: None, owed, seq: 1 }
+        Self { path: path(sessions, &header.id), file: None, owed, unsaved: 0, seq: 1 }
     }
 
     /// A session that goes on, and what was in it. Nothing in the file changes; entries that follow are added behind, and
@@ -111,7 +113,7 @@ impl Lines {
             write_line(&mut owed, seq, entry).map_err(Error::at(&path))?;
             seq = seq.saturating_add(1);
         }
-        Ok((Self { path, file: Some(file), owed, seq }, read))
+        Ok((Self { path, file: Some(file), owed, unsaved: read.halves, seq }, read))
     }
 
     /// The file, whether or not it exists yet.
@@ -128,7 +130,7 @@ impl Lines {
         if let Some(file) = &mut self.file
             && is_deleted(file)
         {
-            // Somebody deleted it while it is in use: what it held is still to be had, and is written anew.
+            // Another program deleted it while it is in use: what it held can still be read, and is written again.
             let mut held = Vec::new();
             file.seek(SeekFrom::Start(0))?;
             file.read_to_end(&mut held)?;
@@ -138,7 +140,9 @@ impl Lines {
             Some(file) => file,
             None => self.file.insert(make(&self.path)?),
         };
-        pay(file, &mut self.owed)
+        pay(file, &mut self.owed)?;
+        self.unsaved = 0;
+        Ok(())
     }
 
     /// Owes a new file what the old one held, before all else: a disk that is full takes it later.
@@ -148,8 +152,11 @@ impl Lines {
     }
 }
 
-/// Makes a session's file, for this process alone.
+/// Makes a session's file, for this process alone, and its folder if that is missing.
 fn make(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        private::folder(folder)?;
+    }
     alone(path, private::open_append(path, true)?)
 }
 
@@ -181,7 +188,17 @@ impl Log for Lines {
     fn append(&mut self, entry: &Entry) -> io::Result<()> {
         write_line(&mut self.owed, self.seq, entry)?;
         self.seq = self.seq.saturating_add(1);
+        self.unsaved += 1;
         self.settle()
+    }
+
+    fn save(&mut self) -> io::Result<()> {
+        let is_gone = self.file.as_ref().is_some_and(is_deleted);
+        if self.owes() || is_gone { self.settle() } else { Ok(()) }
+    }
+
+    fn unsaved(&self) -> usize {
+        self.unsaved
     }
 
     fn grew(&mut self, grown: &Grown) -> io::Result<()> {

@@ -40,6 +40,16 @@ pub trait Log: Send {
 
     /// Keeps what came of a reply that is not whole, in the same way.
     fn grew(&mut self, grown: &Grown) -> io::Result<()>;
+
+    /// Tries once more to save what could not be saved. Does nothing if everything is saved and still there.
+    fn save(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Returns how many entries are not saved.
+    fn unsaved(&self) -> usize {
+        0
+    }
 }
 
 /// What goes wrong with stored sessions. The person reads it: what happened, and what to do.

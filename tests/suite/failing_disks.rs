@@ -89,9 +89,10 @@ fn r53_a_used_up_quota_for_sessions_is_said_and_the_reply_comes_whole() {
     let data = setup.place.path().join("home/aye/data");
     std::fs::create_dir_all(&data).unwrap();
     let Some(setup) = quota(setup, &data) else { return };
-    let (out, err, _) = setup.print("");
+    let (out, err, code) = setup.print("");
     assert!(err.contains("The session could not be saved"), "{err}");
-    assert_eq!(out.trim_end(), "The whole reply.");
+    assert_eq!((out.trim_end(), code), ("The whole reply.", 1));
+    assert!(err.contains(" is not saved: ") && err.contains("Not kept: 1 message, 1 reply"), "{err}");
 }
 
 #[test]
@@ -109,9 +110,10 @@ fn r24_r53_a_read_only_disk_is_said_and_changes_nothing() {
     for folder in [&project, &data] {
         mount_remount(folder, MountFlags::RDONLY, c"").unwrap();
     }
-    let (out, err, _) = setup.print("");
+    let (out, err, code) = setup.print("");
     assert!(outcome(&service).contains("Read-only file system"), "{}\n{err}", outcome(&service));
     assert_eq!(std::fs::read_to_string(project.join("a.txt")).unwrap(), "old\n");
     assert!(err.contains("The session could not be saved"), "{err}");
-    assert!(out.contains("Done."), "{out}");
+    assert!(out.contains("Done.") && code == 1, "{code} {out}");
+    assert!(err.contains("Not kept: 1 message, 2 replies, 1 outcome of a call"), "{err}");
 }
