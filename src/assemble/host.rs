@@ -5,10 +5,10 @@ use super::wiring::{Session, Wiring};
 use super::{Connecting, facts, files, rehearsal, said, there, walls};
 use crate::agent::{Effect, Offered};
 use crate::chat::{Becomes, SessionId};
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, Unsaved};
 use crate::store::draft::Whose;
 use crate::store::{Drafts, History, Listed};
-use crate::tui::host::{Host, Line, Opened, Reply, SessionRow, Why, Wish};
+use crate::tui::host::{Host, Line, Opened, Reply, SessionFile, SessionRow, Why, Wish};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::Sender;
@@ -39,9 +39,28 @@ pub(super) struct Around {
 
 /// The way to a session's runtime; the host keeps the other end, to change the model.
 pub(super) fn line(runtime: &Arc<Mutex<Runtime>>, events: crate::runtime::Events) -> Line {
-    let runtime = runtime.clone();
+    let (runtime, shared) = (runtime.clone(), runtime.clone());
     let run = move |effects: Vec<Effect>| runtime.lock().unwrap_or_else(PoisonError::into_inner).run(effects);
-    Line { run: Box::new(run), events }
+    Line { file: Box::new(SavedBy(shared)), run: Box::new(run), events }
+}
+
+/// The session's file, which its runtime writes.
+struct SavedBy(Arc<Mutex<Runtime>>);
+
+impl SavedBy {
+    fn runtime(&self) -> std::sync::MutexGuard<'_, Runtime> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SessionFile for SavedBy {
+    fn save(&mut self) -> Option<Unsaved> {
+        self.runtime().save()
+    }
+
+    fn save_to(&mut self, file: &std::path::Path) -> std::io::Result<()> {
+        self.runtime().save_to(file)
+    }
 }
 
 impl Around {

@@ -55,7 +55,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     notices.extend(doubt.map(|doubt| format!("Nothing is continued yet: {doubt}")));
     notices.extend(session.notices);
     wiring.folder.clone_from(&session.folder);
-    let journal = wiring.journal.clone();
+    let (journal, sessions) = (wiring.journal.clone(), wiring.places.sessions());
     let (effects, mut runtime) = (session.effects, session.runtime);
     notices.extend(runtime.run(effects));
     let runtime = Arc::new(Mutex::new(runtime));
@@ -116,17 +116,31 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     if let Some(signal) = exit.ended_by {
         journal.note(format_args!("ended by signal {signal}"));
     }
-    Ok(farewell(&exit))
+    Ok(farewell(&exit, &crate::store::lines::path(&sessions, &exit.session)))
 }
 
 /// Which session it was and how to come back; nothing where nothing was said, or where no terminal is left to say it.
-fn farewell(exit: &Exit) -> ExitCode {
-    if let (Some(title), None) = (&exit.title, exit.ended_by) {
+fn farewell(exit: &Exit, own: &Path) -> ExitCode {
+    if let (Some(title), None, None, None) = (&exit.title, exit.ended_by, &exit.lost, &exit.saved_to) {
         let title = tui::text::clean::one_line(title);
         // Where the words cannot be written, nobody is there to read them.
         let _ = writeln!(std::io::stdout(), "{title}\naye --resume {}", exit.session);
     }
+    let id = &exit.session;
+    let words = match (&exit.saved_to, &exit.lost) {
+        (Some(file), _) => Some(format!(
+            "session {id} is in {}. To continue it, move it to {}, then: aye --resume {id}",
+            file.display(),
+            own.display()
+        )),
+        (None, Some(lost)) => Some(format!("session {id} is not saved: {lost}")),
+        (None, None) => None,
+    };
+    if let Some(words) = &words {
+        let _ = writeln!(std::io::stderr(), "aye: {}", tui::text::clean::one_line(words));
+    }
     match exit.ended_by {
+        None if words.is_some() => ExitCode::FAILURE,
         None => ExitCode::SUCCESS,
         Some(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(1)),
     }

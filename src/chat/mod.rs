@@ -10,6 +10,7 @@ pub mod chunk;
 pub mod digest;
 pub mod edit;
 pub mod entry;
+pub mod entry_count;
 pub mod escape;
 pub mod escaped_path;
 pub mod grant;

@@ -8,6 +8,7 @@ pub use answers::{Answers, FORMS};
 pub use format::{Format, harmless};
 
 use crate::agent::{self, Effect, Event, State};
+use crate::chat::entry_count::count_in_words;
 use crate::chat::{Chunk, Ending, Entry, SessionId};
 use crate::runtime::{Events, Runtime, Unsaved};
 use format::Printer;
@@ -74,16 +75,7 @@ pub struct Run<'a> {
 fn explain_unsaved(unsaved: &Unsaved, state: &State) -> String {
     let entries = state.session.entries();
     let lost = &entries[entries.len().saturating_sub(unsaved.entries)..];
-    let count = |is: fn(&Entry) -> bool| lost.iter().filter(|entry| is(entry)).count();
-    let kinds = [
-        (count(|entry| matches!(entry, Entry::Said { .. })), "message", "messages"),
-        (count(|entry| matches!(entry, Entry::Replied { .. })), "reply", "replies"),
-        (count(|entry| matches!(entry, Entry::Settled { .. })), "outcome of a call", "outcomes of calls"),
-    ];
-    let kinds = kinds.into_iter().filter(|(count, ..)| *count > 0);
-    let named: Vec<String> =
-        kinds.map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many })).collect();
-    let what = if named.is_empty() { "its last entries".to_owned() } else { named.join(", ") };
+    let what = count_in_words(lost);
     format!("{}. Not kept: {what}", unsaved.reason)
 }
 

@@ -192,6 +192,11 @@ impl Runtime {
         Some(Unsaved { entries: self.log.unsaved(), reason: reason.to_string() })
     }
 
+    /// Writes all of the session to another file, which must not exist yet.
+    pub fn save_to(&mut self, file: &std::path::Path) -> std::io::Result<()> {
+        self.log.save_to(file)
+    }
+
     /// Tells the agent how much fits into the model's window as soon as somebody knows it; whoever was asked before
     /// is not listened to any more. Nobody is asked before the model has replied: until something is said a service need
     /// not know of the person, and one that does not answer need not be troubled twice. Nothing waits for the answer.

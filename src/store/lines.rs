@@ -197,6 +197,19 @@ impl Log for Lines {
         if self.owes() || is_gone { self.settle() } else { Ok(()) }
     }
 
+    fn save_to(&mut self, file: &Path) -> io::Result<()> {
+        let mut all = Vec::new();
+        if let Some(own) = &mut self.file {
+            own.seek(SeekFrom::Start(0))?;
+            own.read_to_end(&mut all)?;
+        }
+        all.extend_from_slice(&self.owed);
+        let mut other = private::open_append(file, true)?;
+        let written = other.write_all(&all).and_then(|()| other.sync_all());
+        // A part of a session is worth less than a name that is free for the next try.
+        written.inspect_err(|_| drop(std::fs::remove_file(file)))
+    }
+
     fn unsaved(&self) -> usize {
         self.unsaved
     }

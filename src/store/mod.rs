@@ -46,6 +46,12 @@ pub trait Log: Send {
         Ok(())
     }
 
+    /// Writes all of the session to another file, which must not exist yet.
+    fn save_to(&mut self, file: &Path) -> io::Result<()> {
+        let _ = file;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Returns how many entries are not saved.
     fn unsaved(&self) -> usize {
         0

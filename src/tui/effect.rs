@@ -2,6 +2,7 @@
 
 use super::host::Wish;
 use crate::agent;
+use std::path::PathBuf;
 
 /// Something wanted done outside, in order.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +32,10 @@ pub enum Effect {
     Suspend,
     /// Draw everything anew.
     Redraw,
+    /// Try to save the session.
+    Save,
+    /// Write the whole session to this file, and leave if that works.
+    SaveTo(PathBuf),
     /// Leave.
     Quit,
 }

@@ -2,6 +2,7 @@
 
 use super::host::Reply;
 use crate::agent;
+use crate::runtime::Unsaved;
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ pub enum Event {
     Host(Reply),
     /// The editor was left; what the composer holds now, where it was opened for the composer.
     Edited(Option<String>),
+    /// Saving the session was tried: what is not saved, if anything.
+    Saved(Option<Unsaved>),
     /// Something outside went wrong, or is worth knowing: one sentence.
     Notice(String),
     /// The terminal is gone, or the system asks the program to end.

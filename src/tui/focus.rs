@@ -63,6 +63,7 @@ pub fn scopes(state: &State) -> Vec<Scope> {
                 | Overlay::Grants(..)
                 | Overlay::Rehearsal(..)
                 | Overlay::Modes(..)
+                | Overlay::Leaving(..)
                 | Overlay::Copies(..),
             ) => vec![Scope::List],
             Some(Overlay::Sure(..)) => vec![Scope::Approval],

@@ -4,7 +4,8 @@ use crate::agent::{self, Rule};
 use crate::chat::link::Target;
 use crate::chat::{Becomes, By, CallId, Digest, Grant, Instructions, SessionId, Staging, picture};
 use crate::config::Brought;
-use std::path::PathBuf;
+use crate::runtime::Unsaved;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -335,8 +336,19 @@ pub struct Opened {
     pub place: String,
 }
 
+/// The file of a session.
+pub trait SessionFile: Send {
+    /// Tries once more to save what could not be saved, and returns what still is not.
+    fn save(&mut self) -> Option<Unsaved>;
+
+    /// Writes all of the session to another file, which must not exist yet.
+    fn save_to(&mut self, file: &Path) -> std::io::Result<()>;
+}
+
 /// The way to a session's runtime and back.
 pub struct Line {
+    /// Where the session is saved.
+    pub file: Box<dyn SessionFile>,
     /// Starts effects in their order, without waiting. What it returns is a sentence for the person, where the
     /// session could not be saved.
     pub run: Box<dyn FnMut(Vec<agent::Effect>) -> Option<String> + Send>,

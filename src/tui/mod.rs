@@ -13,6 +13,7 @@ mod outside;
 pub mod overlay;
 pub mod parts;
 pub mod prompt;
+pub mod saving;
 mod screen;
 pub mod state;
 pub mod terminal;
@@ -32,6 +33,7 @@ use crate::chat::SessionId;
 use crate::{agent, tui::keys::Keymap};
 use input::early::Early;
 use overlay::Picking;
+use std::path::PathBuf;
 use theme::{Theme, Themes};
 use tokio::sync::mpsc;
 
@@ -84,6 +86,10 @@ pub struct Exit {
     pub title: Option<String>,
     /// Whether the terminal was lost, or the system ended the program; by this signal.
     pub ended_by: Option<i32>,
+    /// Why the session is not saved, and what of it is lost.
+    pub lost: Option<String>,
+    /// The file that the session was written to because its own cannot be.
+    pub saved_to: Option<PathBuf>,
 }
 
 /// Shows the screen until the person leaves it. The terminal is as it was when this returns, whatever it returns.

@@ -5,6 +5,7 @@ use super::parts::help::Help;
 use super::parts::picker::Picker;
 use super::parts::sure::Sure;
 use super::parts::{line, rehearsal};
+use super::saving::Leaving;
 use super::text::{output, wrap};
 use super::theme::Theme;
 use super::update::rehearsal::Does;
@@ -45,6 +46,8 @@ pub enum Overlay {
     Sure(Sure, Done),
     /// How much runs without asking: each with whether it was confirmed.
     Modes(Picker, Vec<(Mode, bool)>),
+    /// What becomes of a session that is not saved when it is left.
+    Leaving(Picker, Vec<Leaving>),
     /// A text that is only read.
     Reader(Reader),
     /// A letter on each link.

@@ -17,7 +17,8 @@ use super::{Exit, Start, outside, update, view};
 use due::Due;
 use last_resort::LastResort;
 use std::io;
-use std::time::Instant;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -47,6 +48,8 @@ pub struct Screen {
     due: Due,
     ended_by: Option<i32>,
     left: bool,
+    /// The file that the session was written to in place of its own.
+    saved_to: Option<PathBuf>,
 }
 
 /// Whether erasing colours what it erases: only `screen` leaves it in the terminal's own colours.
@@ -133,6 +136,7 @@ impl Screen {
             due: Due::Now,
             ended_by: None,
             left: false,
+            saved_to: None,
         };
         screen.canvas.forget();
         screen.resize();
@@ -182,7 +186,18 @@ impl Screen {
             session: self.state.session.clone(),
             title: title.filter(|_| said),
             ended_by: self.ended_by,
+            lost: self.loss(),
+            saved_to: self.saved_to,
         })
+    }
+
+    /// Explains what is lost of a session that is left and still cannot be saved.
+    fn loss(&mut self) -> Option<String> {
+        self.state.saving.unsaved()?;
+        let unsaved = self.line.file.save();
+        self.state.saving.note(unsaved, Duration::ZERO);
+        let reason = &self.state.saving.unsaved()?.reason;
+        Some(format!("{reason}. Lost: {}", self.state.saving.loss(self.state.agent.session.entries())))
     }
 
     /// Waits for whatever comes first; keys before all.
@@ -263,7 +278,10 @@ impl Screen {
             let done = match effect {
                 Effect::Agent(effects) => {
                     if let Some(trouble) = (self.line.run)(effects) {
-                        self.notice(trouble);
+                        if self.state.saving.unsaved().is_none() {
+                            self.notice(trouble);
+                        }
+                        self.save();
                     }
                     Ok(())
                 }
@@ -289,6 +307,20 @@ impl Screen {
                     self.canvas.forget();
                     Ok(())
                 }
+                Effect::Save => {
+                    self.save();
+                    Ok(())
+                }
+                Effect::SaveTo(file) => match self.line.file.save_to(&file) {
+                    Ok(()) => {
+                        self.saved_to = Some(file);
+                        self.left = true;
+                        Ok(())
+                    }
+                    Err(error) => {
+                        Err(io::Error::other(format!("cannot save to {}: {error}", file.display())))
+                    }
+                },
                 Effect::Quit => {
                     self.left = true;
                     Ok(())
@@ -298,6 +330,11 @@ impl Screen {
                 self.notice(error.to_string());
             }
         }
+    }
+
+    /// Tries to save the session; the result comes with the next batch.
+    fn save(&mut self) {
+        let _ = self.back.send(Event::Saved(self.line.file.save()));
     }
 
     /// Says something to the person, with the next batch.

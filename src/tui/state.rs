@@ -14,6 +14,7 @@ use super::parts::toast::{Kind, Toasts};
 use super::parts::transcript::{Ground, Transcript};
 use super::parts::waits::Waits;
 use super::prompt::Prompt;
+use super::saving::Saving;
 use super::theme::{Theme, Themes};
 use super::trusting::Trusting;
 use crate::agent;
@@ -85,6 +86,8 @@ pub struct State {
     pub trusting: Trusting,
     /// The keys pressed lately.
     pub presses: Presses,
+    /// Whether the session is on disk.
+    pub saving: Saving,
     /// A key for the card that waits a moment whether more follow, as in a paste; since when.
     pub held: Option<(KeyEvent, Duration)>,
     /// What lies over the screen; the last one is in front.
@@ -174,6 +177,7 @@ impl State {
             keeping: Keeping::of(card),
             trusting: Trusting::default(),
             presses: Presses::default(),
+            saving: Saving::default(),
             held: None,
             overlays: Vec::new(),
             toasts: Toasts::default(),
@@ -256,6 +260,7 @@ impl State {
             .chain(card)
             .chain(self.held_until())
             .chain(self.keeping.due())
+            .chain(self.saving.due())
             .chain(self.toasts.next())
             .min()
     }

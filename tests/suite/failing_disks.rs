@@ -1,19 +1,20 @@
 //! Disks that refuse a write halfway: a quota that is used up, and a file system that is read-only.
 
-use crate::support::kept::settings;
+use crate::support::kept::{ALONE, settings};
 use crate::support::leave_out;
 use crate::support::mounts::{may_mount, small_disk};
 use crate::support::preload;
 use crate::support::program::Setup;
 use crate::support::service::Service;
-use crate::support::talking::{calls_after, says};
+use crate::support::talking::{calls_after, say, says};
 use rustix::mount::{MountFlags, mount_remount};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// Fails every write to a file below a folder with EDQUOT: a quota is a matter of a file system that few machines have.
+/// Fails every write to a file below a folder with EDQUOT: a quota is a matter of a file system that few machines have. If a file
+/// is named, writes fail with EROFS while it exists: a system makes a damaged disk read-only under open files, and a test cannot.
 const QUOTA: &str = r#"
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,11 +26,11 @@ const QUOTA: &str = r#"
 
 ssize_t write(int file, const void *bytes, size_t count) {
     char link[64], path[4096];
-    const char *below = getenv("AYE_TEST_QUOTA");
+    const char *below = getenv("AYE_TEST_QUOTA"), *broken = getenv("AYE_TEST_BROKEN");
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
     ssize_t length = readlink(link, path, sizeof path - 1);
-    if (below && length > 0 && strncmp(path, below, strlen(below)) == 0) {
-        errno = EDQUOT;
+    if (below && length > 0 && strncmp(path, below, strlen(below)) == 0 && (!broken || access(broken, F_OK) == 0)) {
+        errno = broken ? EROFS : EDQUOT;
         return -1;
     }
     return syscall(SYS_write, file, bytes, count);
@@ -116,4 +117,86 @@ fn r24_r53_a_read_only_disk_is_said_and_changes_nothing() {
     assert!(err.contains("The session could not be saved"), "{err}");
     assert!(out.contains("Done.") && code == 1, "{code} {out}");
     assert!(err.contains("Not kept: 1 message, 2 replies, 1 outcome of a call"), "{err}");
+}
+
+#[test]
+fn r53_a_disk_that_becomes_read_only_is_said_in_the_foot_and_leaving_asks() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start([says("First."), says("Second."), says("Third.")]));
+    let flags = ["--base-url", &service.base_url, "--model", "m"];
+    let setup = Setup::new(&flags);
+    settings(&setup, ALONE);
+    let data = setup.place.path().join("home/aye/data");
+    std::fs::create_dir_all(&data).unwrap();
+    let broken = setup.place.path().join("broken");
+    let Some(setup) = quota(setup, &data) else { return };
+    let mut program = setup.env("AYE_TEST_BROKEN", broken.to_str().unwrap()).start();
+    program.until("You talk to");
+    say(&mut program, "one");
+    program.until_quiet("First.");
+    std::fs::write(&broken, "").unwrap();
+    say(&mut program, "two");
+    program.until("NOT SAVED");
+    program.until("Second.");
+    program.lets_pass(200);
+    program.keys("\x04");
+    let screen = program.until("Leave without saving");
+    assert!(
+        screen.contains("Read-only file system") && screen.contains("loses 1 message, 1 reply"),
+        "{screen}"
+    );
+    // It is written elsewhere, whole.
+    program.keys("project");
+    program.until("1 of");
+    program.keys("\r");
+    assert_eq!(program.ends(), 1);
+    let project = program.project();
+    let copies: Vec<PathBuf> =
+        std::fs::read_dir(&project).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let copy = copies.iter().find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap();
+    let read = aye::store::read(copy).unwrap();
+    let texts = format!("{:?}", read.entries);
+    assert!(["one", "First.", "two", "Second."].iter().all(|text| texts.contains(text)), "{texts}");
+    let id = read.header.unwrap().id.0;
+    let screen = program.screen();
+    assert!(screen.contains(&format!("aye --resume {id}")), "{screen}");
+    // Moved to its place it goes on.
+    std::fs::rename(copy, data.join(format!("sessions/{id}.jsonl"))).unwrap();
+    let mut program = Setup::again(&program.place, &[&flags[..], &["--continue"]].concat()).start();
+    program.until("Second.");
+}
+
+#[test]
+fn r53_a_session_is_saved_as_soon_as_the_disk_has_room() {
+    if !may_mount("failing_disks::r53_a_session_is_saved_as_soon_as_the_disk_has_room") {
+        return;
+    }
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start([says("First."), says("Second.")]));
+    let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]);
+    settings(&setup, ALONE);
+    let data = setup.place.path().join("home/aye/data");
+    small_disk(&data, "size=1m");
+    let mut program = setup.start();
+    program.until("You talk to");
+    say(&mut program, "one");
+    program.until_quiet("First.");
+    let filler = data.join("filler");
+    // Until nothing more fits.
+    let mut file = std::fs::File::create(&filler).unwrap();
+    while std::io::Write::write_all(&mut file, &[0; 4096]).is_ok() {}
+    while std::io::Write::write_all(&mut file, &[0]).is_ok() {}
+    drop(file);
+    say(&mut program, &"two ".repeat(2_000));
+    program.until("NOT SAVED");
+    program.until("Second.");
+    program.lets_pass(200);
+    program.keys("\x04");
+    program.until("Leave without saving");
+    program.keys("\r");
+    std::fs::remove_file(&filler).unwrap();
+    assert_eq!(program.ends(), 0, "it leaves by itself once it is saved");
+    let file = std::fs::read_dir(data.join("sessions")).unwrap().next().unwrap().unwrap().path();
+    let read = aye::store::read(&file).unwrap();
+    assert!(read.notices.is_empty() && format!("{:?}", read.entries).contains("Second."));
 }

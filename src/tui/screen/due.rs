@@ -51,6 +51,7 @@ impl Due {
             | Event::Agent(_)
             | Event::Host(_)
             | Event::Edited(_)
+            | Event::Saved(_)
             | Event::Notice(_)
             | Event::Lost => Due::Now,
         }

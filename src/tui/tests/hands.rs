@@ -242,7 +242,11 @@ pub fn opened(from: Option<&str>) -> crate::tui::host::Opened {
         session: SessionId("02".into()),
         from: from.map(|id| SessionId(id.into())),
         agent: agent::State::new(Policy::default(), "m".into(), String::new(), vec![]),
-        line: crate::tui::host::Line { run: Box::new(|_| None), events: tokio::sync::mpsc::channel(1).1 },
+        line: crate::tui::host::Line {
+            file: Box::new(NoFile),
+            run: Box::new(|_| None),
+            events: tokio::sync::mpsc::channel(1).1,
+        },
         connection: Default::default(),
         draft: String::new(),
         card: String::new(),
@@ -351,7 +355,7 @@ fn r03_enter_that_is_held_from_the_send_answers_nothing_and_the_prompt_says_why(
         screen.waits(700);
         screen.presses("enter");
         let decided = screen.decided();
-        screen.waits(700);
+        screen.waits(1_000);
         screen.presses("enter");
         assert!(decided + screen.decided() > 0, "{pause}: {}", screen.shows());
     }

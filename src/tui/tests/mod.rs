@@ -11,6 +11,7 @@ mod hands;
 mod hostile;
 mod keeping;
 mod laws;
+mod leaving;
 mod looks;
 mod models;
 mod modes;
@@ -309,6 +310,19 @@ pub fn read(path: &str) -> Intent {
         basis: Basis::default(),
         work: Work::Arguments(serde_json::Value::Null),
     }))
+}
+
+/// A session that is kept in memory only.
+pub struct NoFile;
+
+impl crate::tui::host::SessionFile for NoFile {
+    fn save(&mut self) -> Option<crate::runtime::Unsaved> {
+        None
+    }
+
+    fn save_to(&mut self, _: &std::path::Path) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 pub fn question() -> Intent {

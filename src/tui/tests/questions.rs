@@ -39,7 +39,11 @@ fn opened_again(before: &Screen, card: &str) -> Screen {
         connection: Default::default(),
         session: SessionId("01J".into()),
         agent: agent::resume(Session::replay(entries), blank).0,
-        line: Line { run: Box::new(|_| None), events: tokio::sync::mpsc::channel(1).1 },
+        line: Line {
+            file: Box::new(NoFile),
+            run: Box::new(|_| None),
+            events: tokio::sync::mpsc::channel(1).1,
+        },
         draft: String::new(),
         card: card.to_owned(),
         folder: "/project".into(),

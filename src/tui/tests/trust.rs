@@ -259,7 +259,7 @@ fn another_session_is_looked_at_anew_and_what_concerns_the_last_folder_is_droppe
     let mut screen = asked();
     let opened = |folder: &str| {
         let (_, events) = tokio::sync::mpsc::channel(1);
-        let line = crate::tui::host::Line { run: Box::new(|_| None), events };
+        let line = crate::tui::host::Line { file: Box::new(NoFile), run: Box::new(|_| None), events };
         let agent = agent::State::new(Policy::default(), "m".into(), String::new(), vec![]);
         let (connection, draft, card) = (Connection::default(), String::new(), String::new());
         let (session, folder, place) = (SessionId("02".into()), folder.into(), String::new());

@@ -90,6 +90,11 @@ fn compact(state: &mut State) -> Vec<Effect> {
 
 /// Goes to another session; what is unsent stays with this one.
 pub fn leave_for(state: &mut State, wish: Wish) -> Vec<Effect> {
+    if let Some(unsaved) = state.saving.unsaved() {
+        let words = format!("this session is not saved, so it stays open: {}", unsaved.reason);
+        state.notice(&words, Kind::Warning);
+        return Vec::new();
+    }
     let card = state.keep_card(true);
     let draft = Effect::Ask(Wish::KeepDraft(state.composer.text()));
     [draft].into_iter().chain(card).chain([Effect::Ask(wish)]).collect()

@@ -8,6 +8,7 @@ use crate::tui::parts::complete::Candidate;
 use crate::tui::parts::pace::Pace;
 use crate::tui::parts::toast;
 use crate::tui::parts::transcript::{Transcript, cache::Cache};
+use crate::tui::saving::Saving;
 use crate::tui::state::State;
 
 /// A wish was carried out. What comes for a list that is closed by now is dropped.
@@ -44,6 +45,7 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             state.overlays.clear();
             state.prompt = None;
             state.aside.clear();
+            state.saving = Saving::default();
             state.keeping = Keeping::of(opened.card);
             state.held = None;
             state.presses.elsewhere(state.now);

@@ -5,7 +5,7 @@ use crate::chat::Entry;
 use crate::tui::effect::Effect;
 use crate::tui::focus::{Focus, focus};
 use crate::tui::keys::{Action, Chord, Scope};
-use crate::tui::overlay::Picking;
+use crate::tui::overlay::{Overlay, Picking};
 use crate::tui::parts::listening::{Listening, Press};
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::{cache::Cache, call, entry};
@@ -306,7 +306,10 @@ fn stop_or_quit(state: &mut State) -> Vec<Effect> {
     }
     state.pressed_quit = Some(state.now);
     let mut effects = Vec::new();
-    if !state.overlays.is_empty() {
+    let is_leaving = matches!(state.overlays.last(), Some(Overlay::Leaving(..)));
+    if is_leaving {
+        // It stays open, so that the second press is not asked about once more.
+    } else if !state.overlays.is_empty() {
         effects.extend(overlay::close(state));
     } else if asks(state) {
         // A question waits as long as it takes, also while nobody is there.
@@ -314,7 +317,11 @@ fn stop_or_quit(state: &mut State) -> Vec<Effect> {
         effects.extend(agent::happened(state, crate::agent::Event::Interrupted));
     }
     let quit = state.keys.hint(Scope::Anywhere, Action::StopOrQuit);
-    let kept = if asks(state) { "; the question waits for you" } else { "" };
+    let kept = match (is_leaving, asks(state)) {
+        (true, _) => format!(" and loses {}", state.saving.loss(state.agent.session.entries())),
+        (false, true) => "; the question waits for you".to_owned(),
+        (false, false) => String::new(),
+    };
     state.notice(&format!("{quit} again leaves{kept}"), Kind::Info);
     effects
 }
@@ -326,6 +333,9 @@ fn asks(state: &State) -> bool {
 
 /// Leaves; what is unsent is kept.
 pub fn quit(state: &mut State) -> Vec<Effect> {
+    if let Some(effects) = super::leaving::ask(state) {
+        return effects;
+    }
     let mut effects = super::farewell(state);
     effects.push(Effect::Quit);
     effects

@@ -9,6 +9,7 @@ mod copy;
 mod grants;
 mod host;
 mod key;
+mod leaving;
 mod links;
 mod models;
 mod modes;
@@ -39,7 +40,7 @@ pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect>
     let mut effects = match event {
         Event::Tick(now) => {
             tick(state, now);
-            Vec::new()
+            state.saving.take_due(now).then_some(Effect::Save).into_iter().collect()
         }
         Event::Key(key) => key::pressed(state, cache, key),
         Event::Pasted(text) => {
@@ -71,6 +72,7 @@ pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect>
             }
             Vec::new()
         }
+        Event::Saved(unsaved) => leaving::tried(state, unsaved),
         Event::Notice(text) => {
             state.notice(&text, Kind::Warning);
             Vec::new()

@@ -1,6 +1,8 @@
 //! A key for what lies over the screen.
 
-use super::{audit, commands, connect, copy, grants, links, models, modes, rehearsal, sessions, sure};
+use super::{
+    audit, commands, connect, copy, grants, leaving, links, models, modes, rehearsal, sessions, sure,
+};
 use crate::tui::command::COMMANDS;
 use crate::tui::effect::Effect;
 use crate::tui::host::{ModelRow, Wish};
@@ -48,6 +50,7 @@ pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
         | Overlay::Grants(picker, _)
         | Overlay::Rehearsal(picker, _)
         | Overlay::Modes(picker, _)
+        | Overlay::Leaving(picker, _)
         | Overlay::Copies(picker, _) => picker.key(&key, keys),
     };
     picked(state, cache, pick)
@@ -66,6 +69,7 @@ pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
             | Overlay::Grants(picker, _)
             | Overlay::Rehearsal(picker, _)
             | Overlay::Modes(picker, _)
+            | Overlay::Leaving(picker, _)
             | Overlay::Copies(picker, _),
         ) => picker.paste(text),
         Some(Overlay::Key(line)) => {
@@ -96,6 +100,7 @@ pub fn scroll(state: &mut State, cache: &mut Cache, by: isize) -> Vec<Effect> {
             | Overlay::Grants(picker, _)
             | Overlay::Rehearsal(picker, _)
             | Overlay::Modes(picker, _)
+            | Overlay::Leaving(picker, _)
             | Overlay::Copies(picker, _),
         ) => picker.scroll(by.signum()),
         Some(Overlay::Help(help)) => {
@@ -194,6 +199,10 @@ fn take(state: &mut State, cache: &mut Cache, overlay: Overlay, row: usize, keep
         Overlay::Modes(_, modes) => match modes.into_iter().nth(row) {
             Some((mode, true)) => modes::set(state, mode),
             Some((mode, false)) => modes::confirm(state, mode),
+            None => Vec::new(),
+        },
+        Overlay::Leaving(_, choices) => match choices.into_iter().nth(row) {
+            Some(choice) => leaving::take(state, choice),
             None => Vec::new(),
         },
         Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::Key(_) | Overlay::Sure(..) => {

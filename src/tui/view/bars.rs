@@ -87,6 +87,9 @@ pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
     if state.agent.applies() {
         bar.left("FOR REAL", theme.danger, 0);
     }
+    if state.saving.unsaved().is_some() {
+        bar.left("NOT SAVED", theme.danger, 0);
+    }
     if let Some(words) = doing(state) {
         bar.left(words, theme.accent, 2);
     }

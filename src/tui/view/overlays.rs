@@ -42,6 +42,7 @@ pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Over> {
         | Overlay::Grants(picker, _)
         | Overlay::Rehearsal(picker, _)
         | Overlay::Modes(picker, _)
+        | Overlay::Leaving(picker, _)
         | Overlay::Copies(picker, _) => picker.view(area, buffer, theme),
         Overlay::Key(line) => return Some(enter_key(state, line, area, buffer)),
         Overlay::Reader(reader) => {
@@ -81,6 +82,7 @@ fn recede(state: &State, buffer: &mut Buffer) {
             | Overlay::Grants(..)
             | Overlay::Rehearsal(..)
             | Overlay::Modes(..)
+            | Overlay::Leaving(..)
             | Overlay::Sure(..)
             | Overlay::Copies(..)
             | Overlay::Reader(_),
