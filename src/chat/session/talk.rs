@@ -1,4 +1,4 @@
-//! The talk as the model is told it.
+//! The session as messages for the model.
 
 use super::Session;
 use crate::chat::{CallId, Ending, Entry, Message, Preview, escape, shorten, summary};
@@ -26,9 +26,9 @@ impl Session {
         }
     }
 
-    /// The talk as the model is told it. Well formed whatever happened: every call is followed by its outcome, and a
-    /// call without one is said to have none. What a summary covers is told by it, as words of the person's side
-    /// that say they are a summary.
+    /// The session as messages. Well formed whatever happened: the calls of a reply are followed by their results in
+    /// the same order, and a call without one gets a result that says so. What a summary covers is replaced by it, as
+    /// a user message that says it is a summary.
     pub fn messages(&self) -> Vec<Message> {
         let mut messages = Vec::new();
         self.tell(&mut messages, 0, usize::MAX);
@@ -46,17 +46,13 @@ impl Session {
         {
             messages.push(Message::Person(summary::told(summary, pinned)));
         }
-        // What is said while calls are open goes behind their outcomes, where a service expects it.
-        let mut waiting = Vec::new();
-        let mut unsettled: Vec<CallId> = Vec::new();
+        let mut open = OpenCalls::default();
         for (index, entry) in self.entries.iter().enumerate().skip(from) {
             match entry {
-                Entry::Said { text } if unsettled.is_empty() => {
-                    said(messages, text, self.compacted.is_some())
-                }
-                Entry::Said { text } => waiting.push(Message::Person(text.clone())),
+                Entry::Said { text } if open.is_settled() => said(messages, text, self.compacted.is_some()),
+                Entry::Said { text } => open.said.push(Message::Person(text.clone())),
                 Entry::Replied { text, calls, incomplete, echo, .. } => {
-                    close(messages, &mut unsettled, &mut waiting);
+                    open.close(messages);
                     if text.is_empty() && calls.is_empty() {
                         continue;
                     }
@@ -64,17 +60,16 @@ impl Session {
                         Some(_) => format!("{text}\n[the reply was cut short here]"),
                         None => text.clone(),
                     };
-                    unsettled = calls.iter().map(|call| call.id.clone()).collect();
+                    open.results = calls.iter().map(|call| (call.id.clone(), None)).collect();
                     messages.push(Message::Model { text, calls: calls.clone(), echo: echo.clone() });
                 }
                 Entry::Settled { call, outcome, .. } => {
-                    let Some(at) = unsettled.iter().position(|open| open == call) else { continue };
-                    unsettled.remove(at);
+                    let Some(result) = open.result_of(call) else { continue };
                     let most = if index < before { most } else { usize::MAX };
-                    let text = self.told(call, &shorten::middle(&self.readable(call, outcome.text()), most));
-                    messages.push(Message::Tool { call: call.clone(), text });
-                    if unsettled.is_empty() {
-                        messages.append(&mut waiting);
+                    *result =
+                        Some(self.told(call, &shorten::middle(&self.readable(call, outcome.text()), most)));
+                    if open.is_settled() {
+                        open.close(messages);
                     }
                 }
                 Entry::Ended { ending: Ending::Finished | Ending::Interrupted | Ending::Failed(_) }
@@ -92,7 +87,7 @@ impl Session {
                 | Entry::Became { .. } => {}
             }
         }
-        close(messages, &mut unsettled, &mut waiting);
+        open.close(messages);
     }
 
     /// A command writes for a terminal, which the model is not. What stands in a file is told as it is.
@@ -126,12 +121,35 @@ fn said(messages: &mut Vec<Message>, text: &str, summarised: bool) {
     }
 }
 
-/// Answers what nothing answered, so that the request is well formed.
-fn close(messages: &mut Vec<Message>, unsettled: &mut Vec<CallId>, waiting: &mut Vec<Message>) {
-    for call in unsettled.drain(..) {
-        messages.push(Message::Tool { call, text: "No outcome was recorded for this call.".to_owned() });
+/// The calls of the last reply with their results, until all of them are settled.
+#[derive(Default)]
+struct OpenCalls {
+    /// In the order of the calls, whichever finished first: some chat templates match results to calls by position.
+    results: Vec<(CallId, Option<String>)>,
+    /// What the user said meanwhile. Services expect it after the results.
+    said: Vec<Message>,
+}
+
+impl OpenCalls {
+    fn is_settled(&self) -> bool {
+        self.results.iter().all(|(_, result)| result.is_some())
     }
-    messages.append(waiting);
+
+    /// The place for the result of this call, if it is open and has none yet.
+    fn result_of(&mut self, call: &CallId) -> Option<&mut Option<String>> {
+        let open = self.results.iter_mut().find(|(open, result)| open == call && result.is_none());
+        open.map(|(_, result)| result)
+    }
+
+    /// Writes the results in the order of the calls. A call without one gets a result that says so, so that the
+    /// request is well formed.
+    fn close(&mut self, messages: &mut Vec<Message>) {
+        for (call, result) in self.results.drain(..) {
+            let text = result.unwrap_or_else(|| "No outcome was recorded for this call.".to_owned());
+            messages.push(Message::Tool { call, text });
+        }
+        messages.append(&mut self.said);
+    }
 }
 
 /// The first words, as a name: one line, 60 characters at most.

@@ -2,6 +2,7 @@
 
 use super::super::{Digest, Ending, Message};
 use super::*;
+use proptest::prelude::*;
 
 fn said(text: &str) -> Entry {
     Entry::Said { text: text.into() }
@@ -50,8 +51,8 @@ fn every_call_is_followed_by_its_outcome_even_where_none_was_recorded() {
         [
             "person go",
             "model 0".replace('0', "2").as_str(),
-            "b: did b",
             "a: No outcome was recorded for this call.",
+            "b: did b",
             "person hello"
         ]
     );
@@ -62,6 +63,30 @@ fn every_call_is_followed_by_its_outcome_even_where_none_was_recorded() {
 fn what_is_said_between_calls_goes_behind_their_outcomes() {
     let session = Session::replay([said("go"), replied("", &["a"]), said("also"), settled("a")]);
     assert_eq!(shape(&session), ["person go", "model 1", "a: did a", "person also"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn results_are_sent_in_the_order_of_the_calls_whichever_finished_first(
+        order in Just(vec!["a", "b", "c", "d", "e"]).prop_shuffle(),
+        settles in 0_usize..=5,
+        says in 0_usize..=5,
+    ) {
+        let mut entries = vec![said("go"), replied("", &["a", "b", "c", "d", "e"])];
+        entries.extend(order[..settles].iter().map(|call| settled(call)));
+        // Within the calls this comes after all of them, and so it does at their end.
+        entries.insert(2 + says.min(settles), said("also"));
+        entries.push(replied("Done.", &[]));
+        let result = |call: &&str| match order[..settles].contains(call) {
+            true => format!("{call}: did {call}"),
+            false => format!("{call}: No outcome was recorded for this call."),
+        };
+        let mut expected = vec!["person go".to_owned(), "model 5".to_owned()];
+        expected.extend(["a", "b", "c", "d", "e"].iter().map(result));
+        expected.extend(["person also".to_owned(), "model Done.0".to_owned()]);
+        prop_assert_eq!(shape(&Session::replay(entries)), expected);
+    }
 }
 
 #[test]
