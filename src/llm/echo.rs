@@ -5,7 +5,7 @@
 //! `reasoning_details`; DeepSeek and Moonshot refuse calls without the `reasoning_content` that led to them, in every
 //! later request too; MiniMax wants back what stood between its tags. Calls are matched by their place, since their ids are made unique after the reply.
 
-use super::wire::text_of;
+use super::wire::{choices_at, text_of};
 use crate::chat::ToolCall;
 use serde_json::{Map, Value, json};
 
@@ -34,14 +34,14 @@ impl Held {
         Self { wants_thoughts, ..Self::default() }
     }
 
-    /// Takes what one event has of it.
-    pub fn take(&mut self, event: &Value) {
-        let first = event.get("choices").and_then(|choices| choices.get(0));
-        let Some(message) = first.and_then(|choice| {
-            ["delta", "message"].iter().filter_map(|key| choice.get(*key)).find(|message| message.is_object())
-        }) else {
-            return;
-        };
+    /// Whether the reasoning as text is kept.
+    pub fn wants_thoughts(&self) -> bool {
+        self.wants_thoughts
+    }
+
+    /// Takes what one event has of it in the choice with this index.
+    pub fn take(&mut self, event: &Value, wanted: u64) {
+        let Some(message) = choices_at(event, wanted).find_map(message_of) else { return };
         for detail in message.get(DETAILS).and_then(Value::as_array).into_iter().flatten() {
             self.add(detail);
         }
@@ -104,6 +104,11 @@ impl Held {
     }
 }
 
+/// What a choice says, in pieces or whole.
+fn message_of(choice: &Value) -> Option<&Value> {
+    ["delta", "message"].iter().filter_map(|key| choice.get(*key)).find(|message| message.is_object())
+}
+
 /// Puts what was held into a message that goes back, with its calls as they are written in it. What does not fit to
 /// the calls is left out.
 pub fn give_back(message: &mut Map<String, Value>, held: &Value, thoughts: bool) {
@@ -150,12 +155,13 @@ pub fn has_thoughts(held: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llm::wire::REPLY;
     use crate::chat::CallId;
 
     fn holds(events: &[Value], calls: &[&str], extras: Vec<Option<Value>>) -> Option<Value> {
         let mut held = Held::new(true);
         for delta in events {
-            held.take(&json!({"choices": [{"delta": delta}]}));
+            held.take(&json!({"choices": [{"delta": delta}]}), REPLY);
         }
         let call = |id: &&str| ToolCall { id: CallId::from(*id), name: "f".into(), arguments: "{}".into() };
         held.finish(&calls.iter().map(call).collect::<Vec<_>>(), extras)
@@ -177,11 +183,11 @@ mod tests {
         );
         assert_eq!(holds(&[json!({"tool_calls": []})], &["a"], vec![None]), None);
         let mut held = Held::new(false);
-        held.take(&json!({"choices": [{"delta": {"reasoning_content": "r"}}]}));
+        held.take(&json!({"choices": [{"delta": {"reasoning_content": "r"}}]}), REPLY);
         assert_eq!(held.finish(&[], vec![]), None, "reasoning is kept only where it is wanted");
         let mut odd = Held::new(true);
         for event in [json!({}), json!([]), json!({"choices": 3}), json!({"choices": [{"delta": []}]})] {
-            odd.take(&event);
+            odd.take(&event, REPLY);
         }
         assert_eq!(odd.finish(&[], vec![]), None);
     }

@@ -17,6 +17,8 @@ pub enum Event {
     Value(Value),
     /// The service says that it has said everything.
     Done,
+    /// An event that is no JSON; the start of it. What comes after it can be read.
+    Unreadable(String),
     /// Something that is no event of a model; the start of it. The stream is worth nothing from here on.
     Broken(String),
 }
@@ -73,7 +75,7 @@ impl Decoder {
             self.whole_line(&mut out);
         }
         self.dispatch(&mut out);
-        out.retain(|event| !matches!(event, Event::Broken(_)));
+        out.retain(|event| !matches!(event, Event::Broken(_) | Event::Unreadable(_)));
         // Words and nothing else are no stream that was cut.
         if let (false, Some(odd)) = (self.any, self.odd.take()) {
             out.push(Event::Broken(odd));
@@ -114,7 +116,7 @@ impl Decoder {
 
     fn add(&mut self, line: &str, out: &mut Vec<Event>) {
         // Some services leave out the empty line between events; by the grammar they would be one.
-        if self.is_whole() {
+        if self.data.as_deref().is_some_and(is_comment) || self.is_whole() {
             self.dispatch(out);
         }
         match &mut self.data {
@@ -144,7 +146,7 @@ impl Decoder {
         let data = data.trim();
         self.any |= !data.is_empty();
         match (json::parse(data), name.as_str()) {
-            _ if data.is_empty() => {}
+            _ if data.is_empty() || is_comment(data) => {}
             _ if data == "[DONE]" => out.push(Event::Done),
             (Ok(value), "error") if value.get("error").is_none_or(Value::is_null) => {
                 out.push(Event::Value(serde_json::json!({ "error": value })));
@@ -152,12 +154,17 @@ impl Decoder {
             (Ok(value), _) => out.push(Event::Value(value)),
             (Err(_), "error") => out.push(Event::Value(serde_json::json!({ "error": data }))),
             (Err(_), name) if matches!(name, "" | "message") || name.starts_with("response.") => {
-                out.push(Event::Broken(super::fault::clip(data, 120)))
+                out.push(Event::Unreadable(super::fault::clip(data, 120)));
             }
             // A sign of life such as `event: ping`, with words of its own.
             (Err(_), _) => {}
         }
     }
+}
+
+/// Whether the data of an event is a comment of a stream, which some gateways send on as data.
+fn is_comment(data: &str) -> bool {
+    data.trim_start().starts_with(':')
 }
 
 #[cfg(test)]
@@ -210,7 +217,10 @@ mod tests {
             b"data: {\"a\":\"x\xffy\"}\n\ndata: 2\n\n",
             &[value(json!({"a": "x\u{fffd}y"})), value(json!(2))],
         );
-        check(b"data: upstream died\n\n", &[Event::Broken("upstream died".into())]);
+        check(b"data: upstream died\n\n", &[Event::Unreadable("upstream died".into())]);
+        check(b"data: {x\n\ndata: 1\n\n", &[Event::Unreadable("{x".into()), value(json!(1))]);
+        check(b"data: : OPENROUTER PROCESSING\n\ndata: 1\n\n", &[value(json!(1))]);
+        check(b"data: : still here\ndata: 1\ndata: :\ndata: 2\n\n", &[value(json!(1)), value(json!(2))]);
         check(b"error: {\"message\":\"no\"}\n\n", &[value(json!({"error": {"message": "no"}}))]);
         check(
             b"data: 1\nerror: no\n\ndata: 2\n",

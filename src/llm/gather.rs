@@ -5,9 +5,11 @@ use super::calls::Calls;
 use super::echo::Held;
 use super::fault::Fault;
 use super::json::Halves;
+use super::other_choice::OtherChoice;
 pub use super::reply::{End, Out, is_visible};
 use super::think::{Piece, Split};
-use super::wire::{self, CallPart, Delta};
+use super::unreadable::Unreadable;
+use super::wire::{self, Delta, REPLY};
 use crate::chat::reply_limit::ReplySize;
 use crate::chat::{Chunk, Echo, Finish, Usage};
 use serde_json::Value;
@@ -23,8 +25,12 @@ pub struct Gather {
     /// Letters that came in halves: of the text, and of the thoughts that the service keeps apart.
     said: Halves,
     thought: Halves,
-    /// Which of several choices is the reply.
-    choice: Option<u64>,
+    /// Choice 0 has come.
+    has_reply: bool,
+    /// What came of the first other choice before choice 0 did.
+    other: Option<OtherChoice>,
+    /// Events that could not be read.
+    unreadable: Unreadable,
     size: ReplySize,
     /// Events came, and they were of something else.
     foreign: bool,
@@ -51,8 +57,9 @@ impl Gather {
     pub fn take(&mut self, event: &Value, out: &mut Out) {
         let before = out.len();
         let (mut said, mut ended) = (false, false);
-        self.held.take(event);
-        let deltas = wire::read(event, &mut self.choice);
+        self.held.take(event, REPLY);
+        self.choose(event, out);
+        let deltas = wire::read(event, REPLY);
         self.understood |= !deltas.is_empty();
         self.foreign |= deltas.is_empty() && wire::is_foreign(event);
         for delta in deltas {
@@ -69,25 +76,58 @@ impl Gather {
         }
     }
 
-    fn delta(&mut self, delta: Delta, out: &mut Out) {
-        match &delta {
-            Delta::Text(text) | Delta::Reasoning(text) => self.size.add(text),
-            Delta::Calls(parts) => {
-                parts.iter().flat_map(CallPart::texts).for_each(|text| self.size.add(text))
-            }
-            Delta::Finish(_) | Delta::Usage(_) | Delta::Whole | Delta::Fault(_) => {}
+    /// Skips an event that could not be read and begins like this. The rest of the reply counts without it.
+    pub fn skip(&mut self, start: String) {
+        self.unreadable.add(start);
+    }
+
+    /// Keeps what another choice says until choice 0 comes, which is the reply wherever it comes.
+    fn choose(&mut self, event: &Value, out: &mut Out) {
+        if self.has_reply || self.over {
+            return;
         }
+        if wire::choice_indexes(event).any(|index| index == REPLY) {
+            (self.has_reply, self.other) = (true, None);
+        } else if let Some(index) = wire::choice_indexes(event).next() {
+            let held = || Held::new(self.held.wants_thoughts());
+            let other = self.other.get_or_insert_with(|| OtherChoice::new(index, held()));
+            other.take(event);
+            if let Some(excess) = other.size().excess() {
+                self.break_off(excess, out);
+            }
+        }
+    }
+
+    /// Takes the other choice as the reply: choice 0 never came.
+    fn take_other(&mut self, out: &mut Out) {
+        let Some(other) = self.other.take() else { return };
+        let (deltas, held) = other.into_parts();
+        self.held = held;
+        self.understood |= !deltas.is_empty();
+        for delta in deltas {
+            if !self.over {
+                self.delta(delta, out);
+            }
+        }
+        self.seen |= out.iter().any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
+    }
+
+    fn delta(&mut self, delta: Delta, out: &mut Out) {
+        delta.count(&mut self.size);
         if let Some(excess) = self.size.excess() {
             return self.break_off(excess, out);
         }
         match delta {
             Delta::Text(text) => {
+                let mark = self.unreadable.take_mark(self.seen);
                 let text = self.said.take(&text);
+                let text = format!("{mark}{text}");
                 self.words(&text, out);
             }
             Delta::Reasoning(text) => {
                 self.split.comes_apart();
-                let text = self.thought.take(&text);
+                let mark = self.unreadable.take_mark(self.seen);
+                let text = format!("{mark}{}", self.thought.take(&text));
                 if !text.is_empty() {
                     out.push_back(Ok(Chunk::Reasoning(text)));
                 }
@@ -138,6 +178,9 @@ impl Gather {
 
     /// Closes the reply: its calls and [`Chunk::Done`] where it is whole, an error where it is not.
     pub fn end(&mut self, end: End, out: &mut Out) {
+        if !self.over {
+            self.take_other(out);
+        }
         if std::mem::replace(&mut self.over, true) {
             return;
         }
@@ -145,8 +188,13 @@ impl Gather {
         let finish = match (self.finish.take(), end) {
             (Some(finish), _) => finish,
             (None, End::Said | End::Silent) if self.foreign && !self.understood => {
-                let words = "the service answered in events, but not those of chat completions; is the address right?";
+                let words = "Cannot read the reply: its events are not those of chat completions. Check `base_url` and \
+                             `api` of the profile.";
                 out.push_back(Err(Error::NotAModel(words.to_owned())));
+                return;
+            }
+            (None, End::Said | End::Silent) if let Some(error) = self.unreadable.error() => {
+                out.push_back(Err(error));
                 return;
             }
             (None, End::Said) => Finish::Stop,
@@ -162,6 +210,14 @@ impl Gather {
         };
         let extras = self.calls.extras();
         let calls = self.calls.finish();
+        if let Some(error) = self.unreadable.error_at_end(self.seen, !calls.is_empty()) {
+            out.push_back(Err(error));
+            return;
+        }
+        let mark = self.unreadable.take_mark(self.seen);
+        if !mark.is_empty() {
+            out.push_back(Ok(Chunk::Text(mark.to_owned())));
+        }
         if finish == Finish::Stop
             && let Some(held) = std::mem::take(&mut self.held).finish(&calls, extras)
         {

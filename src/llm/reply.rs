@@ -1,5 +1,6 @@
 //! A reply that is being received: what both ways of talking to a service have in common.
 
+use super::events::Event;
 use super::service::Line;
 use super::{Error, gather, responses};
 use crate::chat::Chunk;
@@ -58,6 +59,13 @@ impl Gathering {
         match self {
             Self::Chat(gather) => gather.take(event, out),
             Self::Responses(gather) => gather.take(event, out),
+        }
+    }
+
+    fn skip(&mut self, start: String) {
+        match self {
+            Self::Chat(gather) => gather.skip(start),
+            Self::Responses(gather) => gather.skip(start),
         }
     }
 
@@ -121,7 +129,12 @@ impl Reply {
             match event {
                 Some(Ok(word)) => {
                     for event in self.line.take(&word) {
-                        self.gathering.take(&event, &mut self.ready);
+                        match event {
+                            Event::Value(event) => self.gathering.take(&event, &mut self.ready),
+                            Event::Unreadable(start) => self.gathering.skip(start),
+                            // These end the stream, and are not handed on.
+                            Event::Done | Event::Broken(_) => {}
+                        }
                         if self.gathering.is_over() {
                             self.open = false;
                             self.gathering.end(End::Said, &mut self.ready);

@@ -30,7 +30,7 @@ use tower::BoxError;
 const AHEAD: usize = 64;
 
 /// Before the start of what a service sent instead.
-const ODD: &str = "the service sent something that is no reply of a model";
+const ODD: &str = "Cannot read the reply";
 
 /// What both ends of one reply know: how it ended, and how much room there is.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub struct Line(Arc<Shared>);
 struct Shared {
     end: Mutex<Option<End>>,
     /// Events that are handed on and not taken, oldest first.
-    handed: Mutex<VecDeque<Value>>,
+    handed: Mutex<VecDeque<Event>>,
     room: Semaphore,
     pulse: Pulse,
 }
@@ -53,7 +53,7 @@ impl Line {
     }
 
     /// Takes the events that this word of the stream speaks of, which makes room for as many.
-    pub fn take(&self, word: &Value) -> Vec<Value> {
+    pub fn take(&self, word: &Value) -> Vec<Event> {
         let count = word.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
         let mut handed = self.0.handed.lock().unwrap_or_else(PoisonError::into_inner);
         let count = count.min(handed.len());
@@ -62,7 +62,7 @@ impl Line {
     }
 
     /// Hands on events, and says in the stream how many.
-    fn hand(&self, events: Vec<Value>) -> Bytes {
+    fn hand(&self, events: Vec<Event>) -> Bytes {
         let word = format!("data: {}\n\n", events.len());
         self.0.handed.lock().unwrap_or_else(PoisonError::into_inner).extend(events);
         word.into()
@@ -214,7 +214,7 @@ impl Service {
             return Err(Error::NotAModel(words.to_owned()));
         }
         self.line.ends(End::Said);
-        Ok(http::Response::new(reqwest::Body::from(self.line.hand(vec![value]))).into())
+        Ok(http::Response::new(reqwest::Body::from(self.line.hand(vec![Event::Value(value)]))).into())
     }
 
     fn tap(self, body: Body) -> Response {
@@ -254,15 +254,14 @@ impl Tap {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             match self.events.pop_front() {
-                Some(Event::Value(value)) => {
+                Some(event @ (Event::Value(_) | Event::Unreadable(_))) => {
                     self.line.room().await;
-                    let mut together = vec![value];
-                    while let Some(next) = self
-                        .events
-                        .pop_front_if(|next| matches!(next, Event::Value(_)) && self.line.has_room())
-                        && let Event::Value(value) = next
+                    let mut together = vec![event];
+                    let is_handed = |next: &mut Event| matches!(next, Event::Value(_) | Event::Unreadable(_));
+                    while let Some(next) =
+                        self.events.pop_front_if(|next| is_handed(next) && self.line.has_room())
                     {
-                        together.push(value);
+                        together.push(next);
                     }
                     return Some(self.line.hand(together));
                 }

@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use crate::chat::Usage;
+use crate::chat::reply_limit::ReplySize;
 use serde_json::Value;
 
 /// One thing that an event says.
@@ -21,6 +22,17 @@ pub enum Delta {
     Whole,
     /// An error.
     Fault(Fault),
+}
+
+impl Delta {
+    /// Counts the text that it adds to the reply.
+    pub fn count(&self, size: &mut ReplySize) {
+        match self {
+            Self::Text(text) | Self::Reasoning(text) => size.add(text),
+            Self::Calls(parts) => parts.iter().flat_map(CallPart::texts).for_each(|text| size.add(text)),
+            Self::Finish(_) | Self::Usage(_) | Self::Whole | Self::Fault(_) => {}
+        }
+    }
 }
 
 /// A part of a call, or all of it.
@@ -45,16 +57,15 @@ impl CallPart {
     }
 }
 
-/// Everything an event says, in the order in which it is to be understood. Of several choices only one is the reply,
-/// and nobody asked for more: the first that came, whose number is kept in `ours`.
-pub fn read(event: &Value, ours: &mut Option<u64>) -> Vec<Delta> {
+/// The index of the choice that is the reply. Others are never asked for.
+pub const REPLY: u64 = 0;
+
+/// Everything an event says of the choice with this index and of the reply as a whole, in the order in which it is to
+/// be understood.
+pub fn read(event: &Value, wanted: u64) -> Vec<Delta> {
     let mut out = Vec::new();
     let mut ends = Vec::new();
-    for choice in choices(event) {
-        let index = whole_number(choice.get("index"));
-        if index.is_some_and(|index| *ours.get_or_insert(index) != index) {
-            continue;
-        }
+    for choice in choices_at(event, wanted) {
         let deltas = objects(choice.get("delta"));
         let whole = choice.get("message").filter(|message| message.is_object());
         for message in deltas.iter().copied().chain(whole.filter(|_| deltas.is_empty())) {
@@ -76,6 +87,16 @@ pub fn read(event: &Value, ours: &mut Option<u64>) -> Vec<Delta> {
     out.extend(read_fault(event).map(Delta::Fault));
     out.extend(ends);
     out
+}
+
+/// The indexes of the choices in an event. A choice without one is at its place in the list.
+pub fn choice_indexes(event: &Value) -> impl Iterator<Item = u64> {
+    (0..).zip(choices(event)).map(|(place, choice)| whole_number(choice.get("index")).unwrap_or(place))
+}
+
+/// The choices with this index.
+pub fn choices_at(event: &Value, wanted: u64) -> impl Iterator<Item = &Value> {
+    choice_indexes(event).zip(choices(event)).filter(move |(index, _)| *index == wanted).map(|(_, choice)| choice)
 }
 
 /// Whether a body that came in one piece is a reply.

@@ -107,7 +107,7 @@ async fn r48_what_is_no_reply_of_a_model_is_told_in_one_sentence() {
         (
             Answer::body(200, "text/plain", &[], "It works"),
             "",
-            "the service sent something that is no reply of a model: It works",
+            "Cannot read the reply: It works",
         ),
         (error(200, &[], ""), "", "the service sent an empty answer"),
         (
@@ -123,7 +123,7 @@ async fn r48_what_is_no_reply_of_a_model_is_told_in_one_sentence() {
         (
             Answer::stream().says(&"x".repeat(17 << 20)).finish("stop").done(),
             "",
-            "the service sent something that is no reply of a model: an event of more than 16 MB",
+            "Cannot read the reply: an event of more than 16 MB",
         ),
     ])
     .await;
@@ -141,7 +141,7 @@ async fn r48_a_reply_that_is_not_whole_is_kept_and_said_to_be_half() {
         (
             half().raw("data: {nonsense\n\n"),
             "Half a\n",
-            "the service sent something that is no reply of a model: {nonsense",
+            "Cannot read the reply: an event is not valid JSON: {nonsense",
         ),
         (
             half().then(moment).then(Step::Reset),

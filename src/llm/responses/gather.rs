@@ -12,6 +12,7 @@ use crate::llm::fault::{Fault, clip};
 use crate::llm::gather::{chunk, finish};
 use crate::llm::reply::{End, Out, is_visible};
 use crate::llm::think::{Piece, Split};
+use crate::llm::unreadable::Unreadable;
 use crate::llm::wire::{self, CallPart, text_of};
 use serde_json::Value;
 
@@ -33,6 +34,8 @@ pub struct Gather {
     seen: bool,
     failed: bool,
     over: bool,
+    /// Events that could not be read.
+    unreadable: Unreadable,
 }
 
 impl Gather {
@@ -70,6 +73,11 @@ impl Gather {
         self.seen |= out.iter().skip(before).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
     }
 
+    /// Skips an event that could not be read and begins like this. Most of what it said comes again.
+    pub fn skip(&mut self, start: String) {
+        self.unreadable.add(start);
+    }
+
     /// Whether nothing can still come.
     pub fn is_over(&self) -> bool {
         self.over || self.failed || self.finish.is_some()
@@ -87,7 +95,8 @@ impl Gather {
             (Some(finish), _) => finish,
             (None, End::Said | End::Silent) => {
                 let why = "the service closed it without saying that the reply was over";
-                out.push_back(Err(Error::Cut(why.to_owned())));
+                let cut = || Error::Cut(why.to_owned());
+                out.push_back(Err(self.unreadable.error().unwrap_or_else(cut)));
                 return;
             }
             (None, End::Broken(error)) => {
@@ -95,6 +104,13 @@ impl Gather {
                 return;
             }
         };
+        let calls = self.calls();
+        // A call that was said to be whole is; one of which only pieces came may lack one.
+        let in_pieces = self.slots.iter().any(|slot| slot.kind == Kind::Call && !slot.closed);
+        if let Some(error) = self.unreadable.error_at_end(self.seen || !calls.is_empty(), in_pieces) {
+            out.push_back(Err(error));
+            return;
+        }
         if finish == Finish::Stop {
             if self.slots.iter().any(|slot| slot.kind == Kind::Call && !slot.is_whole_call()) {
                 out.push_back(Err(Error::Cut("a call in it was never finished".to_owned())));
@@ -102,7 +118,7 @@ impl Gather {
             }
             out.extend(self.echo().map(|echo| Ok(Chunk::Echo(echo))));
         }
-        out.extend(self.calls().into_iter().map(|call| Ok(Chunk::Call(call))));
+        out.extend(calls.into_iter().map(|call| Ok(Chunk::Call(call))));
         out.push_back(Ok(Chunk::Done(finish)));
     }
 
@@ -289,7 +305,9 @@ impl Gather {
         self.size.add(more);
         self.mixed |= slot < self.speaker;
         self.speaker = slot;
-        let pieces = self.split.take(more);
+        // The text as it is in the end has no gap to mark.
+        let mark = if is_all { "" } else { self.unreadable.take_mark(self.seen) };
+        let pieces = self.split.take(&format!("{mark}{more}"));
         self.pieces(slot, pieces, out);
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use serde_json::json;
 
 fn check(event: Value, expected: &[Delta]) {
-    assert_eq!(read(&event, &mut None), expected, "{event}");
+    assert_eq!(read(&event, REPLY), expected, "{event}");
 }
 
 fn delta(delta: Value) -> Value {

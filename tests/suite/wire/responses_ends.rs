@@ -38,7 +38,7 @@ async fn r48_every_end_of_a_response_is_understood() {
     check(
         "an event that cannot be read",
         broken,
-        "a!the service sent something that is no reply of a model: {\"type",
+        "a!Cannot read the reply: an event is not valid JSON: {\"type",
     )
     .await;
     let reset = told(
