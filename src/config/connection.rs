@@ -1,11 +1,12 @@
 //! Which model is talked to, where, with which key, and where all that came from.
 
+use super::base_address::UNUSABLE;
 use super::key::UNSENDABLE;
 use super::model::Profile;
 use super::problem::nearest;
 use super::ready::{OPENAI, TO_FILL_IN, TRIED};
 use super::settings::SAME;
-use super::{Credentials, Environment, Key, Origin, Overrides, Problem, Settings};
+use super::{Credentials, Environment, Key, Origin, Overrides, Problem, Settings, base_address};
 use reqwest::Url;
 use std::net::IpAddr;
 
@@ -165,12 +166,25 @@ fn resolve(
     let from_variable =
         |name: &str| variable(environment, name).map(|value| (value, Origin::Environment(name.to_owned())));
 
+    // What is wrong with a setting was found when its file was read.
+    let wrong = |field: &str| settings.problems.iter().find(|problem| problem.at == of_file(field)).cloned();
+    if profile.proxy.as_deref() == Some(UNUSABLE)
+        && let Some(problem) = wrong("proxy")
+    {
+        return Err(problem);
+    }
     let (base_url, base_url_from) = from_flag(&flags.base_url, "--base-url")
         .or_else(|| if name == OPENAI { from_variable("OPENAI_BASE_URL") } else { None })
         .unwrap_or_else(|| (profile.base_url.clone(), of_file("base_url")));
-    let Some(url) = address(&base_url) else {
-        let words = "this is no address to send to; it takes one such as \"https://example.com/v1\"".into();
-        return Err(Problem { at: base_url_from, words });
+    let url = match base_address::parse(&base_url) {
+        Ok(url) => url,
+        Err(_)
+            if base_url == UNUSABLE
+                && let Some(problem) = wrong("base_url") =>
+        {
+            return Err(problem);
+        }
+        Err(words) => return Err(Problem { at: base_url_from, words }),
     };
     if base_url.contains(TO_FILL_IN) {
         let words = format!(
@@ -233,13 +247,9 @@ fn variable(environment: Environment<'_>, name: &str) -> Option<String> {
     environment(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
-/// An address that a model can be reached at, read as the one who connects will read it: http or https, a host, and
-/// no name or password, no question and no fragment in it.
+/// A base address, if it is one; see [`base_address::parse`].
 pub fn address(text: &str) -> Option<Url> {
-    let url = Url::parse(text.trim()).ok()?;
-    let plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
-    let web = matches!(url.scheme(), "http" | "https") && url.has_host();
-    (web && plain && url.fragment().is_none()).then_some(url)
+    base_address::parse(text).ok()
 }
 
 fn place(url: &Url) -> String {

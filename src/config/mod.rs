@@ -2,7 +2,7 @@
 //!
 //! The rule for keys, in one place: a key goes to the address it was meant for and to no other.
 //! - A key from the environment goes to the address of the profile that names its variable. That address may be
-//!   changed by a flag, by `OPENAI_BASE_URL` (for the profile `openai` alone) or in the person's own settings;
+//!   changed by `--base-url`, by `OPENAI_BASE_URL` (for the profile `openai` alone) or in the user's own settings;
 //!   nothing in a project's folder can change it.
 //! - A key that a command prints goes where one from the environment would. It is asked for when something is about to
 //!   be sent, and kept in memory alone.
@@ -10,6 +10,7 @@
 //!   given out for that origin alone. Another address has no key until the person enters one.
 
 pub mod approval;
+mod base_address;
 pub mod brought;
 pub mod change;
 pub mod connection;

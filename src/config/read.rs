@@ -1,5 +1,6 @@
 //! One file of settings: what in it is right, on which line it stands, and what is wrong with the rest.
 
+use super::base_address::UNUSABLE;
 use super::known::{self, ANY, NAMED, SECTIONS, Takes};
 use super::problem::nearest;
 use super::{Origin, Problem, twice, words};
@@ -138,6 +139,12 @@ impl Reading<'_> {
         for (name, value) in table {
             let path: Vec<&str> = above.iter().copied().chain([name.as_str()]).collect();
             let takes = known::in_section(section).find(|(known, _)| *known == name || *known == ANY);
+            if let Some((_, takes @ (Takes::Address | Takes::Proxy))) = takes
+                && takes.wrong(&value).is_some()
+            {
+                // The one that is built in would lead elsewhere, and no proxy past it: the profile cannot be used.
+                self.right(&path, Value::String(UNUSABLE.to_owned()), takes);
+            }
             match takes {
                 Some((_, takes)) => match takes.wrong(&value) {
                     None => self.right(&path, value, takes),

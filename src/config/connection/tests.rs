@@ -182,13 +182,57 @@ fn what_cannot_be_says_where_it_was_written() {
         said(Case { environment: &[("AYE_PROFILE", "corporate")], ..NOTHING }),
         "AYE_PROFILE: no profile is called \"corporate\"; there are anthropic, azure, cerebras, deepseek, fireworks, gemini, groq, jan, koboldcpp, litellm, llamacpp, lmstudio, mistral, moonshot, ollama, openai, openrouter, sglang, together, vllm, xai"
     );
-    for url in ["example.com", "ftp://a/b", "https://me:pw@a/v1", "file:///etc", "https://a/v1?key=1", ""] {
+    for (url, why) in [
+        ("example.com", "relative URL without a base. Write one such as \"https://example.com/v1\"."),
+        (
+            "ftp://a/b",
+            "it does not begin with http:// or https://. Write one such as \"https://example.com/v1\".",
+        ),
+        ("http://127.0.0.1:99999/v1", "its port is out of range. Ports go from 1 to 65535."),
+        (
+            "https://a/v1/chat/completions",
+            "it is a whole endpoint, not the address before it. Write \"https://a/v1\".",
+        ),
+    ] {
         assert_eq!(
             said(Case { flags: flag(url), ..NOTHING }),
-            "--base-url: this is no address to send to; it takes one such as \"https://example.com/v1\"",
+            format!("--base-url: Cannot use this address: {why}"),
             "{url}"
         );
     }
+}
+
+#[test]
+fn a_wrong_proxy_of_the_profile_in_use_is_an_error_and_no_direct_connection() {
+    let with = |proxy: &str| {
+        let file = format!(
+            "model.profile = \"p\"\n[profiles.p]\nbase_url = \"https://h/v1\"\nproxy = {proxy}\n[profiles.q]\nbase_url = \"https://q/v1\""
+        );
+        Case { file: Box::leak(file.into_boxed_str()), ..NOTHING }
+    };
+    for wrong in ["\"127.0.0.1:3128\"", "\"\"", "3128", "\"ftp://h\"", "\"http://me:secret@\""] {
+        let error = with(wrong).connect().unwrap_err().to_string();
+        assert!(error.starts_with("f:4: profiles.p.proxy "), "{wrong}: {error}");
+        assert!(!error.contains("secret"), "{error}");
+    }
+    for right in ["\"none\"", "\"http://127.0.0.1:3128\"", "\"socks5h://h:1080\""] {
+        assert!(with(right).connect().is_ok(), "{right}");
+    }
+    // Another profile does not suffer from it.
+    let flags = Overrides { profile: Some("q".into()), ..NOTHING.flags };
+    assert!(Case { flags, ..with("3128") }.connect().is_ok());
+}
+
+#[test]
+fn a_wrong_address_of_a_built_in_profile_is_an_error_and_not_the_built_in_one() {
+    let file = "model.profile = \"openai\"\nprofiles.openai.base_url = \"https://h/v1/chat/completions\"";
+    let error = Case { file, environment: &[KEY], ..NOTHING }.connect().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "f:2: profiles.openai.base_url is a whole endpoint, not the address before it. Write \"https://h/v1\"."
+    );
+    let flags = flag("http://127.0.0.1:1/v1");
+    assert!(Case { file, flags, ..NOTHING }.connect().is_ok(), "another address was given for this run");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What one setting takes, and what is wrong with anything else.
 
-use crate::config::{connection, words};
+use crate::config::{base_address, words};
 use reqwest::header::{HeaderName, HeaderValue};
 use std::ops::RangeInclusive;
 use toml::{Table, Value};
@@ -64,7 +64,7 @@ impl Takes {
             Self::Headers => value.as_table().and_then(wrong_header),
             Self::Parameters => value.as_table().and_then(wrong_parameter),
             Self::Command => value.as_str().and_then(|text| words::split(text).err()).map(str::to_owned),
-            Self::Address => value.as_str().and_then(wrong_address).map(str::to_owned),
+            Self::Address => value.as_str().and_then(wrong_address),
             Self::HeaderName => {
                 value.as_str().filter(|name| is_carried(name)).map(|_| "is set by HTTP itself".to_owned())
             }
@@ -95,7 +95,7 @@ impl Takes {
                 Value::Float(number) => number.is_finite() && *number >= 0.0,
                 _ => false,
             },
-            Self::Address => text(|text| connection::address(text).is_some()),
+            Self::Address => text(|text| base_address::parse(text).is_ok()),
             Self::Variable => text(|text| {
                 let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
                 text.chars().all(plain) && text.starts_with(|c: char| !c.is_ascii_digit())
@@ -188,14 +188,18 @@ impl Takes {
 }
 
 /// What people write who copied an address out of an example.
-fn wrong_address(text: &str) -> Option<&'static str> {
-    let url = connection::address(text.split('?').next().unwrap_or_default())?;
-    let path = url.path().trim_end_matches('/');
-    if ["/chat/completions", "/responses", "/models"].iter().any(|end| path.ends_with(end)) {
-        return Some("goes too far: leave off what stands behind the /v1, which aye adds itself");
+fn wrong_address(text: &str) -> Option<String> {
+    let bare = text.split('?').next().unwrap_or_default();
+    match base_address::parse(bare) {
+        Err(wrong) => {
+            let (_, better) = wrong.split_once(base_address::WHOLE)?;
+            Some(format!("is a whole endpoint, not the address before it.{better}"))
+        }
+        Ok(_) if text.contains('?') => {
+            Some("has a query: write what comes after the ? as query = { name = \"value\" }".to_owned())
+        }
+        Ok(_) => None,
     }
-    text.contains('?')
-        .then_some("has a question in it: write what stands behind the ? as query = { name = \"value\" }")
 }
 
 /// What other languages write for "there is none"; TOML has no word for it.

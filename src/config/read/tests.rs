@@ -123,11 +123,11 @@ fn what_is_wrong_in_a_profile_says_what() {
         ),
         (
             "base_url = \"https://h/v1/chat/completions\"",
-            "base_url goes too far: leave off what stands behind the /v1, which aye adds itself",
+            "base_url is a whole endpoint, not the address before it. Write \"https://h/v1\".",
         ),
         (
             "base_url = \"https://h/v1?key=secret\"",
-            "base_url has a question in it: write what stands behind the ? as query = { name = \"value\" }",
+            "base_url has a query: write what comes after the ? as query = { name = \"value\" }",
         ),
         ("key_command = \"pass 'show\"", "key_command has a quote that is not closed"),
         (

@@ -1,0 +1,126 @@
+//! The address that the endpoints of a provider begin with, such as `https://api.openai.com/v1`.
+
+use reqwest::Url;
+
+/// The ends of endpoints that people copy from manuals in place of the base address.
+const ENDPOINTS: [&str; 6] =
+    ["/chat/completions", "/completions", "/responses", "/messages", "/embeddings", "/models"];
+
+/// Kept in the settings in place of an address that is none, so that nothing else counts in its place.
+pub const UNUSABLE: &str = "-";
+
+/// What is wrong with a whole endpoint.
+pub const WHOLE: &str = "it is a whole endpoint, not the address before it.";
+
+/// Parses a base address as the one who connects will: http or https, a host, a port from 1 to 65535, and neither a
+/// user name, a password, a query, a fragment nor the rest of an endpoint.
+///
+/// # Errors
+/// A sentence that says what is wrong and what to write, without a password.
+pub fn parse(text: &str) -> Result<Url, String> {
+    let text = text.trim();
+    let form = "Write one such as \"https://example.com/v1\".";
+    let wrong = |why: &str| format!("Cannot use this address: {why}. {form}");
+    let out_of_range =
+        || "Cannot use this address: its port is out of range. Ports go from 1 to 65535.".to_owned();
+    if text.is_empty() {
+        return Err(wrong("it is empty"));
+    }
+    let url = match Url::parse(text) {
+        Ok(url) => url,
+        Err(_) if has_large_port(text) => return Err(out_of_range()),
+        Err(error) => return Err(wrong(&error.to_string())),
+    };
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(wrong("it does not begin with http:// or https://"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong("it has a user name or a password in it, where only a key can be used"));
+    }
+    if url.port() == Some(0) {
+        return Err(out_of_range());
+    }
+    let path = url.path().trim_end_matches('/');
+    if let Some(base) = ENDPOINTS.iter().find_map(|end| path.strip_suffix(end)) {
+        let mut better = url.clone();
+        better.set_path(base);
+        (better.set_query(None), better.set_fragment(None));
+        let better = better.as_str().trim_end_matches('/');
+        return Err(format!("Cannot use this address: {WHOLE} Write \"{better}\"."));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(wrong("it has a query or a fragment. A query belongs into `query` of the profile"));
+    }
+    Ok(url)
+}
+
+/// Whether the port is a number, and too large for one.
+fn has_large_port(text: &str) -> bool {
+    let authority = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
+    let port = authority.rsplit_once(':').map_or("", |(_, port)| port);
+    !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let found = parse(text).map(|url| url.to_string()).unwrap_or_else(|wrong| wrong);
+        assert_eq!(found, expected, "{text}");
+        assert!(!found.contains("secret"), "{found}");
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_address_is_said_with_what_to_write() {
+        let form = "Write one such as \"https://example.com/v1\".";
+        check(" https://api.example.com/v1\n", "https://api.example.com/v1");
+        check("http://127.0.0.1:65535/v1/", "http://127.0.0.1:65535/v1/");
+        for text in
+            ["http://h:65536/v1", "http://h:0/v1", "https://h:99999999999999999999", "http://[::1]:70000/v1"]
+        {
+            check(text, "Cannot use this address: its port is out of range. Ports go from 1 to 65535.");
+        }
+        check("http://h:x/v1", &format!("Cannot use this address: invalid port number. {form}"));
+        check("", &format!("Cannot use this address: it is empty. {form}"));
+        check("h/v1", &format!("Cannot use this address: relative URL without a base. {form}"));
+        check(
+            "ftp://h/v1",
+            &format!("Cannot use this address: it does not begin with http:// or https://. {form}"),
+        );
+        check(
+            "https://me:secret@h/v1",
+            &format!(
+                "Cannot use this address: it has a user name or a password in it, where only a key can be used. {form}"
+            ),
+        );
+        check(
+            "https://h/v1?key=secret",
+            &format!(
+                "Cannot use this address: it has a query or a fragment. A query belongs into `query` of the profile. {form}"
+            ),
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_whole_endpoint_is_answered_with_the_address_before_it(
+            end in prop::sample::select(&ENDPOINTS[..]),
+            path in prop::sample::select(vec!["", "/v1", "/api/v1", "/v1beta/openai", "/inference/v1"]),
+            slash in prop::sample::select(vec!["", "/", "?api-version=1"]),
+        ) {
+            let base = format!("https://h.example:8443{path}");
+            let wrong = parse(&format!("{base}{end}{slash}")).unwrap_err();
+            prop_assert_eq!(
+                &wrong,
+                &format!(
+                    "Cannot use this address: it is a whole endpoint, not the address before it. Write \"{base}\"."
+                )
+            );
+            prop_assert!(parse(&base).is_ok());
+        }
+    }
+}
