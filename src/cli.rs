@@ -80,7 +80,7 @@ pub struct Cli {
     #[arg(short, long, value_name = "NAME")]
     pub model: Option<String>,
 
-    /// Ask the service at this address, such as http://127.0.0.1:8080/v1
+    /// Ask the provider at this address, such as http://127.0.0.1:8080/v1. It is sent the key of the profile in use, without --profile that in OPENAI_API_KEY
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
 

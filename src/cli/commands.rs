@@ -19,7 +19,8 @@ const YES: (&str, &str) = ("yes", "Do not ask");
 const COUNTED: (&str, &str) = ("continue", "Count what was allowed in the last session of this folder");
 const RESUMED: (&str, &str) = ("resume", "Count what was allowed in this session");
 const PROFILE: (&str, &str) = ("profile", "Of the service of this profile");
-const ADDRESS: (&str, &str) = ("base-url", "Of the service at this address");
+const ADDRESS: (&str, &str) =
+    ("base-url", "Of the provider at this address, with the key of the profile in use");
 const MODE: (&str, &str) = ("mode", "As it would be in this mode");
 const DRY: (&str, &str) = ("dry-run", "As it would be in a dry run");
 
