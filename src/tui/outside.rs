@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// More than this no terminal takes by OSC 52.
-const CLIPBOARD: usize = 100_000;
+/// The longest text that is put on the clipboard of a terminal, in bytes: few take more by OSC 52.
+pub const CLIPBOARD: usize = 100_000;
 
-/// The bytes that put a text on the clipboard of the terminal the person sits at; `None` where it is too long for
-/// one. Written only after an explicit key.
+/// The bytes that put a text on the clipboard of the user's terminal; `None` if it has more than [`CLIPBOARD`] bytes.
+/// Written only after an explicit key.
 pub fn copy(text: &str) -> Option<Vec<u8>> {
     if text.len() > CLIPBOARD {
         return None;

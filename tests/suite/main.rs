@@ -19,6 +19,7 @@ mod clocks;
 mod closed_layers;
 mod command_line;
 mod commands;
+mod copies;
 mod corpora;
 mod crates;
 mod damaged;

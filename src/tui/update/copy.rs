@@ -2,6 +2,7 @@
 
 use crate::chat::Entry;
 use crate::tui::effect::Effect;
+use crate::tui::outside::CLIPBOARD;
 use crate::tui::overlay::Overlay;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
@@ -47,12 +48,30 @@ pub fn offer(state: &mut State) -> Vec<Effect> {
     }
 }
 
-/// Puts a text on the clipboard.
+/// Puts a text on the clipboard, or says that it is too long for that and where the whole of it is.
 pub fn copy(state: &mut State, text: &str) -> Vec<Effect> {
     let text = clean::clean(text).into_owned();
+    if text.len() > CLIPBOARD {
+        let words = format!(
+            "Not copied: {} are more than the {} that the clipboard of a terminal takes. `aye sessions show {}` prints all \
+             of it.",
+            size(text.len()),
+            size(CLIPBOARD),
+            state.session
+        );
+        state.notice(&words, Kind::Warning);
+        return Vec::new();
+    }
     let lines = text.lines().count();
     state.notice(&format!("copied {lines} {}", if lines == 1 { "line" } else { "lines" }), Kind::Info);
     vec![Effect::Copy(text)]
+}
+
+fn size(bytes: usize) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
 }
 
 /// The fenced blocks of a reply, without their fences.
