@@ -1,34 +1,35 @@
 //! The connection: how this program speaks HTTP to a service.
 
-use super::{Error, Secret, address};
+use super::proxy::Via;
+use super::{Error, address, certificate};
 use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long making a connection may take unless the settings say otherwise. There is no limit on how long a reply may
 /// take.
 pub const CONNECT: Duration = Duration::from_secs(10);
 
+pub use super::proxy::Proxy;
+
 /// By which way a service is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
     /// How long making a connection may take.
     pub connect: Duration,
-    /// A file of certificates, in PEM, that are trusted beside the system's.
+    /// A file of certificates, in PEM, that are trusted besides the system's.
     pub roots: Option<PathBuf>,
-    /// What stands between.
+    /// The proxy to use.
     pub proxy: Proxy,
 }
 
-/// What stands between this program and a service.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Proxy {
-    /// What the environment names for such an address; nothing where the service is on this machine.
-    System,
-    /// Nothing.
-    Straight,
-    /// A proxy at this address, which may hold a password.
-    Through(Secret),
+/// A client for one provider, and the proxy that it goes through.
+#[derive(Debug, Clone)]
+pub struct Link {
+    /// The client.
+    pub http: Client,
+    /// The proxy, if any.
+    pub proxy: Option<Via>,
 }
 
 impl Default for Way {
@@ -36,6 +37,10 @@ impl Default for Way {
         Self { connect: CONNECT, roots: None, proxy: Proxy::System }
     }
 }
+
+/// What failed if no client can be made.
+const UNBUILT: &str = "Cannot set up the connection";
+
 /// How often a silent connection is asked whether it still stands; three times without an answer end it.
 const ALIVE: Duration = Duration::from_secs(10);
 
@@ -49,11 +54,17 @@ const UNREAD: Duration = Duration::from_secs(60);
 /// It follows no redirect: a key must never reach another origin, and a redirected question would lose its words.
 ///
 /// # Errors
-/// Where no client can be made at all, in the person's words.
-pub fn build(url: &Url, way: &Way) -> Result<Client, Error> {
+/// If no client can be made at all, or the setting of a proxy or of certificates is wrong.
+pub fn build(url: &Url, way: &Way) -> Result<Link, Error> {
+    let proxy = Via::find(url, &way.proxy)?;
+    let needs_tls = url.scheme() == "https" || proxy.as_ref().is_some_and(Via::is_encrypted);
+    Ok(Link { http: client(url, way, needs_tls)?, proxy })
+}
+
+fn client(url: &Url, way: &Way, needs_tls: bool) -> Result<Client, Error> {
     // Ours unless `main` has set one already; either way there is one now, and without one reqwest would panic.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let own = way.roots.as_deref().map(own_roots).transpose()?.unwrap_or_default();
+    let own = way.roots.as_deref().map(certificate::read).transpose()?.unwrap_or_default();
     let builder = || -> Result<ClientBuilder, Error> {
         let builder = Client::builder().redirect(redirect::Policy::none()).connect_timeout(way.connect);
         // A connection that died while the machine slept, or behind a router that forgot it, says nothing by itself.
@@ -67,41 +78,31 @@ pub fn build(url: &Url, way: &Way) -> Result<Client, Error> {
             Proxy::System => builder,
             Proxy::Straight => builder.no_proxy(),
             Proxy::Through(proxy) => {
-                // What reqwest says of a wrong one may quote its password.
-                let wrong = |_| Error::NotAModel("the address of the proxy is wrong".to_owned());
+                // What reqwest says of a wrong one may quote its password; it was checked before.
+                let wrong = |_| Error::Misaddressed("Cannot use the address of the proxy".to_owned());
                 builder.proxy(reqwest::Proxy::all(proxy.reveal()).map_err(wrong)?)
             }
         })
     };
-    let to_proxy_encrypted =
-        matches!(&way.proxy, Proxy::Through(proxy) if proxy.reveal().starts_with("https:"));
-    if url.scheme() == "http" && !to_proxy_encrypted {
+    if !needs_tls {
         // No certificate is looked at, so none needs to be read.
         return builder()?.tls_certs_only([]).build().map_err(unbuilt);
     }
-    builder()?.tls_certs_merge(own.clone()).build().or_else(|_| {
-        let roots = built_in_roots()?.into_iter().chain(own);
-        builder()?.tls_certs_only(roots).build().map_err(unbuilt)
-    })
-}
-
-/// The certificates of a file.
-fn own_roots(file: &Path) -> Result<Vec<Certificate>, Error> {
-    let wrong =
-        |why: &str| Error::NotAModel(format!("the certificates in {} cannot be used: {why}", file.display()));
-    let bytes = std::fs::read(file).map_err(|error| wrong(&error.to_string()))?;
-    let roots = Certificate::from_pem_bundle(&bytes).map_err(|_| wrong("this is no PEM"))?;
-    if roots.is_empty() { Err(wrong("there are none in it")) } else { Ok(roots) }
+    let named = certificate::settings(&own);
+    if let Some(settings) = named.map_err(|error| Error::NotAModel(format!("{UNBUILT}: {error}")))? {
+        return builder()?.tls_backend_preconfigured(settings).build().map_err(unbuilt);
+    }
+    builder()?.build().or_else(|_| builder()?.tls_certs_only(built_in_roots()?).build().map_err(unbuilt))
 }
 
 /// The same, on a thread where reading files holds nothing up.
 ///
 /// # Errors
 /// As [`build`].
-pub async fn build_aside(url: Url, way: Way) -> Result<Client, Error> {
+pub async fn build_aside(url: Url, way: Way) -> Result<Link, Error> {
     tokio::task::spawn_blocking(move || build(&url, &way))
         .await
-        .unwrap_or_else(|_| Err(Error::NotAModel("the connection could not be set up".to_owned())))
+        .unwrap_or_else(|_| Err(Error::NotAModel(UNBUILT.to_owned())))
 }
 
 /// For machines that keep no certificates of their own, such as small containers.
@@ -113,12 +114,14 @@ fn built_in_roots() -> Result<Vec<Certificate>, Error> {
 }
 
 fn unbuilt(error: reqwest::Error) -> Error {
-    Error::NotAModel(format!("the connection could not be set up: {error}"))
+    Error::NotAModel(format!("{UNBUILT}: {error}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llm::Secret;
+    use std::path::Path;
 
     fn url(text: &str) -> Url {
         Url::parse(text).unwrap()
@@ -137,10 +140,10 @@ mod tests {
         std::fs::write(&empty, "no certificate here").unwrap();
         let said = |way: Way| build(&url("https://example.com/v1"), &way).unwrap_err().to_string();
         let at = |path: &Path| Way { roots: Some(path.to_owned()), ..Way::default() };
-        assert!(said(at(&none)).contains("none.pem cannot be used: No such file"), "{}", said(at(&none)));
-        assert!(said(at(&empty)).contains("empty.pem cannot be used: there are none in it"));
+        assert!(said(at(&none)).contains("none.pem: No such file"), "{}", said(at(&none)));
+        assert!(said(at(&empty)).contains("empty.pem: it has no certificate. Correct `ca_file`"));
         let through = |text: &str| Way { proxy: Proxy::Through(Secret::new(text)), ..Way::default() };
-        assert_eq!(said(through("http://me:secret@")), "the address of the proxy is wrong");
+        assert!(!said(through("http://me:secret@")).contains("secret"));
         for proxy in ["http://me:secret@127.0.0.1:1", "socks5h://127.0.0.1:1"] {
             assert!(build(&url("https://example.com/v1"), &through(proxy)).is_ok(), "{proxy}");
         }

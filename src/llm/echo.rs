@@ -155,8 +155,8 @@ pub fn has_thoughts(held: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::wire::REPLY;
     use crate::chat::CallId;
+    use crate::llm::wire::REPLY;
 
     fn holds(events: &[Value], calls: &[&str], extras: Vec<Option<Value>>) -> Option<Value> {
         let mut held = Held::new(true);

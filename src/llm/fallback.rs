@@ -96,7 +96,7 @@ impl Reply {
 
 /// Whether another service could do better with the same talk.
 pub(super) fn may_be_better(error: &Error) -> bool {
-    match error {
+    match error.last() {
         Error::Service { code, words, .. } if retry::is_about_the_talk(code.as_deref(), words) => false,
         Error::Service { status, .. } => {
             matches!(status, 200..=399 | 401..=404 | 408 | 410 | 429 | 500..)
@@ -104,6 +104,9 @@ pub(super) fn may_be_better(error: &Error) -> bool {
         Error::InStream(words) => !retry::is_about_the_talk(None, words),
         Error::Unreachable { .. }
         | Error::Unanswered { .. }
+        | Error::Proxy { .. }
+        | Error::Misaddressed(_)
+        | Error::Repeated { .. }
         | Error::Untrusted { .. }
         | Error::Cut(_)
         | Error::Idle(_)

@@ -1,7 +1,8 @@
 //! What went wrong with a service, in its own words and a line or two.
 
 use super::body::Body;
-use super::{Error, address, asked, trust};
+use super::proxy::Via;
+use super::{Error, address, asked, misaddress, trust};
 use crate::chat::redact::redact;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
@@ -149,33 +150,65 @@ pub fn elsewhere(status: u16, headers: &HeaderMap, url: &Url) -> Error {
     Error::Service { status, code: None, words, retry_after: None }
 }
 
-/// Reads an answer that is no success, where its body can be read. It is read for ten seconds at most: its status alone
+/// Reads an answer that is no success, if its body can be read. It is read for ten seconds at most: its status alone
 /// says enough.
-pub async fn refused(status: u16, headers: &HeaderMap, body: Option<Body>) -> Error {
+pub async fn refused(
+    status: u16,
+    headers: &HeaderMap,
+    body: Option<Body>,
+    url: &Url,
+    proxy: Option<&Via>,
+) -> Error {
     let retry_after = asked::wait(status, headers, jiff::Timestamp::now());
     let words = match body {
         Some(mut body) => body.start(BODY, Duration::from_secs(10)).await,
         None => String::new(),
     };
-    Fault::read_text(&words).into_error(status, retry_after)
+    let fault = Fault::read_text(&words);
+    let is_json = super::json::parse(&words).is_ok();
+    let of_proxy = proxy.and_then(|proxy| proxy.refused(status, &fault.words, is_json, url));
+    let other = of_proxy.or_else(|| misaddress::tls_port(status, &words, url));
+    other.unwrap_or_else(|| fault.into_error(status, retry_after))
 }
 
-/// A request that got no answer at all.
-pub fn unreached(error: &reqwest::Error, url: &Url) -> Error {
+/// The cause if nothing came in time.
+pub const SILENT: &str = "it does not answer";
+/// How a cause begins if the host has no address.
+pub const NO_HOST: &str = "no address is known for the host ";
+/// How a cause begins if the server closed the connection before it said anything.
+pub const CLOSED: &str = "the server closed the connection";
+
+/// The error of a request that got no answer at all.
+pub async fn unreached(error: &reqwest::Error, url: &Url, proxy: Option<&Via>) -> Error {
     let origin = address::origin(url);
-    if let Some(cause) = untrusted(error) {
-        return Error::Untrusted { origin, cause };
-    }
-    let cause = if error.is_timeout() { "it does not answer".to_owned() } else { innermost(error) };
-    let proxy = causes(error).find_map(|said| trust::proxy(&said.to_string(), &cause));
-    let cause = match proxy {
-        Some((why, false)) => return Error::NotAModel(format!("no connection to {origin}: {why}")),
-        Some((why, true)) => why,
-        // So hyper says it of the first bytes of an encrypted service, among others.
-        None if url.scheme() == "http" && cause.contains("HTTP version") => {
-            "it does not answer in HTTP; is it an https:// address?".to_owned()
+    if let Some(tls) = causes(error).find_map(|cause| cause.downcast_ref::<rustls::Error>()) {
+        if let rustls::Error::InvalidMessage(_) = tls {
+            return misaddress::not_tls(url);
         }
-        None => cause,
+        if let Some(cause) = trust::words(tls) {
+            return Error::Untrusted { origin, cause: clip(&cause, WORDS) };
+        }
+    }
+    // Each is bounded: what a proxy says may be in them.
+    let said: Vec<String> =
+        causes(error).map(|cause| clip(without_number(&cause.to_string()), WORDS)).collect();
+    if let Some(proxy) = proxy.filter(|_| error.is_connect())
+        && let Some(error) = proxy.explain(error, &said, url).await
+    {
+        return error;
+    }
+    let cause = if error.is_timeout() { SILENT.to_owned() } else { innermost(error) };
+    let cause = match cause.as_str() {
+        // So hyper says it of the first bytes of TLS, among others.
+        words if url.scheme() == "http" && words.contains("HTTP version") => {
+            return misaddress::not_http(url);
+        }
+        "connection closed before message completed" => format!("{CLOSED} before the answer was whole"),
+        "tls handshake eof" => format!("{CLOSED} before TLS was set up"),
+        words if said.iter().any(|said| said == "dns error") => {
+            format!("{NO_HOST}{} ({words})", url.host_str().unwrap_or_default())
+        }
+        _ => cause,
     };
     // Only the connection itself is told apart: behind it a reset, a close and a foreign protocol are all no answer.
     if error.is_connect() {
@@ -194,10 +227,6 @@ pub fn innermost(error: &reqwest::Error) -> String {
 /// What the system said, without the number that only programmers read.
 fn without_number(words: &str) -> &str {
     words.split_once(" (os error").map_or(words, |(words, _)| words)
-}
-
-fn untrusted(error: &reqwest::Error) -> Option<String> {
-    causes(error).find_map(|cause| Some(clip(&trust::words(cause.downcast_ref::<rustls::Error>()?)?, WORDS)))
 }
 
 /// Everything below an error, the nearest first.

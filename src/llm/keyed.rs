@@ -153,7 +153,7 @@ impl fmt::Debug for Keyed {
 }
 
 fn is_refused(error: &Error) -> bool {
-    matches!(error, Error::Service { status: 401, .. })
+    matches!(error.last(), Error::Service { status: 401, .. })
 }
 
 impl Llm for Keyed {

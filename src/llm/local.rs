@@ -47,7 +47,7 @@ pub async fn find_at(places: &[(&str, u16)]) -> Vec<Server> {
 async fn ask(name: &str, port: u16) -> Option<Server> {
     let base_url = format!("http://127.0.0.1:{port}/v1");
     let url = address::parse(&base_url).ok()?;
-    let http = client::build(&url, &client::Way::default()).ok()?;
-    let models = models::list(http, &url, &[], HeaderMap::new(), LIMIT).await.ok()?;
+    let link = client::build(&url, &client::Way::default()).ok()?;
+    let models = models::list(&link, &url, &[], HeaderMap::new(), LIMIT).await.ok()?;
     Some(Server { name: name.to_owned(), base_url, models })
 }

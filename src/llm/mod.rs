@@ -18,6 +18,7 @@ mod ask;
 mod asked;
 mod body;
 mod calls;
+mod certificate;
 pub mod client;
 mod echo;
 pub mod events;
@@ -30,10 +31,12 @@ pub mod gather;
 mod json;
 pub mod keyed;
 pub mod local;
+mod misaddress;
 pub mod models;
 pub mod openai;
 mod other_choice;
 pub mod patience;
+mod proxy;
 mod reply;
 mod request;
 pub mod responses;
@@ -95,7 +98,7 @@ pub enum Error {
         retry_after: Option<Duration>,
     },
     /// No connection could be made.
-    #[error("no connection to {origin}: {cause}{}", offer(origin, cause))]
+    #[error("Cannot connect to {origin}: {cause}. {}", advice(origin, cause))]
     Unreachable {
         /// Scheme, host and port.
         origin: String,
@@ -103,15 +106,23 @@ pub enum Error {
         cause: String,
     },
     /// The connection was made, and what came over it was no answer.
-    #[error("no answer from {origin}: {cause}")]
+    #[error("No answer from {origin}: {cause}{}", tls_advice(origin, cause))]
     Unanswered {
         /// Scheme, host and port.
         origin: String,
         /// The innermost cause.
         cause: String,
     },
+    /// The proxy on the way made no connection. Trying again does not help.
+    #[error("Cannot reach {origin}: {cause}.")]
+    Proxy {
+        /// Scheme, host and port of the provider.
+        origin: String,
+        /// Which proxy, set where, and what it did.
+        cause: String,
+    },
     /// The service could not show that it is who its address says. Trying again does not help.
-    #[error("{origin} is not trusted: {cause}")]
+    #[error("Cannot trust {origin}: {cause}.")]
     Untrusted {
         /// Scheme, host and port.
         origin: String,
@@ -124,6 +135,17 @@ pub enum Error {
     /// Nothing came for this long.
     #[error("the service sent nothing for {} s (a profile's idle_seconds says how long to wait)", .0.as_secs())]
     Idle(Duration),
+    /// The address of the provider or of a proxy is wrong. Trying again does not help.
+    #[error("{0}.")]
+    Misaddressed(String),
+    /// The last of several attempts failed.
+    #[error("{}. Gave up after {attempts} attempts.", last.to_string().trim_end_matches('.'))]
+    Repeated {
+        /// How many there were, at least two.
+        attempts: u32,
+        /// What went wrong in the last one.
+        last: Box<Error>,
+    },
     /// What came was not a stream of a model.
     #[error("{0}")]
     NotAModel(String),
@@ -133,6 +155,20 @@ pub enum Error {
 }
 
 impl Error {
+    /// What went wrong without what to do about it, as it is told before another attempt.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Unreachable { origin, cause } => format!("Cannot connect to {origin}: {cause}"),
+            Self::Unanswered { origin, cause } => format!("No answer from {origin}: {cause}"),
+            other => other.to_string().trim_end_matches('.').to_owned(),
+        }
+    }
+
+    /// What went wrong in the last attempt, if there were several.
+    pub fn last(&self) -> &Self {
+        if let Self::Repeated { last, .. } = self { last } else { self }
+    }
+
     /// What went wrong, in words of ours alone: nothing in them came from a service.
     pub fn kind(&self) -> String {
         match self {
@@ -140,6 +176,9 @@ impl Error {
             Self::Unreachable { .. } => "no connection".to_owned(),
             Self::Unanswered { .. } => "no answer".to_owned(),
             Self::Untrusted { .. } => "not trusted".to_owned(),
+            Self::Proxy { .. } => "no way through the proxy".to_owned(),
+            Self::Misaddressed(_) => "a wrong address".to_owned(),
+            Self::Repeated { attempts, last } => format!("{} in {attempts} attempts", last.kind()),
             Self::Cut(_) => "cut in the middle".to_owned(),
             Self::Idle(limit) => format!("nothing for {} s", limit.as_secs()),
             Self::NotAModel(_) => "no stream of a model".to_owned(),
@@ -180,11 +219,28 @@ fn service_sentence(status: u16, code: Option<&str>, words: &str, retry_after: O
     format!("{what} ({status}{code}){words}{wait}")
 }
 
-/// What to do where nobody listens on this machine.
-fn offer(origin: &str, cause: &str) -> &'static str {
-    match retry::is_here(origin) && cause.to_lowercase().contains("refused") {
-        true => "; the server is not running, so start it and ask again",
-        false => "",
+/// What to do if no connection can be made.
+fn advice(origin: &str, cause: &str) -> &'static str {
+    match cause {
+        _ if retry::is_here(origin) && cause.to_lowercase().contains("refused") => {
+            "The server is not running. Start it and ask again."
+        }
+        _ if cause.starts_with(fault::NO_HOST) => "Check its spelling and the network.",
+        _ if cause == fault::SILENT && origin.starts_with("https:") => {
+            "Check the address and the network. If the server does not speak TLS, use http:// in the address."
+        }
+        _ if cause.starts_with(fault::CLOSED) => {
+            "If the server does not speak TLS, use http:// in the address."
+        }
+        _ => "Check the address and the network.",
+    }
+}
+
+/// What to do if the server closed a connection without encryption: it may be waiting for some.
+fn tls_advice(origin: &str, cause: &str) -> String {
+    match origin.strip_prefix("http://").filter(|_| cause.starts_with(fault::CLOSED)) {
+        Some(place) => format!(". If the port speaks TLS, use https://{place} in the address."),
+        None => String::new(),
     }
 }
 

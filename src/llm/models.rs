@@ -1,11 +1,12 @@
 //! Which models a service offers.
 
 use super::body::Body;
+use super::client::Link;
 use super::patience::Pulse;
 use super::service::extend;
-use super::{Error, fault};
+use super::{Error, fault, misaddress};
+use reqwest::Url;
 use reqwest::header::HeaderMap;
-use reqwest::{Client, Url};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -67,7 +68,7 @@ pub struct Price {
 
 /// Asks for the list at `{base}/models`, in the service's order.
 pub(super) async fn list(
-    http: Client,
+    link: &Link,
     base: &Url,
     query: &[(String, String)],
     headers: HeaderMap,
@@ -77,25 +78,32 @@ pub(super) async fn list(
     url.set_path(&format!("{}/models", base.path().trim_end_matches('/')));
     extend(&mut url, query);
     let asked = async {
-        let response =
-            http.get(url).headers(headers).send().await.map_err(|error| fault::unreached(&error, base))?;
-        let (status, headers, at) = (response.status(), response.headers().clone(), response.url().clone());
+        let response = match link.http.get(url).headers(headers.clone()).send().await {
+            Ok(response) => response,
+            Err(error) => return Err(fault::unreached(&error, base, link.proxy.as_ref()).await),
+        };
+        let (status, told, at) = (response.status(), response.headers().clone(), response.url().clone());
         if status.is_redirection() {
-            return Err(fault::elsewhere(status.as_u16(), &headers, &at));
+            return Err(fault::elsewhere(status.as_u16(), &told, &at));
         }
         let body = Body::new(response, limit, Pulse::heard());
         if !status.is_success() {
-            return Err(fault::refused(status.as_u16(), &headers, body.ok()).await);
+            let error = fault::refused(status.as_u16(), &told, body.ok(), base, link.proxy.as_ref()).await;
+            return Err(misaddress::with_advice(error, link, base, query, &headers).await);
         }
         let mut body = body?;
         body.all().await?;
-        let words = || Error::NotAModel("the service has no list of models at this address".to_owned());
-        read(&serde_json::from_str(&body.seen()).map_err(|_| words())?).ok_or_else(words)
+        if let Some(list) = serde_json::from_str(&body.seen()).ok().as_ref().and_then(read) {
+            return Ok(list);
+        }
+        let advice = misaddress::advice(link, base, query, &headers).await;
+        Err(Error::NotAModel(format!("Cannot list the models: the answer is not a list of models. {advice}")))
     };
     tokio::time::timeout(limit, asked).await.unwrap_or(Err(Error::Idle(limit)))
 }
 
-fn read(body: &Value) -> Option<Vec<Model>> {
+/// Reads a list of models; `None` if it is none.
+pub fn read(body: &Value) -> Option<Vec<Model>> {
     let list =
         ["data", "models"].iter().find_map(|key| body.get(*key)?.as_array()).or_else(|| body.as_array())?;
     Some(list.iter().filter_map(model).collect())

@@ -1,6 +1,7 @@
 //! A model behind an address, whoever serves it: a request out, a stream in.
 
 use super::ask::{self, Ask};
+use super::client::Link;
 use super::models::{self, Model};
 use super::patience::{ALONE, Patience, Pulse};
 use super::reply::{Gathering, Reply};
@@ -106,6 +107,11 @@ impl Settings {
             Error::Unreachable { origin, cause } => Error::Unreachable { origin, cause: mask(cause) },
             Error::Unanswered { origin, cause } => Error::Unanswered { origin, cause: mask(cause) },
             Error::Untrusted { origin, cause } => Error::Untrusted { origin, cause: mask(cause) },
+            Error::Proxy { origin, cause } => Error::Proxy { origin, cause: mask(cause) },
+            Error::Misaddressed(words) => Error::Misaddressed(mask(words)),
+            Error::Repeated { attempts, last } => {
+                Error::Repeated { attempts, last: Box::new(self.mask(*last)) }
+            }
             Error::Cut(words) => Error::Cut(mask(words)),
             Error::Idle(idle) => Error::Idle(idle),
             Error::NotAModel(words) => Error::NotAModel(mask(words)),
@@ -148,7 +154,7 @@ pub struct OpenAi(Arc<Inner>);
 struct Inner {
     settings: Settings,
     patience: Patience,
-    http: OnceCell<reqwest::Client>,
+    link: OnceCell<Link>,
     spared: Spared,
 }
 
@@ -156,7 +162,7 @@ impl OpenAi {
     /// A model at this address. A wrong address is told with the first request.
     pub fn new(settings: Settings) -> Self {
         let patience = Patience::new(settings.idle, settings.longest_wait);
-        Self(Arc::new(Inner { settings, patience, http: OnceCell::new(), spared: Spared::default() }))
+        Self(Arc::new(Inner { settings, patience, link: OnceCell::new(), spared: Spared::default() }))
     }
 
     /// The key that is sent, where there is one.
@@ -169,7 +175,7 @@ impl OpenAi {
     pub async fn prepare(&self) {
         // What is wrong is told with the first request.
         if let Ok(base) = address::parse(&self.0.settings.base_url) {
-            let _ = self.0.client(&base).await;
+            let _ = self.0.link(&base).await;
         }
     }
 
@@ -181,8 +187,8 @@ impl OpenAi {
         let settings = &self.0.settings;
         let listed = async {
             let (base, query) = settings.place()?;
-            let http = self.0.client(&base).await?;
-            models::list(http, &base, &query, settings.all_headers()?, settings.idle).await
+            let link = self.0.link(&base).await?;
+            models::list(&link, &base, &query, settings.all_headers()?, settings.idle).await
         };
         listed.await.map_err(|error| settings.mask(error))
     }
@@ -194,7 +200,7 @@ impl OpenAi {
     pub async fn window(&self, model: &str) -> Option<u64> {
         let settings = &self.0.settings;
         let (base, query) = settings.place().ok()?;
-        let http = self.0.client(&base).await.ok()?;
+        let http = self.0.link(&base).await.ok()?.http;
         window::find(&http, &base, &query, &settings.all_headers().ok()?, model).await
     }
 }
@@ -229,9 +235,9 @@ struct Sent {
 
 impl Inner {
     /// The first caller makes it, which takes a moment where certificates are read; all others wait for that.
-    async fn client(&self, base: &reqwest::Url) -> Result<reqwest::Client, Error> {
+    async fn link(&self, base: &reqwest::Url) -> Result<Link, Error> {
         let way = || self.settings.way.clone();
-        self.http.get_or_try_init(|| client::build_aside(base.clone(), way())).await.cloned()
+        self.link.get_or_try_init(|| client::build_aside(base.clone(), way())).await.cloned()
     }
 
     fn attempt(self: Arc<Self>, sent: Arc<Sent>, pulse: Pulse) -> BoxStream<'static, Result<Chunk, Error>> {
@@ -261,10 +267,12 @@ impl Inner {
 
     async fn open(&self, from: &str, body: &Written, pulse: Pulse) -> Result<Reply, Error> {
         let (base, query) = self.settings.place()?;
-        let http = self.client(&base).await?;
+        let link = self.link(&base).await?;
+        let http = link.http.clone();
         let line = Line::new(pulse);
         let service = Service {
-            http: http.clone(),
+            link,
+            base: base.clone(),
             headers: self.settings.all_headers()?,
             idle: self.settings.idle,
             line: line.clone(),

@@ -108,21 +108,31 @@ impl Tries {
 
     fn after(&mut self, error: Error) -> Result<Chunk, Error> {
         if self.seen || self.count >= ATTEMPTS || !is_worth_trying(&error) {
-            return Err(error);
+            return Err(self.given_up(error));
         }
         let asked = asked_wait(&error);
         let length = asked.unwrap_or_else(|| own_wait(&error, self.count, chance()));
         let counts = asked.is_none() || !self.patience.is_watched();
         let waited = if counts { self.waited + length } else { self.waited };
         if waited > ALL || asked.is_some_and(|asked| asked > self.patience.longest) {
-            return Err(error);
+            return Err(self.given_up(error));
         }
         self.waited = waited;
         self.reply = None;
         self.count += 1;
-        let (why, kind) = (error.to_string(), error.kind());
+        let (why, kind) = (error.reason(), error.kind());
         self.wait = Some((self.patience.wait(length), why.clone(), kind.clone()));
         Ok(Chunk::Retrying { attempt: self.count, of: ATTEMPTS, wait: length, why, kind })
+    }
+}
+
+impl Tries {
+    /// The error that ends the reply, with the number of attempts if there were several and nothing came of them.
+    fn given_up(&self, error: Error) -> Error {
+        match self.count > 1 && !self.seen {
+            true => Error::Repeated { attempts: self.count, last: Box::new(error) },
+            false => error,
+        }
     }
 }
 
@@ -132,7 +142,10 @@ fn asked_wait(error: &Error) -> Option<Duration> {
         Error::Service { retry_after, .. } => retry_after.filter(|wait| !wait.is_zero()),
         Error::Unreachable { .. }
         | Error::Unanswered { .. }
+        | Error::Proxy { .. }
         | Error::Untrusted { .. }
+        | Error::Misaddressed(_)
+        | Error::Repeated { .. }
         | Error::Cut(_)
         | Error::Idle(_)
         | Error::NotAModel(_)
@@ -150,7 +163,12 @@ pub(super) fn is_worth_trying(error: &Error) -> bool {
         Error::Unanswered { .. } | Error::Cut(_) => true,
         // It took the request and said nothing: asking again would only put the same work on it twice.
         Error::Idle(_) => false,
-        Error::Untrusted { .. } | Error::NotAModel(_) | Error::InStream(_) => false,
+        Error::Proxy { .. }
+        | Error::Untrusted { .. }
+        | Error::Misaddressed(_)
+        | Error::Repeated { .. }
+        | Error::NotAModel(_)
+        | Error::InStream(_) => false,
     }
 }
 

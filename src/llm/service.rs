@@ -7,17 +7,18 @@
 //! a second time would cost as much again as all the rest of a reply, and to be woken for each one by one more than that.
 
 use super::body::Body;
+use super::client::Link;
 use super::events::{Decoder, Event};
 use super::patience::Pulse;
 use super::reply::End;
 use super::written::Written;
-use super::{Api, Error, fault, json, responses, wire};
+use super::{Api, Error, fault, json, misaddress, responses, wire};
 use async_openai::middleware::HttpRequestFactory;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream;
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Client, Response, Url};
+use reqwest::{Response, Url};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +30,7 @@ use tower::BoxError;
 /// How many events may wait between here and whoever takes them.
 const AHEAD: usize = 64;
 
-/// Before the start of what a service sent instead.
+/// What failed if a server sent something else than a reply.
 const ODD: &str = "Cannot read the reply";
 
 /// What both ends of one reply know: how it ended, and how much room there is.
@@ -97,7 +98,9 @@ impl Line {
 #[derive(Debug, Clone)]
 pub struct Service {
     /// The connection.
-    pub http: Client,
+    pub link: Link,
+    /// The address that the endpoint is below.
+    pub base: Url,
     /// Every header that is ours, the key among them.
     pub headers: HeaderMap,
     /// The longest silence.
@@ -143,9 +146,10 @@ impl tower::Service<HttpRequestFactory> for Service {
 impl Service {
     async fn send(self, request: reqwest::Request) -> Result<Response, Error> {
         let url = request.url().clone();
-        let response = match tokio::time::timeout(self.idle, self.http.execute(request)).await {
+        let proxy = self.link.proxy.as_ref();
+        let response = match tokio::time::timeout(self.idle, self.link.http.execute(request)).await {
             Err(_) => return Err(Error::Idle(self.idle)),
-            Ok(Err(error)) => return Err(fault::unreached(&error, &url)),
+            Ok(Err(error)) => return Err(fault::unreached(&error, &url, proxy).await),
             Ok(Ok(response)) => response,
         };
         let (status, headers) = (response.status(), response.headers().clone());
@@ -156,25 +160,33 @@ impl Service {
         pulse.beats();
         let body = Body::new(response, self.idle, pulse);
         if !status.is_success() {
-            return Err(fault::refused(status.as_u16(), &headers, body.ok()).await);
+            let error = fault::refused(status.as_u16(), &headers, body.ok(), &url, proxy).await;
+            return Err(self.with_advice(error).await);
         }
         let mut body = body?;
         let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_stream = kind.to_ascii_lowercase().starts_with("text/event-stream");
         // Labels are often wrong; the first letter says what it is.
         match body.peek().await? {
-            None if !is_stream => Err(Error::NotAModel("the service sent an empty answer".to_owned())),
+            None if !is_stream => Err(self.not_a_reply("the answer is empty").await),
             Some(b'{' | b'[') => self.bare(body).await,
-            Some(b'<') => {
-                let page = fault::page(&body.glance().await);
-                Err(Error::NotAModel(format!("this is not a model's address: {page}")))
-            }
+            Some(b'<') => Err(self.not_a_reply(&fault::page(&body.glance().await)).await),
             Some(_) if !is_stream && !body.begins_as_events().await? => {
                 let start = fault::clip(&body.glance().await, 120);
-                Err(Error::NotAModel(format!("{ODD}: {start}")))
+                Err(self.not_a_reply(&format!("the server sent “{start}”")).await)
             }
             None | Some(_) => Ok(self.tap(body)),
         }
+    }
+
+    /// The error of an answer that is none of a model, with what to do about it.
+    async fn not_a_reply(&self, what: &str) -> Error {
+        let advice = misaddress::advice(&self.link, &self.base, &self.query, &self.headers).await;
+        Error::NotAModel(format!("{ODD}: {what}. {advice}"))
+    }
+
+    async fn with_advice(&self, error: Error) -> Error {
+        misaddress::with_advice(error, &self.link, &self.base, &self.query, &self.headers).await
     }
 
     /// JSON without the frame of events: a service that does not stream sends one body; some send their chunks as
@@ -188,30 +200,32 @@ impl Service {
         let text = body.seen();
         match (json::parse(&text), came) {
             // A reply that is whole is one, whatever became of the connection behind it.
-            (Ok(value), _) => self.whole(value),
+            (Ok(value), _) => self.whole(value).await,
             (Err(_), Err(lost)) => Err(lost),
-            (Err(error), Ok(())) if error.is_eof() => Err(Error::Cut(format!("the answer is not whole JSON: {error}"))),
-            (Err(_), Ok(())) if is_lines(&text) => Err(Error::NotAModel(
-                "the service answered in lines of JSON, but not those of chat completions; is the address right?"
-                    .to_owned(),
-            )),
-            (Err(_), Ok(())) => Err(Error::NotAModel(format!("{ODD}: {}", fault::clip(&text, 120)))),
+            (Err(error), Ok(())) if error.is_eof() => {
+                Err(Error::Cut(format!("the answer is not whole JSON: {error}")))
+            }
+            (Err(_), Ok(())) if is_lines(&text) => Err(self
+                .not_a_reply("the server sent lines of JSON that are not those of chat completions")
+                .await),
+            (Err(_), Ok(())) => {
+                Err(self.not_a_reply(&format!("the server sent “{}”", fault::clip(&text, 120))).await)
+            }
         }
     }
 
     /// A whole reply becomes one event.
-    fn whole(self, value: Value) -> Result<Response, Error> {
+    async fn whole(self, value: Value) -> Result<Response, Error> {
         if let Some(fault) = wire::read_fault(&value) {
             let status = fault.status.unwrap_or(200);
-            return Err(fault.into_error(status, None));
+            return Err(self.with_advice(fault.into_error(status, None)).await);
         }
         let is_reply = match self.api {
             Api::Chat => wire::is_reply(&value),
             Api::Responses => responses::is_reply(&value),
         };
         if !is_reply {
-            let words = "the service answered, but not as a model does; is the address right?";
-            return Err(Error::NotAModel(words.to_owned()));
+            return Err(self.not_a_reply("the server sent JSON that is not a reply of a model").await);
         }
         self.line.ends(End::Said);
         Ok(http::Response::new(reqwest::Body::from(self.line.hand(vec![Event::Value(value)]))).into())

@@ -77,7 +77,7 @@ impl Error {
     /// Whether the service says that the request does not fit into the model's window, so that a shorter talk may.
     /// Never so for a limit of tokens in a time, nor for a reply that was asked to be longer than the model allows.
     pub fn is_too_long(&self) -> bool {
-        match self {
+        match self.last() {
             Self::Service { status: 401..=404 | 408 | 429 | 503 | 529, .. } => false,
             Self::Service { status, code, words, .. } => {
                 let said = format!("{} {words}", code.as_deref().unwrap_or_default());
@@ -87,6 +87,9 @@ impl Error {
             Self::InStream(words) => says_so(words),
             Self::Unreachable { .. }
             | Self::Unanswered { .. }
+            | Self::Proxy { .. }
+            | Self::Misaddressed(_)
+            | Self::Repeated { .. }
             | Self::Untrusted { .. }
             | Self::Cut(_)
             | Self::Idle(_)

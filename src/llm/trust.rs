@@ -1,23 +1,22 @@
-//! Why there is no way to a service, or none that can be trusted, in words that say what to do about it.
+//! Why a server is not trusted, in words that say what to do about it.
 
 use rustls::{AlertDescription, CertificateError, Error};
 
-/// What the person is told of a fault in the encryption; `None` where it is a mere break of the connection.
+/// Describes a fault of TLS for the user; `None` if it is a mere break of the connection.
 pub fn words(error: &Error) -> Option<String> {
     let words = match error {
         Error::InvalidCertificate(why) => certificate(why),
-        Error::InvalidMessage(_) => "it does not answer encrypted; is it an http:// address?".to_owned(),
         Error::PeerIncompatible(_)
         | Error::AlertReceived(
             AlertDescription::ProtocolVersion
             | AlertDescription::HandshakeFailure
             | AlertDescription::InsufficientSecurity,
-        ) => "it encrypts only in ways that are not safe any more; TLS 1.2 or later is needed".to_owned(),
+        ) => "it speaks no version of TLS that is safe. TLS 1.2 or later is needed".to_owned(),
         Error::AlertReceived(AlertDescription::CertificateRequired | AlertDescription::AccessDenied) => {
-            "it wants a certificate of yours, which aye has none of".to_owned()
+            "it wants a certificate of the client, which aye cannot send".to_owned()
         }
         Error::AlertReceived(AlertDescription::UnrecognisedName) => {
-            "nobody at that address has this name".to_owned()
+            "no server at that address has this name".to_owned()
         }
         // The rest are breaks and faults of this program, told as they are.
         _ => return None,
@@ -25,37 +24,23 @@ pub fn words(error: &Error) -> Option<String> {
     Some(words)
 }
 
-/// What the person is told where a proxy made no way, by what the connection says of it and the innermost cause; and
-/// whether trying again can help.
-pub fn proxy(said: &str, cause: &str) -> Option<(String, bool)> {
-    match said.strip_prefix("tunnel error: ")? {
-        "proxy authorization required" => {
-            Some(("the proxy in between wants a name and a password, or other ones".to_owned(), false))
-        }
-        "failed to create underlying connection" => {
-            Some((format!("the proxy in between cannot be reached: {cause}"), true))
-        }
-        _ => Some(("the proxy in between made no connection".to_owned(), true)),
-    }
-}
-
 fn certificate(why: &CertificateError) -> String {
     match why {
-        // One that vouches for itself comes as the second, where another of the same name is trusted.
+        // A self-signed one comes as the second if another of the same name is trusted.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "nobody whom this machine trusts vouches for its certificate. If it is yours, let the variable \
-             SSL_CERT_FILE name a file with the certificate that vouches for it"
+            "its certificate is not signed by an authority that this machine trusts. If it is yours, name a file with \
+             it, or with that of its authority, in `ca_file` of the profile or in SSL_CERT_FILE"
                 .to_owned()
         }
         CertificateError::ExpiredContext { not_after, .. } => {
-            format!("its certificate ended on {}; is this machine's clock right?", day(not_after.as_secs()))
+            format!("its certificate expired on {}. Check the clock of this machine", day(not_after.as_secs()))
         }
-        CertificateError::Expired => "its certificate has ended; is this machine's clock right?".to_owned(),
+        CertificateError::Expired => "its certificate has expired. Check the clock of this machine".to_owned(),
         CertificateError::NotValidYetContext { not_before, .. } => {
-            format!("its certificate begins on {}; is this machine's clock right?", day(not_before.as_secs()))
+            format!("its certificate is not valid before {}. Check the clock of this machine", day(not_before.as_secs()))
         }
         CertificateError::NotValidYet => {
-            "its certificate has not begun yet; is this machine's clock right?".to_owned()
+            "its certificate is not valid yet. Check the clock of this machine".to_owned()
         }
         CertificateError::NotValidForNameContext { expected, presented } => {
             let names: Vec<&str> = presented.iter().map(|name| bare(name)).take(5).collect();
@@ -63,7 +48,12 @@ fn certificate(why: &CertificateError) -> String {
             format!("its certificate is for {names}, not for {}", expected.to_str())
         }
         CertificateError::NotValidForName => "its certificate is for another name".to_owned(),
-        CertificateError::Revoked => "its certificate was taken back by who made it".to_owned(),
+        CertificateError::Revoked => "its certificate was revoked".to_owned(),
+        CertificateError::Other(why) if why.0.to_string() == super::certificate::USED_BY_A_SERVER => {
+            "its certificate is one of an authority. If it is yours, name a file with exactly this certificate in \
+             `ca_file` of the profile or in SSL_CERT_FILE"
+                .to_owned()
+        }
         other => format!("its certificate cannot be used: {other}"),
     }
 }
@@ -93,15 +83,15 @@ mod tests {
         };
         check(
             CertificateError::UnknownIssuer,
-            "nobody whom this machine trusts vouches for its certificate.",
+            "its certificate is not signed by an authority that this machine trusts.",
         );
         check(
             CertificateError::ExpiredContext { time: at(9), not_after: at(978_307_200) },
-            "its certificate ended on 2001-01-01;",
+            "its certificate expired on 2001-01-01.",
         );
         check(
             CertificateError::NotValidYetContext { time: at(9), not_before: at(3_976_214_400) },
-            "its certificate begins on 2096-01-01;",
+            "its certificate is not valid before 2096-01-01.",
         );
         let named = |presented: &[&str]| CertificateError::NotValidForNameContext {
             expected: ServerName::try_from("api.example.com").unwrap(),

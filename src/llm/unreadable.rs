@@ -63,7 +63,10 @@ mod tests {
     #[test]
     fn a_damaged_event_is_marked_once_and_stops_calls_and_words_do_neither() {
         let mut events = Unreadable::default();
-        assert_eq!((events.take_mark(true), events.error(), events.error_at_end(false, true)), ("", None, None));
+        assert_eq!(
+            (events.take_mark(true), events.error(), events.error_at_end(false, true)),
+            ("", None, None)
+        );
         events.add("keep-alive".into());
         assert_eq!((events.take_mark(true), events.error_at_end(true, true)), ("", None));
         assert!(events.error().is_some() && events.error_at_end(false, false).is_some());

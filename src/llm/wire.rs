@@ -96,7 +96,10 @@ pub fn choice_indexes(event: &Value) -> impl Iterator<Item = u64> {
 
 /// The choices with this index.
 pub fn choices_at(event: &Value, wanted: u64) -> impl Iterator<Item = &Value> {
-    choice_indexes(event).zip(choices(event)).filter(move |(index, _)| *index == wanted).map(|(_, choice)| choice)
+    choice_indexes(event)
+        .zip(choices(event))
+        .filter(move |(index, _)| *index == wanted)
+        .map(|(_, choice)| choice)
 }
 
 /// Whether a body that came in one piece is a reply.

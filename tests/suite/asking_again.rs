@@ -169,10 +169,7 @@ fn a_server_that_is_not_running_is_told_with_what_to_do() {
     let (_closed, address) = closed_port();
     let origin = format!("http://{address}");
     let (_, err, code) = Setup::new(&["--base-url", &format!("{origin}/v1"), "-p", "hi"]).print("");
-    assert!(
-        err.contains("Connection refused; the server is not running, so start it and ask again"),
-        "{err}"
-    );
+    assert!(err.contains("Connection refused. The server is not running. Start it and ask again."), "{err}");
     assert_eq!(code, 1);
 }
 

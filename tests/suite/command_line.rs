@@ -243,7 +243,7 @@ fn no_server_is_told_in_a_sentence() {
     let closed = format!("http://{address}/v1");
     let (out, err, code) = Setup::new(&["-p", "--base-url", &closed, "--model", "m", "hi"]).print("");
     assert_eq!((out.as_str(), code), ("", 1));
-    assert!(err.contains("no connection to http://127.0.0.1"), "{err}");
+    assert!(err.contains("Cannot connect to http://127.0.0.1"), "{err}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its support too")]
 
+mod addresses;
 mod answer_files;
 mod answers;
 mod applying;
@@ -67,6 +68,7 @@ mod overlay_costs;
 mod patches;
 mod pictures;
 mod project_trust;
+mod proxies;
 mod questions;
 #[cfg(target_os = "linux")]
 mod read_only_sandbox;

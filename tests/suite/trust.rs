@@ -1,5 +1,6 @@
-//! The way to a service, in the real program: who is trusted, what stands between, and where the key never goes.
+//! Connections to a provider in the real program: which certificates are trusted, and where the key never goes.
 
+use crate::proxies::proxy;
 use crate::support::encrypted::{Authority, Encrypted, Shown, plain, request, says};
 use crate::support::hand::PATIENCE;
 use crate::support::kept::{ALONE, settings};
@@ -7,15 +8,15 @@ use crate::support::leave_out;
 use crate::support::program::Setup;
 use rustix::fs::inotify;
 use std::io::{Read, Write};
-use std::net::{IpAddr, TcpStream, UdpSocket};
+use std::net::{IpAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-const KEY: &str = "canary-4711-of-the-way";
-const PASSWORD: &str = "canary-0815-of-the-proxy";
+pub const KEY: &str = "canary-4711-of-the-way";
+pub const PASSWORD: &str = "canary-0815-of-the-proxy";
 
 /// `-p` with the service at this address, in an environment with these variables beside the usual ones.
-fn prints(base: &str, environment: &[(&str, &str)]) -> (String, String, i32) {
+pub fn prints(base: &str, environment: &[(&str, &str)]) -> (String, String, i32) {
     let setup = Setup::new(&["-p", "--profile", "way", "hi"]).env("WAY", KEY);
     let setup = environment.iter().fold(setup, |setup, (name, value)| setup.env(name, value));
     let profile = format!(
@@ -30,14 +31,14 @@ fn prints(base: &str, environment: &[(&str, &str)]) -> (String, String, i32) {
 }
 
 /// What is told where nothing is answered.
-fn told(base: &str, environment: &[(&str, &str)]) -> String {
+pub fn told(base: &str, environment: &[(&str, &str)]) -> String {
     let (out, err, code) = prints(base, environment);
     assert_eq!((out.as_str(), code), ("", 1), "{err}");
     err
 }
 
 /// A file of authorities.
-fn file(text: &str) -> tempfile::NamedTempFile {
+pub fn file(text: &str) -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text.as_bytes()).unwrap();
     file
@@ -79,9 +80,9 @@ fn r42_a_service_that_cannot_show_who_it_is_hears_nothing_and_the_reason_is_said
     let authority = Authority::new();
     let roots = file(&authority.pem);
     let own = [("SSL_CERT_FILE", roots.path().to_str().unwrap())];
-    let stranger = "aye: https://127.0.0.1:PORT is not trusted: nobody whom this machine trusts vouches for its \
-                    certificate. If it is yours, let the variable SSL_CERT_FILE name a file with the certificate that \
-                    vouches for it\n";
+    let stranger = "aye: Cannot trust https://127.0.0.1:PORT: its certificate is not signed by an authority that this \
+                    machine trusts. If it is yours, name a file with it, or with that of its authority, in `ca_file` of \
+                    the profile or in SSL_CERT_FILE.\n";
     // Without any file of authorities, those that aye brings along count: it is not that none can be asked.
     for (shown, environment, expected) in [
         (Shown::alone("127.0.0.1"), &own[..], stranger),
@@ -91,13 +92,13 @@ fn r42_a_service_that_cannot_show_who_it_is_hears_nothing_and_the_reason_is_said
         (
             authority.vouches("model.example.test", 2090),
             &own,
-            "aye: https://127.0.0.1:PORT is not trusted: its certificate is for model.example.test, not for 127.0.0.1\n",
+            "aye: Cannot trust https://127.0.0.1:PORT: its certificate is for model.example.test, not for 127.0.0.1.\n",
         ),
         (
             authority.vouches("127.0.0.1", 2001),
             &own,
-            "aye: https://127.0.0.1:PORT is not trusted: its certificate ended on 2001-01-01; is this machine's clock \
-             right?\n",
+            "aye: Cannot trust https://127.0.0.1:PORT: its certificate expired on 2001-01-01. Check the clock of this \
+             machine.\n",
         ),
     ] {
         let (err, heard) = shows(shown, environment);
@@ -107,7 +108,7 @@ fn r42_a_service_that_cannot_show_who_it_is_hears_nothing_and_the_reason_is_said
 }
 
 #[test]
-fn what_speaks_another_encryption_or_none_is_said_to() {
+fn a_server_without_tls_or_with_an_old_version_is_said_to_be_one() {
     let clear = plain(|mut socket| {
         let _ = socket.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
         request(&mut socket);
@@ -115,7 +116,8 @@ fn what_speaks_another_encryption_or_none_is_said_to() {
     assert_eq!(
         told(&format!("https://127.0.0.1:{clear}/v1"), &[]),
         format!(
-            "aye: https://127.0.0.1:{clear} is not trusted: it does not answer encrypted; is it an http:// address?\n"
+            "aye: Cannot talk to https://127.0.0.1:{clear}: the server does not speak TLS on this port. If it is meant to \
+             be reached without encryption, use http://127.0.0.1:{clear} as the address.\n"
         )
     );
     // A server that knows TLS 1.0 at most refuses the version.
@@ -128,134 +130,65 @@ fn what_speaks_another_encryption_or_none_is_said_to() {
     assert_eq!(
         told(&format!("https://127.0.0.1:{oldest}/v1"), &[]),
         format!(
-            "aye: https://127.0.0.1:{oldest} is not trusted: it encrypts only in ways that are not safe any more; TLS \
-             1.2 or later is needed\n"
+            "aye: Cannot trust https://127.0.0.1:{oldest}: it speaks no version of TLS that is safe. TLS 1.2 or later is \
+             needed.\n"
         )
     );
 }
 
-/// A proxy that answers a request for a way with these bytes, and what it was asked.
-fn proxy(answer: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let log = asked.clone();
-    let port = plain(move |mut socket| {
-        let head = request(&mut socket);
-        log.lock().unwrap().push(head);
-        let _ = socket.write_all(answer);
-        if answer.is_empty() {
-            // It says nothing, and stays.
-            request(&mut socket);
-        }
-    });
-    (port, asked)
-}
-
-/// A proxy that makes a way to this port, whatever it is asked for; the first time it answers this, where it is
-/// something.
-fn way_to(port: u16, first: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let log = asked.clone();
-    let own = plain(move |mut near| {
-        // Byte by byte, so that nothing of what comes behind the head is taken.
-        let mut head = Vec::new();
-        let mut byte = [0];
-        while !head.ends_with(b"\r\n\r\n") && matches!(near.read(&mut byte), Ok(1)) {
-            head.push(byte[0]);
-        }
-        log.lock().unwrap().push(String::from_utf8_lossy(&head).into_owned());
-        if log.lock().unwrap().len() == 1 && !first.is_empty() {
-            let _ = near.write_all(first);
-            return;
-        }
-        let mut far = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        let _ = near.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
-        let (mut from_far, mut to_near) = (far.try_clone().unwrap(), near.try_clone().unwrap());
-        std::thread::spawn(move || {
-            let _ = std::io::copy(&mut from_far, &mut to_near);
-            let _ = to_near.shutdown(std::net::Shutdown::Both);
-        });
-        let _ = std::io::copy(&mut near, &mut far);
-        let _ = far.shutdown(std::net::Shutdown::Both);
-    });
-    (own, asked)
+#[test]
+fn a_certificate_made_as_an_authority_is_accepted_if_the_user_named_exactly_it() {
+    let (shown, pem) = Shown::authority("127.0.0.1", 2090);
+    let named = file(&pem);
+    let path = named.path().to_str().unwrap();
+    let service = Encrypted::start(shown, says("hello"));
+    let base = format!("https://127.0.0.1:{}/v1", service.port);
+    let (out, err, code) = prints(&base, &[("SSL_CERT_FILE", path)]);
+    assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0));
+    let setup = Setup::new(&["-p", "--profile", "way", "hi"]);
+    settings(
+        &setup,
+        &format!("[profiles.way]\nbase_url = \"{base}\"\nmodel = \"m\"\nca_file = \"{path}\"\n"),
+    );
+    assert_eq!(setup.print(""), ("hello\n".to_owned(), String::new(), 0));
 }
 
 #[test]
-fn r57_a_proxy_makes_the_way_and_sees_neither_key_nor_word() {
-    let authority = Authority::new();
-    let roots = file(&authority.pem);
-    let service = Encrypted::start(authority.vouches("model.example.test", 2090), says("hello"));
-    for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"] {
-        let (port, asked) = way_to(service.port, b"");
-        let proxy = format!("http://me:{PASSWORD}@127.0.0.1:{port}");
-        let environment = [("SSL_CERT_FILE", roots.path().to_str().unwrap()), (variable, &proxy)];
-        let (out, err, code) = prints("https://model.example.test/v1", &environment);
-        assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0), "{variable}");
-        let asked = asked.lock().unwrap().join("");
-        assert!(asked.starts_with("CONNECT model.example.test:443 HTTP/1.1\r\n"), "{asked}");
-        assert!(asked.to_lowercase().contains("proxy-authorization: basic "), "{asked}");
-        assert!(!asked.contains(KEY) && !asked.contains("hi"), "{asked}");
-    }
-    assert_eq!(service.heard.lock().unwrap().len(), 3);
-}
-
-#[test]
-fn r57_a_proxy_that_makes_no_way_is_said_in_a_sentence_without_its_password() {
-    let no_way = "no connection to https://model.example.test: the proxy in between";
-    let wants: &[u8] = b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n";
-    for (answer, expected) in [
-        (wants, format!("aye: {no_way} wants a name and a password, or other ones\n")),
+fn no_other_certificate_made_as_an_authority_is_accepted() {
+    let (another, pem) = Shown::authority("127.0.0.1", 2090);
+    let named = file(&pem);
+    let own = [("SSL_CERT_FILE", named.path().to_str().unwrap())];
+    let elsewhere = Shown::authority("model.example.test", 2090);
+    let expired = Shown::authority("127.0.0.1", 2001);
+    let (elsewhere_file, expired_file) = (file(&elsewhere.1), file(&expired.1));
+    let path = |file: &tempfile::NamedTempFile| file.path().to_str().unwrap().to_owned();
+    for (shown, environment, expected) in [
+        // Of the same name, and another all the same.
+        (Shown::authority("127.0.0.1", 2090).0, &own[..], "its certificate is one of an authority."),
+        (another, &[], "its certificate is one of an authority."),
         (
-            b"",
-            "aye: the service sent nothing for 3 s (a profile's idle_seconds says how long to wait)\n"
-                .to_owned(),
+            elsewhere.0,
+            &[("SSL_CERT_FILE", path(&elsewhere_file).as_str())],
+            "its certificate is for model.example.test, not for 127.0.0.1.",
+        ),
+        (
+            expired.0,
+            &[("SSL_CERT_FILE", path(&expired_file).as_str())],
+            "its certificate expired on 2001-01-01.",
         ),
     ] {
-        let (port, asked) = proxy(answer);
-        let address = format!("http://me:{PASSWORD}@127.0.0.1:{port}");
-        assert_eq!(told("https://model.example.test/v1", &[("HTTPS_PROXY", &address)]), expected);
-        let asked = asked.lock().unwrap();
-        assert!(asked.len() == 1 && !asked[0].contains(KEY), "{asked:?}");
+        let (err, heard) = shows(shown, environment);
+        assert!(err.starts_with(&format!("aye: Cannot trust https://127.0.0.1:PORT: {expected}")), "{err}");
+        assert_eq!(
+            (heard.as_slice(), err.lines().count()),
+            (&[String::new()][..], 1),
+            "nothing was said to it"
+        );
     }
-}
-
-#[test]
-fn r49_a_proxy_that_fails_once_is_asked_again_and_that_is_said() {
-    let authority = Authority::new();
-    let roots = file(&authority.pem);
-    let service = Encrypted::start(authority.vouches("model.example.test", 2090), says("hello"));
-    let failed: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n";
-    for answer in [failed, b"220 mail.example.test ESMTP\r\n"] {
-        let (port, _) = way_to(service.port, answer);
-        let proxy = format!("http://me:{PASSWORD}@127.0.0.1:{port}");
-        let environment = [("SSL_CERT_FILE", roots.path().to_str().unwrap()), ("HTTPS_PROXY", &proxy)];
-        let (out, err, code) = prints("https://model.example.test/v1", &environment);
-        let said = "aye: no connection to https://model.example.test: the proxy in between made no connection; trying \
-                    again in 3 s\n";
-        assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", said, 0));
-    }
-}
-
-#[test]
-fn r57_what_is_on_this_machine_goes_through_no_proxy() {
-    let (port, asked) = proxy(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n");
-    let through = format!("http://127.0.0.1:{port}");
-    let service = plain(|mut socket| {
-        request(&mut socket);
-        let _ = socket.write_all(&says("hello"));
-    });
-    for host in ["127.0.0.1", "localhost"] {
-        let all =
-            ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, through.as_str()));
-        let environment = [&all[..], &[("NO_PROXY", "")]].concat();
-        let (out, err, code) = prints(&format!("http://{host}:{service}/v1"), &environment);
-        assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0), "{host}");
-    }
-    assert_eq!(asked.lock().unwrap().len(), 0);
 }
 
 /// An address of this machine that is not the loopback, where it has one. Nothing is sent to find it.
-fn own_address() -> Option<IpAddr> {
+pub fn own_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("192.0.2.1:9").ok()?;
     let own = socket.local_addr().ok()?.ip();

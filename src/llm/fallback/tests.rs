@@ -126,31 +126,59 @@ fn r49_every_error_is_retried_falls_back_and_is_told_as_this_table_says() {
             unreachable(remote, "Connection refused"),
             true,
             true,
-            "no connection to https://api.example.com: Connection refused",
+            "Cannot connect to https://api.example.com: Connection refused. Check the address and the network.",
         ),
         (
-            unreachable(remote, "Name or service not known"),
+            unreachable(
+                remote,
+                "no address is known for the host api.example.com (Name or service not known)",
+            ),
             true,
             true,
-            "no connection to https://api.example.com: Name or service not known",
+            "Cannot connect to https://api.example.com: no address is known for the host api.example.com (Name or service not known). Check its spelling and the network.",
         ),
         (
             unreachable(here, "Connection refused"),
             false,
             true,
-            "no connection to http://127.0.0.1:11434: Connection refused; the server is not running, so start it and ask again",
+            "Cannot connect to http://127.0.0.1:11434: Connection refused. The server is not running. Start it and ask again.",
         ),
         (
             Error::Unanswered { origin: remote.into(), cause: "Connection reset by peer".into() },
             true,
             true,
-            "no answer from https://api.example.com: Connection reset by peer",
+            "No answer from https://api.example.com: Connection reset by peer",
+        ),
+        (
+            Error::Unanswered {
+                origin: "http://h:1".into(),
+                cause: "the server closed the connection".into(),
+            },
+            true,
+            true,
+            "No answer from http://h:1: the server closed the connection. If the port speaks TLS, use https://h:1 in the address.",
+        ),
+        (
+            Error::Proxy {
+                origin: remote.into(),
+                cause: "the proxy http://p:1 (set by HTTPS_PROXY) is dead".into(),
+            },
+            false,
+            true,
+            "Cannot reach https://api.example.com: the proxy http://p:1 (set by HTTPS_PROXY) is dead.",
+        ),
+        (Error::Misaddressed("Cannot use it: a reason".into()), false, true, "Cannot use it: a reason."),
+        (
+            Error::Repeated { attempts: 5, last: Box::new(unreachable(here, "Connection reset by peer")) },
+            false,
+            true,
+            "Cannot connect to http://127.0.0.1:11434: Connection reset by peer. Check the address and the network. Gave up after 5 attempts.",
         ),
         (
             Error::Untrusted { origin: remote.into(), cause: "certificate expired".into() },
             false,
             true,
-            "https://api.example.com is not trusted: certificate expired",
+            "Cannot trust https://api.example.com: certificate expired.",
         ),
         (Error::Cut("reset".into()), true, true, "the connection was lost in the middle of the reply: reset"),
         (
@@ -242,7 +270,10 @@ fn r49_every_error_is_retried_falls_back_and_is_told_as_this_table_says() {
         Error::Service { .. } => has(|error| matches!(error, Error::Service { .. })),
         Error::Unreachable { .. } => {}
         Error::Unanswered { .. } => {}
+        Error::Proxy { .. } => has(|error| matches!(error, Error::Proxy { .. })),
         Error::Untrusted { .. } => {}
+        Error::Misaddressed(_) => has(|error| matches!(error, Error::Misaddressed(_))),
+        Error::Repeated { .. } => has(|error| matches!(error, Error::Repeated { .. })),
         Error::Cut(_) => {}
         Error::Idle(_) => {}
         Error::NotAModel(_) => {}

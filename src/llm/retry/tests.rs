@@ -64,6 +64,8 @@ async fn r49_only_what_may_pass_is_tried_again() {
         (Error::Idle(Duration::from_secs(90)), false),
         (Error::InStream("x".into()), false),
         (Error::NotAModel("x".into()), false),
+        (Error::Misaddressed("x".into()), false),
+        (Error::Proxy { origin: "o".into(), cause: "c".into() }, false),
         (Error::Untrusted { origin: "o".into(), cause: "c".into() }, false),
     ] {
         let (out, attempts, _) = play(vec![vec![Err(error.clone())], whole()]).await;
@@ -74,7 +76,7 @@ async fn r49_only_what_may_pass_is_tried_again() {
             };
             let first = if matches!(error, Error::Unreachable { .. }) { FIRST_UNREACHED } else { FIRST };
             assert!(*wait >= first && *wait <= first.mul_f64(1.25), "{wait:?}");
-            assert_eq!((why, kind), (&error.to_string(), &error.kind()));
+            assert_eq!((why, kind), (&error.reason(), &error.kind()));
             assert_eq!(out[1..], whole());
         } else {
             assert_eq!(out, [Err(error)]);
@@ -114,6 +116,8 @@ async fn r49_there_are_five_attempts_within_two_minutes() {
     };
     let (out, attempts, took) = play(failing(None)).await;
     assert_eq!((attempts, out.len()), (5, 5));
+    let last = out[4].as_ref().unwrap_err().to_string();
+    assert_eq!(last, "the service failed (503). Gave up after 5 attempts.");
     assert!(took >= FIRST * 15 && took <= FIRST.mul_f64(15.0 * 1.25) + FIRST, "{took:?}");
     let (_, attempts, took) = play(failing(Some(50))).await;
     assert_eq!((attempts, took.as_secs()), (3, 100));
@@ -212,7 +216,10 @@ fn r57_the_kind_of_an_error_tells_nothing_that_came_from_a_service() {
         Error::Service { status: 429, code: Some(secret()), words: secret(), retry_after: None },
         Error::Unreachable { origin: origin.clone(), cause: cause.clone() },
         Error::Unanswered { origin: origin.clone(), cause: cause.clone() },
-        Error::Untrusted { origin, cause },
+        Error::Untrusted { origin: origin.clone(), cause: cause.clone() },
+        Error::Repeated { attempts: 2, last: Box::new(Error::Cut(secret())) },
+        Error::Proxy { origin, cause },
+        Error::Misaddressed(secret()),
         Error::Cut(secret()),
         Error::NotAModel(secret()),
         Error::InStream(secret()),

@@ -41,6 +41,17 @@ pub struct Shown {
 }
 
 impl Shown {
+    /// A self-signed certificate that is one of an authority, as plain `openssl req -x509` makes it, for this host and
+    /// until this year; and the same in PEM.
+    pub fn authority(host: &str, until: i32) -> (Self, String) {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.not_after = date_time_ymd(until, 1, 1);
+        let made = params.self_signed(&key).unwrap();
+        (Self { chain: vec![made.der().clone()], key: key.serialize_der() }, made.pem())
+    }
+
     /// A certificate that vouches for itself.
     pub fn alone(host: &str) -> Self {
         let made = rcgen::generate_simple_self_signed(vec![host.to_owned()]).unwrap();

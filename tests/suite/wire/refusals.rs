@@ -75,7 +75,7 @@ async fn an_address_where_nobody_is_says_so() {
     let mut reply = OpenAi::new(Settings::new(&format!("{origin}/v1"))).stream(asks("hi"));
     let Some(Err(error)) = reply.next().await else { panic!("a server that is not running is said at once") };
     let why = error.to_string();
-    assert!(why.starts_with(&format!("no connection to {origin}: ")) && why.contains("refused"), "{why}");
+    assert!(why.starts_with(&format!("Cannot connect to {origin}: ")) && why.contains("refused"), "{why}");
 }
 
 #[tokio::test]

@@ -159,7 +159,7 @@ async fn r48_a_response_in_one_piece_is_read_as_a_reply() {
     check(
         "the other API",
         Answer::body(200, json, &[], &chat.to_string()),
-        "!the service answered, but not as a model does; is the address right?",
+        "!Cannot read the reply: the server sent JSON that is not a reply of a model. Check the address of the model.",
     )
     .await;
     let labelled = "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{}}\n\n";

@@ -66,7 +66,7 @@ async fn r42_a_certificate_that_nobody_trusts_is_refused_before_the_key_is_sent(
     };
     let out = told(&collect(&OpenAi::new(settings)).await);
     assert!(
-        out.starts_with(&format!("!https://127.0.0.1:{port} is not trusted: ")),
+        out.starts_with(&format!("!Cannot trust https://127.0.0.1:{port}: ")),
         "and not tried again: {out}"
     );
     assert_eq!(said.recv().unwrap(), b"");

@@ -1,0 +1,275 @@
+//! Proxies on the way to a provider, in the real program: one that refuses, is dead or is wrong is said at once, and none
+//! is passed by.
+
+use crate::support::closed::closed_port;
+use crate::support::encrypted::{Authority, Encrypted, plain, request, says};
+use crate::support::kept::settings;
+use crate::support::leave_out;
+use crate::support::program::Setup;
+use crate::trust::{KEY, PASSWORD, file, own_address, prints, told};
+use std::io::{Read, Write};
+use std::net::{IpAddr, TcpStream};
+use std::sync::{Arc, Mutex};
+
+/// A proxy that answers a request for a way with these bytes, and what it was asked.
+pub fn proxy(answer: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let log = asked.clone();
+    let port = plain(move |mut socket| {
+        let head = request(&mut socket);
+        log.lock().unwrap().push(head);
+        let _ = socket.write_all(answer);
+        if answer.is_empty() {
+            // It says nothing, and stays.
+            request(&mut socket);
+        }
+    });
+    (port, asked)
+}
+
+/// A proxy that makes a way to this port, whatever it is asked for; the first time it answers this, where it is
+/// something.
+fn way_to(port: u16, first: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let log = asked.clone();
+    let own = plain(move |mut near| {
+        // Byte by byte, so that nothing of what comes behind the head is taken.
+        let mut head = Vec::new();
+        let mut byte = [0];
+        while !head.ends_with(b"\r\n\r\n") && matches!(near.read(&mut byte), Ok(1)) {
+            head.push(byte[0]);
+        }
+        log.lock().unwrap().push(String::from_utf8_lossy(&head).into_owned());
+        if log.lock().unwrap().len() == 1 && !first.is_empty() {
+            let _ = near.write_all(first);
+            return;
+        }
+        let mut far = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let _ = near.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+        let (mut from_far, mut to_near) = (far.try_clone().unwrap(), near.try_clone().unwrap());
+        std::thread::spawn(move || {
+            let _ = std::io::copy(&mut from_far, &mut to_near);
+            let _ = to_near.shutdown(std::net::Shutdown::Both);
+        });
+        let _ = std::io::copy(&mut near, &mut far);
+        let _ = far.shutdown(std::net::Shutdown::Both);
+    });
+    (own, asked)
+}
+
+#[test]
+fn r57_a_proxy_makes_the_way_and_sees_neither_key_nor_word() {
+    let authority = Authority::new();
+    let roots = file(&authority.pem);
+    let service = Encrypted::start(authority.vouches("model.example.test", 2090), says("hello"));
+    for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"] {
+        let (port, asked) = way_to(service.port, b"");
+        let proxy = format!("http://me:{PASSWORD}@127.0.0.1:{port}");
+        let environment = [("SSL_CERT_FILE", roots.path().to_str().unwrap()), (variable, &proxy)];
+        let (out, err, code) = prints("https://model.example.test/v1", &environment);
+        assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0), "{variable}");
+        let asked = asked.lock().unwrap().join("");
+        assert!(asked.starts_with("CONNECT model.example.test:443 HTTP/1.1\r\n"), "{asked}");
+        assert!(asked.to_lowercase().contains("proxy-authorization: basic "), "{asked}");
+        assert!(!asked.contains(KEY) && !asked.contains("hi"), "{asked}");
+    }
+    assert_eq!(service.heard.lock().unwrap().len(), 3);
+}
+
+/// What is told of a proxy at this address that is named by this variable.
+fn told_through(variable: &str, proxy: &str) -> String {
+    told("https://model.example.test/v1", &[(variable, proxy)])
+}
+
+#[test]
+fn r57_a_proxy_that_refuses_is_said_at_once_with_its_address_and_setting_and_without_its_password() {
+    let wants: &[u8] = b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n";
+    let forbids: &[u8] = b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n";
+    for (variable, answer, reason) in [
+        (
+            "HTTPS_PROXY",
+            wants,
+            "wants a user name and a password, or other ones (407). Write them into the address of the proxy, as in \
+             http://USER:PASSWORD@HOST:PORT.",
+        ),
+        ("https_proxy", forbids, "refused the connection (403). Allow it there, or correct https_proxy."),
+        ("ALL_PROXY", forbids, "refused the connection (403). Allow it there, or correct ALL_PROXY."),
+    ] {
+        let (port, asked) = proxy(answer);
+        let err = told_through(variable, &format!("http://me:{PASSWORD}@127.0.0.1:{port}"));
+        assert_eq!(
+            err,
+            format!(
+                "aye: Cannot reach https://model.example.test: the proxy http://127.0.0.1:{port} (set by {variable}) \
+                 {reason}\n"
+            )
+        );
+        // It is asked for its status once more, since the connection does not keep it; never for the reply again.
+        let asked = asked.lock().unwrap();
+        assert!(asked.len() <= 2 && asked.iter().all(|asked| !asked.contains(KEY)), "{asked:?}");
+    }
+    // One that says nothing is a silence like any other.
+    let (port, asked) = proxy(b"");
+    let err = told_through("HTTPS_PROXY", &format!("http://me:{PASSWORD}@127.0.0.1:{port}"));
+    assert_eq!(
+        err,
+        "aye: the service sent nothing for 3 s (a profile's idle_seconds says how long to wait)\n"
+    );
+    assert_eq!(asked.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn a_proxy_that_refuses_a_request_without_encryption_is_said_at_once() {
+    for (answer, reason) in [
+        (
+            &b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n"[..],
+            "wants a user name and a password, or other ones (407).",
+        ),
+        (
+            b"HTTP/1.1 403 Forbidden\r\ncontent-type: text/html\r\ncontent-length: 33\r\n\r\n<html><title>Not this one</title>",
+            "refused the request, or the server after it did (403): a web page came back, \u{201c}Not this one\u{201d}. Allow it \
+             there, or correct HTTP_PROXY.",
+        ),
+    ] {
+        let (port, asked) = proxy(answer);
+        let proxy = format!("http://me:{PASSWORD}@127.0.0.1:{port}");
+        let err = told("http://model.example.test/v1", &[("HTTP_PROXY", &proxy)]);
+        let last = err.lines().last().unwrap_or_default();
+        let start = format!(
+            "aye: Cannot reach http://model.example.test: the proxy http://127.0.0.1:{port} (set by HTTP_PROXY) {reason}"
+        );
+        assert!(last.starts_with(&start), "{err}");
+        assert_eq!(asked.lock().unwrap().len(), 1, "{err}");
+    }
+}
+
+#[test]
+fn a_dead_proxy_is_said_at_once_with_its_address_and_setting() {
+    for scheme in ["http", "socks5", "socks5h", "socks4"] {
+        for base in ["https://192.0.2.1/v1", "http://192.0.2.1/v1"] {
+            let (_closed, address) = closed_port();
+            let proxy = format!("{scheme}://me:{PASSWORD}@{address}");
+            let err = told(base, &[("ALL_PROXY", &proxy)]);
+            let last = err.lines().last().unwrap_or_default();
+            let origin = base.trim_end_matches("/v1");
+            let start = format!(
+                "aye: Cannot reach {origin}: the proxy {scheme}://{address} (set by ALL_PROXY) cannot be reached: "
+            );
+            assert!(last.starts_with(&start), "{scheme} {base}: {err}");
+            assert!(last.ends_with(". Start it, or correct ALL_PROXY."), "{err}");
+            assert!(!err.contains("trying again"), "{err}");
+        }
+    }
+}
+
+#[test]
+fn a_socks_proxy_that_refuses_is_said_at_once() {
+    // It takes no way to say who one is; it does not allow the connection.
+    let no_way: &[&[u8]] = &[b"\x05\xff"];
+    let not_allowed: &[&[u8]] = &[b"\x05\x00", b"\x05\x02\x00\x01\x00\x00\x00\x00\x00\x00"];
+    for answers in [no_way, not_allowed] {
+        let port = plain(move |mut socket| {
+            for answer in answers {
+                let _ = socket.read(&mut [0; 512]);
+                let _ = socket.write_all(answer);
+            }
+            let _ = socket.read(&mut [0; 512]);
+        });
+        let err = told_through("HTTPS_PROXY", &format!("socks5h://127.0.0.1:{port}"));
+        let start = format!(
+            "aye: Cannot reach https://model.example.test: the proxy socks5h://127.0.0.1:{port} (set by HTTPS_PROXY) \
+             refused the connection: "
+        );
+        assert!(err.starts_with(&start) && err.lines().count() == 1, "{err}");
+    }
+}
+
+#[test]
+fn a_wrong_proxy_is_an_error_and_nobody_is_connected_to() {
+    let own = own_address();
+    let met = Arc::new(Mutex::new(0));
+    let listener = std::net::TcpListener::bind((own.unwrap_or(IpAddr::from([127, 0, 0, 1])), 0)).unwrap();
+    let base = format!("http://{}/v1", listener.local_addr().unwrap());
+    let count = met.clone();
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            *count.lock().unwrap() += 1;
+            let mut socket = socket.unwrap();
+            request(&mut socket);
+            let _ = socket.write_all(&says("straight"));
+        }
+    });
+    for wrong in [
+        "ftp://127.0.0.1:1",
+        "http://me:hunter2@",
+        "http://127.0.0.1:99999",
+        "127.0.0.1:port",
+        " ",
+        "not a proxy",
+    ] {
+        if own.is_some() {
+            let err = told(&base, &[("HTTP_PROXY", wrong), ("NO_PROXY", "")]);
+            let last = err.lines().last().unwrap_or_default();
+            assert!(
+                last.starts_with("aye: Cannot use HTTP_PROXY: it is not the address of a proxy."),
+                "{err}"
+            );
+            assert!(!err.contains("hunter2"), "{err}");
+        }
+        // In a profile it counts for this machine too.
+        let setup = Setup::new(&["-p", "--profile", "way", "hi"]);
+        let profile = format!("[profiles.way]\nbase_url = \"{base}\"\nmodel = \"m\"\nproxy = \"{wrong}\"\n");
+        settings(&setup, &profile);
+        let (out, err, code) = setup.print("");
+        assert_eq!((out.as_str(), code), ("", 2), "{err}");
+        assert!(err.contains("profiles.way.proxy") && !err.contains("hunter2"), "{err}");
+    }
+    assert_eq!(*met.lock().unwrap(), 0, "there was a direct connection");
+    if own.is_none() {
+        leave_out("this machine has no address but the loopback");
+    }
+    // A host that the variable is not for does not suffer from it.
+    if let Some(own) = own {
+        let (out, err, _) = prints(&base, &[("HTTP_PROXY", "ftp://h"), ("NO_PROXY", &own.to_string())]);
+        assert_eq!(out, "straight\n", "{err}");
+    }
+}
+
+#[test]
+fn r49_a_proxy_that_fails_once_is_asked_again_and_that_is_said() {
+    let authority = Authority::new();
+    let roots = file(&authority.pem);
+    let service = Encrypted::start(authority.vouches("model.example.test", 2090), says("hello"));
+    let failed: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n";
+    for answer in [failed, b"220 mail.example.test ESMTP\r\n"] {
+        let (port, _) = way_to(service.port, answer);
+        let proxy = format!("http://me:{PASSWORD}@127.0.0.1:{port}");
+        let environment = [("SSL_CERT_FILE", roots.path().to_str().unwrap()), ("HTTPS_PROXY", &proxy)];
+        let (out, err, code) = prints("https://model.example.test/v1", &environment);
+        // It may have made a way by the time it was asked for its status.
+        let said = format!(
+            "aye: Cannot connect to https://model.example.test: the proxy http://127.0.0.1:{port} (set by HTTPS_PROXY) made \
+             no connection"
+        );
+        assert!(err.starts_with(&said) && err.trim_end().ends_with("; trying again in 3 s"), "{err}");
+        assert_eq!((out.as_str(), err.lines().count(), code), ("hello\n", 1, 0));
+    }
+}
+
+#[test]
+fn r57_what_is_on_this_machine_goes_through_no_proxy() {
+    let (port, asked) = proxy(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n");
+    let through = format!("http://127.0.0.1:{port}");
+    let service = plain(|mut socket| {
+        request(&mut socket);
+        let _ = socket.write_all(&says("hello"));
+    });
+    for host in ["127.0.0.1", "localhost"] {
+        let all =
+            ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, through.as_str()));
+        let environment = [&all[..], &[("NO_PROXY", "")]].concat();
+        let (out, err, code) = prints(&format!("http://{host}:{service}/v1"), &environment);
+        assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0), "{host}");
+    }
+    assert_eq!(asked.lock().unwrap().len(), 0);
+}
