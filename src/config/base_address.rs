@@ -44,7 +44,8 @@ pub fn parse(text: &str) -> Result<Url, String> {
     if let Some(base) = ENDPOINTS.iter().find_map(|end| path.strip_suffix(end)) {
         let mut better = url.clone();
         better.set_path(base);
-        (better.set_query(None), better.set_fragment(None));
+        better.set_query(None);
+        better.set_fragment(None);
         let better = better.as_str().trim_end_matches('/');
         return Err(format!("Cannot use this address: {WHOLE} Write \"{better}\"."));
     }

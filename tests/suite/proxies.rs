@@ -163,6 +163,27 @@ fn a_dead_proxy_is_said_at_once_with_its_address_and_setting() {
 }
 
 #[test]
+fn a_proxy_that_never_answers_is_said_with_its_address_and_setting() {
+    for scheme in ["http", "socks5h"] {
+        let (port, _) = proxy(b"");
+        let through = format!("{scheme}://127.0.0.1:{port}");
+        let setup = Setup::new(&["-p", "--profile", "way", "hi"]);
+        settings(
+            &setup,
+            &format!(
+                "[profiles.way]\nbase_url = \"https://model.example.test/v1\"\nmodel = \"m\"\nconnect_seconds = 1\nproxy = \"{through}\"\n"
+            ),
+        );
+        let (out, err, code) = setup.print("");
+        let expected = format!(
+            "aye: Cannot reach https://model.example.test: the proxy {through} (set by the profile's `proxy`) cannot be \
+             reached: it does not answer in time. Start it, or correct the profile's `proxy`.\n"
+        );
+        assert_eq!((out.as_str(), err, code), ("", expected, 1));
+    }
+}
+
+#[test]
 fn a_socks_proxy_that_refuses_is_said_at_once() {
     // It takes no way to say who one is; it does not allow the connection.
     let no_way: &[&[u8]] = &[b"\x05\xff"];

@@ -41,6 +41,21 @@ async fn r48_every_end_of_a_response_is_understood() {
         "a!Cannot read the reply: an event is not valid JSON: {\"type",
     )
     .await;
+    let damaged = |more: &[(&str, Value)]| {
+        let start = stream(&[says("a")]).raw("event: response.output_text.delta\ndata: {\"type\n\n");
+        start.raw(
+            stream(more)
+                .bytes()
+                .split(|byte| *byte == b'\n')
+                .skip_while(|line| !line.starts_with(b"event"))
+                .collect::<Vec<_>>()
+                .join(&b'\n'),
+        )
+    };
+    check("an event is damaged", damaged(&[says("c"), completed(json!([]))]), "a\u{fffd}c#9+2.").await;
+    let whole =
+        json!([{ "type": "message", "id": "m", "content": [{ "type": "output_text", "text": "abc" }] }]);
+    check("and comes again at the end", damaged(&[completed(whole)]), "abc#9+2.").await;
     let reset = told(
         &once(stream(&[says("a")]).then(Step::Pause(Duration::from_millis(50))).then(Step::Reset)).await,
     );
