@@ -14,7 +14,7 @@ pub enum Kind {
     /// It takes no cell, turns the reading direction, or is a blank that is not U+0020. `true` where a card has to
     /// mark it but ordinary text may keep it: the blanks of typography, private glyphs.
     Hidden(bool),
-    /// Joins emoji, or asks for their coloured form; hidden anywhere else.
+    /// Joins emoji, asks for their coloured form, or shapes the letters of some scripts; hidden anywhere else.
     Joiner,
     /// It is drawn onto the character before it.
     Combining,
@@ -26,11 +26,11 @@ pub fn kind(c: char) -> Kind {
         ' '..='~' => Kind::Plain,
         '\u{0B}' | '\u{0C}' | '\u{85}' | '\u{2028}' | '\u{2029}' => Kind::Separator,
         '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}' => Kind::Control,
-        '\u{200D}' | '\u{FE0F}' => Kind::Joiner,
+        '\u{200C}' | '\u{200D}' | '\u{FE0F}' => Kind::Joiner,
         '\u{AD}' | '\u{34F}' | '\u{61C}' => Kind::Hidden(false),
         '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}' => Kind::Hidden(false),
         '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' => Kind::Hidden(false),
-        '\u{200B}' | '\u{200C}' | '\u{200E}' | '\u{200F}' => Kind::Hidden(false),
+        '\u{200B}' | '\u{200E}' | '\u{200F}' => Kind::Hidden(false),
         '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' => Kind::Hidden(false),
         '\u{FE00}'..='\u{FE0E}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' => Kind::Hidden(false),
         '\u{FDD0}'..='\u{FDEF}' | '\u{1D173}'..='\u{1D17A}' | '\u{1BCA0}'..='\u{1BCA3}' => {
@@ -48,13 +48,23 @@ pub fn kind(c: char) -> Kind {
 /// Marks on one character that still show as such; more are only there to draw over other lines.
 pub const MARKS: usize = 4;
 
-/// Whether a joiner between these two belongs to an emoji and changes how it looks.
+/// Whether a joiner between these two changes how they look: it belongs to an emoji, or shapes letters.
 pub fn joins(before: Option<char>, joiner: char, after: Option<char>) -> bool {
-    let Some(before) = before else { return false };
+    let Some(first) = before else { return false };
     match joiner {
-        '\u{FE0F}' => is_emoji(before) || matches!(before, '0'..='9' | '#' | '*'),
-        _ => (is_emoji(before) || before == '\u{FE0F}') && after.is_some_and(is_emoji),
+        '\u{FE0F}' => is_emoji(first) || matches!(first, '0'..='9' | '#' | '*'),
+        '\u{200D}' if first == '\u{FE0F}' || is_emoji(first) => after.is_some_and(is_emoji),
+        _ => shapes_letters(before, after),
     }
+}
+
+/// Whether both are of a script whose letters change their shape at a joiner: Arabic, those of India and its neighbours.
+pub fn shapes_letters(before: Option<char>, after: Option<char>) -> bool {
+    let is_shaped = |c: char| {
+        matches!(c, '\u{600}'..='\u{DFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{18AF}')
+            && matches!(kind(c), Kind::Plain | Kind::Combining)
+    };
+    before.is_some_and(is_shaped) && after.is_some_and(is_shaped)
 }
 
 /// Whether a character can be part of an emoji sequence. Wider than the standard's table, which does no harm.
@@ -76,26 +86,65 @@ pub fn is_hidden(c: char) -> bool {
 }
 
 /// Marks every hidden character as `<U+202E>`: controls other than line feeds and tabs, bidirectional, zero-width and tag
-/// characters, joiners outside of emoji, and combining characters beyond [`MARKS`].
+/// characters, joiners outside of emoji, and combining characters beyond [`MARKS`]. A run of one character longer than
+/// [`RUN`] is marked once, as `<U+0000 x12>`. Carriage returns that only end a line are dropped.
 pub fn mark_hidden(text: &str) -> Cow<'_, str> {
+    replace_hidden(text, |out, c, run, rest| match run {
+        _ if c == '\r' && rest.starts_with('\n') => {}
+        ..=RUN => (0..run).for_each(|_| out.push_str(&mark(c))),
+        _ => out.push_str(&format!("<U+{:04X} x{run}>", u32::from(c))),
+    })
+}
+
+/// Removes every hidden character: for text that the user takes along, where a mark would be one more character.
+pub fn without_hidden(text: &str) -> Cow<'_, str> {
+    replace_hidden(text, |_, _, _, _| {})
+}
+
+/// The same JSON, with every hidden character written as an escape: a terminal obeys none, and the value stays exact.
+pub fn escape_hidden(json: &str) -> Cow<'_, str> {
+    replace_hidden(json, |out, c, run, _| {
+        for unit in c.encode_utf16(&mut [0; 2]).repeat(run) {
+            out.push_str(&format!("\\u{unit:04x}"));
+        }
+    })
+}
+
+/// Writes something in place of each run of one hidden character: it is given the character, the length of the run and
+/// the text after it.
+fn replace_hidden(text: &str, write: impl Fn(&mut String, char, usize, &str)) -> Cow<'_, str> {
     let Some(first) = find_hidden(text) else { return Cow::Borrowed(text) };
-    let mut marked = String::with_capacity(text.len() + 8);
+    let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text;
     let mut next = Some(first);
     while let Some((at, c)) = next {
-        marked.push_str(&rest[..at]);
-        marked.push_str(&format!("<U+{:04X}>", u32::from(c)));
-        rest = &rest[at + c.len_utf8()..];
+        out.push_str(&rest[..at]);
+        let run = rest[at..].chars().take_while(|same| *same == c).count();
+        rest = &rest[at + run * c.len_utf8()..];
+        write(&mut out, c, run, rest);
         next = find_hidden(rest);
     }
-    marked.push_str(rest);
-    Cow::Owned(marked)
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// A run of one hidden character up to this length has a mark for each: more would only fill the screen.
+pub const RUN: usize = 3;
+
+/// The mark that stands for a hidden character.
+pub fn mark(c: char) -> String {
+    format!("<U+{:04X}>", u32::from(c))
 }
 
 /// The first hidden character of a text, and its byte index.
 pub fn find_hidden(text: &str) -> Option<(usize, char)> {
+    // Most texts are plain ASCII to their end.
+    let plain = |byte: &u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+    let from = text.bytes().position(|byte| !plain(&byte))?;
+    // The character before may be what the next one belongs to.
+    let from = from.saturating_sub(1);
     let (mut last, mut marks) = (None, 0);
-    let mut chars = text.char_indices().peekable();
+    let mut chars = text[from..].char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let shows = match kind(c) {
             Kind::Plain | Kind::Hidden(true) => true,
@@ -108,7 +157,7 @@ pub fn find_hidden(text: &str) -> Option<(usize, char)> {
             }
         };
         if !shows {
-            return Some((at, c));
+            return Some((from + at, c));
         }
         if kind(c) != Kind::Combining {
             marks = 0;
@@ -130,12 +179,23 @@ mod tests {
             ("\u{200b}\u{feff}\u{1b}[31m", "<U+200B><U+FEFF><U+001B>[31m"),
             ("a\u{200d}b\u{2028}\r", "a<U+200D>b<U+2028><U+000D>"),
             ("\u{301}", "<U+0301>"),
+            ("a\u{200c}b \u{200c}م", "a<U+200C>b <U+200C>م"),
+            ("a\r\nb\r\r\nc\rd", "a\nb\nc<U+000D>d"),
+            ("a\0\0\0b\0\0\0\0", "a<U+0000><U+0000><U+0000>b<U+0000 x4>"),
         ] {
             assert_eq!(mark_hidden(text), marked, "{text:?}");
         }
-        for text in ["größer 漢字 e\u{301} 👩\u{200d}👧 ❤\u{fe0f}\n\tb", "a\u{a0}b", ""] {
+        let scripts = "می\u{200c}خواهم क्\u{200d}ष";
+        for text in ["größer 漢字 e\u{301} 👩\u{200d}👧 ❤\u{fe0f}\n\tb", scripts, "a\u{a0}b", ""] {
             assert!(matches!(mark_hidden(text), Cow::Borrowed(_)), "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_is_taken_along_or_written_as_json_holds_nothing_hidden() {
+        let text = "a\u{202e}b\u{e0041}\r\n\u{200b}\u{200b}c 👩\u{200d}👧\u{200d}";
+        assert_eq!(without_hidden(text), "ab\nc 👩\u{200d}👧");
+        assert_eq!(escape_hidden("\"a\u{e0041}\u{200b}\u{200b}\""), "\"a\\udb40\\udc41\\u200b\\u200b\"");
     }
 
     proptest::proptest! {

@@ -42,7 +42,10 @@ pub fn reveal(text: &str) -> Vec<Shown> {
             Kind::Plain => true,
             Kind::Control => c == '\n',
             Kind::Separator | Kind::Hidden(_) => false,
-            Kind::Joiner => hidden::joins(revealed.last, c, after),
+            // What is approved has no letter but those that can be told apart.
+            Kind::Joiner => {
+                hidden::joins(revealed.last, c, after) && !hidden::shapes_letters(revealed.last, after)
+            }
             Kind::Combining => {
                 revealed.marks += 1;
                 revealed.last.is_some() && revealed.marks <= MARKS
@@ -60,7 +63,7 @@ pub fn reveal(text: &str) -> Vec<Shown> {
                 }
             }
             _ if shows => revealed.text(&text[at..at + c.len_utf8()], c.width().unwrap_or(0)),
-            _ => revealed.mark(format!("<U+{:04X}>", u32::from(c))),
+            _ => revealed.mark(hidden::mark(c)),
         }
     }
     revealed.shown
@@ -192,6 +195,7 @@ mod tests {
         check("a\r\nb\u{2028}c\0", "a<U+000D>\nb<U+2028>c<U+0000>");
         check("a\u{9b}31m", "a<U+009B>31m");
         check("\u{e000}", "<U+E000>");
+        check("می\u{200c}خ", "می<U+200C>خ");
     }
 
     #[test]
