@@ -1,6 +1,7 @@
 //! One request on its way to a service: the talk made so that strict services take it, and what else it is told.
 
 use super::{Api, Settings, address};
+use crate::chat::hidden::{escape_hidden, find_hidden, mark_hidden};
 use crate::chat::picture::{self, Picture};
 use crate::chat::{CallId, Message, Request, ToolCall, ToolSpec};
 use reqwest::Url;
@@ -36,6 +37,7 @@ impl<'a> Ask<'a> {
         let tools = if settings.tools { request.tools } else { Vec::new() };
         let pictures = if settings.images { request.pictures } else { Vec::new() };
         let mut messages = fit(request.messages, !tools.is_empty());
+        messages.iter_mut().for_each(mark_message);
         if is_mistral(&host, &request.model) {
             shorten_ids(&mut messages);
         }
@@ -135,6 +137,26 @@ fn fit(mut messages: Vec<Message>, offered: bool) -> Vec<Message> {
         _ => false,
     });
     messages
+}
+
+/// Marks what does not show in a message: nothing reaches a model that the user cannot see. The model's own words are
+/// marked as they are written, since their echo counts their bytes.
+fn mark_message(message: &mut Message) {
+    match message {
+        Message::System(text) | Message::Person(text) | Message::Tool { text, .. } => {
+            if find_hidden(text).is_some() {
+                *text = mark_hidden(text).into_owned();
+            }
+        }
+        Message::Model { calls, .. } => {
+            for call in calls {
+                // Within JSON an escape shows, and means the same.
+                if find_hidden(&call.arguments).is_some() {
+                    call.arguments = escape_hidden(&call.arguments).into_owned();
+                }
+            }
+        }
+    }
 }
 
 fn is_blank(text: &str) -> bool {

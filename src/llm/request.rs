@@ -3,6 +3,7 @@
 use super::ask::Ask;
 use super::echo;
 use super::written::Written;
+use crate::chat::hidden::mark_hidden;
 use crate::chat::{Message, ToolCall, ToolSpec};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -89,7 +90,8 @@ impl Serialize for Turn<'_> {
                 None => words("user", text).serialize(serializer),
             },
             Message::Model { text, calls, echo } => {
-                let written = self.replied(text, calls);
+                let marked = mark_hidden(text);
+                let written = self.replied(&marked, calls);
                 match echo {
                     Some(echo) => self.with_echo(&written, &echo.held).serialize(serializer),
                     None => written.serialize(serializer),

@@ -127,3 +127,33 @@ fn what_was_held_goes_back_with_its_reply() {
     assert_eq!(foreign["messages"][0]["reasoning_content"], "", "calls without any are refused");
     assert_eq!(foreign["messages"][1].get("reasoning_content"), None);
 }
+
+#[test]
+fn nothing_hidden_reaches_a_model() {
+    fn all_texts(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::String(text) => found.push(text.clone()),
+            Value::Array(items) => items.iter().for_each(|item| all_texts(item, found)),
+            Value::Object(fields) => fields.values().for_each(|value| all_texts(value, found)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let hidden = "a\u{e0041}b\u{202e}\u{1b}[2J";
+    let Message::Model { mut calls, echo, .. } = replied("", &["c1"], None) else { panic!() };
+    calls[0].arguments = "{\"x\":\"a\u{e0041}\u{202e}\"}".to_owned();
+    let talk = vec![
+        Message::System(hidden.into()),
+        Message::Person(hidden.into()),
+        Message::Model { text: hidden.into(), calls, echo },
+        Message::Tool { call: "c1".into(), text: hidden.into() },
+    ];
+    let mut texts = Vec::new();
+    all_texts(&written(talk, &here()), &mut texts);
+    assert!(texts.iter().all(|text| crate::chat::hidden::find_hidden(text).is_none()), "{texts:?}");
+    assert_eq!(
+        texts.iter().filter(|text| **text == "a<U+E0041>b<U+202E><U+001B>[2J").count(),
+        4,
+        "{texts:?}"
+    );
+    assert!(texts.contains(&"{\"x\":\"a\\udb40\\udc41\\u202e\"}".to_owned()), "{texts:?}");
+}

@@ -4,6 +4,7 @@
 //! many bytes of the reply's text it is; of a call only its id. Text and calls themselves are in the log already.
 
 use crate::chat::ToolCall;
+use crate::chat::hidden::mark_hidden;
 use serde_json::{Map, Value, json};
 
 /// Reasoning that can be sent back: what is sealed always, what can be read only where it is wanted.
@@ -95,6 +96,7 @@ pub fn give_back(held: &Value, text: &str, calls: &[ToolCall]) -> Option<Vec<Val
 }
 
 fn written_message(text: &str, held: &Value) -> Value {
+    let text = mark_hidden(text);
     let mut item =
         json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
     if let Some(id) = held.get("id") {

@@ -366,3 +366,33 @@ fn r65_a_reply_without_end_is_broken_off() {
     let item = json!({"type": "response.output_item.done", "item": {"type": "message", "content": parts}});
     assert!(text(&gather(&[item], End::Silent)).starts_with(&("a".repeat(1000) + "!Cut")));
 }
+
+#[test]
+fn nothing_hidden_reaches_a_model() {
+    fn all_texts(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::String(text) => found.push(text.clone()),
+            Value::Array(items) => items.iter().for_each(|item| all_texts(item, found)),
+            Value::Object(fields) => fields.values().for_each(|value| all_texts(value, found)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let hidden = "a\u{e0041}b\u{202e}\u{1b}[2J";
+    let Message::Model { mut calls, echo, .. } = replied("", &["c1"], None) else { panic!() };
+    calls[0].arguments = "{\"x\":\"a\u{e0041}\u{202e}\"}".to_owned();
+    let talk = vec![
+        Message::System(hidden.into()),
+        Message::Person(hidden.into()),
+        Message::Model { text: hidden.into(), calls, echo },
+        Message::Tool { call: "c1".into(), text: hidden.into() },
+    ];
+    let mut texts = Vec::new();
+    all_texts(&written(talk, &here()), &mut texts);
+    assert!(texts.iter().all(|text| crate::chat::hidden::find_hidden(text).is_none()), "{texts:?}");
+    assert_eq!(
+        texts.iter().filter(|text| **text == "a<U+E0041>b<U+202E><U+001B>[2J").count(),
+        4,
+        "{texts:?}"
+    );
+    assert!(texts.contains(&"{\"x\":\"a\\udb40\\udc41\\u202e\"}".to_owned()), "{texts:?}");
+}
