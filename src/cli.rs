@@ -39,6 +39,11 @@ pub struct Cli {
     #[arg(long)]
     pub json: bool,
 
+    /// With -p: print the reply byte for byte. Without this, control characters other than line feed and tab are removed
+    /// from it and other invisible characters are shown as marks, in a terminal, a pipe and a file alike
+    #[arg(long, requires = "print", conflicts_with = "json")]
+    pub raw: bool,
+
     /// Go on with the last session of this folder
     #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
     pub go_on: bool,

@@ -70,7 +70,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         prompt,
         answers,
         format: if start.cli.json { Format::Json } else { Format::Text },
-        clean: if out.is_terminal() { tidy } else { as_it_is },
+        clean: if start.cli.raw { as_it_is } else { print::printable },
         tidy,
         out: &mut out,
         err: &mut err,

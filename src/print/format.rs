@@ -1,7 +1,7 @@
 //! Plain text, or one JSON entry per line.
 
 use crate::chat::Entry;
-use crate::chat::hidden::find_hidden;
+use crate::chat::hidden::{escape_hidden, mark_hidden};
 use serde_json::Value;
 use std::io::{self, Write};
 
@@ -73,23 +73,25 @@ impl<'a> Printer<'a> {
 
 /// The same JSON, with every character that does not show, or that a terminal would obey, written as an escape.
 pub fn harmless(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    let mut rest = json;
-    while let Some((at, c)) = find_hidden(rest) {
-        out.push_str(&rest[..at]);
-        let mut units = [0; 2];
-        for unit in c.encode_utf16(&mut units) {
-            out.push_str(&format!("\\u{unit:04x}"));
-        }
-        rest = &rest[at + c.len_utf8()..];
-    }
-    out.push_str(rest);
-    out
+    escape_hidden(json).into_owned()
+}
+
+/// A reply for any reader: without control characters other than line feeds and tabs, and with a mark for whatever else
+/// does not show.
+pub fn printable(text: &str) -> String {
+    let bare: String = text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect();
+    mark_hidden(&bare).into_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_printed_reply_holds_no_control_character_but_line_feeds_and_tabs() {
+        let text = "a\u{1b}[2J\r\n\tb\rc\u{9b}31m\u{85}\0\u{7f}\u{8} \u{202e}\u{e0041}👩\u{200d}👧 e\u{301}";
+        assert_eq!(printable(text), "a[2J\n\tbc31m <U+202E><U+E0041>👩\u{200d}👧 e\u{301}");
+    }
 
     #[test]
     fn r32_json_holds_nothing_that_a_terminal_obeys() {

@@ -5,7 +5,7 @@ mod format;
 mod stand_in;
 
 pub use answers::{Answers, FORMS};
-pub use format::{Format, harmless};
+pub use format::{Format, harmless, printable};
 
 use crate::agent::{self, Effect, Event, State};
 use crate::chat::entry_count::count_in_words;
@@ -61,7 +61,7 @@ pub struct Run<'a> {
     pub answers: Answers,
     /// Text or JSON lines.
     pub format: Format,
-    /// Makes model text harmless where it goes to a terminal; the identity elsewhere.
+    /// Makes a reply harmless to any terminal; the identity if the user wants it as it is.
     pub clean: fn(&str) -> String,
     /// The same for what goes to `err`, which may be a terminal where `out` is none.
     pub tidy: fn(&str) -> String,
