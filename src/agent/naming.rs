@@ -1,6 +1,7 @@
 //! A name for the session, from the model: what it is asked, and what is taken of what it says.
 
 use super::{Desk, Effect, State};
+use crate::chat::hidden::without_hidden;
 use crate::chat::{Entry, Message, Namer, Request, Usage, shorten::middle};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -67,11 +68,8 @@ pub(super) fn named(desk: &mut Desk<'_>, said: &str, usage: Option<Usage>) {
 fn tidy(said: &str) -> Option<String> {
     let line = said.lines().map(str::trim).find(|line| line.chars().any(char::is_alphanumeric))?;
     // A terminal must not obey it, nor turn its letters around.
-    let hidden = |c: &char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffd}')
-    };
-    let line: String = line.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|c| !hidden(c)).collect();
+    let line = line.replace('\t', " ").replace('\u{fffd}', "");
+    let line = without_hidden(&line);
     let mark = |c: char| {
         c.is_whitespace()
             || matches!(

@@ -1,5 +1,6 @@
 //! What the screen does outside itself: the clipboard, the editor, the opener, a word to a person who looks elsewhere.
 
+use crate::chat::hidden::mark_hidden;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::Path;
@@ -21,7 +22,7 @@ pub fn copy(text: &str) -> Option<Vec<u8>> {
 
 /// The bytes that tell a person who looks elsewhere: a notification where the terminal has them, and the bell.
 pub fn alert(text: &str) -> Vec<u8> {
-    let text: String = text.chars().filter(|c| !c.is_control()).take(120).collect();
+    let text = mark_hidden(text).replace(['\n', '\t'], " ").chars().take(120).collect::<String>();
     format!("\x1b]9;{text}\x1b\\\x07").into_bytes()
 }
 
@@ -211,7 +212,7 @@ mod tests {
 
     #[test]
     fn r32_a_notification_holds_no_control_of_others() {
-        let bytes = String::from_utf8(alert("a\x1b]0;x\x07b")).unwrap();
-        assert_eq!(bytes, "\x1b]9;a]0;xb\x1b\\\x07");
+        let bytes = String::from_utf8(alert("a\x1b]0;x\x07b\u{e0041}")).unwrap();
+        assert_eq!(bytes, "\x1b]9;a<U+001B>]0;x<U+0007>b<U+E0041>\x1b\\\x07");
     }
 }

@@ -1,5 +1,6 @@
 //! Takes the terminal over, and gives it back as it was whatever happens.
 
+use crate::chat::hidden::mark_hidden;
 use crate::runtime::is_contained;
 use crossterm::event::{
     DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange,
@@ -134,7 +135,7 @@ pub fn abandon(code: i32) {
 /// Names the terminal's window.
 pub fn title(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let text: String = text.chars().filter(|c| !c.is_control()).take(120).collect();
+    let text = mark_hidden(text).replace(['\n', '\t'], " ").chars().take(120).collect::<String>();
     let _ = queue!(bytes, SetTitle(text));
     bytes
 }
@@ -144,4 +145,15 @@ pub fn write(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r32_the_name_of_the_window_holds_nothing_hidden() {
+        let bytes = String::from_utf8(title("a\u{1b}]0;x\u{7}\nb\u{e0041}\u{202e}")).unwrap();
+        assert_eq!(bytes, "\u{1b}]0;a<U+001B>]0;x<U+0007> b<U+E0041><U+202E>\u{7}");
+    }
 }
