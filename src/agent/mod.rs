@@ -170,8 +170,8 @@ impl Desk<'_> {
 
     /// Makes it a fact.
     fn keep(&mut self, entry: Entry) {
-        self.state.session.apply(entry.clone());
-        self.effects.push(Effect::Append(entry));
+        let entry = self.state.session.apply(entry);
+        self.effects.push(Effect::Append(entry.clone()));
     }
 
     /// Ends the turn. What was said meanwhile begins the next one, unless the turn went wrong: then it is the

@@ -3,7 +3,7 @@
 use super::State;
 use crate::chat::summary::harmless;
 use crate::chat::{
-    Access, Ending, Entry, Message, Outcome, Request, Status, ToolCall, shorten::middle, tokens,
+    Access, Ending, Entry, Message, Outcome, Request, Status, ToolCall, escape, shorten::middle, tokens,
 };
 use std::fmt::Write;
 
@@ -112,7 +112,7 @@ fn told(
                     Outcome::Rehearsed(_) => "It was rehearsed, not done",
                     Outcome::Interrupted(_) => "It was stopped",
                 };
-                add(&mut talk, word, &middle(outcome.text(), outcomes));
+                add(&mut talk, word, &middle(&escape::strip_colors(outcome.text()), outcomes));
             }
             Entry::Ended { ending: Ending::Interrupted } => add(&mut talk, "The person stopped the turn", ""),
             Entry::Ended { ending: Ending::Failed(why) } => {

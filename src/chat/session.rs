@@ -106,8 +106,10 @@ impl Session {
         session
     }
 
-    /// Adds a fact: the only way a session changes. A fact about a call nobody made is kept and changes nothing.
-    pub fn apply(&mut self, entry: Entry) {
+    /// Adds a fact and returns it as it is kept, its tool result readable: the only way a session changes. A fact about a
+    /// call nobody made is kept and changes nothing.
+    pub fn apply(&mut self, entry: Entry) -> &Entry {
+        let entry = self.make_readable(entry);
         let index = self.entries.len();
         let talk = self.weight();
         self.upto.push(self.weighed(index) + weight(&entry));
@@ -167,6 +169,7 @@ impl Session {
             Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
         }
         self.entries.push(entry);
+        &self.entries[index]
     }
 
     /// The model made these calls.

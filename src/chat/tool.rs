@@ -53,6 +53,17 @@ impl Outcome {
             | Self::Interrupted(text) => text,
         }
     }
+
+    /// The same outcome with another text.
+    pub fn map_text(self, change: impl FnOnce(String) -> String) -> Self {
+        match self {
+            Self::Done(text) => Self::Done(change(text)),
+            Self::Failed(text) => Self::Failed(change(text)),
+            Self::Refused(text) => Self::Refused(change(text)),
+            Self::Rehearsed(text) => Self::Rehearsed(change(text)),
+            Self::Interrupted(text) => Self::Interrupted(change(text)),
+        }
+    }
 }
 
 /// How a command ended, where it ran and not to a good end, by what its outcome says last: `exit 3`.

@@ -4,7 +4,6 @@
 use super::beside::{self, OtherModel};
 use super::{Means, noting};
 use crate::chat::adviser::one_line;
-use crate::chat::hidden::mark_hidden;
 use crate::chat::redact::{REDACTED, Redactor, redact};
 use crate::chat::{
     Digest, How, Kept, Ledger, Message, Plan, Request, Simulated, ToolCall, ToolSpec, Usage, escape, once,
@@ -162,9 +161,9 @@ fn read(answer: &str) -> Result<Value, String> {
     }
 }
 
-/// Removes escape sequences from every string, and marks what else does not show.
+/// Removes colours from every string, and marks what else does not show.
 fn make_plain(value: &mut Value) {
-    let plain = |text: &str| mark_hidden(&escape::plain(text)).into_owned();
+    let plain = |text: &str| escape::strip_colors(&escape::readable_output(text)).into_owned();
     match value {
         Value::String(text) => *text = plain(text),
         Value::Array(items) => items.iter_mut().for_each(make_plain),

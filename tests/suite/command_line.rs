@@ -281,7 +281,7 @@ fn what_ends_the_program_is_told_without_what_a_terminal_would_obey() {
     let setup =
         Setup::new(&["-p", "--base-url", "http://127.0.0.1:1", "--model", "m", "--folder", folder, "hi"]);
     let (out, err, code) = setup.print("");
-    assert!(err.starts_with("aye: ") && err.contains("such: No such file"), "{err:?}");
+    assert!(err.starts_with("aye: ") && err.contains("<U+202E>such<U+001B>[2J: No such file"), "{err:?}");
     let obeyed = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
     assert!(!err.contains(obeyed), "{err:?}");
     assert_eq!((out.as_str(), code == 0), ("", false), "{err:?}");

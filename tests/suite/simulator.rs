@@ -122,7 +122,11 @@ fn r30_a_person_sees_which_model_imagined_a_result_and_the_same_call_has_it_agai
     let made = results(&session(&setup));
     assert_eq!(made.len(), 2);
     assert_eq!(made[0].0, made[1].0);
-    assert!(made[0].0.ends_with("Take this for its result:\n3 tests passed\nexit 0"), "{}", made[0].0);
+    assert!(
+        made[0].0.ends_with("Take this for its result:\n3 tests passed<U+001B>]0;evil<U+0007>\nexit 0"),
+        "{}",
+        made[0].0
+    );
     assert!(made[1].1.again && !made[0].1.again);
     // The model that is talked to is told the same, and not how it came about.
     for request in talk.received() {

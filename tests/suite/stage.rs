@@ -64,7 +64,7 @@ async fn r30_commands_and_file_tools_see_what_the_others_did() {
         "{outcomes:?}"
     );
     assert!(matches!(&outcomes[6], Outcome::Failed(_)), "{outcomes:?}");
-    assert_eq!(told(7), "C\r\n750\nexit 0");
+    assert_eq!(told(7), "C\n750\nexit 0");
     assert_eq!(scene.file("b.txt").as_deref(), Some("b\r\n"));
     assert!(!scene.project().join("new").exists() && !scene.project().join("bin").exists());
     let (play, _) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));

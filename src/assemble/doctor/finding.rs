@@ -191,7 +191,7 @@ mod tests {
         let redacted = Redacted { secrets, home: Some("/home/ada".to_owned()) };
         assert_eq!(
             redacted.tell("sk-1234-longer and sk-1234 in /home/ada/x\n\u{1b}[31mred"),
-            "… and … in ~/x red"
+            "… and … in ~/x <U+001B>[31mred"
         );
         // One that nobody knew of goes before the line is broken, and so as a whole.
         let unknown = format!("github_pat_{}", "a1".repeat(60));

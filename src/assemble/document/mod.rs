@@ -224,10 +224,10 @@ pub(super) struct Tidy {
 
 impl Tidy {
     fn text(&mut self, text: &str) -> String {
-        let clean = clean(text);
-        let (redacted, count) = redact(&clean);
+        // A mark within a secret would hide it from those who look for secrets.
+        let (redacted, count) = redact(text);
         self.redacted += count;
-        redacted.into_owned()
+        clean(&redacted).into_owned()
     }
 
     fn line(&mut self, text: &str) -> String {
@@ -246,13 +246,12 @@ impl Tidy {
                     Line::Removed(text) => ('-', text),
                 };
                 lines.push(sign);
-                // What would end the line stands in it as a mark nobody sees.
-                lines.push_str(&one_line(text));
+                // A line of a file holds no line feed.
+                lines.push_str(&text.replace('\n', " "));
                 lines.push('\n');
             }
         }
-        let (redacted, count) = redact(&lines);
-        self.redacted += count;
+        let lines = self.text(&lines);
         let line = |line: &str| {
             let sign = match line.as_bytes().first() {
                 Some(b'+') => Sign::Added,
@@ -262,6 +261,6 @@ impl Tidy {
             };
             (sign, line.get(1..).unwrap_or_default().to_owned())
         };
-        redacted.lines().map(line).collect()
+        lines.lines().map(line).collect()
     }
 }

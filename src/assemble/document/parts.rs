@@ -2,6 +2,7 @@
 
 use super::{Asked, Body, Called, End, Part, Tidy, Words, facts};
 use crate::chat::audit::{Holds, Record, records};
+use crate::chat::session::Call;
 use crate::chat::staged::titled;
 use crate::chat::{
     Answer, CallId, Ending, Entry, Outcome, Preview, Questions, Session, Source, Status, escape,
@@ -89,8 +90,8 @@ impl<'a> Gathering<'a> {
             Entry::Ended { ending: Ending::Interrupted } => "The turn was stopped.".to_owned(),
             Entry::Ended { ending: Ending::Failed(why) } => format!("The turn went wrong: {why}"),
             Entry::Titled { title, .. } => format!("The session is called “{title}”."),
-            Entry::Compacted { summary, tokens: (before, after), .. } => format!(
-                "{}What was said before is told to the model by a summary from here on ({before} → {after} tokens):\n{summary}",
+            Entry::Compacted { summary, pinned, tokens: (before, after), .. } => format!(
+                "{}From here on the model receives a summary of what was said before ({before} → {after} tokens):\n{summary}\n\nKept word for word:\n{pinned}",
                 titled("", self.is_dry_run(at))
             ),
             Entry::FellBack { model, why } => format!("{why}; {model} answers this time"),
@@ -156,12 +157,10 @@ impl<'a> Gathering<'a> {
     fn bodies(&mut self, record: &Record<'a>) -> Vec<Body> {
         let mut bodies = Vec::new();
         let code = |label, language, text| Body::Code { label, language, text };
-        let mut terminal = false;
         match record.planned() {
             Some(Entry::Planned { preview, .. }) => match &**preview {
                 Preview::Text(text) => bodies.push(code("", "", self.tidy.text(text))),
                 Preview::Command(line) => {
-                    terminal = true;
                     bodies.push(code("", "bash", self.tidy.text(&line.command)));
                 }
                 Preview::Edit(diff) => bodies.push(self.change(diff)),
@@ -186,8 +185,8 @@ impl<'a> Gathering<'a> {
             }
         }
         if let Some(outcome) = record.outcome().filter(|outcome| !outcome.text().trim().is_empty()) {
-            let text = outcome.text();
-            let text = if terminal { escape::plain(text) } else { text.into() };
+            let edit = self.session.call(&record.call.id).and_then(Call::tell_edit).unwrap_or_default();
+            let text = format!("{edit}{}", escape::strip_colors(outcome.text()));
             bodies.push(code("result", "", self.tidy.text(&text)));
         }
         bodies

@@ -8,7 +8,8 @@ mod search;
 
 use super::document::{Document, page};
 use super::{Mistake, folder};
-use crate::chat::SessionId;
+use crate::chat::hidden::without_hidden;
+use crate::chat::{SessionId, escape};
 use crate::cli::Cli;
 use crate::cli::commands::verbs;
 use crate::project::rehearsal;
@@ -132,7 +133,7 @@ impl Desk<'_> {
 
     fn rename(&self, named: &str, title: &str) -> Result<ExitCode> {
         let id = self.find(Some(named))?;
-        let title = one_line(title).trim().to_owned();
+        let title = one_line(&without_hidden(&escape::strip(title))).trim().to_owned();
         if title.is_empty() {
             return Err(Mistake("a name needs a letter that shows".to_owned()).into());
         }

@@ -225,6 +225,9 @@ fn r57_nothing_invisible_hides_a_secret() {
     for between in [
         "\u{1b}[31m",
         "\u{200b}",
+        "<U+200B>",
+        "<U+E0041 x12>",
+        "<U+001B>[0m",
         "\u{1b}]0;x\u{7}",
         "\u{e0041}",
         "\u{1b}[0m\u{1b}[1m",

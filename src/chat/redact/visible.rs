@@ -1,4 +1,4 @@
-//! A text without its escape sequences and invisible characters, and where each part of it was.
+//! A text without its escape sequences, its invisible characters and the marks for them, and where each part of it was.
 
 use crate::chat::{escape, hidden};
 use std::ops::Range;
@@ -62,6 +62,11 @@ fn next_hidden(text: &str, at: &mut usize) -> Option<usize> {
                     return Some(length);
                 }
             }
+            b'<' => {
+                if let Some(length) = mark(&bytes[*at..]) {
+                    return Some(length);
+                }
+            }
             0x80.. if text.is_char_boundary(*at) => {
                 let c = text[*at..].chars().next()?;
                 if hidden::is_hidden(c) {
@@ -81,4 +86,26 @@ fn written(bytes: &[u8]) -> Option<usize> {
     let from = 1 + begin.len();
     let inner = bytes[from..].iter().take(PARAMETERS).take_while(|byte| matches!(byte, b' '..=b'?')).count();
     bytes.get(from + inner).filter(|byte| matches!(byte, b'@'..=b'~')).map(|_| from + inner + 1)
+}
+
+/// The length of a mark that stands for hidden characters, as [`hidden::mark_hidden`] writes it, and of the escape
+/// sequence that it begins.
+fn mark(bytes: &[u8]) -> Option<usize> {
+    let inner = bytes.strip_prefix(b"<U+")?;
+    let end = inner.iter().take(PARAMETERS).position(|byte| *byte == b'>')?;
+    let (code, run) = match inner[..end].iter().position(|byte| *byte == b' ') {
+        Some(blank) => (&inner[..blank], inner[blank..end].strip_prefix(b" x")?),
+        None => (&inner[..end], &b"0"[..]),
+    };
+    let is_code = (4..=6).contains(&code.len()) && code.iter().all(u8::is_ascii_hexdigit);
+    if !is_code || run.is_empty() || !run.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let length = 3 + end + 1;
+    let begins = code == b"001B" && bytes.get(length) == Some(&b'[') || code == b"009B";
+    let from = length + usize::from(code == b"001B");
+    let parameters = || bytes.get(from..).unwrap_or_default().iter().take(PARAMETERS);
+    let inner = parameters().take_while(|byte| matches!(byte, b' '..=b'?')).count();
+    let is_sequence = begins && matches!(bytes.get(from + inner), Some(b'@'..=b'~'));
+    Some(if is_sequence { from + inner + 1 } else { length })
 }

@@ -1,8 +1,12 @@
 //! The session as messages for the model.
 
-use super::Session;
+use super::{Call, Session};
+use crate::chat::hidden::{escape_hidden, mark_hidden};
 use crate::chat::{CallId, Ending, Entry, Message, Preview, escape, shorten, summary};
 use std::borrow::Cow;
+
+/// Bytes of a tool result that its marks may make it as long as, if it was not as long itself: what tools return at most.
+const LONGEST: usize = 64 * 1024;
 
 impl Session {
     /// Whether the last turn has not ended.
@@ -66,8 +70,8 @@ impl Session {
                 Entry::Settled { call, outcome, .. } => {
                     let Some(result) = open.result_of(call) else { continue };
                     let most = if index < before { most } else { usize::MAX };
-                    *result =
-                        Some(self.told(call, &shorten::middle(&self.readable(call, outcome.text()), most)));
+                    let text = shorten::middle(&escape::strip_colors(outcome.text()), most).into_owned();
+                    *result = Some(self.told(call, &text));
                     if open.is_settled() {
                         open.close(messages);
                     }
@@ -90,23 +94,50 @@ impl Session {
         open.close(messages);
     }
 
-    /// A command writes for a terminal, which the model is not. What stands in a file is told as it is.
-    fn readable<'a>(&self, call: &CallId, outcome: &'a str) -> Cow<'a, str> {
-        let shown = self.call(call).and_then(|call| call.shown.as_ref());
-        match shown.map(|shown| &shown.preview) {
-            Some(Preview::Command(_)) => escape::plain(outcome),
-            Some(Preview::Text(_) | Preview::Edit(_) | Preview::Batch(_)) | None => Cow::Borrowed(outcome),
+    /// The entry with its tool result as both the user and the model read it: of a command's output the last state of
+    /// each line, and a mark for all else that a terminal would obey or not show. The one place where this is done:
+    /// everything that shows or sends a result takes it from the session.
+    pub(super) fn make_readable(&self, entry: Entry) -> Entry {
+        match entry {
+            Entry::Settled { call, outcome, took_ms, sha256, staged } => {
+                let is_command = self.call(&call).is_some_and(Call::is_command);
+                let readable: fn(&str) -> Cow<'_, str> =
+                    if is_command { escape::readable_output } else { mark_hidden };
+                let outcome = outcome.map_text(|text| match readable(&text) {
+                    // Marks make many bytes of few: what is no text must not fill the model's context window.
+                    marked if marked.len() > text.len().max(LONGEST) => {
+                        let short = shorten::middle(&marked, text.len().max(LONGEST));
+                        readable(&short).into_owned()
+                    }
+                    marked => marked.into_owned(),
+                });
+                Entry::Settled { call, outcome, took_ms, sha256, staged }
+            }
+            Entry::Beneath { call, entry } => {
+                Entry::Beneath { call, entry: Box::new(self.make_readable(*entry)) }
+            }
+            other => other,
         }
     }
 
-    /// What the model is told of a call's end, and that it was not quite the call it made.
+    /// The result of a call as the model receives it, and that it was not quite the call it made.
     fn told(&self, call: &CallId, outcome: &str) -> String {
-        match self.call(call).and_then(|call| call.edited.as_ref()) {
-            Some(arguments) => format!(
-                "[The person changed the arguments of this call. It was looked at with: {arguments}]\n{outcome}"
-            ),
-            None => outcome.to_owned(),
-        }
+        let edited = self.call(call).and_then(Call::tell_edit).unwrap_or_default();
+        format!("{edited}{outcome}")
+    }
+}
+
+impl Call {
+    /// Whether its result was written for a terminal.
+    pub fn is_command(&self) -> bool {
+        matches!(self.shown.as_ref().map(|shown| &shown.preview), Some(Preview::Command(_)))
+    }
+
+    /// What the model receives before the result of a call whose arguments the user changed.
+    pub fn tell_edit(&self) -> Option<String> {
+        let arguments = self.edited.as_ref()?.to_string();
+        let arguments = escape_hidden(&arguments);
+        Some(format!("[The user changed the arguments of this call. It was planned with: {arguments}]\n"))
     }
 }
 

@@ -132,3 +132,78 @@ fn an_entry_read_back_is_the_entry_that_was_written() {
         assert_eq!(serde_json::from_str::<Entry>(&line).ok(), Some(entry), "{line}");
     }
 }
+
+#[test]
+fn a_result_is_kept_as_both_the_user_and_the_model_read_it_also_in_a_sub_agent() {
+    let raw = "\u{1b}[32m10%\r100%\u{1b}[0m\r\nevil\u{1b}[2J\u{e0041}";
+    let settle = |call: &str| Entry::Settled {
+        call: call.into(),
+        outcome: Outcome::Done(raw.into()),
+        took_ms: 1,
+        sha256: Digest::default(),
+        staged: None,
+    };
+    let plan = |call: &str, preview| Entry::Planned {
+        call: call.into(),
+        title: String::new(),
+        summary: String::new(),
+        access: Access::Nothing,
+        preview: Box::new(preview),
+        destroys: None,
+        basis: Box::default(),
+        verdict: "allow".into(),
+        why: String::new(),
+        hooks_not_run: Vec::new(),
+        sha256: Digest::default(),
+    };
+    let beneath = |entry| Entry::Beneath { call: "b".into(), entry: Box::new(entry) };
+    let command = || Preview::Command(crate::chat::CommandLine::default());
+    let mut session = Session::replay([
+        replied("", &["a", "b"]),
+        plan("a", command()),
+        plan("b", Preview::Text(String::new())),
+        settle("a"),
+        beneath(replied("", &["c"])),
+        beneath(plan("c", command())),
+        beneath(settle("c")),
+    ]);
+    let last = session.apply(settle("b")).clone();
+    let of_file = "<U+001B>[32m10%<U+000D>100%<U+001B>[0m\nevil<U+001B>[2J<U+E0041>";
+    let of_command = "\u{1b}[32m100%\u{1b}[0m\nevil<U+001B>[2J<U+E0041>";
+    let results: Vec<&str> = session
+        .entries()
+        .iter()
+        .filter_map(|entry| match entry.bare() {
+            Entry::Settled { outcome, .. } => Some(outcome.text()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(results, [of_command, of_command, of_file]);
+    assert_eq!(session.entries().last(), Some(&last), "what is written to the log is what is kept");
+    let told = shape(&session);
+    assert_eq!(told[1..], ["a: 100%\nevil<U+001B>[2J<U+E0041>".to_owned(), format!("b: {of_file}")]);
+    assert_eq!(Session::replay(session.entries().to_vec()), session, "it is done once");
+}
+
+#[test]
+fn marks_do_not_make_a_result_longer_than_tools_return() {
+    let settled = |text: String| Entry::Settled {
+        call: "a".into(),
+        outcome: Outcome::Done(text),
+        took_ms: 1,
+        sha256: Digest::default(),
+        staged: None,
+    };
+    let mut session = Session::replay([replied("", &["a"])]);
+    let kept = session.apply(settled("\0\u{1}".repeat(30_000) + "\nexit 0")).clone();
+    let Entry::Settled { outcome, .. } = &kept else { panic!("{kept:?}") };
+    let text = outcome.text();
+    assert!(
+        text.len() < 66_000 && text.contains("left out here") && text.ends_with("\nexit 0"),
+        "{}",
+        text.len()
+    );
+    assert_eq!(Session::replay([kept]).entries(), &session.entries()[1..], "it is done once");
+    let long = "x".repeat(200_000);
+    assert_eq!(session.apply(settled(long.clone())), &settled(long), "what has no marks is left as it is");
+}

@@ -131,7 +131,7 @@ async fn r30_the_tools_own_example_comes_first_then_the_model_and_then_a_sample(
     let (text, how) = play.call("{}").await;
     assert_eq!(
         text,
-        format!("{UNDONE} Take this for its result:\n{{\"id\":8,\"note\":\"ab<U+202E>c<U+E0041>\"}}")
+        format!("{UNDONE} Take this for its result:\n{{\"id\":8,\"note\":\"ab<U+0007><U+202E>c<U+E0041>\"}}")
     );
     assert_eq!(
         (how.how, how.by.as_str(), how.usage.map(|it| it.total())),

@@ -2,7 +2,7 @@
 
 use crate::chat::adviser::words_of_hooks_not_run;
 use crate::chat::audit::{Holds, Record, outcome_word};
-use crate::chat::{Access, Basis, By, Decision, Entry, Grant, Held, Outcome, Seen, Status};
+use crate::chat::{Access, Basis, By, Decision, Entry, Grant, Held, Outcome, Seen, Status, escape};
 use crate::tui::parts::transcript::sub_agent::named;
 use crate::tui::parts::transcript::{how_long, live};
 use crate::tui::text::wrap::{Shape, wrap};
@@ -232,7 +232,7 @@ impl Page {
     }
 
     fn result(&mut self, outcome: &Outcome) {
-        self.put("result", clean::clean(outcome.text()).trim_end());
+        self.put("result", clean::clean(&escape::strip_colors(outcome.text())).trim_end());
     }
 }
 

@@ -1,6 +1,8 @@
 //! One line to be written, within a card or above a list; where breaks are taken, a few of them.
 
 use super::composer::Rows;
+use crate::chat::escape;
+use crate::chat::hidden::without_hidden;
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crate::tui::text::{clean, width};
 use crate::tui::theme::Theme;
@@ -76,9 +78,11 @@ impl Line {
         &self.text
     }
 
-    /// Puts text at the cursor, cleaned, its line ends made blanks where no break is taken.
+    /// Puts text at the cursor without what does not show, its line ends made blanks where no break is taken.
     pub fn insert(&mut self, text: &str) {
-        let text = if self.breaks { clean::clean(text) } else { clean::one_line(text) };
+        let stripped = escape::strip(text);
+        let text = without_hidden(&stripped);
+        let text = if self.breaks { clean::clean(&text) } else { clean::one_line(&text) };
         self.text.insert_str(self.at, &text);
         self.at += text.len();
     }

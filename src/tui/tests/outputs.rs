@@ -74,12 +74,16 @@ fn a_finished_command_is_opened_in_its_colours_and_copied_and_told_without() {
     screen.finished("a", Outcome::Done(output.into()));
     let told = screen.state.agent.session.messages();
     let Some(Message::Tool { text, .. }) = told.last() else { panic!("{told:?}") };
-    assert_eq!(text, "ok 3 tests\npale\nexit 0");
+    assert_eq!(text, "ok 3 tests\npale<U+001B>]0;title<U+0007>\nexit 0");
+    let entries = screen.state.agent.session.entries().to_vec();
+    let records = crate::chat::audit::records(&entries);
+    let page = crate::tui::parts::audit::page(&records[0], &|_| String::new(), 80, true).join("\n");
+    assert!(page.contains("ok 3 tests") && !page.contains("<U+001B>[1;32m"), "{page}");
     screen.replies("Done.");
     screen.presses("alt-up");
     screen.presses("enter");
     let shows = screen.shows();
-    assert!(shows.contains("    ok 3 tests\n     pale\n     exit 0"), "{shows}");
+    assert!(shows.contains("    ok 3 tests\n     pale<U+001B>]0;title<U+0007>\n     exit 0"), "{shows}");
     let success = screen.state.theme.success.fg.unwrap();
     assert_eq!(colour(&mut screen, "ok 3 tests"), success);
     assert_eq!(colour(&mut screen, "pale"), Color::Rgb(250, 250, 250));
@@ -92,13 +96,57 @@ fn a_finished_command_is_opened_in_its_colours_and_copied_and_told_without() {
 }
 
 #[test]
-fn what_stands_in_a_file_is_told_as_it_is() {
+fn what_does_not_show_in_a_file_is_a_mark_for_the_user_and_the_model() {
     let mut screen = coloured();
     screen.calls("a", "read_file", read("a.txt"));
-    screen.finished("a", Outcome::Done("a \x1b[31mred\x1b[0m word".into()));
+    screen.finished("a", Outcome::Done("a \x1b[31mred\x1b[0m word\nevil\rAll passed.\u{e0041}".into()));
     let told = screen.state.agent.session.messages();
     let Some(Message::Tool { text, .. }) = told.last() else { panic!("{told:?}") };
-    assert_eq!(text, "a \x1b[31mred\x1b[0m word");
+    let expected = "a <U+001B>[31mred<U+001B>[0m word\nevil<U+000D>All passed.<U+E0041>";
+    assert_eq!(text, expected);
+    screen.replies("Done.");
+    screen.presses("alt-up");
+    screen.presses("o");
+    let shows = screen.shows();
+    assert!(expected.lines().all(|line| shows.contains(line)), "{shows}");
+}
+
+/// Everything that `o` shows of a call, and what the model was sent of it.
+fn read_whole(screen: &mut Screen, id: &str, outcome: &str) -> (String, String) {
+    screen.finished(id, Outcome::Done(outcome.to_owned()));
+    let told = screen.state.agent.session.messages();
+    let Some(Message::Tool { text, .. }) = told.last() else { panic!("{told:?}") };
+    let text = text.clone();
+    screen.replies("Done.");
+    screen.presses("alt-up");
+    screen.presses("o");
+    let Some(crate::tui::overlay::Overlay::Reader(reader)) = screen.state.overlays.last() else {
+        panic!("{}", screen.shows())
+    };
+    let lines = reader.lines(100, &screen.state.theme);
+    (lines.iter().map(|line| line.to_string() + "\n").collect(), text)
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(often(256, 48) as u32))]
+    #[test]
+    fn whatever_the_model_is_sent_of_a_result_is_in_what_o_shows(
+        bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200),
+        text in "([ a-z]{1,9}|\\PC|\r|\n|\t|\x1b\\[[0-9; ]{0,4}[A-Za-z]|\x1b[ -~]|\u{202e}|\u{200d}|\u{e0041}|👩|\u{301}){0,40}",
+        is_command in proptest::prelude::any::<bool>(),
+    ) {
+        let outcome = format!("{text}{}", String::from_utf8_lossy(&bytes));
+        let mut screen = Screen::new();
+        screen.says("go");
+        match is_command {
+            true => runs(&mut screen),
+            false => screen.calls("a", "read_file", read("a.txt")),
+        }
+        let (shown, sent) = read_whole(&mut screen, "a", &outcome);
+        let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+        proptest::prop_assert_eq!(crate::chat::hidden::find_hidden(&sent), None);
+        proptest::prop_assert!(bare(&shown).contains(&bare(&sent)), "{:?} is not in {:?}", sent, shown);
+    }
 }
 
 #[test]

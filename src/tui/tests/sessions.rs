@@ -45,7 +45,10 @@ fn what_was_said_in_a_session_finds_it_and_is_shown() {
     assert!(screen.shows().contains("nothing matches"), "{}", screen.shows());
     found(&mut screen, "apple", &[("03", "you: where does the Apple\u{1b}[2J fall?")], false);
     let shown = screen.shows();
-    assert!(shown.contains("an orchard") && shown.contains("you: where does the Apple fall?"), "{shown}");
+    assert!(
+        shown.contains("an orchard") && shown.contains("you: where does the Apple<U+001B>[2J fall?"),
+        "{shown}"
+    );
     assert!(shown.contains("still looking") && !shown.contains("the flaky clock"), "{shown}");
     found(
         &mut screen,

@@ -1,29 +1,40 @@
 //! The one cleaner: nothing from outside reaches a cell of the screen without it.
 
-use crate::chat::escape;
-use crate::chat::hidden::{self, Kind, MARKS};
+use crate::chat::hidden;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
 /// A tab goes to the next multiple of so many cells.
 pub(super) const TAB: usize = 4;
 
-/// Text as it can be drawn: no character of it is a control character but `\n`, none is invisible or turns the
-/// reading direction. A lone `\r` starts its line over, as in a terminal; tabs become blanks.
+/// Text as it can be drawn, and nothing of it lost: every control character but `\n`, and every character that does not
+/// show or turns the reading direction, becomes a mark such as `<U+001B>`. Tabs become blanks.
 ///
-/// Escape sequences go whole, also unfinished ones. Apply it to the whole text of a block, never to a delta:
-/// so a sequence that was cut over two deltas is seen as one and dropped, not completed by the second.
+/// Apply it to the whole text of a block, never to a delta: whether a joiner shows depends on what it joins.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    match text.char_indices().find(|(_, c)| *c != '\n' && needs_care(*c)) {
-        None => Cow::Borrowed(text),
-        Some((at, _)) => {
-            // What a lone `\r` or a tab does depends on its line, and a joiner on what it joins.
-            let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
-            let mut cleaner = Cleaner { out: String::with_capacity(text.len()), ..Cleaner::default() };
-            cleaner.out.push_str(&text[..line]);
-            cleaner.line = line;
-            cleaner.take(&text[line..]);
-            Cow::Owned(cleaner.out)
+    match hidden::mark_hidden(text) {
+        text if text.contains('\t') => {
+            let mut out = String::with_capacity(text.len() + 16);
+            expand_tabs(&text, &mut 0, &mut out);
+            Cow::Owned(out)
+        }
+        text => text,
+    }
+}
+
+/// Adds text with blanks in place of its tabs. `column` is the cell of its line at which it begins, and then ends.
+pub(super) fn expand_tabs(text: &str, column: &mut usize, out: &mut String) {
+    for c in text.chars() {
+        match c {
+            '\t' => {
+                let blanks = TAB - *column % TAB;
+                out.extend(std::iter::repeat_n(' ', blanks));
+                *column += blanks;
+            }
+            _ => {
+                *column = if c == '\n' { 0 } else { *column + c.width().unwrap_or(0) };
+                out.push(c);
+            }
         }
     }
 }
@@ -36,91 +47,10 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn needs_care(c: char) -> bool {
-    match hidden::kind(c) {
-        Kind::Plain | Kind::Hidden(true) => false,
-        Kind::Control | Kind::Separator | Kind::Hidden(false) | Kind::Joiner | Kind::Combining => true,
-    }
-}
-
-/// The text so far, and where in its last line it stands.
-#[derive(Default)]
-struct Cleaner {
-    out: String,
-    /// The byte of `out` where the last line begins.
-    line: usize,
-    /// Cells taken on that line.
-    column: usize,
-    /// Marks on the last character.
-    marks: usize,
-    /// A lone `\r` was seen: the next character that shows starts the line over.
-    returned: bool,
-}
-
-impl Cleaner {
-    fn take(&mut self, text: &str) {
-        let mut at = 0;
-        while let Some(c) = text[at..].chars().next() {
-            let sequence = escape::length(&text[at..]);
-            if sequence > 0 {
-                at += sequence;
-                continue;
-            }
-            at += c.len_utf8();
-            match (hidden::kind(c), c) {
-                (Kind::Control, '\n') | (Kind::Separator, _) => self.end_line(),
-                (Kind::Control, '\r') => self.returned = true,
-                (Kind::Control, '\t') => {
-                    self.start_over();
-                    for _ in 0..TAB - self.column % TAB {
-                        self.show(' ');
-                    }
-                }
-                (Kind::Plain | Kind::Hidden(true), _) => self.show(c),
-                (Kind::Joiner, _) => {
-                    if hidden::joins(self.last(), c, text[at..].chars().next()) {
-                        self.out.push(c);
-                    }
-                }
-                (Kind::Combining, _) => {
-                    if self.last().is_some() && !self.returned && self.marks < MARKS {
-                        self.marks += 1;
-                        self.out.push(c);
-                    }
-                }
-                (Kind::Control | Kind::Hidden(false), _) => {}
-            }
-        }
-    }
-
-    fn last(&self) -> Option<char> {
-        self.out[self.line..].chars().next_back()
-    }
-
-    fn start_over(&mut self) {
-        if self.returned {
-            self.out.truncate(self.line);
-            (self.column, self.returned) = (0, false);
-        }
-    }
-
-    fn show(&mut self, c: char) {
-        self.start_over();
-        self.marks = 0;
-        self.column += c.width().unwrap_or(0);
-        self.out.push(c);
-    }
-
-    fn end_line(&mut self) {
-        self.out.push('\n');
-        self.line = self.out.len();
-        (self.column, self.marks, self.returned) = (0, 0, false);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chat::hidden::MARKS;
     use proptest::prelude::*;
 
     #[track_caller]
@@ -129,36 +59,21 @@ mod tests {
     }
 
     #[test]
-    fn r32_escape_sequences_go_whole() {
-        check("\x1b[31mred\x1b[0m", "red");
-        check("a\x1b]8;;http://x\x1b\\b\x1b]8;;\x07c", "abc");
-        check("\x1b]0;title\x07text", "text");
-        check("\x1bP1;2|image\x1b\\x", "x");
-        check("\x1b_app\u{9c}x", "x");
-        check("a\x1b(Bb\x1b#8c\x1bcd", "abcd");
-        check("\u{9b}31mred", "red");
-        check("\u{9d}0;title\u{9c}x", "x");
-        check("\x1b[?25l\x1b[2J\x1b[1;1Hx", "x");
+    fn r32_escape_sequences_are_marked_and_swallow_nothing() {
+        check("\x1b[31mred\x1b[0m", "<U+001B>[31mred<U+001B>[0m");
+        check("\x1b]0;title\x07text", "<U+001B>]0;title<U+0007>text");
+        check("a\x1b Xb\x1b[3 Xc\x1b(Bd\x1bce", "a<U+001B> Xb<U+001B>[3 Xc<U+001B>(Bd<U+001B>ce");
+        check("\u{9b}31mred", "<U+009B>31mred");
+        check("a\x1b", "a<U+001B>");
+        check("a\x1bPnever ended\nb", "a<U+001B>Pnever ended\nb");
     }
 
     #[test]
-    fn r33_an_unfinished_sequence_takes_at_most_its_line() {
-        check("a\x1b[31", "a");
-        check("a\x1b", "a");
-        check("a\x1b]0;title\nb", "a\nb");
-        check("a\x1bPnever ended\nb", "a\nb");
-        check("a\x1b]52;c;\x1b[31mb", "ab");
-        check(&format!("a\x1b[{}m", "1".repeat(300)), &format!("a{}m", "1".repeat(44)));
-    }
-
-    #[test]
-    fn lines_end_as_a_terminal_would_show_them() {
+    fn lines_end_where_a_line_feed_is() {
         check("a\r\nb\r\n", "a\nb\n");
-        check("10%\r20%\r100%", "100%");
-        check("10%\rdone\r\n", "done\n");
-        check("kept\r", "kept");
         check("a\r\r\nb", "a\nb");
-        check("x\u{2028}y\u{85}z\u{c}w", "x\ny\nz\nw");
+        check("10%\r20%", "10%<U+000D>20%");
+        check("x\u{2028}y\u{85}z\u{c}w", "x<U+2028>y<U+0085>z<U+000C>w");
     }
 
     #[test]
@@ -169,13 +84,13 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_show_is_dropped() {
-        check("a\u{202e}b\u{2066}c", "abc");
-        check("a\u{200b}b\u{feff}c\u{ad}d", "abcd");
-        check("a\u{e0041}\u{e0042}b", "ab");
-        check("a\u{3164}b\u{115f}c\u{ffa0}d", "abcd");
-        check("a\u{fe0f}b\u{200d}c", "abc");
-        check("\u{7f}a\u{8}b", "ab");
+    fn what_does_not_show_is_marked() {
+        check("a\u{202e}b\u{2066}c", "a<U+202E>b<U+2066>c");
+        check("a\u{200b}b\u{feff}c\u{ad}d", "a<U+200B>b<U+FEFF>c<U+00AD>d");
+        check("a\u{e0041}\u{e0042}b", "a<U+E0041><U+E0042>b");
+        check("a\u{3164}b\u{115f}c\u{ffa0}d", "a<U+3164>b<U+115F>c<U+FFA0>d");
+        check("a\u{fe0f}b\u{200d}c", "a<U+FE0F>b<U+200D>c");
+        check("\u{7f}a\u{8}b", "<U+007F>a<U+0008>b");
     }
 
     #[test]
@@ -184,13 +99,13 @@ mod tests {
             "👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} 1\u{fe0f}\u{20e3} 🇩🇪",
             "👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} 1\u{fe0f}\u{20e3} 🇩🇪",
         );
-        check("👩\u{200d}x", "👩x");
+        check("👩\u{200d}x", "👩<U+200D>x");
     }
 
     #[test]
-    fn marks_are_bounded_and_need_something_to_stand_on() {
-        check(&format!("a{}", "\u{301}".repeat(50)), &format!("a{}", "\u{301}".repeat(MARKS)));
-        check("\n\u{301}a", "\na");
+    fn combining_characters_are_bounded_and_need_something_to_stand_on() {
+        check(&format!("a{}", "\u{301}".repeat(50)), &format!("a{}<U+0301 x46>", "\u{301}".repeat(MARKS)));
+        check("\n\u{301}a", "\n<U+0301>a");
         check("e\u{301}", "e\u{301}");
     }
 
@@ -203,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_name_has_one_line() {
-        assert_eq!(one_line("a\r\nb\x1b[1m\nc"), "a b c");
+        assert_eq!(one_line("a\r\nb\x1b[1m\nc"), "a b<U+001B>[1m c");
     }
 
     proptest! {
@@ -212,6 +127,7 @@ mod tests {
             let once = clean(&text);
             prop_assert!(once.chars().all(|c| c == '\n' || !c.is_control()));
             prop_assert_eq!(clean(&once), once.as_ref());
+            prop_assert_eq!(hidden::find_hidden(&once), None);
         }
     }
 }

@@ -1,13 +1,13 @@
 //! What can be put on the clipboard: clean text, no gutters.
 
-use crate::chat::Entry;
+use crate::chat::hidden::without_hidden;
+use crate::chat::{Entry, escape};
 use crate::tui::effect::Effect;
 use crate::tui::outside::CLIPBOARD;
 use crate::tui::overlay::Overlay;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
-use crate::tui::text::clean;
 
 /// Offers what can be copied: the selected call's output, the last reply, its code blocks.
 pub fn offer(state: &mut State) -> Vec<Effect> {
@@ -50,7 +50,7 @@ pub fn offer(state: &mut State) -> Vec<Effect> {
 
 /// Puts a text on the clipboard, or says that it is too long for that and where the whole of it is.
 pub fn copy(state: &mut State, text: &str) -> Vec<Effect> {
-    let text = clean::clean(text).into_owned();
+    let text = without_hidden(&escape::strip_colors(text)).into_owned();
     if text.len() > CLIPBOARD {
         let words = format!(
             "Not copied: {} are more than the {} that the clipboard of a terminal takes. `aye sessions show {}` prints all \

@@ -1,7 +1,8 @@
 //! A key: it goes to who has the keyboard, and what nobody takes there means what it means anywhere.
 
 use super::{agent, card, commands, connect, copy, links, overlay, search, sessions, sure, unheard, writing};
-use crate::chat::Entry;
+use crate::chat::session::Call;
+use crate::chat::{Entry, Staged};
 use crate::tui::effect::Effect;
 use crate::tui::focus::{Focus, focus};
 use crate::tui::keys::{Action, Chord, Scope};
@@ -223,10 +224,11 @@ fn read_whole(state: &mut State) -> Vec<Effect> {
     let entries = state.agent.session.entries();
     let mut terminal = false;
     let whole = match state.transcript.selected().and_then(|at| entries.get(at)) {
-        Some(Entry::Settled { call, outcome, .. }) => {
+        Some(Entry::Settled { call, outcome, staged, .. }) => {
             let call = state.agent.session.call(call);
-            terminal = call.is_some_and(call::is_command);
-            call.map(|call| (call.call.name.clone(), call::whole(call, outcome)))
+            terminal = call.is_some_and(Call::is_command);
+            let staged = staged.as_ref().filter(|_| state.agent.tells_each).map(Staged::told);
+            call.map(|call| (call.call.name.clone(), call::whole(call, outcome, staged)))
         }
         Some(Entry::Replied { reasoning, text, .. })
             if reasoning.trim().is_empty() || entry::is_cut(text) =>

@@ -2,7 +2,8 @@
 
 use super::{agent, card, commands, key, overlay, search};
 use crate::agent::Event;
-use crate::chat::picture;
+use crate::chat::hidden::without_hidden;
+use crate::chat::{escape, picture};
 use crate::config::problem::nearest;
 use crate::tui::command::{COMMANDS, parse, unknown};
 use crate::tui::effect::Effect;
@@ -13,7 +14,6 @@ use crate::tui::parts::composer::Pressed;
 use crate::tui::parts::toast;
 use crate::tui::parts::transcript::cache::Cache;
 use crate::tui::state::State;
-use crate::tui::text::clean::clean;
 use crossterm::event::KeyEvent;
 
 /// A key for the composer; what it does not know means what it means anywhere.
@@ -78,7 +78,7 @@ pub fn early(state: &mut State, text: &str) -> Vec<Effect> {
         return Vec::new();
     }
     state.presses.elsewhere(state.now);
-    state.composer.insert(&clean(text));
+    state.composer.insert(&without_hidden(&escape::strip(text)));
     if text.contains('\n') {
         let enter = state.keys.hint(Scope::Composer, Action::Send);
         let words = format!("typed before the screen stood, and not sent yet · {enter} sends it");

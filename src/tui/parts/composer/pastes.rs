@@ -1,6 +1,6 @@
 //! Pastes that are folded: each is one letter in the draft, drawn as words and sent whole.
 
-use crate::tui::text::clean;
+use crate::chat::escape;
 use std::ops::Range;
 
 /// A paste of more lines is folded.
@@ -74,22 +74,13 @@ pub(super) fn label(paste: &str) -> String {
     }
 }
 
-/// Pasted text without escape sequences and control characters; its tabs and line ends stay, and so does
-/// everything else.
+/// Pasted text without escape sequences and control characters; its tabs and line ends stay, and so does everything
+/// else.
 pub(super) fn harmless(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let kept = |c: char| c == '\n' || c == '\t' || !c.is_control();
     if text.chars().all(kept) {
         return text;
     }
-    // The cleaner knows where a sequence ends, but it would also drop what it cannot draw: only lines with an
-    // escape pass it.
-    let lines = text.split('\n').map(|line| {
-        if line.contains(['\u{1b}', '\u{90}', '\u{98}', '\u{9b}', '\u{9d}', '\u{9e}', '\u{9f}']) {
-            line.split('\t').map(clean::clean).collect::<Vec<_>>().join("\t")
-        } else {
-            line.chars().filter(|c| kept(*c)).collect()
-        }
-    });
-    lines.collect::<Vec<String>>().join("\n")
+    escape::strip(&text)
 }

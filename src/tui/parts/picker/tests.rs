@@ -202,7 +202,10 @@ fn r32_outside_text_is_cleaned() {
     let rows = vec![Row::path("a\x1b[2J\nb\u{202e}").more("\x07c").detail("\x1b]0;x\x07d")];
     let picker = Picker::new("files", "none", rows);
     let screen = shows(&picker, 40, 6);
-    assert!(screen.contains("a b") && !screen.contains(['\x1b', '\u{202e}', '\x07']), "{screen}");
+    assert!(
+        screen.contains("a<U+001B>[2J b<U+202E>") && !screen.contains(['\x1b', '\u{202e}', '\x07']),
+        "{screen}"
+    );
 }
 
 #[test]

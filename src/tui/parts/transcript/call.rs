@@ -9,6 +9,7 @@ use super::{
     how_much::{how_much, is_short, not_applied},
     sub_agent,
 };
+use crate::chat::hidden::mark_hidden;
 use crate::chat::session::Call;
 use crate::chat::tool::bad_end;
 use crate::chat::{
@@ -74,14 +75,13 @@ pub fn settled(
     page
 }
 
-/// The call's words and its outcome's in full, for the reader and the clipboard.
-pub fn whole(call: &Call, outcome: &Outcome) -> String {
-    format!("{} {}\n\n{}", call.call.name, pretty(&call.call.arguments), outcome.text())
-}
-
-/// Whether its outcome was written for a terminal. What stands in a file is shown as it is, whatever it would do to one.
-pub fn is_command(call: &Call) -> bool {
-    matches!(call.shown.as_ref().map(|shown| &shown.preview), Some(Preview::Command(_)))
+/// The call and everything that the model receives of its result, for the reader. `staged` is what it receives first
+/// about a rehearsed result.
+pub fn whole(call: &Call, outcome: &Outcome, staged: Option<&str>) -> String {
+    let staged = staged.map(|words| format!("{words}\n")).unwrap_or_default();
+    let edit = call.tell_edit().unwrap_or_default();
+    let (name, arguments) = (mark_hidden(&call.call.name), pretty(&call.call.arguments));
+    format!("{name} {arguments}\n\n{staged}{edit}{}", outcome.text())
 }
 
 fn edit(call: &Call) -> Option<&Diff> {
@@ -101,7 +101,7 @@ fn came_about(outcome: &Outcome) -> bool {
 /// How a command ended that ran, but not to a good end: what its outcome says last.
 fn ended_badly<'a>(call: &Call, outcome: &'a Outcome) -> Option<&'a str> {
     let (Outcome::Done(text) | Outcome::Rehearsed(text)) = outcome else { return None };
-    if is_command(call) { bad_end(text) } else { None }
+    if call.is_command() { bad_end(text) } else { None }
 }
 
 fn inner(ground: &Ground<'_>) -> usize {
@@ -272,7 +272,7 @@ fn details(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsid
         }
     };
     let text = outcome.text().trim_end();
-    let shown = match is_command(call) {
+    let shown = match call.is_command() {
         true => output::shown(text, style, theme),
         false => output::unchanged(text, style),
     };
@@ -319,12 +319,11 @@ fn indented(lines: Vec<Line<'static>>, by: usize) -> impl Iterator<Item = Line<'
     })
 }
 
-/// The arguments as JSON a person can read, or as they came.
+/// The arguments as JSON a user can read, or as they came; with a mark for whatever does not show.
 pub fn pretty(arguments: &str) -> String {
-    serde_json::from_str::<serde_json::Value>(arguments)
-        .ok()
-        .and_then(|value| serde_json::to_string_pretty(&value).ok())
-        .unwrap_or_else(|| arguments.to_owned())
+    let value = serde_json::from_str::<serde_json::Value>(arguments).ok();
+    let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
+    mark_hidden(pretty.as_deref().unwrap_or(arguments)).into_owned()
 }
 
 /// With which words the person said no to this call, where it was the person who did.

@@ -301,6 +301,7 @@ pub fn thought(ground: &Ground<'_>, reasoning: &str, how_long: String, open: boo
     let mark = if open { "▾" } else { "▸" };
     let mut page = plain(&format!("{mark} thought{how_long}"), ground.theme.dim, ground.width, "  ");
     if open {
+        let reasoning = clean::clean(reasoning);
         let shown = beginning(reasoning.trim(), IN_PLACE);
         page.append(plain(shown, ground.theme.dim, ground.width, "    "));
         page.append(rest(ground, reasoning.trim(), shown));

@@ -4,7 +4,7 @@ use super::cache::{Laid, Outsides};
 use super::pieces::Pieces;
 use super::{Ground, call, entry, how_long, sub_agent};
 use crate::agent::{Draft, Look, Pending, Phase, Step, Waiting};
-use crate::chat::{Ending, Entry, TurnId};
+use crate::chat::{Ending, Entry, TurnId, escape};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::gist::gist;
 use crate::tui::parts::pace::{self, Wait};
@@ -274,7 +274,7 @@ fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
             &right,
             (theme.text, theme.dim),
         ));
-        let shown = output::shown(&pending.output, theme.dim, theme);
+        let shown = output::shown(escape::trim_unfinished(&pending.output), theme.dim, theme);
         page.lines.extend(shown.last(OUTPUT).iter().map(|line| tail(line, ground.width)));
     }
     if !page.lines.is_empty() && !entry::ends_in_row(ground, ground.agent.session.entries()) {

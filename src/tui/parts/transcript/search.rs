@@ -3,6 +3,7 @@
 use super::cache::Cache;
 use super::{Ground, Place, Transcript};
 use crate::chat::{Entry, escape};
+use crate::tui::text::clean;
 use std::borrow::Cow;
 
 /// What is searched for, and what was found last.
@@ -95,5 +96,8 @@ fn text(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
         | Entry::Became { .. } => ("", ""),
     };
     // A word may have a colour in its middle.
-    [first, second].into_iter().filter(|text| !text.is_empty()).map(escape::plain)
+    [first, second].into_iter().filter(|text| !text.is_empty()).map(|text| match escape::strip_colors(text) {
+        Cow::Borrowed(text) => clean::clean(text),
+        Cow::Owned(text) => Cow::Owned(clean::clean(&text).into_owned()),
+    })
 }

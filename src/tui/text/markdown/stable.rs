@@ -2,7 +2,6 @@
 
 use super::bound::bound;
 use super::options;
-use crate::chat::escape;
 use crate::tui::text::clean::clean;
 use pulldown_cmark::{Event, Parser, Tag};
 use std::borrow::Cow;
@@ -14,10 +13,6 @@ use std::borrow::Cow;
 /// All this is true as long as nothing [`defines`] a link by reference, which changes what is far above it: 0 while
 /// such a thing is in sight.
 pub fn stable_prefix(source: &str) -> usize {
-    // What is behind the beginning of a string is text until the string ends, if it ever does. The beginning itself stays: it
-    // may be what ends the string before it.
-    let begins = |open: usize| open + source[open..].chars().next().map_or(0, char::len_utf8);
-    let source = escape::open(source).map_or(source, |open| &source[..begins(open)]);
     let cleaned = clean(source);
     let clean_prefix = prefix(&cleaned);
     let Cow::Owned(cleaned) = &cleaned else { return clean_prefix };

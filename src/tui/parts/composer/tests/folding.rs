@@ -45,7 +45,7 @@ fn a_folded_paste_opens_in_place() {
 fn r32_a_paste_keeps_everything_but_what_controls() {
     let mut composer = holding("|");
     composer.paste("\tfn a() {\r\n\t\t1\r}\x1b[31m\x07 \x1b]0;title\x07x\u{200b}y\u{9b}2Jz\0");
-    assert_eq!(composer.text(), "\tfn a() {\n\t\t1\n} xyz");
+    assert_eq!(composer.text(), "\tfn a() {\n\t\t1\n} x\u{200b}yz");
     let mut composer = holding("|");
     composer.paste("a\u{200b}b\u{202e}c");
     assert_eq!(composer.text(), "a\u{200b}b\u{202e}c");
