@@ -1,7 +1,9 @@
 //! A model's markdown as HTML: raw HTML in it is text, pictures are links, and links lead to the web or nowhere.
 
 use super::markdown::is_web;
+use crate::chat::hidden::mark_hidden;
 use crate::tui::text::code::{self, Role};
+use crate::tui::text::markdown::unrendered::{ShownLinks, excess_cells, info_words, is_named_after};
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 
 /// Text of any kind between tags or in an attribute.
@@ -20,12 +22,28 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
+/// The same of text that markdown decoded: an entity (`&#27;`) may have been anything.
+fn escape_decoded(text: &str) -> String {
+    escape(&mark_hidden(text))
+}
+
 /// The reply as HTML.
 pub(super) fn html(markdown: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut writer = Writer::default();
-    for event in Parser::new_ext(markdown, options) {
+    let mut links = ShownLinks::default();
+    let mut events = Parser::new_ext(markdown, options).into_offset_iter();
+    for (event, range) in events.by_ref() {
+        match &event {
+            Event::Start(tag) => links.note(tag),
+            Event::End(TagEnd::TableCell) => writer.cell_end = range.end,
+            Event::End(TagEnd::TableRow) => writer.excess(excess_cells(markdown, writer.cell_end)),
+            _ => {}
+        }
         writer.event(event);
+    }
+    for definition in links.unused(markdown, events.reference_definitions()) {
+        writer.out.push_str(&format!("<p class=\"aside\">{}</p>\n", escape(definition)));
     }
     writer.out
 }
@@ -71,17 +89,28 @@ fn class(role: Role) -> &'static str {
     }
 }
 
+/// A link or picture whose words are being written.
+#[derive(Default)]
+struct OpenLink {
+    address: String,
+    title: String,
+    /// Where its words begin.
+    begin: usize,
+}
+
 #[derive(Default)]
 struct Writer {
     out: String,
     /// A block of code that is open: its language and what came of it.
     code: Option<(String, String)>,
-    /// Where the links and pictures that are open lead, where they lead anywhere.
-    open: Vec<bool>,
+    /// The links and pictures that are open.
+    open: Vec<OpenLink>,
     columns: Vec<Alignment>,
     /// The column of a table that is written, and whether it is in its head.
     column: usize,
     head: bool,
+    /// The byte of the source at which the last cell of a table ends.
+    cell_end: usize,
 }
 
 impl Writer {
@@ -91,7 +120,7 @@ impl Writer {
             Event::End(tag) => self.end(tag),
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.text(&text),
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
-                self.out.push_str(&format!("<code>{}</code>", escape(&text)));
+                self.out.push_str(&format!("<code>{}</code>", escape_decoded(&text)));
             }
             Event::SoftBreak => self.out.push('\n'),
             Event::HardBreak => self.out.push_str("<br>\n"),
@@ -112,19 +141,41 @@ impl Writer {
 
     fn text(&mut self, text: &CowStr<'_>) {
         match &mut self.code {
-            Some((_, code)) => code.push_str(text),
-            None => self.out.push_str(&escape(text)),
+            Some((_, code)) => code.push_str(&mark_hidden(text)),
+            None => self.out.push_str(&escape_decoded(text)),
         }
     }
 
-    /// A link that leads to the web is one; of any other the words are left.
-    fn lead(&mut self, address: &str) {
-        let web = is_web(address);
-        if web {
-            let address = escape(address.trim());
+    /// A link that leads to the web is one; of any other the words are left, and its address after them.
+    fn lead(&mut self, address: &str, title: &str) {
+        if is_web(address) {
+            let address = escape_decoded(address.trim());
             self.out.push_str(&format!("<a href=\"{address}\" rel=\"noopener noreferrer nofollow\">"));
         }
-        self.open.push(web);
+        let (address, title) = (address.to_owned(), title.to_owned());
+        self.open.push(OpenLink { address, title, begin: self.out.len() });
+    }
+
+    /// What stands after the words of a link.
+    fn end_link(&mut self) -> String {
+        let OpenLink { address, title, begin } = self.open.pop().unwrap_or_default();
+        let mut after = String::new();
+        if is_web(&address) {
+            after.push_str("</a>");
+        } else if !address.is_empty() && !is_named_after(&address, &self.out[begin..]) {
+            after.push_str(&format!(" ({})", escape_decoded(&address)));
+        }
+        if !title.is_empty() {
+            after.push_str(&format!(" “{}”", escape_decoded(&title)));
+        }
+        after
+    }
+
+    /// Cells of a row that the table has no column for.
+    fn excess(&mut self, cells: &str) {
+        if !cells.is_empty() {
+            self.out.push_str(&format!("<td>{}</td>", escape(cells)));
+        }
     }
 
     fn start(&mut self, tag: Tag<'_>) {
@@ -167,13 +218,13 @@ impl Writer {
             Tag::Emphasis => self.out.push_str("<em>"),
             Tag::Strong => self.out.push_str("<strong>"),
             Tag::Strikethrough => self.out.push_str("<del>"),
-            Tag::Link { link_type, dest_url, .. } => match link_type {
-                LinkType::Email => self.lead(&format!("mailto:{dest_url}")),
-                _ => self.lead(&dest_url),
+            Tag::Link { link_type, dest_url, title, .. } => match link_type {
+                LinkType::Email => self.lead(&format!("mailto:{dest_url}"), &title),
+                _ => self.lead(&dest_url, &title),
             },
-            Tag::Image { dest_url, .. } => {
+            Tag::Image { dest_url, title, .. } => {
                 self.out.push_str("picture: ");
-                self.lead(&dest_url);
+                self.lead(&dest_url, &title);
             }
             _ => {}
         }
@@ -186,7 +237,9 @@ impl Writer {
             TagEnd::BlockQuote(_) => "</blockquote>\n".to_owned(),
             TagEnd::CodeBlock => {
                 let (language, text) = self.code.take().unwrap_or_default();
-                code(&language, &text)
+                let info = info_words(&language)
+                    .map(|words| format!("<p class=\"label\">{}</p>\n", escape_decoded(words)));
+                info.unwrap_or_default() + &code(&language, &text)
             }
             TagEnd::List(false) => "</ul>\n".to_owned(),
             TagEnd::List(true) => "</ol>\n".to_owned(),
@@ -197,9 +250,7 @@ impl Writer {
             TagEnd::Emphasis => "</em>".to_owned(),
             TagEnd::Strong => "</strong>".to_owned(),
             TagEnd::Strikethrough => "</del>".to_owned(),
-            TagEnd::Link | TagEnd::Image => {
-                if self.open.pop() == Some(true) { "</a>" } else { "" }.to_owned()
-            }
+            TagEnd::Link | TagEnd::Image => self.end_link(),
             _ => String::new(),
         };
         self.out.push_str(&words);

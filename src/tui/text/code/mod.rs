@@ -67,6 +67,13 @@ pub struct Colours {
     pub lines: Vec<Vec<(usize, Role)>>,
 }
 
+/// Whether this is the name of a language and nothing else: it says nothing that the code does not show.
+pub fn is_known(name: &str) -> bool {
+    let plain = ["text", "txt", "plain", "plaintext", "console", "output", "log"];
+    let is_word = !name.contains([' ', ',', '{', '/', '\\', '.']);
+    is_word && (plain.contains(&name) || languages::language(name).is_some())
+}
+
 /// A block of code in the colours of its language, where that is known and there is not too much of it.
 pub fn coloured(language: &str, code: &str, width: usize, theme: &Theme) -> Page {
     let fits = code.lines().count() <= MOST_LINES && code.lines().all(|line| line.len() <= LONGEST_LINE);

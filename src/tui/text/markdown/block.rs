@@ -7,6 +7,7 @@ use pulldown_cmark::Alignment;
 #[derive(Debug, Clone)]
 pub(super) enum Block {
     Text(Vec<Piece>),
+    /// Code, with all the words after its fence.
     Code {
         language: String,
         code: String,

@@ -2,6 +2,7 @@
 
 use super::block::{Block, Item};
 use super::table;
+use super::unrendered::info_words;
 use crate::tui::text::code;
 use crate::tui::text::width::width as width_of;
 use crate::tui::text::wrap::{Shape, wrap};
@@ -30,7 +31,18 @@ impl Laying<'_> {
     fn block(&mut self, block: &Block, width: usize) -> Page {
         match block {
             Block::Text(pieces) => wrap(pieces, &Shape::of_width(width)),
-            Block::Code { language, code } => code::coloured(language, code, width, self.theme),
+            Block::Code { language, code } => {
+                let mut page = match info_words(language) {
+                    Some(words) => {
+                        let margin = vec![Piece::new(" ", self.theme.dim)];
+                        let shape = Shape { width, first: margin.clone(), rest: margin, verbatim: false };
+                        wrap(&[Piece::new(words, self.theme.dim)], &shape)
+                    }
+                    None => Page::default(),
+                };
+                page.append(code::coloured(language, code, width, self.theme));
+                page
+            }
             Block::Quote(blocks) => {
                 let bar = Piece::new("│ ", self.theme.quote);
                 self.indented(&bar, &bar, width, &mut |laying, width| laying.blocks(blocks, width))

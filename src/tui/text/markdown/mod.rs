@@ -6,6 +6,7 @@ mod lay;
 mod read;
 mod stable;
 mod table;
+pub mod unrendered;
 
 pub use stable::{defines, stable_prefix, whole_rows};
 

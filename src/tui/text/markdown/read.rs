@@ -1,6 +1,7 @@
 //! Markdown to blocks: what is to be laid out, whatever the width.
 
 use super::block::{Block, Frame, Item, Kind};
+use super::unrendered::{ShownLinks, excess_cells, is_named_after};
 use super::{Exists, Picture, options};
 use crate::chat::link::{self, Target};
 use crate::tui::text::clean::{clean, one_line};
@@ -20,18 +21,40 @@ const TAIL: usize = 16;
 
 /// Reads a text that is clean and bounded.
 pub(super) fn read(source: &str, theme: &Theme, outside: (Exists<'_>, Picture<'_>)) -> Vec<Block> {
-    let mut reader = Reader::new(theme, outside);
-    for event in Parser::new_ext(source, options()) {
+    let mut reader = Reader::new(source, theme, outside);
+    let mut links = ShownLinks::default();
+    let mut events = Parser::new_ext(source, options()).into_offset_iter();
+    for (event, range) in events.by_ref() {
+        match &event {
+            Event::Start(tag) => links.note(tag),
+            Event::End(TagEnd::TableCell) => reader.cell_end = range.end,
+            _ => {}
+        }
         reader.event(event);
     }
     reader.end_text();
     while reader.frames.len() > 1 {
         reader.close();
     }
+    for definition in links.unused(source, events.reference_definitions()) {
+        reader.push(Block::Text(vec![Piece::new(definition, theme.dim)]));
+    }
     reader.frames.pop().map(|frame| frame.blocks).unwrap_or_default()
 }
 
+/// A link or picture whose words are being read.
+struct OpenLink {
+    /// Where it leads, if there is such a thing.
+    target: Option<Arc<Target>>,
+    /// The address as it was written.
+    written: String,
+    title: String,
+    /// The piece its words begin with.
+    first: usize,
+}
+
 struct Reader<'a> {
+    source: &'a str,
     theme: &'a Theme,
     exists: Exists<'a>,
     picture: Picture<'a>,
@@ -40,16 +63,18 @@ struct Reader<'a> {
     framed: Vec<bool>,
     inline: Vec<Piece>,
     styles: Vec<Style>,
-    /// Where the open link leads, how it was written, and the piece it begins with.
-    link: Option<(Option<Arc<Target>>, String, usize)>,
+    link: Option<OpenLink>,
     code: Option<(String, String)>,
     aligned: Vec<Alignment>,
     rows: Vec<Vec<Vec<Piece>>>,
+    /// The byte of the source at which the last cell of a table ends.
+    cell_end: usize,
 }
 
 impl<'a> Reader<'a> {
-    fn new(theme: &'a Theme, (exists, picture): (Exists<'a>, Picture<'a>)) -> Reader<'a> {
+    fn new(source: &'a str, theme: &'a Theme, (exists, picture): (Exists<'a>, Picture<'a>)) -> Reader<'a> {
         Reader {
+            source,
             theme,
             exists,
             picture,
@@ -61,6 +86,7 @@ impl<'a> Reader<'a> {
             code: None,
             aligned: Vec::new(),
             rows: Vec::new(),
+            cell_end: 0,
         }
     }
 
@@ -131,7 +157,7 @@ impl<'a> Reader<'a> {
             Tag::Emphasis => self.style(self.theme.emphasis),
             Tag::Strong => self.style(self.theme.strong),
             Tag::Strikethrough => self.style(Style::new().add_modifier(Modifier::CROSSED_OUT)),
-            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
+            Tag::Link { dest_url, title, .. } | Tag::Image { dest_url, title, .. } => {
                 let written = one_line(&dest_url).into_owned();
                 let target = link::parse(&written).filter(|target| (self.exists)(target)).map(Arc::new);
                 if target.is_some() {
@@ -139,7 +165,8 @@ impl<'a> Reader<'a> {
                 } else {
                     self.style(Style::new());
                 }
-                self.link = Some((target, written, self.inline.len()));
+                let title = one_line(&title).into_owned();
+                self.link = Some(OpenLink { target, written, title, first: self.inline.len() });
             }
             Tag::FootnoteDefinition(name) => {
                 self.end_text_and(|reader| reader.open(Kind::Note(one_line(&name).into_owned())));
@@ -188,7 +215,15 @@ impl<'a> Reader<'a> {
             TagEnd::DefinitionList | TagEnd::DefinitionListTitle | TagEnd::DefinitionListDefinition => {
                 self.end_text()
             }
-            TagEnd::TableRow | TagEnd::Superscript | TagEnd::Subscript => {}
+            TagEnd::TableRow => {
+                let excess = excess_cells(self.source, self.cell_end);
+                if let Some(cell) =
+                    self.rows.last_mut().and_then(|row| row.last_mut()).filter(|_| !excess.is_empty())
+                {
+                    cell.push(Piece::new(format!(" | {excess}"), self.theme.dim));
+                }
+            }
+            TagEnd::Superscript | TagEnd::Subscript => {}
         }
     }
 
@@ -196,8 +231,8 @@ impl<'a> Reader<'a> {
     fn text(&mut self, text: &str, style: Style) {
         let text = clean(text);
         let style = self.styles.last().copied().unwrap_or_default().patch(style);
-        let link = self.link.as_ref().and_then(|(target, ..)| target.clone());
-        let first = self.link.as_ref().map(|(.., first)| *first);
+        let link = self.link.as_ref().and_then(|link| link.target.clone());
+        let first = self.link.as_ref().map(|link| link.first);
         let inside = self.inline.len();
         match self.inline.last_mut() {
             Some(last) if last.style == style && last.link == link && first != Some(inside) => {
@@ -207,10 +242,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where a link leads is shown, unless its words say so already.
+    /// Shows where a link leads, unless its words say so already, and its title.
     fn end_link(&mut self, is_image: bool) {
         self.unstyle();
-        let Some((target, written, first)) = self.link.take() else { return };
+        let Some(OpenLink { target, written, title, first }) = self.link.take() else { return };
+        self.add_address(target, written, first, is_image);
+        if !title.is_empty() {
+            let dim = self.styles.last().copied().unwrap_or_default().patch(self.theme.dim);
+            let blank = if self.inline.is_empty() { "" } else { " " };
+            self.inline.push(Piece::new(format!("{blank}“{title}”"), dim));
+        }
+    }
+
+    fn add_address(&mut self, target: Option<Arc<Target>>, written: String, first: usize, is_image: bool) {
         let told = target.as_deref().filter(|_| is_image).and_then(|target| (self.picture)(target));
         let words: String = self.inline.iter().skip(first).map(|piece| piece.text.as_str()).collect();
         let bare = |text: &str| -> String {
@@ -230,7 +274,7 @@ impl<'a> Reader<'a> {
             self.inline.push(Piece::new(format!(" · {told}"), dim));
             return;
         }
-        if bare(&words) == bare(&written) || written.starts_with('#') || written.is_empty() {
+        if bare(&words) == bare(&written) || is_named_after(&written, &words) || written.is_empty() {
             return;
         }
         let style = dim;

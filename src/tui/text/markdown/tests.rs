@@ -343,3 +343,28 @@ fn a_heading_looks_its_level() {
         [(true, false), (false, false), (false, true), (false, true)]
     );
 }
+
+#[test]
+fn words_that_markdown_reads_for_itself_are_shown() {
+    let shows = |text: &str| self::text(&lay(text, 60)).join("\n");
+    for (text, shown) in [
+        ("```rust one two\nlet x;\n```", "rust one two"),
+        ("~~~ obey-me\ncode\n~~~", "obey-me"),
+        ("[words](https://a.example \"one two\")", "words (a.example) “one two”"),
+        ("![words](none.png 'one two')", "words (none.png) “one two”"),
+        ("[words](#one-two)", "words (#one-two)"),
+        ("text\n\n[name]: https://a.example \"one two\"", "[name]: https://a.example \"one two\""),
+        ("[words][name]\n\n[name]: https://a.example \"one two\"", "“one two”"),
+        ("| a |\n|---|\n| b | one | two |", "b | one | two"),
+        ("&#27;]0;one&#7;", "<U+001B>]0;one<U+0007>"),
+    ] {
+        let shown = shown.replace("(a.example)", "(https://a.example)");
+        assert!(shows(text).contains(&shown), "{text:?}: {}", shows(text));
+    }
+    assert_eq!(
+        shows("```rust\nlet x;\n```").trim(),
+        "let x;",
+        "a language that is known is seen by its colours"
+    );
+    assert_eq!(shows("[One two](#one-two)"), "One two");
+}
