@@ -4,9 +4,6 @@ use super::{Body, Document, Part, Sign};
 use crate::tui::text::wrap;
 use ratatui::style::Style;
 
-/// Lines of what a call returned that are shown; an export has all of them.
-const LINES: usize = 12;
-
 /// The lines of the document, none wider than this.
 pub(in crate::assemble) fn lines(document: &Document, columns: usize) -> Vec<String> {
     let mut page = Page { lines: Vec::new(), columns };
@@ -74,11 +71,11 @@ impl Page {
 
     fn body(&mut self, by: usize, body: &Body) {
         match body {
-            Body::Code { text, .. } => self.some(by, text.trim_end().lines().map(str::to_owned).collect()),
+            Body::Code { text, .. } => text.trim_end().lines().for_each(|line| self.put(by, line)),
             Body::Change { path, lines, .. } => {
                 self.put(by, path);
                 let line = |(sign, text): &(Sign, String)| format!("{}{text}", sign.mark());
-                self.some(by, lines.iter().map(line).collect());
+                lines.iter().for_each(|one| self.put(by, &line(one)));
             }
             Body::Asked(questions) => {
                 for question in questions {
@@ -91,15 +88,6 @@ impl Page {
                     }
                 }
             }
-        }
-    }
-
-    fn some(&mut self, by: usize, lines: Vec<String>) {
-        for line in lines.iter().take(LINES) {
-            self.put(by, line);
-        }
-        if let Some(more @ 1..) = lines.len().checked_sub(LINES) {
-            self.put(by, &format!("… {more} more lines; aye sessions export has them"));
         }
     }
 }

@@ -269,3 +269,41 @@ fn a_command_that_ended_badly_wears_no_mark_of_success_for_real_nor_on_a_stage()
         assert!(row.starts_with(mark), "{row}");
     }
 }
+
+#[test]
+fn a_page_and_the_exports_hide_no_word_of_a_reply_or_a_result() {
+    let reply = "\u{1b}[2Jbegin\n\n```rust info words\nx\n```\n\n[a](https://a.example \"title words\") [b](#other) [c](file:///c)\n\n\
+        [unused]: https://u.example \"unused words\"\n\n| a |\n|---|\n| b | excess |\n\n&#27;end\u{e0041}";
+    let result: String = (0..40).map(|n| format!("line {n}\n")).collect();
+    let read = read(
+        &[
+            json!({ "kind": "replied", "text": reply, "model": "m",
+                "calls": [{ "id": "a", "name": "read_file", "arguments": "{}" }] }),
+            json!({ "kind": "settled", "call": "a", "outcome": { "how": "done", "text": result }, "took_ms": 1 }),
+            json!({ "kind": "compacted", "summary": "summary words", "pinned": "pinned words", "upto": 0 }),
+        ],
+        false,
+    );
+    let document = document(&read);
+    let (html, markdown) = (html::write(&document), markdown::write(&document));
+    for part in [
+        "<U+001B>[2Jbegin",
+        "info words",
+        "title words",
+        "#other",
+        "file:///c",
+        "unused words",
+        "excess",
+        "end<U+E0041>",
+        "line 39",
+        "summary words",
+        "pinned words",
+    ] {
+        let escaped = part.replace('<', "&lt;").replace('>', "&gt;");
+        assert!(html.contains(&escaped), "{part}\n{html}");
+        assert!(markdown.contains(part) || markdown.contains(&escaped), "{part}\n{markdown}");
+        assert!(page::lines(&document, 80).join("\n").contains(part), "{part}");
+    }
+    assert!(html.contains("&lt;U+001B&gt;end"), "{html}");
+    assert_eq!(reply::html("[Get started](#get-started)"), "<p>Get started</p>\n");
+}
