@@ -42,6 +42,7 @@ mod gateway;
 mod half_said;
 mod hands;
 mod hooks;
+mod hostile_texts;
 mod house;
 mod idle;
 mod journal;

@@ -116,6 +116,11 @@ impl Setup {
 
     /// The program without a terminal: what it printed, and its exit code.
     pub fn print(&self, input: &str) -> (String, String, i32) {
+        self.print_to(input, std::process::Stdio::piped())
+    }
+
+    /// The same with its output going elsewhere.
+    pub fn print_to(&self, input: &str, out: std::process::Stdio) -> (String, String, i32) {
         let (program, arguments) = self.command();
         let mut child = std::process::Command::new(program)
             .args(arguments)
@@ -123,7 +128,7 @@ impl Setup {
             .envs(self.variables())
             .current_dir(self.place.path().join("project"))
             .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
+            .stdout(out)
             .stderr(std::process::Stdio::piped())
             .spawn()
             .unwrap();

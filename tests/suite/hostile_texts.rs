@@ -1,0 +1,312 @@
+//! Hostile texts over every surface: what a user is shown holds nothing that a terminal obeys or does not show, and hides
+//! nothing that the model read.
+//!
+//! Many of them: `AYE_TEST_TRIALS=3000 cargo test --test suite hostile_texts -- --nocapture`. `AYE_TEST_SEED` makes the
+//! same ones again.
+
+mod text;
+
+use crate::support::folder::Folder;
+use crate::support::program::{Program, Setup};
+use crate::support::service::{Answer, Service};
+use crate::support::{aloud, measured, often};
+use aye::chat::escape::strip_colors;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use text::{Maker, forbidden, squash, without_sequences, words};
+use tokio::runtime::Runtime;
+
+/// Everything hostile that one session holds.
+struct Case {
+    prompt: String,
+    reply: String,
+    end: String,
+    content: String,
+    name: String,
+    denied: String,
+    question: Option<String>,
+}
+
+impl Case {
+    fn new(maker: &mut Maker) -> Self {
+        Self {
+            prompt: format!("go {}", maker.text()),
+            reply: maker.reply(),
+            end: maker.reply(),
+            content: format!("{}\n{}", maker.text(), maker.text()),
+            name: maker.name(),
+            denied: maker.text(),
+            question: maker.dice.one_of(3).then(|| maker.text()),
+        }
+    }
+
+    /// What the model answers, one reply after another.
+    fn answers(&self) -> Vec<Answer> {
+        let reads = [
+            ("read_file", json!({ "path": "content.txt" })),
+            ("list_files", json!({})),
+            ("bash_exec", json!({ "command": "cat content.txt" })),
+        ];
+        let denied = [("bash_exec", json!({ "command": format!("touch made; : {}", self.denied) }))];
+        let last = match &self.question {
+            None => Answer::stream().says(&self.end).finish("stop").done(),
+            Some(text) => {
+                let options =
+                    json!([{ "label": text, "description": text }, { "label": "no", "description": "" }]);
+                let question = json!({ "keyword": "k", "text": text, "type": "single", "options": options });
+                calls("c", "", &[("ask_question", json!({ "questions": [question] }))])
+            }
+        };
+        vec![calls("a", &self.reply, &reads), calls("b", "", &denied), last]
+    }
+
+    /// The program with these arguments in a project that holds what is read.
+    fn setup(&self, arguments: &[&str]) -> Setup {
+        let setup = Setup::new(arguments).size(100, 40);
+        let project = setup.place.path().join("project");
+        std::fs::write(project.join("content.txt"), &self.content).unwrap();
+        // A system may take no such name.
+        let _ = std::fs::write(project.join(&self.name), "");
+        setup
+    }
+}
+
+/// A reply of these words and calls.
+fn calls(id: &str, text: &str, calls: &[(&str, Value)]) -> Answer {
+    let all: Vec<Value> = calls
+        .iter()
+        .enumerate()
+        .map(|(at, (name, arguments))| {
+            let function = json!({ "name": name, "arguments": arguments.to_string() });
+            json!({ "index": at, "id": format!("{id}{at}"), "type": "function", "function": function })
+        })
+        .collect();
+    let delta = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": all } }] });
+    Answer::stream().says(text).event(delta).finish("tool_calls").done()
+}
+
+/// Everything that the model was sent last: the role and the text of each message.
+fn sent(service: &Service) -> Vec<(String, String)> {
+    let received = service.received();
+    let last = received.last().expect("the model was asked");
+    let messages = last.body["messages"].as_array().unwrap().iter();
+    let text = |message: &Value| {
+        (
+            message["role"].as_str().unwrap().to_owned(),
+            message["content"].as_str().unwrap_or_default().to_owned(),
+        )
+    };
+    messages.map(text).collect()
+}
+
+/// How the text of a surface went wrong, if it did.
+#[track_caller]
+fn shows_nothing_forbidden(surface: &str, printed: &str) {
+    if let Some((at, c)) = forbidden(printed) {
+        let around: String = printed[at..].chars().take(60).collect();
+        panic!("{surface} shows U+{:04X}: {around:?}", u32::from(c));
+    }
+}
+
+#[track_caller]
+fn hides_no_word(surface: &str, printed: &str, text: &str) {
+    let squashed = squash(printed);
+    for word in words(text) {
+        assert!(squashed.contains(&word), "{surface} hides {word} of {text:?}:\n{printed}");
+    }
+}
+
+/// Where a reply is printed to.
+enum Printed {
+    Pipe,
+    File,
+    Terminal,
+}
+
+/// One run without a screen; what was printed, in which place, and what the model was sent.
+fn prints(case: &Case, to: &Printed, json: bool) -> (String, Arc<Folder>, Vec<(String, String)>) {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(case.answers()));
+    let mut arguments = vec!["--base-url", &service.base_url, "--model", "scripted-7b", "-p"];
+    if json {
+        arguments.push("--json");
+    }
+    arguments.push(&case.prompt);
+    let setup = case.setup(&arguments);
+    let place = setup.place.clone();
+    let printed = match to {
+        Printed::Pipe => {
+            let (out, err, code) = setup.print("");
+            assert_eq!(code, 3, "something is denied: {err}");
+            shows_nothing_forbidden("the standard error", &err);
+            out
+        }
+        Printed::File => {
+            let file = place.path().join("printed");
+            setup.print_to("", std::fs::File::create(&file).unwrap().into());
+            String::from_utf8(std::fs::read(file).unwrap()).unwrap()
+        }
+        Printed::Terminal => {
+            let mut program = setup.start();
+            program.ends();
+            String::from_utf8(program.bytes()).unwrap().replace("\r\n", "\n")
+        }
+    };
+    let sent = sent(&service);
+    (printed, place, sent)
+}
+
+/// The last request holds nothing hidden, and the session that is at this place shows all of it everywhere. A session of
+/// an older version keeps its results as they came.
+fn is_shown_everywhere(case: &Case, place: &Arc<Folder>, sent: &[(String, String)], is_old: bool) {
+    let reads = |arguments: &[&str]| {
+        let (out, err, code) = Setup::again(place, arguments).print("");
+        assert_eq!(code, 0, "{arguments:?}: {err}");
+        shows_nothing_forbidden(&arguments.join(" "), &format!("{out}\n{err}"));
+        out
+    };
+    let show = reads(&["sessions", "show"]);
+    let audit = reads(&["audit"]);
+    let audit_json = reads(&["audit", "--json"]);
+    let markdown = reads(&["sessions", "export", "--format", "markdown"]);
+    let html = reads(&["sessions", "export", "--format", "html"]);
+    let json = reads(&["sessions", "export", "--format", "json"]);
+    assert!(audit.contains("read_file") && audit_json.contains("read_file"));
+    let value: Value = serde_json::from_str(&json).unwrap();
+    assert!(value["entries"].as_array().is_some_and(|entries| entries.len() > 4));
+    for entry in value["entries"].as_array().unwrap().iter().filter(|entry| entry["kind"] == "settled") {
+        let kept = entry["outcome"]["text"].as_str().unwrap();
+        let is_sent = |(role, text): &(String, String)| role == "tool" && *text == strip_colors(kept);
+        assert!(is_old || sent.iter().any(is_sent), "not what the model was sent: {kept:?}");
+    }
+    let squashed = squash(&show);
+    sent.iter().for_each(|(_, text)| shows_nothing_forbidden("a request", text));
+    for (role, text) in sent.iter().filter(|(role, _)| role != "system") {
+        for (surface, printed) in [("show", &show), ("markdown", &markdown), ("html", &html), ("json", &json)]
+        {
+            hides_no_word(surface, printed, text);
+        }
+        if role == "tool" {
+            assert!(squashed.contains(&squash(text)), "show hides a part of {text:?}:\n{show}");
+        }
+    }
+    for (surface, printed) in [("markdown", &markdown), ("html", &html), ("show", &show)] {
+        hides_no_word(surface, printed, &case.reply);
+    }
+}
+
+/// The session on the screen, taken up again: its transcript, and the results that the model was sent, read with `o`.
+fn is_shown_on_the_screen(case: &Case, place: &Arc<Folder>, sent: &[(String, String)], nth: u64) {
+    // Nobody listens there, and nothing is asked.
+    let arguments = ["--base-url", "http://127.0.0.1:9/v1", "--model", "scripted-7b", "--continue"];
+    let mut program = Setup::again(place, &arguments).size(110, 60).start();
+    program.until_that("the session is shown", |program| program.screen().contains("read_file"));
+    let results: Vec<&String> =
+        sent.iter().filter(|(role, _)| role == "tool").map(|(_, text)| text).collect();
+    if case.question.is_none() {
+        program.until_that(&format!("all words of {:?} are shown", case.end), |program| {
+            let transcript = squash(&program.screen());
+            words(&case.end).iter().all(|word| transcript.contains(word))
+        });
+        let nth = usize::try_from(nth).unwrap() % results.len();
+        for _ in 0..=nth {
+            program.keys("\x1b[1;3A");
+        }
+        program.keys("o");
+        let result = squash(results[results.len() - 1 - nth]);
+        program.until_that(&format!("o shows all of {result:?}"), |program| {
+            squash(&program.screen()).contains(&result)
+        });
+    }
+    terminal_obeys_nothing(&program);
+}
+
+#[track_caller]
+fn terminal_obeys_nothing(program: &Program) {
+    let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
+    let shown = without_sequences(&bytes).replace('\r', "\n").replace(['\u{8}', '\u{e}', '\u{f}'], "");
+    shows_nothing_forbidden("the screen", &shown);
+}
+
+/// A session as a version wrote it that kept results as they came.
+fn make_old(place: &Folder, case: &Case) {
+    let sessions = place.path().join("home/aye/data/sessions");
+    for file in std::fs::read_dir(sessions).unwrap().flatten().map(|file| file.path()) {
+        if file.extension().is_none_or(|ending| ending != "jsonl") {
+            continue;
+        }
+        let mut lines = String::new();
+        for line in std::fs::read_to_string(&file).unwrap().lines() {
+            let mut value: Value = serde_json::from_str(line).unwrap();
+            let settled = &mut value["entry"];
+            if settled["kind"] == "settled"
+                && settled["call"].as_str().is_some_and(|call| call.starts_with('a'))
+            {
+                settled["outcome"]["text"] = json!(format!("{}\n{}", case.content, case.name));
+            }
+            lines.push_str(&format!("{value}\n"));
+        }
+        std::fs::write(file, lines).unwrap();
+    }
+}
+
+#[test]
+fn hostile_texts_show_nothing_forbidden_and_hide_nothing_on_any_surface() {
+    let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
+    let mut maker = Maker::new(seed.unwrap_or_else(|| u64::from(std::process::id())));
+    let most = measured().unwrap_or_else(|| often(60, 20));
+    let mut sessions = 0_usize;
+    while maker.texts < most {
+        let seed = maker.dice.0;
+        let case = Case::new(&mut maker);
+        if measured().is_some() {
+            aloud(&format!("{} texts, the last of the seed {seed}", maker.texts));
+        }
+        let (piped, place, sent) = prints(&case, &Printed::Pipe, false);
+        let (file, ..) = prints(&case, &Printed::File, false);
+        let (terminal, ..) = prints(&case, &Printed::Terminal, false);
+        let (json, ..) =
+            prints(&case, if sessions.is_multiple_of(2) { &Printed::Pipe } else { &Printed::Terminal }, true);
+        for (surface, printed) in
+            [("a pipe", &piped), ("a file", &file), ("a terminal", &terminal), ("--json", &json)]
+        {
+            shows_nothing_forbidden(surface, printed);
+            hides_no_word(surface, printed, &case.reply);
+            hides_no_word(surface, printed, case.question.as_ref().unwrap_or(&case.end));
+        }
+        is_shown_everywhere(&case, &place, &sent, false);
+        is_shown_on_the_screen(&case, &place, &sent, sessions as u64);
+        if sessions.is_multiple_of(2) {
+            make_old(&place, &case);
+            let runtime = Runtime::new().unwrap();
+            let service =
+                runtime.block_on(Service::start([Answer::stream().says("Done.").finish("stop").done()]));
+            let more =
+                ["--base-url", &service.base_url, "--model", "scripted-7b", "--continue", "-p", "go on"];
+            Setup::again(&place, &more).print("");
+            if case.question.is_none() {
+                is_shown_everywhere(&case, &place, &self::sent(&service), true);
+            }
+        }
+        sessions += 1;
+    }
+    if measured().is_some() {
+        aloud(&format!("{} texts in {sessions} sessions", maker.texts));
+    }
+}
+
+#[test]
+fn a_raw_reply_is_printed_byte_for_byte() {
+    let reply = "\u{1b}[31mred\u{1b}[0m\r\u{e0041}\u{200b}\u{7f}end";
+    let runtime = Runtime::new().unwrap();
+    let print = |more: &[&str]| {
+        let answer = Answer::stream().says(reply).finish("stop").done();
+        let service = runtime.block_on(Service::start([answer]));
+        let arguments = ["--base-url", &service.base_url, "--model", "scripted-7b", "-p", "go"];
+        Setup::new(&[&arguments[..], more].concat()).print("")
+    };
+    assert_eq!(print(&["--raw"]).0, format!("{reply}\n"));
+    assert_eq!(print(&[]).0, "[31mred[0m<U+E0041><U+200B>end\n");
+    let (help, ..) = Setup::new(&["--help"]).print("");
+    assert!(help.contains("--raw"), "{help}");
+}
