@@ -98,6 +98,8 @@
 //!   of the summary is taken for it.
 //! - A reply that grows is written about once a second, as lines that are no entries ([`chat::Grown`]): whoever reads a session
 //!   makes one entry of those whose reply never came to its end, and going on writes it down.
+//! - Output of a running command is written in the same way ([`chat::Printed`]); if the program ends first, it is in the
+//!   outcome of the call.
 //! - What is handed on ([`assemble`]'s document of a session) is cleaned first, then redacted ([`chat::redact`]), then escaped: in
 //!   another order a colour code would hide a key, and a mark a tag.
 //! - Every entry is counted once, when it is applied ([`chat::tokens`]); how full the window is costs a subtraction.

@@ -1,5 +1,6 @@
 //! From a call to its outcome.
 
+use super::printed::Printed;
 use super::state::{Pending, State, Step};
 use super::{Desk, Effect, Event, Phase, Waiting, ahead, consulting, editing, offered, sub_agent, thinking};
 use crate::chat::{
@@ -21,6 +22,7 @@ pub(super) fn begin(desk: &mut Desk<'_>, turn: TurnId, calls: Vec<ToolCall>) {
         changes: false,
         ahead: ahead::Ahead::default(),
         output: String::new(),
+        printed: Printed::default(),
     };
     (desk.state.brought, desk.state.listed) = (None, false);
     desk.state.phase = Phase::Acting { turn, calls: calls.into_iter().map(pending).collect() };
@@ -324,15 +326,6 @@ pub(super) fn answered(desk: &mut Desk<'_>, id: &CallId, answer: Answer, by: By)
     advance(desk);
 }
 
-/// A running call has something to show.
-pub(super) fn progressed(desk: &mut Desk<'_>, id: &CallId, output: String) {
-    if let Some(pending) = desk.state.pending_mut(id)
-        && matches!(pending.step, Step::Running(_))
-    {
-        pending.output = output;
-    }
-}
-
 /// A running call came to its end.
 pub(super) fn finished(
     desk: &mut Desk<'_>,
@@ -383,7 +376,7 @@ pub(super) fn settle(
         return;
     }
     pending.step = Step::Settled;
-    pending.output = String::new();
+    (pending.output, pending.printed) = (String::new(), Printed::default());
     let call = pending.call.clone();
     match outcome {
         Outcome::Done(_) | Outcome::Rehearsed(_) => desk.state.count_failure(&call, false),

@@ -1,7 +1,7 @@
 //! Everything the agent can want done.
 
 use super::Brief;
-use crate::chat::{Entry, Grown, Plan, Request, ToolCall, TurnId};
+use crate::chat::{Entry, Grown, Plan, Printed, Request, ToolCall, TurnId};
 use crate::policy::LeftOut;
 
 /// Something wanted done outside. Effects of one update are done in their order, and an `Append` is on its way to the
@@ -12,6 +12,8 @@ pub enum Effect {
     Append(Entry),
     /// Keep what came of a reply that is not whole yet. It is no fact: the reply will be.
     KeepGrown(Box<Grown>),
+    /// Keep what a running call has printed since the last of these. It is no entry: the outcome of the call will be.
+    KeepPrinted(Printed),
     /// Ask the model.
     Stream {
         /// Comes back with every event.

@@ -69,6 +69,15 @@ pub enum Event {
         call: CallId,
         /// The latest output, bounded.
         output: String,
+        /// What the call has printed since the last of these events; empty if it only says how far it is.
+        more: String,
+    },
+    /// It is time to keep what a running call has printed.
+    OutputDue {
+        /// The turn it belongs to.
+        turn: TurnId,
+        /// Which call.
+        call: CallId,
     },
     /// A call came to its end.
     Finished {

@@ -11,6 +11,7 @@ mod event;
 mod grants;
 mod naming;
 mod offered;
+mod printed;
 mod repeats;
 mod request;
 mod resume;
@@ -34,7 +35,7 @@ pub use effect::Effect;
 pub use event::Event;
 pub use offered::Offered;
 pub use request::{DRY_RUN_STAGED, DRY_RUN_TOLD, WAS_REHEARSED, standing_words, words_beneath};
-pub use resume::resume;
+pub use resume::{resume, resume_with};
 pub use standing::{Allowed, Kept, Width, kept, why_none, widths};
 pub use state::{Pending, Phase, State, Step};
 pub use sub_agent::{AT_ONCE, IN_A_TURN, Offer, SubAgent};
@@ -92,9 +93,14 @@ fn take(desk: &mut Desk<'_>, event: Event) {
                 consulting::consulted(desk, &call, round, said);
             }
         }
-        Event::Progressed { turn, call, output } => {
+        Event::Progressed { turn, call, output, more } => {
             if desk.runs(turn) {
-                acting::progressed(desk, &call, output);
+                printed::progressed(desk, &call, output, &more);
+            }
+        }
+        Event::OutputDue { turn, call } => {
+            if desk.runs(turn) {
+                printed::keep_output(desk, &call);
             }
         }
         Event::Finished { turn, call, outcome, staged, took } => {

@@ -1,16 +1,27 @@
 //! Opening a session that was left in the middle.
 
 use super::ahead::Ahead;
+use super::printed::{self, Printed};
 use super::state::{Pending, Step};
 use super::sub_agent::SubAgent;
 use super::{Desk, Effect, Phase, State};
 use crate::chat::{CallId, Digest, Ending, Entry, Outcome, Session, ToolCall, TurnId};
+use std::collections::HashMap;
 
 /// The agent with this session in hand. A call that had been let start is settled as interrupted, its outcome
 /// unknown, and is never run again by itself; one that waited for a yes is settled as not done. A question that
 /// was not answered waits again, and with it the sub-agent that asked it. The effects append what this adds to the
 /// session.
 pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
+    resume_with(session, blank, &HashMap::new())
+}
+
+/// The same, with what calls had printed that ran when the program ended: it is in their outcomes.
+pub fn resume_with(
+    session: Session,
+    blank: State,
+    printed: &HashMap<CallId, String>,
+) -> (State, Vec<Effect>) {
     let mut state = blank;
     if let Some(model) = session.model() {
         model.clone_into(&mut state.model);
@@ -29,7 +40,7 @@ pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
             continue;
         }
         let words = if desk.state.session.is_above(&id) {
-            if let Some(sub_agent) = sub_agent(&mut desk, &id) {
+            if let Some(sub_agent) = sub_agent(&mut desk, &id, printed) {
                 asked.push(pending(made, Step::Delegated(Box::new(sub_agent))));
                 continue;
             }
@@ -42,7 +53,8 @@ pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
             "Not done: the program ended before it was allowed."
         };
         reached &= started;
-        let outcome = Outcome::Interrupted(words.to_owned());
+        let outcome =
+            Outcome::Interrupted(printed::outcome(words, printed.get(&id).map_or("", String::as_str)));
         desk.keep(Entry::Settled { call: id, outcome, took_ms: 0, sha256: Digest::default(), staged: None });
     }
     if !asked.is_empty() {
@@ -57,7 +69,7 @@ pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
 }
 
 /// The sub-agent of a call as its own talk makes it; `None` where nothing of it waits for the person, so that it is over.
-fn sub_agent(desk: &mut Desk<'_>, id: &CallId) -> Option<SubAgent> {
+fn sub_agent(desk: &mut Desk<'_>, id: &CallId, printed: &HashMap<CallId, String>) -> Option<SubAgent> {
     let session = &desk.state.session;
     let name = session.sub_agent(id).unwrap_or_default().to_owned();
     let sha256 = session.allowed(id);
@@ -67,12 +79,20 @@ fn sub_agent(desk: &mut Desk<'_>, id: &CallId) -> Option<SubAgent> {
         .state
         .beneath()
         .unwrap_or_else(|| State::new(desk.state.policy, String::new(), String::new(), Vec::new()));
-    let (state, effects) = resume(talk, blank);
+    let (state, effects) = resume_with(talk, blank, printed);
     desk.state.turns = desk.state.turns.max(state.turns);
     desk.take_up(id, effects);
     (!state.is_idle()).then(|| SubAgent::new(name, state, None, sha256))
 }
 
 fn pending(call: ToolCall, step: Step) -> Pending {
-    Pending { call, step, before: None, changes: false, ahead: Ahead::default(), output: String::new() }
+    Pending {
+        call,
+        step,
+        before: None,
+        changes: false,
+        ahead: Ahead::default(),
+        output: String::new(),
+        printed: Printed::default(),
+    }
 }

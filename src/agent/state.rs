@@ -5,6 +5,7 @@ use super::compacting::Tries;
 use super::consulting::{Advisers, Consulting};
 use super::draft::Draft;
 use super::editing::Before;
+use super::printed::Printed;
 use super::repeats::Repeats;
 use super::sub_agent::{Offer, SubAgent};
 use super::window::Measure;
@@ -114,6 +115,8 @@ pub struct Pending {
     pub ahead: Ahead,
     /// The latest output of a running call, bounded; for the screen.
     pub output: String,
+    /// All output of a running call, bounded; for its outcome if it is stopped.
+    pub(super) printed: Printed,
 }
 
 /// How far a call is.

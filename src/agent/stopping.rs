@@ -20,9 +20,9 @@ pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
             };
             let words = match &pending.step {
                 Step::Settled => return None,
-                Step::Running(_) => {
-                    "The person stopped it in the middle. What it had done by then stays done.".to_owned()
-                }
+                Step::Running(_) => pending
+                    .printed
+                    .outcome("The person stopped it in the middle. What it had done by then stays done."),
                 Step::Delegated(sub_agent) if sub_agent.has_begun() => {
                     "The person stopped the sub-agent in the middle. What its calls had done by then stays done.".to_owned()
                 }

@@ -140,6 +140,7 @@ pub(super) fn hand_down(desk: &mut Desk<'_>, event: Event) -> Option<Event> {
         | Event::Planned { turn, .. }
         | Event::Consulted { turn, .. }
         | Event::Progressed { turn, .. }
+        | Event::OutputDue { turn, .. }
         | Event::Finished { turn, .. } => whose(desk.state, runs(*turn)),
         Event::Decided { call, .. } | Event::Answered { call, .. } => whose(desk.state, has(call.clone())),
         Event::Listed | Event::Brought(_) | Event::Hurried => {

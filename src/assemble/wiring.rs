@@ -180,6 +180,7 @@ impl Wiring {
                 }
             }
         }
+        let printed = read.printed;
         let session = chat::Session::replay(read.entries);
         let begun = match (dry_run, session.rehearsed()) {
             (true, _) => Begun::DryRun,
@@ -192,7 +193,7 @@ impl Wiring {
         if dry_run {
             runtime.simulates(self.simulating(&model, Ledger::of(session.entries())));
         }
-        let (mut state, mut effects) = agent::resume(session, blank);
+        let (mut state, mut effects) = agent::resume_with(session, blank, &printed);
         // The model of a session that never changed it stands in no entry of its own.
         if !profile.is_empty()
             && model.profile.as_ref() == Some(&profile)

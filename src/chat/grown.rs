@@ -20,6 +20,15 @@ pub struct Grown {
     pub reasoning: More,
 }
 
+/// What a running call has printed since the last record of the same call. It is no fact either: the outcome is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Printed {
+    /// Which call.
+    pub call: CallId,
+    /// The output.
+    pub text: String,
+}
+
 /// A piece of a text, and the byte of it where the piece begins; what stood behind that before counts no longer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct More(pub usize, pub String);

@@ -50,7 +50,7 @@ pub use digest::{Digest, Told};
 pub use edit::{Diff, Edit, Hunk, Line};
 pub use entry::{By, Decision, Ending, Entry, Namer};
 pub use grant::{Grant, Scope, Span, Standing};
-pub use grown::Grown;
+pub use grown::{Grown, Printed};
 pub use id::{CallId, SessionId, TurnId};
 pub use instructions::Instructions;
 pub use ledger::{Kept, Ledger};

@@ -15,7 +15,7 @@ pub mod hook;
 mod index;
 #[cfg(test)]
 pub mod ordinary;
-mod output;
+pub mod output;
 mod own_files;
 pub mod patch;
 mod path;

@@ -13,6 +13,24 @@ pub struct Output {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     seen: u64,
+    /// Bytes that [`Output::fresh`] has returned or skipped.
+    told: u64,
+}
+
+/// What a running call shows.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a> {
+    /// The end of its output so far, or how far it is, in one line.
+    pub latest: &'a str,
+    /// The output since this was shown last.
+    pub more: &'a str,
+}
+
+impl<'a> Shown<'a> {
+    /// How far a call is that prints nothing.
+    pub fn status(text: &'a str) -> Self {
+        Self { latest: text, more: "" }
+    }
 }
 
 impl Output {
@@ -41,9 +59,22 @@ impl Output {
         String::from_utf8_lossy(&last[cut..]).into_owned()
     }
 
+    /// What came since this was called last, from the beginning to the end of a character; if it is more than is kept of
+    /// the end, the last of it.
+    pub fn fresh(&mut self) -> String {
+        let new = usize::try_from(self.seen - self.told).unwrap_or(usize::MAX);
+        let kept = self.head.len() + self.tail.len();
+        let skip = kept.saturating_sub(new.min(TAIL));
+        let last: Vec<u8> = self.head.iter().chain(&self.tail).skip(skip).copied().collect();
+        let end = last.len() - unfinished(&last);
+        self.told = self.seen - (last.len() - end) as u64;
+        let (start, gap) = if new > TAIL { (continuation(&last).min(end), "…") } else { (0, "") };
+        format!("{gap}{}", String::from_utf8_lossy(&last[start..end]))
+    }
+
     /// The text, and how many bytes it leaves out. Where it leaves some out, a line of its own says how many.
     pub fn finish(self) -> (String, u64) {
-        let Self { mut head, tail, seen } = self;
+        let Self { mut head, tail, seen, told: _ } = self;
         let tail = Vec::from(tail);
         if seen == (head.len() + tail.len()) as u64 {
             head.extend(tail);
@@ -115,6 +146,23 @@ mod tests {
     fn bytes_that_are_no_text_are_replaced_not_lost() {
         assert_eq!(kept([b"a\xffb\xc3".to_vec()]).0, "a\u{fffd}b\u{fffd}");
         assert_eq!(kept([vec![0xff; 200_000]]).1, 200_000 - (HEAD + TAIL) as u64);
+    }
+
+    #[test]
+    fn what_is_fresh_adds_up_to_the_whole_and_a_gap_is_marked() {
+        let text = "aé🙂\n".repeat(3000);
+        let mut output = Output::default();
+        let mut whole = String::new();
+        for piece in text.as_bytes().chunks(7) {
+            output.push(piece);
+            whole.push_str(&output.fresh());
+        }
+        assert!(whole == text);
+        assert_eq!(output.fresh(), "");
+        output.push(&vec![b'x'; 10 * TAIL]);
+        output.push(b"end\xf0");
+        let fresh = output.fresh();
+        assert!(fresh.starts_with("…x") && fresh.ends_with("xend") && fresh.len() <= TAIL + 3);
     }
 
     #[test]

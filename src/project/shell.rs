@@ -6,7 +6,7 @@ use super::Error;
 use super::environment::environment;
 use super::family::Family;
 use super::guard::{self, Report};
-use super::output::Output;
+use super::output::{Output, Shown};
 use super::sandbox::{Confines, Refused};
 use crate::chat::{CommandLine, Walls};
 use rustix::process::{Pid, Signal, kill_process};
@@ -105,7 +105,7 @@ impl Shell {
     pub async fn run(
         &self,
         line: &CommandLine,
-        progress: &(dyn Fn(&str) + Send + Sync),
+        progress: &(dyn Fn(Shown<'_>) + Send + Sync),
     ) -> Result<Ran, Error> {
         self.run_guarded(line, self.walls(line), std::future::ready(Ok(Vec::new())), progress).await
     }
@@ -127,7 +127,7 @@ impl Shell {
         line: &CommandLine,
         told: Vec<OsString>,
         bytes: impl Future<Output = io::Result<Vec<u8>>>,
-        progress: &(dyn Fn(&str) + Send + Sync),
+        progress: &(dyn Fn(Shown<'_>) + Send + Sync),
     ) -> Result<Ran, Error> {
         if !line.folder.is_dir() {
             return Err(Error::BadPath(format!("there is no folder {}", line.folder.display())));
@@ -242,7 +242,7 @@ impl Running {
         mut self,
         started: Instant,
         seconds: u64,
-        progress: &(dyn Fn(&str) + Send + Sync),
+        progress: &(dyn Fn(Shown<'_>) + Send + Sync),
     ) -> io::Result<End> {
         let mut buffer = vec![0; 64 * 1024];
         let mut report = Vec::new();
@@ -278,7 +278,7 @@ impl Running {
                 () = sleep_until((shown + PACE).into()), if fresh => {}
             }
             if fresh && shown.elapsed() >= PACE {
-                progress(&self.output.latest(SHOWN));
+                progress(Shown { latest: &self.output.latest(SHOWN), more: &self.output.fresh() });
                 (shown, fresh) = (Instant::now(), false);
             }
         };

@@ -44,6 +44,7 @@ pub use view::{Disclosed, View};
 use super::Error;
 use super::environment::in_overlay;
 use super::guard::Report;
+use super::output::Shown;
 use super::rehearsal::{Marks, Rehearsal};
 use super::sandbox::{Confines, Refused};
 use super::sensitive_files::{Withheld, is_only_name};
@@ -114,7 +115,7 @@ impl StageShell {
         &self,
         line: &CommandLine,
         view: View,
-        progress: &(dyn Fn(&str) + Send + Sync),
+        progress: &(dyn Fn(Shown<'_>) + Send + Sync),
     ) -> Result<Ran, Error> {
         self.run_with(line, view, &[], progress).await
     }
@@ -125,7 +126,7 @@ impl StageShell {
         &self,
         line: &CommandLine,
         files: &[PathBuf],
-        progress: &(dyn Fn(&str) + Send + Sync),
+        progress: &(dyn Fn(Shown<'_>) + Send + Sync),
     ) -> Result<Ran, Error> {
         self.run_with(line, View::Hidden, files, progress).await
     }
@@ -135,7 +136,7 @@ impl StageShell {
         line: &CommandLine,
         view: View,
         files: &[PathBuf],
-        progress: &(dyn Fn(&str) + Send + Sync),
+        progress: &(dyn Fn(Shown<'_>) + Send + Sync),
     ) -> Result<Ran, Error> {
         let mut turn = self.turn.lock().await;
         let noted = turn.take();
@@ -191,7 +192,7 @@ impl StageShell {
         line: &CommandLine,
         view: View,
         files: &[PathBuf],
-        progress: &(dyn Fn(&str) + Send + Sync),
+        progress: &(dyn Fn(Shown<'_>) + Send + Sync),
     ) -> Result<Ran, Error> {
         let (shell, mut disclosed, seen) = (self.shell.clone(), self.disclosed.clone(), line.clone());
         let files = files.iter().map(|file| line.folder.join(file));

@@ -3,17 +3,21 @@
 use super::plan::{bounded, broken};
 use super::{Means, basis, noting, simulator};
 use crate::agent::Event;
-use crate::chat::{How, Outcome, Plan, Staged, ToolCall, TurnId};
+use crate::chat::{How, Outcome, Plan, Staged, ToolCall, TurnId, shorten};
+use crate::project::output::Shown;
 use crate::tools::crash::{contain, contain_async};
-use crate::tools::{Error, Hands, LeftOut, Rehearsed, Stage};
-use std::sync::Arc;
+use crate::tools::{Error, Hands, LeftOut, Progress, Rehearsed, Stage};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 
 /// No call runs longer. A command has its own, shorter limit.
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// Does what was planned.
 pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Plan>, left_out: LeftOut) {
+    let printed = Arc::new(Notify::new());
     let done = async {
         let tool = means.tools.find(&call.name)?;
         let Some(shell) = means.shell.clone() else {
@@ -25,11 +29,11 @@ pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Pl
             let broken = || Err(Error::Broken("it could not be compared with its card".to_owned()));
             holds.await.ok().flatten().unwrap_or_else(broken)?;
         }
-        let (project, progress) = (means.project.clone(), progress(&means, turn, &call));
+        let (project, progress) = (means.project.clone(), progress(&means, turn, &call, printed.clone()));
         let hands = Hands { project, shell, left_out, progress };
         tool.act(&plan, &hands).await.map(|text| (Outcome::Done(text), None))
     };
-    finish(&means, turn, &call, done).await;
+    finish(&means, turn, &call, done, &printed).await;
 }
 
 /// Does it on the stage. `approved` is [`crate::agent::Effect::Rehearse`]'s.
@@ -41,9 +45,10 @@ pub(super) async fn rehearse(
     left_out: LeftOut,
     approved: bool,
 ) {
+    let printed = Arc::new(Notify::new());
     let done = async {
         let (project, commands) = (means.project.clone(), means.commands.clone());
-        let progress = progress(&means, turn, &call);
+        let progress = progress(&means, turn, &call, printed.clone());
         let untold = means.simulator.untold;
         let simulates = means.simulator.has_model();
         let stage =
@@ -60,7 +65,7 @@ pub(super) async fn rehearse(
         };
         Ok((Outcome::Rehearsed(text), Some(staged)))
     };
-    finish(&means, turn, &call, done).await;
+    finish(&means, turn, &call, done, &printed).await;
 }
 
 async fn finish(
@@ -68,10 +73,14 @@ async fn finish(
     turn: TurnId,
     call: &ToolCall,
     work: impl Future<Output = Result<(Outcome, Option<Staged>), Error>>,
+    printed: &Notify,
 ) {
     let started = Instant::now();
     noting::planned(means, turn, call, "begins");
-    let (outcome, staged) = settle(&call.name, work).await;
+    let (outcome, staged) = tokio::select! {
+        settled = settle(&call.name, work) => settled,
+        never = keep_output(means, turn, call, printed) => match never {},
+    };
     noting::finished(means, turn, call, &outcome, started.elapsed());
     let event = Event::Finished { turn, call: call.id.clone(), outcome, staged, took: started.elapsed() };
     means.tell(event).await;
@@ -90,14 +99,39 @@ async fn settle(
     }
 }
 
-/// Takes interim output to the frontend where there is room; it is for the screen alone.
-fn progress(means: &Means, turn: TurnId, call: &ToolCall) -> Arc<dyn Fn(&str) + Send + Sync> {
+/// Delay between new output and its record in the session: a kill loses less than a second of output.
+const KEEP: Duration = Duration::from_millis(800);
+
+/// Tells the agent when new output of the call has to be recorded.
+async fn keep_output(means: &Means, turn: TurnId, call: &ToolCall, printed: &Notify) -> Infallible {
+    loop {
+        printed.notified().await;
+        tokio::time::sleep(KEEP).await;
+        means.tell(Event::OutputDue { turn, call: call.id.clone() }).await;
+    }
+}
+
+/// Sends the output of a call to the frontend. While its channel is full, new output is collected for the next event.
+fn progress(means: &Means, turn: TurnId, call: &ToolCall, printed: Arc<Notify>) -> Progress {
     let (events, id) = (means.events.clone(), call.id.clone());
-    Arc::new(move |output| {
-        let event = Event::Progressed { turn, call: id.clone(), output: output.to_owned() };
-        let _ = events.try_send(event);
+    let untold = Mutex::new(String::new());
+    Arc::new(move |shown: Shown<'_>| {
+        let mut untold = untold.lock().unwrap_or_else(PoisonError::into_inner);
+        untold.push_str(shown.more);
+        if untold.len() > UNTOLD {
+            *untold = shorten::middle(&untold, UNTOLD / 2).into_owned();
+        }
+        let (call, output, more) = (id.clone(), shown.latest.to_owned(), untold.clone());
+        let event = Event::Progressed { turn, call, output, more };
+        if events.try_send(event).is_ok() && !untold.is_empty() {
+            untold.clear();
+            printed.notify_one();
+        }
     })
 }
+
+/// Bytes of output that are collected at most.
+const UNTOLD: usize = 256 << 10;
 
 #[cfg(test)]
 mod tests {

@@ -153,6 +153,11 @@ impl Runtime {
                         trouble = Some(unsaved(&error));
                     }
                 }
+                Effect::KeepPrinted(printed) => {
+                    if let Err(error) = self.log.printed(&printed) {
+                        trouble = Some(unsaved(&error));
+                    }
+                }
                 Effect::Stream { turn, request } => {
                     // A server with one place serves one request at a time.
                     self.naming.abort_all();

@@ -9,6 +9,7 @@ use crate::chat::{
     Digest, How, Kept, Ledger, Message, Plan, Request, Simulated, ToolCall, ToolSpec, Usage, escape, once,
     shorten,
 };
+use crate::project::output::Shown;
 use crate::tools::{Error, Progress, Results, Tool, arguments, schema, would_have};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -95,7 +96,7 @@ pub(super) async fn simulate(
     if result.is_some() {
         how.how = How::Example;
     } else if let Some(model) = &simulator.model {
-        progress(&format!("asks {} what might come of it…", one_line(model.name())));
+        progress(Shown::status(&format!("asks {} what might come of it…", one_line(model.name()))));
         match imagine(means, model, &tool.spec(), &arguments, &results, &mut how.usage).await {
             Ok(imagined) => {
                 (how.how, how.by) = (How::Imagined, one_line(model.name()));

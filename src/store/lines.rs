@@ -1,7 +1,7 @@
 //! One session, one file: a header, then one line of JSON for each entry, only ever added to.
 
 use super::{Error, Log, Read, half, parts, private, read};
-use crate::chat::{Entry, Grown, SessionId};
+use crate::chat::{Entry, Grown, Printed, SessionId};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek, SeekFrom, Write};
@@ -126,6 +126,13 @@ impl Lines {
         self.owed.len() > 1 && self.seq > 1
     }
 
+    /// Adds a line that is no entry.
+    fn keep(&mut self, line: half::Line<'_>) -> io::Result<()> {
+        parts::push_line(&mut self.owed, line.seq, line.at, &serde_json::to_string(&line)?)?;
+        self.seq = self.seq.saturating_add(1);
+        self.settle()
+    }
+
     fn settle(&mut self) -> io::Result<()> {
         if let Some(file) = &mut self.file
             && is_deleted(file)
@@ -215,11 +222,11 @@ impl Log for Lines {
     }
 
     fn grew(&mut self, grown: &Grown) -> io::Result<()> {
-        let at = now_ms();
-        let json = serde_json::to_string(&half::Line::new(self.seq, at, grown))?;
-        parts::push_line(&mut self.owed, self.seq, at, &json)?;
-        self.seq = self.seq.saturating_add(1);
-        self.settle()
+        self.keep(half::Line::grown(self.seq, now_ms(), grown))
+    }
+
+    fn printed(&mut self, printed: &Printed) -> io::Result<()> {
+        self.keep(half::Line::printed(self.seq, now_ms(), printed))
     }
 }
 
@@ -259,7 +266,7 @@ fn pay(file: &mut impl Write, owed: &mut Vec<u8>) -> io::Result<()> {
 }
 
 /// Whether a file has no name any more.
-fn is_deleted(file: &File) -> bool {
+pub(super) fn is_deleted(file: &File) -> bool {
     use std::os::unix::fs::MetadataExt;
     file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
 }

@@ -15,7 +15,7 @@ pub mod read;
 pub mod remove;
 pub mod search;
 
-use crate::chat::{Entry, Grown, SessionId};
+use crate::chat::{Entry, Grown, Printed, SessionId};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -56,6 +56,9 @@ pub trait Log: Send {
     fn unsaved(&self) -> usize {
         0
     }
+
+    /// Keeps what a running call has printed, in the same way.
+    fn printed(&mut self, printed: &Printed) -> io::Result<()>;
 }
 
 /// What goes wrong with stored sessions. The person reads it: what happened, and what to do.

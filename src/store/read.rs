@@ -3,9 +3,10 @@
 use super::half::{self, Halves};
 use super::parts::{self, Parts, Taken};
 use super::{Error, Header, private};
-use crate::chat::Entry;
+use crate::chat::{CallId, Entry};
 use serde::Deserialize;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::Path;
@@ -32,6 +33,8 @@ pub struct Read {
     /// How many of the entries stand in no line of their own: the last ones, made of the pieces of replies that came to no
     /// end.
     pub halves: usize,
+    /// What calls had printed that were not settled when the program ended.
+    pub printed: HashMap<CallId, String>,
     /// The highest number of an entry, known kind or not; 0 where there is none.
     pub last_seq: u64,
 }
@@ -325,7 +328,8 @@ impl Reading {
         let last = self.lines.last().map_or(0, |line| line.seq);
         let grown = self.grown.iter().map(|line| line.seq).max().unwrap_or(0);
         self.read.last_seq = self.read.last_seq.max(last).max(grown);
-        let halves = halves(&self.lines, self.grown);
+        let mut halves = halves(&self.lines, self.grown);
+        self.read.printed = halves.take_printed();
         self.read.times = self.lines.iter().map(|line| line.at).collect();
         self.read.entries = self.lines.into_iter().map(|line| line.entry).collect();
         for (at, entry) in halves.rest() {
@@ -344,12 +348,12 @@ fn halves(lines: &[Line], mut grown: Vec<half::Line<'static>>) -> Halves {
     let mut grown = grown.into_iter().peekable();
     for line in lines {
         while let Some(more) = grown.next_if(|more| more.seq < line.seq) {
-            halves.grew(more.grown(), more.at);
+            halves.add(&more);
         }
         halves.passed(&line.entry);
     }
     for more in grown {
-        halves.grew(more.grown(), more.at);
+        halves.add(&more);
     }
     halves
 }

@@ -6,6 +6,7 @@ use crate::chat::batch::{APPLY_GROUP, Batch, BatchWork, Group};
 use crate::chat::{Access, Basis, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use crate::project::batch::{self, Applied};
+use crate::project::output::Shown;
 use crate::project::rehearsal::Rehearsal;
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -99,7 +100,7 @@ impl Tool for ApplyGroup {
         let progress = hands.progress.clone();
         blocking(hands.project.clone(), move |_| {
             let done = apply(&rehearsal, &batch, &work, &|at| {
-                progress(&format!("{at} of {} applied", batch.items.len()));
+                progress(Shown::status(&format!("{at} of {} applied", batch.items.len())));
             });
             if done.applied.is_empty() && !(done.conflicts.is_empty() && done.failed.is_empty()) {
                 return Err(Error::Failed(done.words(batch.group)));

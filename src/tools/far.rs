@@ -1,6 +1,7 @@
 //! Says how far long local work has come, to whoever waits for it. Short work says nothing.
 
 use super::Progress;
+use crate::project::output::Shown;
 use std::time::{Duration, Instant};
 
 /// What takes no longer needs no word.
@@ -31,7 +32,7 @@ impl Far {
         let now = Instant::now();
         if now >= self.next {
             self.next = now + PACE;
-            (self.tell)(&words());
+            (self.tell)(Shown::status(&words()));
         }
     }
 }
@@ -58,11 +59,13 @@ mod tests {
     fn short_work_says_nothing_and_long_work_not_at_every_step() {
         let told = Arc::new(Mutex::new(Vec::new()));
         let kept = told.clone();
-        let mut far = Far::new(Arc::new(move |words: &str| kept.lock().unwrap().push(words.to_owned())));
+        let mut far =
+            Far::new(Arc::new(move |shown: Shown<'_>| kept.lock().unwrap().push(shown.latest.to_owned())));
         (0..1000).for_each(|n| far.is(|| format!("{n} files")));
         assert!(told.lock().unwrap().is_empty());
         let kept = told.clone();
-        let mut far = Far::long(Arc::new(move |words: &str| kept.lock().unwrap().push(words.to_owned())));
+        let mut far =
+            Far::long(Arc::new(move |shown: Shown<'_>| kept.lock().unwrap().push(shown.latest.to_owned())));
         (0..1000).for_each(|n| far.is(|| format!("{n} files")));
         assert_eq!(*told.lock().unwrap(), ["0 files"]);
     }

@@ -40,6 +40,7 @@ pub use scripts::named;
 pub use toolbox::{Settings, Toolbox};
 
 use crate::chat::{Access, Intent, Plan, ToolSpec, Work};
+use crate::project::output::Shown;
 use crate::project::stage::Commands;
 use crate::project::{Reader, Writer};
 use async_trait::async_trait;
@@ -161,7 +162,7 @@ pub struct Stage {
 }
 
 /// Takes the latest output of a running call, for the screen. Never waits: what comes too fast is left out.
-pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
+pub type Progress = Arc<dyn Fn(Shown<'_>) + Send + Sync>;
 
 /// What goes wrong with a call. The model reads it, and is the one to correct it: it says what was wrong and what
 /// would have been right.

@@ -299,6 +299,7 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::project::output::Shown;
     use crate::tools::memory::Memory;
     use crate::tools::tests::{acted, planned};
     use std::sync::Arc;
@@ -323,7 +324,7 @@ mod tests {
         // Each file takes a second.
         let seconds = std::cell::Cell::new(0);
         let elapsed = || Duration::from_secs(seconds.replace(seconds.get() + 1));
-        let mut far = Far::new(Arc::new(|_: &str| ()));
+        let mut far = Far::new(Arc::new(|_: Shown<'_>| ()));
         let found = looking.search(&files, &LeftOut::default(), &mut far, &elapsed).unwrap();
         assert!(found.ends_with("[stopped after 10 s; not every file was searched]\n"), "{found}");
         assert_eq!(found.lines().count(), 12, "{found}");
@@ -336,7 +337,8 @@ mod tests {
         let looking: Looking = work(&plan).unwrap();
         let told = Arc::new(std::sync::Mutex::new(Vec::new()));
         let kept = told.clone();
-        let mut far = Far::long(Arc::new(move |words: &str| kept.lock().unwrap().push(words.to_owned())));
+        let mut far =
+            Far::long(Arc::new(move |shown: Shown<'_>| kept.lock().unwrap().push(shown.latest.to_owned())));
         looking.search(&files, &LeftOut::default(), &mut far, &|| Duration::ZERO).unwrap();
         let told = told.lock().unwrap();
         assert!(told[0].ends_with(" looked at · 0 lines found"), "{told:?}");

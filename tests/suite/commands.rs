@@ -4,6 +4,7 @@ use crate::support::folder::Folder;
 use crate::support::hand::PATIENCE;
 use crate::support::promise::kept;
 use aye::chat::CommandLine;
+use aye::project::output::Shown;
 use aye::project::shell::{FLOOD, Ran, Shell};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -302,7 +303,10 @@ async fn r23_one_endless_line_of_no_text_is_bounded_too() {
 async fn progress_is_the_latest_and_never_too_often() {
     let (seen, folder) = (std::sync::Mutex::new(Vec::new()), Folder::new());
     let last = folder.path().join("last");
-    let note = |text: &str| {
+    let more = std::sync::Mutex::new(String::new());
+    let note = |shown: Shown<'_>| {
+        let text = shown.latest;
+        more.lock().unwrap().push_str(shown.more);
         seen.lock().unwrap().push(text.to_owned());
         if text.ends_with("line 60\n") {
             std::fs::write(&last, "").unwrap();
@@ -319,6 +323,8 @@ async fn progress_is_the_latest_and_never_too_often() {
     let (seen, most) = (seen.into_inner().unwrap(), began.elapsed().as_millis() / 99 + 1);
     assert!(seen.len() >= 3 && seen.len() as u128 <= most, "{} in {:?}", seen.len(), began.elapsed());
     assert!(seen.iter().all(|text| text.len() <= 2048 + 3));
+    let more = more.into_inner().unwrap();
+    assert!(ran.output.starts_with(&more) && more.ends_with("line 60\n"), "{more}");
 }
 
 #[test]

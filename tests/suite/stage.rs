@@ -14,6 +14,7 @@ use aye::chat::{CommandLine, Outcome};
 use aye::llm::scripted::{Reply, calls, says};
 use aye::project::Reader;
 use aye::project::disk::Disk;
+use aye::project::output::Shown;
 use aye::project::rehearsal::{Node, Rehearsal};
 use aye::project::shell::Shell;
 use aye::project::stage::{Commands, StageShell, View, try_stage};
@@ -307,7 +308,7 @@ async fn a_command_that_is_given_up_or_takes_too_long_leaves_nothing_running() {
     // Merged, or the file would be there already. On a machine that was busy the command had not begun.
     play.settle().unwrap();
     {
-        let progress = |_: &str| {};
+        let progress = |_: Shown<'_>| {};
         let running = shell.run(&long, View::Hidden, &progress);
         tokio::pin!(running);
         while !pending.join("begun").exists() {

@@ -58,7 +58,7 @@ impl World {
                 }
                 Effect::Consult { .. } => panic!("nobody is to be asked"),
                 Effect::Rehearse { .. } => panic!("this is no dry run"),
-                Effect::Name { .. } | Effect::KeepGrown(_) | Effect::Hurry => {}
+                Effect::Name { .. } | Effect::KeepGrown(_) | Effect::KeepPrinted(_) | Effect::Hurry => {}
             }
         }
         if let Some(Waiting::Approval { call, plan, by, .. }) = self.state.waiting() {

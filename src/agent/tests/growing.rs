@@ -42,3 +42,39 @@ fn r51_what_came_since_the_last_time_is_kept_and_nothing_twice() {
     update(&mut state, Event::Interrupted);
     assert_eq!(update(&mut state, Event::Grew { turn }), [], "the turn is over");
 }
+
+#[test]
+fn what_a_running_call_printed_is_kept_and_stands_in_its_outcome() {
+    let mut state = idle();
+    state.policy.mode = Mode::Full;
+    said(&mut state, "go");
+    replies(&mut state, "", &[("a", "read")]);
+    planned(&mut state, "a", read());
+    let turn = state.turn().unwrap();
+    let prints = |state: &mut State, more: &str| {
+        let (call, output, more) = ("a".into(), "the end".to_owned(), more.to_owned());
+        update(state, Event::Progressed { turn, call, output, more })
+    };
+    let due = |state: &mut State| shape(&update(state, Event::OutputDue { turn, call: "a".into() }));
+    assert_eq!(due(&mut state), [""; 0], "nothing is printed yet");
+    assert_eq!(prints(&mut state, "one\n"), []);
+    prints(&mut state, "two\n");
+    assert_eq!(due(&mut state), ["KEEP one\ntwo\n"]);
+    assert_eq!(due(&mut state), [""; 0], "nothing is written while nothing changes");
+    // The program is killed, and what was kept is read back.
+    let printed = [("a".into(), "one\ntwo\n".to_owned()), ("b".into(), "of another".to_owned())].into();
+    let (resumed, _) = resume_with(state.session.clone(), idle(), &printed);
+    let outcome = |state: &State| match state.session.entries() {
+        [.., Entry::Settled { outcome, .. }, Entry::Ended { .. }] => outcome.text().to_owned(),
+        other => panic!("{other:?}"),
+    };
+    let told = outcome(&resumed);
+    assert!(
+        told.contains("outcome is unknown") && told.ends_with("Its output until then:\none\ntwo\n"),
+        "{told}"
+    );
+    // The user stops it, or leaves.
+    update(&mut state, Event::Interrupted);
+    let told = outcome(&state);
+    assert!(told.contains("stopped it") && told.ends_with("Its output until then:\none\ntwo\n"), "{told}");
+}

@@ -75,6 +75,7 @@ fn holds(seeds: &[(u8, u8)]) {
                 | Effect::Rehearse { .. }
                 | Effect::Name { .. }
                 | Effect::KeepGrown(_)
+                | Effect::KeepPrinted(_)
                 | Effect::Hurry
                 | Effect::Cancel { .. } => {}
             }

@@ -167,6 +167,7 @@ fn shape(effects: &[Effect]) -> Vec<String> {
             Effect::Rehearse { call, .. } => format!("REHEARSE {}", call.id),
             Effect::Name { .. } => "NAME".to_owned(),
             Effect::KeepGrown(grown) => format!("KEEP {}", grown.text.1),
+            Effect::KeepPrinted(printed) => format!("KEEP {}", printed.text),
             Effect::Hurry => "HURRY".to_owned(),
             Effect::Cancel { .. } => "CANCEL".to_owned(),
         })

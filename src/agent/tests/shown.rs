@@ -49,6 +49,7 @@ impl World {
                 | Effect::Consult { .. }
                 | Effect::Name { .. }
                 | Effect::KeepGrown(_)
+                | Effect::KeepPrinted(_)
                 | Effect::Hurry => {}
             }
         }

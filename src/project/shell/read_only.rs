@@ -4,6 +4,7 @@ use super::{Ran, Shell};
 use crate::chat::{CommandLine, Walls};
 use crate::project::Error;
 use crate::project::environment::read_only;
+use crate::project::output::Shown;
 #[cfg(target_os = "linux")]
 use crate::project::sandbox::read_only::{ReadOnly, program_folders};
 use crate::project::sensitive_files::{Listing, SensitiveFiles};
@@ -30,7 +31,7 @@ impl Shell {
         line: &CommandLine,
         runs_git: bool,
         named: &[PathBuf],
-        progress: &(dyn Fn(&str) + Send + Sync),
+        progress: &(dyn Fn(Shown<'_>) + Send + Sync),
     ) -> Result<(Ran, Arc<Listing>), Error> {
         let environment = read_only(&line.folder, &self.environment);
         let shell = Self { environment, ..self.clone() };

@@ -21,6 +21,9 @@ impl Log for Nowhere {
     fn grew(&mut self, _: &Grown) -> std::io::Result<()> {
         Ok(())
     }
+    fn printed(&mut self, _: &crate::chat::Printed) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A tool that sends mail.

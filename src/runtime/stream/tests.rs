@@ -37,6 +37,10 @@ impl crate::store::Log for Forgets {
     fn grew(&mut self, _: &crate::chat::Grown) -> std::io::Result<()> {
         Ok(())
     }
+
+    fn printed(&mut self, _: &crate::chat::Printed) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// What a frontend is told, and when.

@@ -150,8 +150,35 @@ fn an_older_version_leaves_the_pieces_out_by_name() {
         seq: u64,
         entry: serde_json::Value,
     }
-    let line = serde_json::to_string(&Line::new(7, 1, &grown(0, "x"))).unwrap();
+    let line = serde_json::to_string(&Line::grown(7, 1, &grown(0, "x"))).unwrap();
     let outline: Outline = serde_json::from_str(&line).unwrap();
     assert_eq!((outline.seq, outline.entry["kind"].as_str()), (7, Some("grown")));
     assert!(is_one(line.as_bytes()) && serde_json::from_value::<Entry>(outline.entry).is_err());
+}
+
+#[test]
+fn what_calls_printed_that_were_not_settled_is_read_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lines = Lines::new(home.path(), &header());
+    lines.append(&said("go")).unwrap();
+    let print = |lines: &mut Lines, call: &str, text: &str| {
+        lines.printed(&Printed { call: call.into(), text: text.into() }).unwrap();
+    };
+    let settle = |lines: &mut Lines, entry: Entry| lines.append(&entry).unwrap();
+    let settled = |call: &str| Entry::Settled {
+        call: call.into(),
+        outcome: Outcome::Done("x".into()),
+        took_ms: 0,
+        sha256: Digest::default(),
+        staged: None,
+    };
+    print(&mut lines, "a", "one\n");
+    print(&mut lines, "b", "of b\n");
+    print(&mut lines, "c", "of c\n");
+    print(&mut lines, "a", "two \u{1b}[31m\n");
+    settle(&mut lines, settled("b"));
+    settle(&mut lines, below("t", settled("c")));
+    let read = read::read(lines.path()).unwrap();
+    assert_eq!(read.printed, HashMap::from([("a".into(), "one\ntwo \u{1b}[31m\n".to_owned())]));
+    assert_eq!((read.entries.len(), read.halves, read.notices.len(), read.last_seq), (3, 0, 0, 7));
 }

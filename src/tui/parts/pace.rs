@@ -91,6 +91,7 @@ impl Pace {
                 }
                 Effect::Append(_)
                 | Effect::KeepGrown(_)
+                | Effect::KeepPrinted(_)
                 | Effect::Plan { .. }
                 | Effect::Consult { .. }
                 | Effect::Act { .. }

@@ -36,7 +36,12 @@ fn a_running_command_shows_its_colours_and_the_last_state_of_its_progress() {
     runs(&mut screen);
     let turn = screen.state.agent.turn().unwrap();
     let output = "\x1b[31merror\x1b[0m: no\n 10% done\r 50% done".to_owned();
-    screen.happens(Event::Agent(agent::Event::Progressed { turn, call: "a".into(), output }));
+    screen.happens(Event::Agent(agent::Event::Progressed {
+        turn,
+        call: "a".into(),
+        output,
+        more: String::new(),
+    }));
     let shows = screen.shows();
     assert!(
         shows.contains("    error: no\n") && shows.contains("50% done") && !shows.contains("10%"),

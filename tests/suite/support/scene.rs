@@ -40,6 +40,10 @@ impl Log for Memory {
     fn grew(&mut self, _: &Grown) -> io::Result<()> {
         Ok(())
     }
+
+    fn printed(&mut self, _: &Printed) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Everything one session needs.
