@@ -138,7 +138,7 @@ fn screen(count: usize) -> State {
         theme,
         Keymap::default(),
         settings,
-        ("", String::new(), Vec::new(), Vec::new()),
+        (aye::chat::Unsent::default(), Vec::new(), Vec::new()),
     );
     update::update(&mut state, &mut Cache::default(), Event::Resized(TERMINAL.0, TERMINAL.1));
     state

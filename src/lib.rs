@@ -100,6 +100,9 @@
 //!   makes one entry of those whose reply never came to its end, and going on writes it down.
 //! - Output of a running command is written in the same way ([`chat::Printed`]); if the program ends first, it is in the
 //!   outcome of the call.
+//! - What is written and not sent ([`chat::Unsent`]) is written off the event loop about once a second ([`store::Keeper`]), as
+//!   one file per session that is replaced as a whole, so that a message is either in the draft or in the queue. A draft of a
+//!   session that has no entry yet is locked by its program; once that has ended, the next new session takes it over.
 //! - What is handed on ([`assemble`]'s document of a session) is cleaned first, then redacted ([`chat::redact`]), then escaped: in
 //!   another order a colour code would hide a key, and a mark a tag.
 //! - Every entry is counted once, when it is applied ([`chat::tokens`]); how full the window is costs a subtraction.

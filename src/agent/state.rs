@@ -185,6 +185,11 @@ impl State {
         self.measure.fix(&self.words(), &self.tools, counted);
     }
 
+    /// Puts back messages that waited to be sent when the program ended. They wait on: nothing is sent by this.
+    pub fn restore_queue(&mut self, queue: Vec<String>) {
+        self.queue = queue;
+    }
+
     /// Everything that stands before the talk in a request.
     pub(super) fn words(&self) -> String {
         instructions::with(&self.system, &self.instructions)

@@ -29,6 +29,16 @@ pub enum Waiting<'a> {
     },
 }
 
+impl<'a> Waiting<'a> {
+    /// The call, if it is this one and waits for approval.
+    pub fn approval(self, id: &CallId) -> Option<&'a ToolCall> {
+        match self {
+            Self::Approval { call, .. } if call.id == *id => Some(call),
+            Self::Approval { .. } | Self::Answer { .. } => None,
+        }
+    }
+}
+
 impl State {
     /// What a person has to do now, where they have to: the one seam for frontends. What has waited longest comes
     /// first, whether the turn asks or a sub-agent beneath it, but for a card that the person brought before its turn.

@@ -4,14 +4,19 @@ use super::model::Model;
 use super::wiring::{Session, Wiring};
 use super::{Connecting, facts, files, rehearsal, said, there, walls};
 use crate::agent::{Effect, Offered};
-use crate::chat::{Becomes, SessionId};
+use crate::chat::{Becomes, SessionId, Unsent};
 use crate::runtime::{Runtime, Unsaved};
-use crate::store::draft::Whose;
-use crate::store::{Drafts, History, Listed};
+use crate::store::draft::Owner;
+use crate::store::{self, History, Keeper, Listed};
 use crate::tui::host::{Host, Line, Opened, Reply, SessionFile, SessionRow, Why, Wish};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::mpsc::Sender;
+
+/// Before a draft that could not be written is tried again.
+const TRY_AGAIN: Duration = Duration::from_secs(2);
 
 /// The program around the screen.
 pub(super) struct Around {
@@ -29,7 +34,9 @@ pub(super) struct Around {
     /// Whether anything was said in it.
     pub(super) begun: bool,
     pub(super) runtime: Arc<Mutex<Runtime>>,
-    drafts: Drafts,
+    drafts: Keeper,
+    /// Whether the last write of a draft failed; shared with the threads that write.
+    failing: Arc<AtomicBool>,
     /// Which gathering of the project's files is the last that was wanted.
     files: files::Wanted,
     /// Which look through what was said is the last that was wanted.
@@ -73,7 +80,7 @@ impl Around {
         runtime: Arc<Mutex<Runtime>>,
         replies: Sender<Reply>,
     ) -> Self {
-        let drafts = Drafts::new(wiring.places.drafts());
+        let drafts = Keeper::new(&wiring.places);
         let (reached, reaches) = (Vec::new(), 0);
         Self {
             wiring,
@@ -86,6 +93,7 @@ impl Around {
             begun,
             runtime,
             drafts,
+            failing: Arc::default(),
             files: files::Wanted::default(),
             said: files::Wanted::default(),
             replies,
@@ -97,19 +105,45 @@ impl Around {
         History::new(&self.wiring.places.history(), &self.wiring.folder).load()
     }
 
-    /// What stood unsent in the composer.
-    pub(super) fn draft(&self) -> String {
-        self.drafts.load(self.whose())
+    /// What was written in the session in hand and not sent, and what the user should know about reading it.
+    pub(super) fn unsent(&self) -> (Unsent, Vec<String>) {
+        let loaded = self.drafts.load(&self.owner(&self.session));
+        (loaded.unsent, loaded.notices)
     }
 
-    /// What was chosen on the card that waits.
-    pub(super) fn card(&self) -> String {
-        self.drafts.load(Whose::Card(&self.session))
+    /// A session without an entry is found again by its folder alone.
+    fn owner(&self, session: &SessionId) -> Owner {
+        match *session == self.session && !self.begun {
+            true => Owner::New(session.clone(), self.wiring.folder.clone()),
+            false => Owner::Session(session.clone()),
+        }
     }
 
-    /// A session in which nothing was said yet is found again by its folder alone.
-    fn whose(&self) -> Whose<'_> {
-        if self.begun { Whose::Session(&self.session) } else { Whose::Project(&self.wiring.folder) }
+    /// Writes the drafts that wait, away from the screen; what cannot be written is tried again.
+    fn write_drafts(&self) {
+        let (drafts, failing, replies) = (self.drafts.clone(), self.failing.clone(), self.replies.clone());
+        tokio::spawn(async move {
+            let mut tries_again = false;
+            loop {
+                let writes = drafts.clone();
+                let Ok(written) = tokio::task::spawn_blocking(move || writes.write()).await else { return };
+                let trouble = written.err().map(|error| match error {
+                    store::Error::Io { source, .. } => source.kind().to_string(),
+                    error => error.to_string(),
+                });
+                let has_failed = trouble.is_some();
+                let has_changed = failing.swap(has_failed, Ordering::Relaxed) != has_failed;
+                if has_changed && replies.send(Reply::Kept(trouble)).await.is_err() {
+                    return;
+                }
+                // The task that found it failing first is the one that tries again.
+                tries_again |= has_changed;
+                if !has_failed || !tries_again {
+                    return;
+                }
+                tokio::time::sleep(TRY_AGAIN).await;
+            }
+        });
     }
 
     /// Does something that blocks away from the screen.
@@ -161,6 +195,7 @@ impl Around {
                 self.reached.clear();
                 self.session = id.clone();
                 self.runtime = Arc::new(Mutex::new(runtime));
+                let (unsent, unread) = self.unsent();
                 let opened = Opened {
                     session: id,
                     from,
@@ -168,20 +203,26 @@ impl Around {
                     offers,
                     line: line(&self.runtime, events),
                     connection: self.model.seen.clone(),
-                    draft: self.draft(),
-                    card: self.card(),
+                    unsent,
                     folder: self.wiring.folder.clone(),
                     history: self.history(),
                     place: facts::place(&self.wiring.folder),
                 };
                 // What is said of the session comes behind it, as it takes the place of what was said of the one before.
-                let said = notices.into_iter().chain(trouble).map(Reply::Notice);
+                let said = notices.into_iter().chain(unread).chain(trouble).map(Reply::Notice);
                 let opened = [Reply::Opened(Box::new(opened))];
                 self.tell_in_turn(
                     opened.into_iter().chain(words.flatten().map(Reply::Done)).chain(said).collect(),
                 );
             }
         }
+    }
+}
+
+impl Drop for Around {
+    fn drop(&mut self) {
+        // The last change may wait for a thread that does not begin any more. There is no screen left to show an error on.
+        let _ = self.drafts.finish();
     }
 }
 
@@ -292,20 +333,15 @@ impl Host for Around {
                     kept.err().map(|error| Reply::Notice(format!("The theme could not be kept: {error}.")))
                 });
             }
-            Wish::KeepDraft(text) => {
-                if let Err(error) = self.drafts.save(self.whose(), &text) {
-                    self.tell(Reply::Notice(format!("The unsent words could not be kept: {error}.")));
-                }
-            }
-            Wish::KeepCard(session, text) => {
-                if let Err(error) = self.drafts.save(Whose::Card(&session), &text) {
-                    self.tell(Reply::Notice(format!("What was chosen could not be kept: {error}.")));
-                }
+            Wish::Keep(session, unsent) => {
+                self.drafts.save(self.owner(&session), *unsent);
+                self.write_drafts();
             }
             Wish::Remember(text) => {
                 if !self.begun {
-                    // From here on unsent words belong to the session.
-                    let _ = self.drafts.save(self.whose(), "");
+                    // From here on the draft is the session's.
+                    self.drafts.begin(self.session.clone(), self.wiring.folder.clone());
+                    self.write_drafts();
                     self.begun = true;
                 }
                 let history = History::new(&self.wiring.places.history(), &self.wiring.folder);

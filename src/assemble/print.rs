@@ -7,7 +7,7 @@ use crate::config::rules::OF_PROJECT;
 use crate::config::trust::Look;
 use crate::print::{self, Answers, Format};
 use crate::store::Drafts;
-use crate::store::draft::Whose;
+use crate::store::draft::Owner;
 use crate::tui::parts::trust::short;
 use crate::tui::text::clean::clean;
 use anyhow::Result;
@@ -43,7 +43,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let mut session = start.session()?;
     let waited = answers::fits(&answers, &session, &prompt)?;
     let journal = start.wiring.journal.clone();
-    let drafts = Drafts::new(start.wiring.places.drafts());
+    let drafts = Drafts::new(&start.wiring.places);
     let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
     let mut notices = start.notices;
     if let Some((from, _)) = session.settle() {
@@ -92,7 +92,14 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     }
     if waited {
         // What was chosen on the card before belongs to nothing any more.
-        drafts.save(Whose::Card(&session.id), "").map_err(Mistake::of)?;
+        let owner = Owner::Session(session.id.clone());
+        let mut loaded = drafts.load(&owner);
+        for notice in &loaded.notices {
+            use std::io::Write;
+            writeln!(err, "aye: {}", clean(notice))?;
+        }
+        loaded.unsent.questions.clear();
+        drafts.save(&owner, &loaded.unsent).map_err(Mistake::of)?;
     }
     match ran {
         Ok(exit) => {

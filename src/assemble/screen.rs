@@ -88,13 +88,13 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     if let Some((_, Some(words))) = copied {
         around.tell(Reply::Done(words));
     }
-    let (draft, card) = (around.draft(), around.card());
+    let (unsent, unread) = around.unsent();
+    notices.extend(unread);
     let shown = tui::run(tui::Start {
         agent: session.state,
         session: session.id,
         line,
-        draft,
-        card,
+        unsent,
         history: around.history(),
         host: Box::new(around),
         replies: from_host,

@@ -37,6 +37,7 @@ pub mod summary;
 mod tally;
 pub mod tokens;
 pub mod tool;
+pub mod unsent;
 pub mod usage;
 pub mod walls;
 
@@ -64,5 +65,6 @@ pub use simulated::{How, Simulated};
 pub use staged::{Becomes, PATHS_KEPT, Staged};
 pub use tally::Tally;
 pub use tool::{Outcome, ToolCall, ToolSpec};
+pub use unsent::{Piece, Unsent};
 pub use usage::Usage;
 pub use walls::{Openings, Walls};

@@ -1,65 +1,235 @@
-//! What was typed and not sent, kept for the next time.
+//! Files of unsent text: one per session, and one per running program whose session has no entry yet.
 
-use super::{Error, private};
-use crate::chat::SessionId;
+mod keeper;
+
+use super::lines;
+use super::{Error, Places, private};
+use crate::chat::{SessionId, Unsent};
+pub use keeper::Keeper;
 use sha2::{Digest, Sha256};
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::time::SystemTime;
 
-/// The folder of drafts: one for each session and for the card that waits in it, and one for each project where no session has begun.
+/// The folder of drafts.
 #[derive(Debug, Clone)]
 pub struct Drafts {
     folder: PathBuf,
+    sessions: PathBuf,
 }
 
-/// Whose draft.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose<'a> {
-    /// Of a session.
-    Session(&'a SessionId),
-    /// Of the question card that waits in a session; the text is the frontend's own.
-    Card(&'a SessionId),
-    /// Of a project in which the next session will begin.
-    Project(&'a Path),
+/// The session that a draft belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Owner {
+    /// A session that has begun. Its own file is locked while it is open, so its draft needs no lock.
+    Session(SessionId),
+    /// A session of this project that has no entry yet. Its draft is locked while its program runs; after that the next
+    /// new session of the project takes it over.
+    New(SessionId, PathBuf),
+}
+
+/// A draft that was read.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The unsent text; empty if there is none.
+    pub unsent: Unsent,
+    /// Errors for the user.
+    pub notices: Vec<String>,
+    /// The open file of a new session's draft: the lock.
+    lock: Option<File>,
 }
 
 impl Drafts {
-    /// The drafts in this folder, which must exist.
-    pub fn new(folder: PathBuf) -> Self {
-        Self { folder }
+    /// The drafts of these places, whose folders must exist.
+    pub fn new(places: &Places) -> Self {
+        Self { folder: places.drafts(), sessions: places.sessions() }
     }
 
-    /// What was typed; empty where nothing was, or where it cannot be read.
-    pub fn load(&self, whose: Whose<'_>) -> String {
-        let bytes = private::held(&self.path(whose));
-        String::from_utf8_lossy(&bytes).into_owned()
+    /// Reads a draft. That of a new session is taken over from a program of the same project that has ended; of
+    /// several, the one written last.
+    pub fn load(&self, owner: &Owner) -> Loaded {
+        match owner {
+            Owner::Session(id) => self.load_session(id),
+            Owner::New(_, project) => self.take_over(owner, project),
+        }
     }
 
-    /// Keeps what is typed, in place of what was; nothing typed removes it. So does sending, by saving nothing.
-    pub fn save(&self, whose: Whose<'_>, text: &str) -> Result<(), Error> {
-        let path = self.path(whose);
-        let done = if text.is_empty() {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            }
-        } else {
-            match whose {
-                // Kept every second while it changes: outliving the program is enough, the power may take it.
-                Whose::Card(_) => private::replace_soon(&path, text.as_bytes()),
-                Whose::Session(_) | Whose::Project(_) => private::replace(&path, text.as_bytes()),
-            }
+    /// Replaces a draft as a whole; an empty one is removed. It does not wait for the disk. The file returned is locked
+    /// while it is open, which is what keeps other programs from a new session's draft.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be written; then the old one is still there.
+    pub fn save(&self, owner: &Owner, unsent: &Unsent) -> Result<Option<File>, Error> {
+        let path = self.path(owner);
+        let saved = match unsent.is_empty() {
+            true => remove(&path).map(|()| None),
+            false => serde_json::to_vec(unsent)
+                .map_err(io::Error::from)
+                .and_then(|bytes| private::replace_soon(&path, &bytes))
+                .map(Some),
         };
-        done.map_err(Error::at(&path))
+        let lock = saved.map_err(Error::at(&path))?;
+        for old in self.old_forms(owner) {
+            remove(&old).map_err(Error::at(&old))?;
+        }
+        Ok(lock)
     }
 
-    fn path(&self, whose: Whose<'_>) -> PathBuf {
-        let name = match whose {
-            Whose::Session(id) => id.0.clone(),
-            Whose::Card(id) => format!("{}-card", id.0),
-            Whose::Project(folder) => format!("new-{}", short_name(folder)),
+    /// The draft of a new session becomes that of the session, which has its first entry now.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be renamed.
+    pub fn begin(&self, id: &SessionId, project: &Path) -> Result<(), Error> {
+        let new = self.path(&Owner::New(id.clone(), project.to_owned()));
+        match fs::rename(&new, self.path(&Owner::Session(id.clone()))) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::at(&new)(error)),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Removes everything that is kept for a session.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if something of it cannot be removed.
+    pub fn remove(&self, id: &SessionId) -> Result<(), Error> {
+        self.save(&Owner::Session(id.clone()), &Unsent::default())?;
+        self.left_by_new(id).into_iter().try_for_each(|path| remove(&path).map_err(Error::at(&path)))
+    }
+
+    /// Copies the draft of a session for another one.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the copy cannot be written.
+    pub fn copy(&self, from: &SessionId, to: &SessionId) -> Result<(), Error> {
+        let unsent = self.read_session(from).1;
+        self.save(&Owner::Session(to.clone()), &unsent).map(drop)
+    }
+
+    fn load_session(&self, id: &SessionId) -> Loaded {
+        let (path, unsent, why) = self.read_session(id);
+        Loaded { unsent, notices: why.map(|why| set_aside(&path, &why)).into_iter().collect(), lock: None }
+    }
+
+    /// Returns the path, the content, and the error if the file is unreadable.
+    fn read_session(&self, id: &SessionId) -> (PathBuf, Unsent, Option<String>) {
+        let owner = Owner::Session(id.clone());
+        // If the program was killed as the session began, its draft still has the name of a new one.
+        let all = [self.path(&owner)].into_iter().chain(self.left_by_new(id));
+        let Some(path) = all.into_iter().find(|path| path.exists()) else {
+            return (self.path(&owner), self.read_old_forms(&owner), None);
         };
-        self.folder.join(name).with_extension("txt")
+        match read(&path) {
+            Ok(unsent) => (path, unsent, None),
+            Err(why) => (path, Unsent::default(), Some(why)),
+        }
+    }
+
+    fn take_over(&self, owner: &Owner, project: &Path) -> Loaded {
+        let mut loaded = Loaded::default();
+        for (_, path) in self.ended(project) {
+            let Some(lock) = locked(&path) else { continue };
+            match read(&path) {
+                Ok(unsent) => {
+                    // A file that cannot be renamed keeps its name, and the next program finds it again.
+                    let renamed = fs::rename(&path, self.path(owner)).is_ok();
+                    return Loaded { unsent, lock: renamed.then_some(lock), ..loaded };
+                }
+                Err(why) => loaded.notices.push(set_aside(&path, &why)),
+            }
+        }
+        Loaded { unsent: self.read_old_forms(owner), ..loaded }
+    }
+
+    /// Drafts of new sessions of a project that never began, the one written last first. Their programs may still run.
+    fn ended(&self, project: &Path) -> Vec<(SystemTime, PathBuf)> {
+        let start = format!("new-{}-", short_name(project));
+        let mut found: Vec<(SystemTime, PathBuf)> = self
+            .names()
+            .filter_map(|name| {
+                let id = SessionId(name.strip_prefix(&start)?.strip_suffix(".json")?.to_owned());
+                let path = self.folder.join(&name);
+                let written = fs::metadata(&path).and_then(|about| about.modified());
+                (!lines::path(&self.sessions, &id).exists())
+                    .then(|| (written.unwrap_or(SystemTime::UNIX_EPOCH), path))
+            })
+            .collect();
+        found.sort_by(|a, b| b.cmp(a));
+        found
+    }
+
+    /// The draft that a session has left under the name of a new one.
+    fn left_by_new(&self, id: &SessionId) -> Option<PathBuf> {
+        let end = format!("-{}.json", id.0);
+        let name = self.names().find(|name| name.starts_with("new-") && name.ends_with(&end));
+        name.map(|name| self.folder.join(name))
+    }
+
+    fn names(&self) -> impl Iterator<Item = String> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().into_string().ok())
+    }
+
+    fn path(&self, owner: &Owner) -> PathBuf {
+        let name = match owner {
+            Owner::Session(id) => format!("{}.json", id.0),
+            Owner::New(id, project) => format!("new-{}-{}.json", short_name(project), id.0),
+        };
+        self.folder.join(name)
+    }
+
+    /// Files of earlier versions: the text of the composer, and the question prompt.
+    fn old_forms(&self, owner: &Owner) -> Vec<PathBuf> {
+        let names = match owner {
+            Owner::Session(id) => vec![format!("{}.txt", id.0), format!("{}-card.txt", id.0)],
+            Owner::New(_, project) => vec![format!("new-{}.txt", short_name(project))],
+        };
+        names.into_iter().map(|name| self.folder.join(name)).collect()
+    }
+
+    fn read_old_forms(&self, owner: &Owner) -> Unsent {
+        let mut texts = self.old_forms(owner).into_iter().map(|path| {
+            let bytes = private::held(&path);
+            String::from_utf8_lossy(&bytes).into_owned()
+        });
+        let mut unsent = Unsent::from_text(&texts.next().unwrap_or_default());
+        unsent.questions = texts.filter(|text| !text.is_empty()).collect();
+        unsent
+    }
+}
+
+fn read(path: &Path) -> Result<Unsent, String> {
+    let mut file = private::open_read(path).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut file, &mut bytes).map_err(|error| error.to_string())?;
+    serde_json::from_slice(&bytes).map_err(|error| error.to_string())
+}
+
+/// Opens a draft for this process alone; `None` while another program has it, or if it is gone.
+fn locked(path: &Path) -> Option<File> {
+    let file = private::open_read(path).ok()?;
+    match file.try_lock() {
+        // Without locks on this file system a draft is better found twice than never.
+        Ok(()) | Err(TryLockError::Error(_)) => {}
+        Err(TryLockError::WouldBlock) => return None,
+    }
+    (!lines::is_deleted(&file)).then_some(file)
+}
+
+/// Keeps a damaged draft under another name, and returns what the user has to know.
+fn set_aside(path: &Path, why: &str) -> String {
+    let aside = path.with_extension("damaged");
+    let kept = match fs::rename(path, &aside) {
+        Ok(()) => aside,
+        Err(_) => path.to_owned(),
+    };
+    format!("Cannot read the unsent draft: {why}. Its file is kept as {}.", kept.display())
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -70,36 +240,4 @@ pub(super) fn short_name(folder: &Path) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::MetadataExt;
-
-    #[test]
-    fn a_draft_is_kept_until_it_is_sent() {
-        let home = tempfile::tempdir().unwrap();
-        let drafts = Drafts::new(home.path().to_owned());
-        let id = SessionId("01J".into());
-        let (session, project) = (Whose::Session(&id), Whose::Project(Path::new("/a")));
-        assert_eq!(drafts.load(session), "");
-        drafts.save(session, "one\ntwo").unwrap();
-        drafts.save(project, "three").unwrap();
-        assert_eq!((drafts.load(session), drafts.load(project)), ("one\ntwo".into(), "three".into()));
-        assert_eq!(drafts.load(Whose::Project(Path::new("/b"))), "");
-        drafts.save(session, "").unwrap();
-        drafts.save(session, "").unwrap();
-        assert_eq!(drafts.load(session), "");
-        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn r56_a_draft_is_for_its_owner_alone() {
-        let home = tempfile::tempdir().unwrap();
-        let drafts = Drafts::new(home.path().to_owned());
-        drafts.save(Whose::Project(Path::new("/a")), "x").unwrap();
-        drafts.save(Whose::Card(&SessionId("01J".into())), "y").unwrap();
-        assert_eq!(drafts.load(Whose::Session(&SessionId("01J".into()))), "");
-        for file in fs::read_dir(home.path()).unwrap() {
-            assert_eq!(file.unwrap().metadata().unwrap().mode() & 0o777, 0o600);
-        }
-    }
-}
+mod tests;

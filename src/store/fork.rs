@@ -3,7 +3,7 @@
 //! The old session is only read, so it may be open in another process. The copy's file appears last, whole and at once:
 //! whatever ends the program on the way, there is a whole copy or none.
 
-use super::draft::{Drafts, Whose};
+use super::draft::Drafts;
 use super::read::{LONGEST, first};
 use super::{Empty, Error, Header, Places, layer, lines, new_id, private};
 use crate::chat::{Becomes, SessionId};
@@ -55,15 +55,12 @@ impl Drop for Fork {
         }
         // What cannot be removed is in nobody's way: without its file there is no session.
         let _ = fs::remove_file(lines::path(&self.places.sessions(), &self.id));
-        let drafts = Drafts::new(self.places.drafts());
-        for whose in [Whose::Session(&self.id), Whose::Card(&self.id)] {
-            let _ = drafts.save(whose, "");
-        }
+        let _ = Drafts::new(&self.places).remove(&self.id);
         let _ = (self.empty)(&self.places.rehearsal(&self.id));
     }
 }
 
-/// Copies a session with what stood unsent in it, what was chosen on its card, and what its dry run wrote. The lines of
+/// Copies a session with its unsent draft and with what its dry run wrote. The lines of
 /// its file are taken as they are, damaged ones and a last one that is half written among them: the copy is read as the
 /// old session is. `folder` is where it works if the first line does not say; `empty` takes away the layer of a copy that
 /// is not kept.
@@ -124,15 +121,10 @@ pub fn fork_as(
     if becomes != Becomes::Live {
         layer::copy(&its, &its_copy).map_err(|(path, source)| unwritten(&path)(source))?;
     }
-    let drafts = Drafts::new(places.drafts());
-    for (old, new) in
-        [(Whose::Session(from), Whose::Session(&copy.id)), (Whose::Card(from), Whose::Card(&copy.id))]
-    {
-        drafts.save(new, &drafts.load(old)).map_err(|error| match error {
-            Error::Io { path, source } => unwritten(&path)(source),
-            error => error,
-        })?;
-    }
+    Drafts::new(places).copy(from, &copy.id).map_err(|error| match error {
+        Error::Io { path, source } => unwritten(&path)(source),
+        error => error,
+    })?;
     let path = lines::path(&places.sessions(), &copy.id);
     private::make(&path, |file| {
         file.write_all(&head)?;

@@ -19,7 +19,7 @@ use crate::chat::{Entry, Grown, Printed, SessionId};
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use draft::Drafts;
+pub use draft::{Drafts, Keeper};
 pub use fork::{Fork, fork, fork_as};
 pub use history::History;
 pub use journal::Journal;

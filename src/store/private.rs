@@ -81,11 +81,12 @@ pub fn tighten(file: &File) -> io::Result<()> {
 
 /// Writes the whole file, or leaves the old one as it was; it is on the disk when this returns.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    put(path, bytes, true)
+    put(path, bytes, true).map(drop)
 }
 
-/// The same without waiting for the disk: it outlives the program, but perhaps not a loss of power.
-pub fn replace_soon(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// The same without waiting for the disk: it outlives the program, but perhaps not a loss of power. While the file that
+/// is returned is open, it is locked for this process.
+pub fn replace_soon(path: &Path, bytes: &[u8]) -> io::Result<File> {
     put(path, bytes, false)
 }
 
@@ -135,15 +136,14 @@ pub fn sweep(folder: &Path) {
     }
 }
 
-fn put(path: &Path, bytes: &[u8], waits: bool) -> io::Result<()> {
+fn put(path: &Path, bytes: &[u8], waits: bool) -> io::Result<File> {
     let mut file = beside(path)?;
     file.write_all(bytes)?;
     tighten(file.as_file())?;
     if waits {
         file.as_file().sync_all()?;
     }
-    file.persist(path)?;
-    Ok(())
+    Ok(file.persist(path)?)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Removes sessions with all that is kept for them.
 
-use super::draft::Whose;
 use super::{Drafts, Empty, Error, Places, lines};
 use crate::chat::SessionId;
 use std::fs::{self, File};
@@ -31,14 +30,13 @@ impl Removal {
     /// Removes them: first what is kept beside each, so that one of which something stays is still there to be removed
     /// again. What went wrong, with which. `empty` takes away a layer, whatever commands left in it.
     pub fn remove(self, empty: Empty) -> Vec<(SessionId, Error)> {
-        let drafts = Drafts::new(self.places.drafts());
+        let drafts = Drafts::new(&self.places);
         let mut wrong = Vec::new();
         for (id, path, file) in self.held {
             let layer = self.places.rehearsal(&id);
             let gone = empty(&layer)
                 .map_err(Error::at(&layer))
-                .and_then(|()| drafts.save(Whose::Session(&id), ""))
-                .and_then(|()| drafts.save(Whose::Card(&id), ""))
+                .and_then(|()| drafts.remove(&id))
                 .and_then(|()| fs::remove_file(&path).map_err(Error::at(&path)));
             if let Err(error) = gone {
                 wrong.push((id, error));
@@ -52,8 +50,9 @@ impl Removal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::Entry;
+    use crate::chat::{Entry, Unsent};
     use crate::project::rehearsal::empty;
+    use crate::store::draft::Owner;
     use crate::store::{Header, Lines, Log, Sessions};
     use crate::test_folder::Folder;
     use std::fs::Permissions;
@@ -71,9 +70,10 @@ mod tests {
         let id = SessionId(id.into());
         let mut lines = Lines::new(&places.sessions(), &Header::new(id.clone(), Path::new("/p"), "m", true));
         lines.append(&Entry::Said { text: "x".into() }).unwrap();
-        let drafts = Drafts::new(places.drafts());
-        drafts.save(Whose::Session(&id), "unsent").unwrap();
-        drafts.save(Whose::Card(&id), "chosen").unwrap();
+        Drafts::new(places).save(&Owner::Session(id.clone()), &Unsent::from_text("unsent")).unwrap();
+        for name in [format!("{id}.txt"), format!("{id}-card.txt"), format!("new-0123-{id}.json")] {
+            fs::write(places.drafts().join(name), "x").unwrap();
+        }
         let inside = places.rehearsal(&id).join("upper/deep");
         fs::create_dir_all(&inside).unwrap();
         fs::write(inside.join("a"), "x").unwrap();

@@ -2,7 +2,7 @@
 
 use crate::agent::{self, Rule};
 use crate::chat::link::Target;
-use crate::chat::{Becomes, By, CallId, Digest, Grant, Instructions, SessionId, Staging, picture};
+use crate::chat::{Becomes, By, CallId, Digest, Grant, Instructions, SessionId, Staging, Unsent, picture};
 use crate::config::Brought;
 use crate::runtime::Unsaved;
 use std::path::{Path, PathBuf};
@@ -42,10 +42,9 @@ pub enum Wish {
     Exist(Vec<Target>),
     /// The person chose this theme.
     KeepTheme(String),
-    /// What stands unsent in the composer; empty when it was sent.
-    KeepDraft(String),
-    /// What was chosen on the card that waits in this session and not sent; empty once it is.
-    KeepCard(SessionId, String),
+    /// What is written in this session and not sent, in place of what was kept before: [`Reply::Kept`] if writing it begins
+    /// to fail, or works again.
+    Keep(SessionId, Box<Unsent>),
     /// The person said this: it belongs to the history of the composer.
     Remember(String),
     /// Model servers on this machine: [`Reply::Local`].
@@ -189,6 +188,8 @@ pub enum Reply {
     },
     /// What is trusted could not be changed: why, in one sentence.
     TrustFailed(String),
+    /// Why what is not sent could not be kept; `None` once it is.
+    Kept(Option<String>),
     /// Something did not work, or is worth knowing: one sentence for the person.
     Notice(String),
     /// Something was done as it was wanted: one sentence for the person.
@@ -324,10 +325,8 @@ pub struct Opened {
     pub offers: Option<agent::Offered>,
     /// What it talks to.
     pub connection: Connection,
-    /// What stood unsent in its composer.
-    pub draft: String,
-    /// What was chosen on the card of the question that waits in it, as it was kept.
-    pub card: String,
+    /// What was written in it and not sent.
+    pub unsent: Unsent,
     /// The folder it works in; absolute.
     pub folder: PathBuf,
     /// What was said before in that folder, oldest first.

@@ -29,7 +29,7 @@ pub use event::Event;
 pub use host::{Connection, Host, Line, Reply, There, Wish};
 pub use state::{Settings, State};
 
-use crate::chat::SessionId;
+use crate::chat::{SessionId, Unsent};
 use crate::{agent, tui::keys::Keymap};
 use input::early::Early;
 use overlay::Picking;
@@ -59,10 +59,8 @@ pub struct Start {
     pub keys: Keymap,
     /// What the person set.
     pub settings: Settings,
-    /// What stood unsent in the composer when it was left.
-    pub draft: String,
-    /// What was chosen on the card of the question that waits, as it was kept; empty where nothing was.
-    pub card: String,
+    /// What was written and not sent when the session was left.
+    pub unsent: Unsent,
     /// What was said before, oldest first.
     pub history: Vec<String>,
     /// What the person said on the command line, sent at once; empty where nothing was.

@@ -158,7 +158,7 @@ impl State {
                 let aside = self.aside.iter().position(|card| *card.call() == call.id);
                 let mut card = match aside {
                     Some(at) => self.aside.swap_remove(at),
-                    None => QuestionCard::kept_as(call.id.clone(), questions, self.keeping.text()),
+                    None => self.keeping.question(&call.id, questions),
                 };
                 if aside.is_some() {
                     card.bring_back();
@@ -197,7 +197,7 @@ impl State {
         self.aside.retain(|card| asked.iter().any(|(call, _)| *call == card.call()));
         // What was kept outside may be of a question that is not the next.
         for (call, questions) in asked.into_iter().filter(|(call, _)| Some(*call) != next) {
-            let card = QuestionCard::kept_as(call.clone(), questions, self.keeping.text());
+            let card = self.keeping.question(call, questions);
             if !card.kept().is_empty() && self.aside.iter().all(|aside| aside.call() != call) {
                 self.aside.push(card);
             }

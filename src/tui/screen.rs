@@ -116,7 +116,7 @@ impl Screen {
             start.theme,
             start.keys,
             start.settings,
-            (&start.draft, start.card, start.history, start.notices),
+            (start.unsent, start.history, start.notices),
         );
         let mut screen = Self {
             state,

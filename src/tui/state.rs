@@ -18,7 +18,7 @@ use super::saving::Saving;
 use super::theme::{Theme, Themes};
 use super::trusting::Trusting;
 use crate::agent;
-use crate::chat::{CallId, SessionId};
+use crate::chat::{CallId, SessionId, Unsent};
 use crossterm::event::KeyEvent;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -80,7 +80,7 @@ pub struct State {
     pub aside: Vec<QuestionCard>,
     /// The list of what waits, where it lies over that card.
     pub waits: Option<Waits>,
-    /// What of that card is kept outside.
+    /// What of the text that is not sent yet is kept outside.
     pub keeping: Keeping,
     /// What the project brings along.
     pub trusting: Trusting,
@@ -154,13 +154,12 @@ impl State {
         theme: Theme,
         keys: Keymap,
         settings: Settings,
-        (draft, card, history, notices): (&str, String, Vec<String>, Vec<String>),
+        (unsent, history, notices): (Unsent, Vec<String>, Vec<String>),
     ) -> (Self, Vec<Effect>) {
         let mut complete = Complete::default();
         complete.offer_commands(super::update::command_names());
         let mut composer = Composer::new("write a message; / for commands, @ for files");
         composer.set_history(history);
-        composer.set(draft);
         let mut state = Self {
             agent,
             session,
@@ -174,7 +173,7 @@ impl State {
             prompt: None,
             aside: Vec::new(),
             waits: None,
-            keeping: Keeping::of(card),
+            keeping: Keeping::default(),
             trusting: Trusting::default(),
             presses: Presses::default(),
             saving: Saving::default(),
@@ -198,6 +197,7 @@ impl State {
             moved: false,
         };
         state.warned = notices.into_iter().map(|words| Warned { words, session: None }).collect();
+        state.restore(unsent);
         state.sync_prompt();
         let first = if state.connection.tour { vec![Effect::Ask(Wish::LookForLocal)] } else { Vec::new() };
         (state, first)
@@ -259,7 +259,7 @@ impl State {
         spin.into_iter()
             .chain(card)
             .chain(self.held_until())
-            .chain(self.keeping.due())
+            .chain(self.keeping_due())
             .chain(self.saving.due())
             .chain(self.toasts.next())
             .min()

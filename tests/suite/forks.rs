@@ -48,7 +48,7 @@ fn r51_a_fork_brings_the_half_answered_card_and_answers_nothing_in_the_old_sessi
     say(&mut program, "/fork");
     program.until("this is a copy");
     program.until("2 questions wait");
-    let card = |id: &str| files(place.path(), "drafts").get(&format!("{id}-card.txt")).cloned();
+    let card = |id: &str| files(place.path(), "drafts").get(&format!("{id}.json")).cloned();
     let half = card(&old).expect("what was chosen is kept with the old session");
     let copy = files(place.path(), "sessions").into_keys().find(|name| !name.starts_with(&old)).unwrap();
     let copy = copy.trim_end_matches(".jsonl");

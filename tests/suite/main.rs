@@ -108,6 +108,7 @@ mod titles;
 mod true_server;
 mod trust;
 mod turns;
+mod unsent;
 mod waiting;
 mod walled;
 mod wide_modes;

@@ -67,11 +67,12 @@ fn asks() -> (tokio::runtime::Runtime, Service, Program) {
     (runtime, service, program)
 }
 
-/// The drafts of cards there are, with their rights.
+/// The drafts there are, with their rights.
 fn drafts(place: &Path) -> Vec<(String, u32)> {
     let folder = std::fs::read_dir(place.join("home/aye/data/drafts")).unwrap();
-    let all =
-        folder.map(|entry| entry.unwrap().path()).filter(|path| path.to_string_lossy().contains("-card"));
+    let all = folder
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "json"));
     all.map(|path| (std::fs::read_to_string(&path).unwrap(), path.metadata().unwrap().mode() & 0o777))
         .collect()
 }

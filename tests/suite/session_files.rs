@@ -1,10 +1,10 @@
 //! Session files under two processes, any umask, and a kill at any moment.
 
 use crate::support::folder::Folder;
-use aye::chat::{Entry, SessionId};
+use aye::chat::{Entry, SessionId, Unsent};
 use aye::store::lines::path;
 use aye::store::private::replace;
-use aye::store::{Drafts, Error, Header, History, Lines, Log, Places, Sessions, draft::Whose, read};
+use aye::store::{Drafts, Error, Header, History, Lines, Log, Places, Sessions, draft::Owner, read};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -91,7 +91,7 @@ fn child_that_makes_every_kind_of_file() {
     let sessions = Sessions::new(places.sessions());
     sessions.begin(&header()).append(&said("x")).unwrap();
     History::new(&places.history(), Path::new("/project")).add("x").unwrap();
-    Drafts::new(places.drafts()).save(Whose::Session(&id()), "x").unwrap();
+    Drafts::new(&places).save(&Owner::Session(id()), &Unsent::from_text("x")).unwrap();
     replace(&places.themes().join("mine.toml"), b"x").unwrap();
     aye::config::set(&places.settings(), &["screen", "theme"], "dark").unwrap();
     let mut credentials = aye::config::Credentials::load(&places.credentials()).unwrap();
@@ -147,7 +147,8 @@ fn r51_a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
     for n in 0..20 {
         lines.append(&said(&format!("{n} {}", "x".repeat(5000)))).unwrap();
     }
-    Drafts::new(places.drafts()).save(Whose::Card(&id()), "half an answer").unwrap();
+    let unsent = Unsent::from_text("half an answer");
+    Drafts::new(&places).save(&Owner::Session(id()), &unsent).unwrap();
     let old = fs::read(lines.path()).unwrap();
     let entries = sessions.read(&id()).unwrap().entries;
     // Looking into each would let the other process make thousands meanwhile.
@@ -171,8 +172,7 @@ fn r51_a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
         let read = sessions.read(&copy.id).unwrap();
         assert_eq!((read.entries == entries, read.notices), (true, vec![]), "{}", copy.id);
         assert_eq!(copy.from, Some(id()));
-        let card = Drafts::new(places.drafts()).load(Whose::Card(&copy.id));
-        assert_eq!(card, "half an answer");
+        assert_eq!(Drafts::new(&places).load(&Owner::Session(copy.id)).unsent, unsent);
     }
     assert!(fs::read(lines.path()).unwrap() == old, "the old one is as it was");
 }

@@ -1,8 +1,9 @@
 //! What a copy holds, whatever the session it is made of looks like.
 
 use super::*;
-use crate::chat::Entry;
+use crate::chat::{Entry, Unsent};
 use crate::project::rehearsal::empty;
+use crate::store::draft::Owner;
 use crate::store::{Lines, Log, Read, Sessions, read};
 use std::path::PathBuf;
 
@@ -123,16 +124,16 @@ fn what_a_newer_version_wrote_into_the_header_stays() {
 #[test]
 fn what_is_unsent_and_what_was_rehearsed_is_copied_and_then_apart() {
     let (_home, places) = home(format!("{}\n", header()).as_bytes());
-    let drafts = Drafts::new(places.drafts());
+    let drafts = Drafts::new(&places);
     let (from, layer) = (old(), places.rehearsal(&old()));
-    drafts.save(Whose::Session(&from), "unsent").unwrap();
-    drafts.save(Whose::Card(&from), "half").unwrap();
+    let half = Unsent { questions: vec!["half".into()], ..Unsent::from_text("unsent") };
+    drafts.save(&Owner::Session(from.clone()), &half).unwrap();
     fs::create_dir_all(layer.join("upper/a")).unwrap();
     fs::write(layer.join("upper/a/b"), "rehearsed").unwrap();
     std::os::unix::fs::symlink("/etc/passwd", layer.join("upper/link")).unwrap();
     let copy = fork(&places, &from, Path::new("/"), empty).unwrap();
-    let (session, card) = (Whose::Session(&copy.id), Whose::Card(&copy.id));
-    assert_eq!((drafts.load(session), drafts.load(card)), ("unsent".into(), "half".into()));
+    let its_draft = Owner::Session(copy.id.clone());
+    assert_eq!(drafts.load(&its_draft).unsent, half);
     let its = places.rehearsal(&copy.id);
     assert_eq!(fs::read_to_string(its.join("upper/a/b")).unwrap(), "rehearsed");
     assert_eq!(
@@ -140,9 +141,9 @@ fn what_is_unsent_and_what_was_rehearsed_is_copied_and_then_apart() {
         Path::new("/etc/passwd"),
         "a link, not what it leads to"
     );
-    drafts.save(card, "").unwrap();
+    drafts.save(&its_draft, &Unsent::default()).unwrap();
     fs::write(its.join("upper/a/b"), "otherwise").unwrap();
-    assert_eq!(drafts.load(Whose::Card(&from)), "half");
+    assert_eq!(drafts.load(&Owner::Session(from)).unsent, half);
     assert_eq!(fs::read_to_string(layer.join("upper/a/b")).unwrap(), "rehearsed");
 }
 
@@ -158,8 +159,7 @@ fn all(places: &Places) -> Vec<PathBuf> {
 #[test]
 fn a_copy_that_is_not_kept_and_one_that_cannot_be_written_leave_nothing() {
     let (_home, places) = home(format!("{}\n", header()).as_bytes());
-    let drafts = Drafts::new(places.drafts());
-    drafts.save(Whose::Session(&old()), "unsent").unwrap();
+    Drafts::new(&places).save(&Owner::Session(old()), &Unsent::from_text("unsent")).unwrap();
     fs::create_dir_all(places.rehearsal(&old()).join("upper")).unwrap();
     let before = all(&places);
     let copy = fork(&places, &old(), Path::new("/"), empty).unwrap();

@@ -132,6 +132,18 @@ impl Approval {
         matches!(self.step, Step::Because(_) | Step::Edit(_))
     }
 
+    /// What is being written in it, for the call of this tool: the words of a denial, or the other arguments, in words
+    /// that the model understands without the prompt.
+    pub fn written_reply(&self, tool: &str) -> Option<String> {
+        match &self.step {
+            Step::Because(line) => Some(line.text().trim().to_owned()).filter(|text| !text.is_empty()),
+            Step::Edit(form) => form
+                .changed()
+                .map(|arguments| format!("Call {tool} with these arguments instead: {arguments}")),
+            Step::Plan | Step::Scope(_) | Step::Details => None,
+        }
+    }
+
     /// A frame is on the screen.
     pub fn drawn(&mut self, now: Duration, seen: Seen) {
         self.scroll = seen.scroll;

@@ -6,6 +6,7 @@ mod history;
 mod pastes;
 mod rows;
 
+use crate::chat::Piece;
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use draft::Draft;
@@ -96,6 +97,16 @@ impl Composer {
     /// is not folded.
     pub fn set(&mut self, text: &str) {
         self.start_over(Draft::of(text));
+    }
+
+    /// Holds this from now on as it was kept, its pastes folded.
+    pub fn restore(&mut self, pieces: &[Piece]) {
+        self.start_over(Draft::from_pieces(pieces));
+    }
+
+    /// What has to be kept of the text; empty where nothing is written.
+    pub fn to_pieces(&self) -> Vec<Piece> {
+        self.draft.to_pieces()
     }
 
     /// All that is written, which leaves the composer empty.

@@ -180,6 +180,11 @@ impl Waits {
         self.because.is_some()
     }
 
+    /// The words of a denial that are being written.
+    pub fn written_denial(&self) -> Option<&str> {
+        self.because.as_ref().map(|(_, line)| line.text().trim()).filter(|text| !text.is_empty())
+    }
+
     /// Text was pasted. Whether it went into a line of the list; a paste is never an answer.
     pub fn pasted(&mut self, text: &str) -> bool {
         let Some((_, line)) = &mut self.because else { return false };

@@ -25,9 +25,9 @@ impl Due {
     /// What follows from an event for the picture.
     pub(super) fn of(event: &Event) -> Due {
         match event {
-            Event::Tick(_) | Event::Agent(agent::Event::Grew { .. } | agent::Event::OutputDue { .. }) => {
-                Due::No
-            }
+            Event::Tick(_)
+            | Event::Agent(agent::Event::Grew { .. } | agent::Event::OutputDue { .. })
+            | Event::Host(Reply::Kept(None)) => Due::No,
             Event::Host(Reply::Exist(_)) => Due::Soon,
             Event::Agent(agent::Event::Progressed { .. }) => Due::Soon,
             Event::Agent(agent::Event::Chunk { chunk, .. }) => match chunk {

@@ -226,13 +226,11 @@ fn what_is_unsent_stays_with_its_session() {
     screen.happens(Event::Host(Reply::Sessions(vec![row])));
     screen.effects.clear();
     screen.presses("enter");
-    assert_eq!(
-        screen.effects,
-        [
-            Effect::Ask(Wish::KeepDraft("half a thought".into())),
-            Effect::Ask(Wish::Open(SessionId("02".into())))
-        ]
-    );
+    let Some(Effect::Ask(Wish::Keep(of, unsent))) = screen.effects.first() else {
+        panic!("it is kept first: {:?}", screen.effects)
+    };
+    assert_eq!((of.0.as_str(), unsent.text().as_str()), ("01J", "half a thought"));
+    assert_eq!(screen.effects[1..], [Effect::Ask(Wish::Open(SessionId("02".into())))]);
 }
 
 /// A session that is opened, perhaps as a copy of another.
@@ -248,8 +246,7 @@ pub fn opened(from: Option<&str>) -> crate::tui::host::Opened {
             events: tokio::sync::mpsc::channel(1).1,
         },
         connection: Default::default(),
-        draft: String::new(),
-        card: String::new(),
+        unsent: Unsent::default(),
         folder: "/other".into(),
         history: vec!["said there".into()],
         place: "~/other".into(),

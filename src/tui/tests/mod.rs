@@ -26,6 +26,7 @@ mod sure;
 mod trust;
 mod unheard;
 mod unseen;
+mod unsent;
 mod waiting;
 mod waits;
 mod writing;
@@ -87,7 +88,7 @@ impl Screen {
             Theme::plain(),
             Keymap::default(),
             view::tests::settings(),
-            ("", String::new(), Vec::new(), Vec::new()),
+            (Unsent::default(), Vec::new(), Vec::new()),
         );
         let mut screen = Self { state, cache: Cache::default(), effects };
         screen.frame();

@@ -326,7 +326,7 @@ fn what_was_chosen_on_a_question_that_was_put_back_is_kept_outside() {
     screen.waits(1000);
     assert!(screen.shows().contains("$ echo 0"), "{}", screen.shows());
     let kept = screen.effects.iter().rev().find_map(|effect| match effect {
-        Effect::Ask(crate::tui::host::Wish::KeepCard(_, text)) => Some(text.clone()),
+        Effect::Ask(crate::tui::host::Wish::Keep(_, unsent)) => Some(unsent.questions.concat()),
         _ => None,
     });
     assert!(kept.is_some_and(|text| text.contains(r#""picks":[1]"#)));

@@ -92,10 +92,10 @@ fn what_waits_when_a_turn_is_stopped_can_be_sent_alone_or_taken_back() {
     screen.types("more");
     let left = update::farewell(&mut screen.state);
     let kept = left.iter().find_map(|effect| match effect {
-        Effect::Ask(crate::tui::host::Wish::KeepDraft(text)) => Some(text.as_str()),
+        Effect::Ask(crate::tui::host::Wish::Keep(_, unsent)) => Some((unsent.queue.join("|"), unsent.text())),
         _ => None,
     });
-    assert_eq!(kept, Some("and quickly\n\nmore"), "leaving loses nothing");
+    assert_eq!(kept, Some(("and quickly".into(), "more".into())), "leaving loses nothing");
 }
 
 #[test]

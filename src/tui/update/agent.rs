@@ -75,7 +75,7 @@ fn time_sub_agents(state: &mut State) {
 pub fn settle(state: &mut State) -> Vec<Effect> {
     let waited = state.prompt.as_ref().map(|prompt| prompt.call().cloned());
     state.sync_prompt();
-    let mut effects: Vec<Effect> = state.keep_card(false).into_iter().collect();
+    let mut effects = Vec::new();
     let mark = match &state.prompt {
         Some(_) => "? ",
         None if !state.agent.is_idle() => "… ",

@@ -95,9 +95,7 @@ pub fn leave_for(state: &mut State, wish: Wish) -> Vec<Effect> {
         state.notice(&words, Kind::Warning);
         return Vec::new();
     }
-    let card = state.keep_card(true);
-    let draft = Effect::Ask(Wish::KeepDraft(state.composer.text()));
-    [draft].into_iter().chain(card).chain([Effect::Ask(wish)]).collect()
+    state.keep_now().into_iter().chain([Effect::Ask(wish)]).collect()
 }
 
 /// Goes on with a copy, when the turn is over or while a question waits: as what the session is, for real, or as a dry run.

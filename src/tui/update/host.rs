@@ -3,7 +3,6 @@
 use super::{agent, audit, card, connect, grants, models, rehearsal, sessions, trust};
 use crate::tui::effect::Effect;
 use crate::tui::host::{Gathered, Reply};
-use crate::tui::keeping::Keeping;
 use crate::tui::parts::complete::Candidate;
 use crate::tui::parts::pace::Pace;
 use crate::tui::parts::toast;
@@ -39,14 +38,13 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
                 state.complete.offer_files(Vec::new(), Gathered::Whole);
                 state.asked_files = false;
             }
-            state.composer.set(&opened.draft);
             state.transcript = Transcript::default();
             state.times.clear();
             state.overlays.clear();
             state.prompt = None;
             state.aside.clear();
             state.saving = Saving::default();
-            state.keeping = Keeping::of(opened.card);
+            state.restore(opened.unsent);
             state.held = None;
             state.presses.elsewhere(state.now);
             state.since = state.now;
@@ -85,6 +83,7 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
         }
         Reply::Exist(found) => cache.exist(found),
         Reply::Local(servers) => connect::found(state, servers),
+        Reply::Kept(trouble) => state.kept(trouble),
         Reply::Notice(words) => state.notice(&words, toast::Kind::Warning),
     }
     Vec::new()

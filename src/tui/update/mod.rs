@@ -26,7 +26,6 @@ mod writing;
 
 use super::effect::Effect;
 use super::event::Event;
-use super::host::Wish;
 use super::overlay::{Overlay, Picking};
 use super::parts::toast::Kind;
 use super::parts::transcript::cache::Cache;
@@ -37,6 +36,7 @@ use std::time::Duration;
 /// Takes one thing that happened into the state and tells what is to be done about it. The cache only spares work:
 /// with an empty one the state is the same.
 pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect> {
+    let is_touched = is_input(&event);
     let mut effects = match event {
         Event::Tick(now) => {
             tick(state, now);
@@ -80,7 +80,29 @@ pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect>
         Event::Lost => Vec::new(),
     };
     effects.extend(agent::settle(state));
+    effects.extend(state.keep_unsent(is_touched));
     effects
+}
+
+/// Whether the user may have written or chosen something by this.
+fn is_input(event: &Event) -> bool {
+    match event {
+        Event::Key(_)
+        | Event::Pasted(_)
+        | Event::Early(_)
+        | Event::Hurried
+        | Event::Quiet
+        | Event::Mouse(_)
+        | Event::Edited(_) => true,
+        Event::Tick(_)
+        | Event::Focused(_)
+        | Event::Resized(..)
+        | Event::Agent(_)
+        | Event::Host(_)
+        | Event::Saved(_)
+        | Event::Notice(_)
+        | Event::Lost => false,
+    }
 }
 
 /// The picture is on the screen since this time: what it showed of a card counts as seen. Whether the picture
@@ -131,12 +153,7 @@ pub fn command_names() -> Vec<super::parts::complete::Candidate> {
 
 /// What is kept when the screen is left.
 pub fn farewell(state: &mut State) -> Vec<Effect> {
-    // What was to be said and waited for an answer is unsent too.
-    let queue = state.agent.queue.iter().cloned();
-    let unsent = queue.chain([std::mem::take(&mut state.trusting.says), state.composer.text()]);
-    let unsent: Vec<String> = unsent.filter(|text| !text.trim().is_empty()).collect();
-    let mut effects = vec![Effect::Ask(Wish::KeepDraft(unsent.join("\n\n")))];
-    effects.extend(state.keep_card(true));
+    let mut effects: Vec<Effect> = state.keep_now().into_iter().collect();
     effects.extend(left(state));
     effects
 }

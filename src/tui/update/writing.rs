@@ -163,6 +163,5 @@ pub fn say(state: &mut State, text: String) -> Vec<Effect> {
     state.transcript.follow();
     let mut effects = agent::happened(state, Event::Said(text.clone()));
     effects.push(Effect::Ask(Wish::Remember(text)));
-    effects.push(Effect::Ask(Wish::KeepDraft(String::new())));
     effects
 }

@@ -89,6 +89,8 @@ pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
     }
     if state.saving.unsaved().is_some() {
         bar.left("NOT SAVED", theme.danger, 0);
+    } else if state.keeping.has_failed() {
+        bar.left("draft not saved", theme.danger, 0);
     }
     if let Some(words) = doing(state) {
         bar.left(words, theme.accent, 2);

@@ -15,6 +15,8 @@ use serde_json::{Map, Number, Value};
 pub struct Form {
     pub fields: Vec<Field>,
     pub at: usize,
+    /// The text of each field as the form was opened.
+    opened: Vec<String>,
     /// What is wrong with the field the person is in, once they wanted to go on.
     pub trouble: Option<String>,
 }
@@ -85,7 +87,8 @@ impl Form {
         fields.extend(given.iter().map(|(name, value)| Field::new(name, Kind::Json, false, Some(value))));
         // Stable: what is filled in comes first, the rest keeps its order.
         fields.sort_by_key(Field::is_empty);
-        (!fields.is_empty()).then_some(Self { fields, at: 0, trouble: None })
+        let opened = fields.iter().map(|field| field.text().to_owned()).collect();
+        (!fields.is_empty()).then_some(Self { fields, at: 0, opened, trouble: None })
     }
 
     /// A key, which is all the form's.
@@ -144,6 +147,18 @@ impl Form {
             field.written = Written::new(text);
         }
         self.trouble = None;
+    }
+
+    /// The arguments as they are written, if any of them was changed. What does not fit its field is there as text.
+    pub fn changed(&self) -> Option<Value> {
+        if self.fields.iter().map(Field::text).eq(self.opened.iter().map(String::as_str)) {
+            return None;
+        }
+        let written = self.fields.iter().filter_map(|field| {
+            let value = field.value().unwrap_or_else(|_| Some(Value::String(field.text().to_owned())))?;
+            Some((field.name.clone(), value))
+        });
+        Some(Value::Object(written.collect()))
     }
 
     fn field(&self) -> Option<&Field> {

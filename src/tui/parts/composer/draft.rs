@@ -2,6 +2,7 @@
 
 use super::pastes::{Pastes, harmless, label};
 use super::rows::Rows;
+use crate::chat::Piece;
 use std::ops::Range;
 use tui_textarea::{CursorMove, TextArea};
 use unicode_segmentation::UnicodeSegmentation;
@@ -34,6 +35,54 @@ impl Draft {
         draft.area = area;
         draft.go_to_end();
         draft
+    }
+
+    /// A draft as it was kept, its pastes folded, with the cursor at its end; nothing can be undone.
+    pub fn from_pieces(pieces: &[Piece]) -> Self {
+        let mut draft = Self::default();
+        let mut text = String::new();
+        for piece in pieces {
+            match piece {
+                Piece::Typed(typed) => text.push_str(&draft.pastes.guarded(&harmless(typed))),
+                Piece::Pasted(paste) => match draft.pastes.fold(harmless(paste)) {
+                    Ok(letter) => text.push(letter),
+                    Err(paste) => text.push_str(&paste),
+                },
+            }
+        }
+        let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
+        area.set_max_histories(STEPS);
+        draft.area = area;
+        draft.go_to_end();
+        draft
+    }
+
+    /// What has to be kept of it; nothing of an empty one.
+    pub fn to_pieces(&self) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        let mut typed = String::new();
+        for (at, line) in self.lines().iter().enumerate() {
+            if at > 0 {
+                typed.push('\n');
+            }
+            for part in line.split_inclusive(|letter| self.pastes.get(letter).is_some()) {
+                let paste =
+                    part.chars().next_back().and_then(|letter| Some((letter, self.pastes.get(letter)?)));
+                let Some((letter, paste)) = paste else {
+                    typed.push_str(part);
+                    continue;
+                };
+                typed.push_str(&part[..part.len() - letter.len_utf8()]);
+                if !typed.is_empty() {
+                    pieces.push(Piece::Typed(std::mem::take(&mut typed).into()));
+                }
+                pieces.push(Piece::Pasted(paste.clone()));
+            }
+        }
+        if !typed.is_empty() {
+            pieces.push(Piece::Typed(typed.into()));
+        }
+        pieces
     }
 
     /// An empty draft that can still yank what was deleted in this one.

@@ -2,6 +2,7 @@
 
 use crate::chat::escape;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A paste of more lines is folded.
 const LINES: usize = 8;
@@ -12,13 +13,18 @@ const FOLDED: Range<u32> = 0x10_0000..0x10_FFFE;
 
 /// What the folded letters stand for, in their order.
 #[derive(Default)]
-pub(super) struct Pastes(Vec<String>);
+pub(super) struct Pastes(Vec<Arc<str>>);
 
 impl Pastes {
     /// What a folded letter stands for.
     pub fn of(&self, letter: char) -> Option<&str> {
+        self.get(letter).map(|paste| &**paste)
+    }
+
+    /// The same, shared.
+    pub fn get(&self, letter: char) -> Option<&Arc<str>> {
         let at = u32::from(letter).checked_sub(FOLDED.start)?;
-        self.0.get(at as usize).map(String::as_str)
+        self.0.get(at as usize)
     }
 
     /// The letter for a long paste; a short one comes back as it is.
@@ -27,13 +33,13 @@ impl Pastes {
         if long { self.fold(paste) } else { Err(paste) }
     }
 
-    /// Takes a paste in. Gives it back where there is no letter left.
-    fn fold(&mut self, paste: String) -> Result<char, String> {
+    /// Folds a paste. Gives it back if no letter is left.
+    pub fn fold(&mut self, paste: String) -> Result<char, String> {
         let number = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
         let letter = FOLDED.start.checked_add(number).filter(|letter| FOLDED.contains(letter));
         match letter.and_then(char::from_u32) {
             Some(letter) => {
-                self.0.push(paste);
+                self.0.push(paste.into());
                 Ok(letter)
             }
             None => Err(paste),

@@ -1,0 +1,144 @@
+//! Unsent text of the user, saved next to the session so that no end of the program loses it.
+
+use super::Entry;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// All unsent text of one session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Unsent {
+    /// The text of the composer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub draft: Vec<Piece>,
+    /// Messages that were sent while a turn ran and wait for the next request, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queue: Vec<String>,
+    /// Question prompts with what was chosen and written in them, each in the frontend's own form.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<String>,
+    /// Text of an approval prompt, in a form that the model understands without the prompt: a denial message, or other
+    /// arguments for the call.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub approval: String,
+    /// Number of entries in the session when this was taken.
+    pub entries: usize,
+}
+
+/// A part of a draft.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Piece {
+    /// Typed, or pasted and not folded.
+    Typed(#[serde(with = "shared")] Arc<str>),
+    /// A paste that the composer shows folded. It may be large, so it is shared and not copied.
+    Pasted(#[serde(with = "shared")] Arc<str>),
+}
+
+impl Piece {
+    /// The text in full.
+    pub fn text(&self) -> &str {
+        let (Self::Typed(text) | Self::Pasted(text)) = self;
+        text
+    }
+}
+
+mod shared {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::sync::Arc;
+
+    pub fn serialize<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(text)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<str>, D::Error> {
+        String::deserialize(deserializer).map(Arc::from)
+    }
+}
+
+impl Unsent {
+    /// A draft of this text and nothing else.
+    pub fn from_text(text: &str) -> Self {
+        let mut unsent = Self::default();
+        unsent.add_to_draft(text);
+        unsent
+    }
+
+    /// Returns true if there is no text to save.
+    pub fn is_empty(&self) -> bool {
+        let Self { draft, queue, questions, approval, entries: _ } = self;
+        draft.is_empty() && queue.is_empty() && questions.is_empty() && approval.is_empty()
+    }
+
+    /// Compares the text and ignores `entries`.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let Self { draft, queue, questions, approval, entries: _ } = self;
+        *draft == other.draft
+            && *queue == other.queue
+            && *questions == other.questions
+            && *approval == other.approval
+    }
+
+    /// The draft's text, pastes in full.
+    pub fn text(&self) -> String {
+        self.draft.iter().map(Piece::text).collect()
+    }
+
+    /// Adds a paragraph to the end of the draft.
+    pub fn add_to_draft(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let before = if self.draft.is_empty() { "" } else { "\n\n" };
+        self.draft.push(Piece::Typed(format!("{before}{text}").into()));
+    }
+
+    /// Removes what the session already holds as sent: the program was killed after a message was sent and before that
+    /// was noted here.
+    pub fn remove_sent(&mut self, entries: &[Entry]) {
+        for entry in entries.get(self.entries..).unwrap_or_default() {
+            let Entry::Said { text: sent } = entry else { continue };
+            if let Some(at) = self.queue.iter().position(|text| text == sent) {
+                self.queue.remove(at);
+            } else if self.text() == *sent {
+                self.draft.clear();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Entry {
+        Entry::Said { text: text.to_owned() }
+    }
+
+    #[test]
+    fn what_was_sent_after_it_was_kept_is_not_unsent_any_more() {
+        let queue = vec!["one".to_owned(), "two".to_owned()];
+        let kept = Unsent { queue, entries: 1, ..Unsent::from_text("three") };
+        let left = |entries: &[Entry]| {
+            let mut kept = kept.clone();
+            kept.remove_sent(entries);
+            (kept.queue.join(" "), kept.text())
+        };
+        let all = ("one two".to_owned(), "three".to_owned());
+        assert_eq!(left(&[]), all);
+        assert_eq!(left(&[said("one")]), all, "the same words, said before");
+        assert_eq!(left(&[said("x"), said("one")]), ("two".into(), "three".into()));
+        assert_eq!(left(&[said("x"), said("three"), said("two")]), ("one".into(), String::new()));
+    }
+
+    #[test]
+    fn it_is_read_back_as_it_was_and_what_a_newer_version_adds_is_skipped() {
+        let draft = vec![Piece::Typed("see ".into()), Piece::Pasted("a\nb\u{10_0000}".into())];
+        let kept = Unsent { draft, approval: "no".into(), entries: 3, ..Unsent::default() };
+        let text = serde_json::to_string(&kept).unwrap();
+        assert_eq!(serde_json::from_str::<Unsent>(&text).unwrap(), kept);
+        let newer = text.replacen('{', r#"{"more":[1],"#, 1);
+        assert_eq!(serde_json::from_str::<Unsent>(&newer).unwrap(), kept);
+        assert!(serde_json::from_str::<Unsent>("{}").unwrap().is_empty());
+    }
+}

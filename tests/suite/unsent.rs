@@ -1,0 +1,147 @@
+//! Unsent text in the real program: one draft per program, an error if it cannot be saved, and back after a kill.
+
+use crate::support::kept::{ALONE, settings};
+use crate::support::program::{Program, Setup};
+use crate::support::service::{Answer, Service, Step};
+use crate::support::talking::{runs, say};
+use rustix::process::Signal;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use tokio::runtime::Runtime;
+
+fn serves(answers: Vec<Answer>) -> (Runtime, Service) {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(answers));
+    (runtime, service)
+}
+
+fn stalls() -> Vec<Answer> {
+    vec![Answer::stream().says("Half a reply").then(Step::Stall)]
+}
+
+fn drafts(program: &Program) -> PathBuf {
+    program.place.path().join("home/aye/data/drafts")
+}
+
+/// The content of all draft files.
+fn held(program: &Program) -> String {
+    let files = std::fs::read_dir(drafts(program)).into_iter().flatten().flatten();
+    files.map(|file| std::fs::read_to_string(file.path()).unwrap_or_default()).collect()
+}
+
+fn kill(program: &mut Program) {
+    program.signal(Signal::KILL);
+    program.ends();
+}
+
+#[test]
+fn two_programs_in_one_folder_keep_a_draft_each_and_get_it_back_after_a_kill() {
+    let (_runtime, service) = serves(stalls());
+    let flags = ["--base-url", &service.base_url, "--model", "m"];
+    let mut one = Setup::new(&flags).start();
+    let place = one.place.clone();
+    one.until("You talk to");
+    one.types("the first draft");
+    let mut two = Setup::again(&place, &flags).start();
+    two.until("You talk to");
+    one.until_that("the first is kept", |program| held(program).contains("the first draft"));
+    assert!(!two.screen().contains("the first draft"), "it is another program's");
+    two.types("the second draft");
+    two.until_that("both are kept", |program| {
+        let held = held(program);
+        held.contains("the first draft") && held.contains("the second draft")
+    });
+    for file in std::fs::read_dir(drafts(&one)).unwrap() {
+        assert_eq!(file.unwrap().metadata().unwrap().mode() & 0o777, 0o600);
+    }
+    kill(&mut one);
+    kill(&mut two);
+    let mut one = Setup::again(&place, &flags).start();
+    one.until("the second draft");
+    let mut two = Setup::again(&place, &flags).start();
+    two.until("the first draft");
+    assert!(!two.screen().contains("the second draft") && !one.screen().contains("the first draft"));
+}
+
+#[test]
+fn a_draft_that_cannot_be_saved_is_told_once_and_saved_as_soon_as_it_can() {
+    let (_runtime, service) = serves(stalls());
+    let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(110, 30).start();
+    program.until("You talk to");
+    say(&mut program, "go");
+    program.until("Half a reply");
+    let (drafts, away) = (drafts(&program), program.place.path().join("away"));
+    std::fs::rename(&drafts, &away).unwrap();
+    std::fs::write(&drafts, "").unwrap();
+    program.types("half a");
+    let screen = program.until("draft not saved");
+    assert!(screen.contains("Cannot save what you have not sent yet: not a directory."), "{screen}");
+    // Typing works on, and the error is shown once.
+    program.types(" thought");
+    program.until("half a thought");
+    program.until_gone("Cannot save");
+    program.types(", more");
+    program.lets_pass(3000);
+    let screen = program.screen();
+    assert!(screen.contains("draft not saved") && !screen.contains("Cannot save"), "{screen}");
+    std::fs::remove_file(&drafts).unwrap();
+    std::fs::rename(&away, &drafts).unwrap();
+    program.until_gone("draft not saved");
+    assert!(held(&program).contains("half a thought, more"));
+}
+
+#[test]
+fn a_damaged_draft_is_told_and_the_session_goes_on_without_it() {
+    let (_runtime, service) = serves(stalls());
+    let flags = ["--base-url", &service.base_url, "--model", "m"];
+    let mut program = Setup::new(&flags).start();
+    let place = program.place.clone();
+    program.until("You talk to");
+    say(&mut program, "go");
+    program.until("Half a reply");
+    program.types("more");
+    program.until_that("it is kept", |program| held(program).contains("more"));
+    kill(&mut program);
+    let file = std::fs::read_dir(drafts(&program)).unwrap().next().unwrap().unwrap().path();
+    std::fs::write(&file, "{\"draft\": [{\"typed").unwrap();
+    let mut program = Setup::again(&place, &[&flags[..], &["--continue"]].concat()).size(110, 30).start();
+    let screen = program.until("Cannot read the unsent draft");
+    assert!(screen.contains("▌ go"), "{screen}");
+    program.types("again");
+    program.until_that("it is kept", |program| held(program).contains("again"));
+    let aside = std::fs::read_to_string(file.with_extension("damaged")).unwrap();
+    assert!(aside.contains("typed"));
+}
+
+#[test]
+fn what_a_killed_command_had_printed_stands_in_its_entry() {
+    let (_runtime, service) = serves(vec![runs("printf 'one\\n\\033[31mtwo\\033[0m\\n'; sleep 100")]);
+    let flags = ["--base-url", &service.base_url, "--model", "m"];
+    let setup = Setup::new(&flags).size(110, 30);
+    settings(&setup, ALONE);
+    let mut program = setup.start();
+    let place = program.place.clone();
+    program.until("You talk to");
+    say(&mut program, "go");
+    program.until_asked("sleep 100");
+    program.keys("y");
+    program.until_gone("run a command?");
+    program.until("two");
+    let sessions = place.path().join("home/aye/data/sessions");
+    program.until_that("the output is kept", |_| {
+        let files = std::fs::read_dir(&sessions).unwrap().flatten();
+        files.into_iter().any(|file| std::fs::read_to_string(file.path()).unwrap().contains("\"printed\""))
+    });
+    kill(&mut program);
+    let again = [&flags[..], &["--continue"]].concat();
+    let mut program = Setup::again(&place, &again).size(110, 30).start();
+    program.until("ask mode");
+    // Opened in place, it shows the whole outcome.
+    program.keys("\x1b[1;3A");
+    program.insists("\r", "Its output until then:");
+    let screen = program.screen();
+    assert!(
+        screen.contains("outcome is unknown") && screen.contains("one") && screen.contains("two"),
+        "{screen}"
+    );
+}
