@@ -109,6 +109,7 @@ mod true_server;
 mod trust;
 mod turns;
 mod unsent;
+mod unsent_kills;
 mod waiting;
 mod walled;
 mod wide_modes;
