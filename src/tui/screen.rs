@@ -3,6 +3,8 @@
 mod away;
 mod due;
 mod last_resort;
+mod session_file;
+mod suspension;
 
 use super::canvas::Canvas;
 use super::effect::Effect;
@@ -18,7 +20,7 @@ use due::Due;
 use last_resort::LastResort;
 use std::io;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -191,15 +193,6 @@ impl Screen {
         })
     }
 
-    /// Explains what is lost of a session that is left and still cannot be saved.
-    fn loss(&mut self) -> Option<String> {
-        self.state.saving.unsaved()?;
-        let unsaved = self.line.file.save();
-        self.state.saving.note(unsaved, Duration::ZERO);
-        let reason = &self.state.saving.unsaved()?.reason;
-        Some(format!("{reason}. Lost: {}", self.state.saving.loss(self.state.agent.session.entries())))
-    }
-
     /// Waits for whatever comes first; keys before all.
     async fn wait(&mut self) -> Woken {
         let until = self.next_time();
@@ -311,16 +304,7 @@ impl Screen {
                     self.save();
                     Ok(())
                 }
-                Effect::SaveTo(file) => match self.line.file.save_to(&file) {
-                    Ok(()) => {
-                        self.saved_to = Some(file);
-                        self.left = true;
-                        Ok(())
-                    }
-                    Err(error) => {
-                        Err(io::Error::other(format!("cannot save to {}: {error}", file.display())))
-                    }
-                },
+                Effect::SaveTo(file) => self.save_to(file),
                 Effect::Quit => {
                     self.left = true;
                     Ok(())
@@ -330,11 +314,6 @@ impl Screen {
                 self.notice(error.to_string());
             }
         }
-    }
-
-    /// Tries to save the session; the result comes with the next batch.
-    fn save(&mut self) {
-        let _ = self.back.send(Event::Saved(self.line.file.save()));
     }
 
     /// Says something to the person, with the next batch.
@@ -396,29 +375,5 @@ impl Screen {
         if !targets.is_empty() {
             self.host.ask(super::host::Wish::Exist(targets));
         }
-    }
-
-    /// Stops as the shell asks for it, and goes on when it is told to.
-    async fn suspend(&mut self) -> io::Result<()> {
-        self.input = None;
-        self.terminal.leave();
-        // The one stop nobody can refuse; the whole job stops, as with the terminal's own key.
-        rustix::process::kill_current_process_group(rustix::process::Signal::STOP)?;
-        // The stop may come a moment after the call; only going on says that it is over.
-        self.signals.goes_on.recv().await;
-        self.take_again()
-    }
-
-    fn take_again(&mut self) -> io::Result<()> {
-        self.terminal.enter()?;
-        // A key that was meant for another program answers nothing here.
-        self.take(Event::Tick(self.began.elapsed()));
-        self.take(Event::Focused(true));
-        self.input = Some(Input::start(self.back.clone(), Parser::default())?);
-        self.canvas.forget();
-        self.resize();
-        self.due = Due::Now;
-        self.drawn = None;
-        Ok(())
     }
 }
