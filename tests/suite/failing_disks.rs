@@ -187,7 +187,10 @@ fn r53_a_session_is_saved_as_soon_as_the_disk_has_room() {
     while std::io::Write::write_all(&mut file, &[0; 4096]).is_ok() {}
     while std::io::Write::write_all(&mut file, &[0]).is_ok() {}
     drop(file);
-    say(&mut program, &"two ".repeat(2_000));
+    program.keys(&format!("\x1b[200~{}\x1b[201~", "two ".repeat(2_000)));
+    program.until("[pasted");
+    program.lets_pass(600);
+    program.keys("\r");
     program.until("NOT SAVED");
     program.until("Second.");
     program.lets_pass(200);

@@ -159,12 +159,14 @@ async fn r62_esc_stops_the_reply_and_closes_the_connection() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r32_hostile_words_never_reach_the_terminal() {
-    let hostile = "\u{1b}]0;pwned\u{7}\u{1b}[2J\u{1b}[31mred\u{1b}[0m\u{9b}31m \u{202e}back \u{1b}]52;c;cHduZWQ=\u{7}end";
+    let hostile = "\u{1b}]0;pwned\u{7}\u{1b}[2J\u{1b}[31mred\u{1b}[0m\u{9b}31m \u{202e}back \u{1b}]52;c;cHduZWQ=\u{7}the-end";
     play(vec![says(hostile), says("Calm.")], &[], |program, _| {
         say(program, "go");
-        program.until("end");
+        program.until_quiet("the-end");
+        let screen = program.screen();
+        assert!(screen.contains("<U+001B>]0;pwned<U+0007>"), "its text shows, with marks: {screen}");
         let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
-        for never in ["pwned", "cHduZWQ=", "\u{1b}[2J\u{1b}[31m", "\u{202e}", "\u{9b}"] {
+        for never in ["\u{1b}]0;pwned", "\u{1b}]52;", "\u{1b}[2J\u{1b}[31m", "\u{202e}", "\u{9b}"] {
             assert!(!bytes.contains(never), "{never:?}");
         }
     })
@@ -190,7 +192,7 @@ async fn r33_a_sequence_that_is_cut_over_two_pieces_is_not_completed_by_the_next
         say(program, "go");
         program.until_quiet("end");
         let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
-        for never in ["pwned", "cHduZWQ=", "[31mred", "\u{1b}]52;"] {
+        for never in ["\u{1b}]0;pwned", "\u{1b}[31mred", "\u{1b}]52;"] {
             assert!(!bytes.contains(never), "{never:?}");
         }
     })
