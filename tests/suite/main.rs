@@ -33,6 +33,7 @@ mod ends;
 mod escapes;
 #[cfg(target_os = "linux")]
 mod failing_disks;
+mod faulty_writes;
 mod floods;
 mod floors;
 mod forks;

@@ -1,0 +1,190 @@
+//! Each write, sync and rename of what is kept fails once: the user learns what is not kept, or it is kept after all.
+
+use crate::support::kept::{ALONE, settings};
+use crate::support::preload;
+use crate::support::program::Setup;
+use crate::support::service::Service;
+use crate::support::talking::{say, says};
+use crate::support::{leave_out, often};
+use aye::chat::Entry;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use tokio::runtime::Runtime;
+
+/// Counts the calls that write, sync, make or rename a file in the folder, a byte in a file for each, and fails the one of this number
+/// with EIO. From then on all succeed, unless it is told to fail for good.
+const FAULTY: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int below(const char *path) {
+    const char *folder = getenv("AYE_TEST_BELOW");
+    return folder && strncmp(path, folder, strlen(folder)) == 0 && !strstr(path, "/journal");
+}
+
+static int fails(void) {
+    const char *counter = getenv("AYE_TEST_COUNT"), *number = getenv("AYE_TEST_FAIL");
+    int file = syscall(SYS_openat, AT_FDCWD, counter, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    syscall(SYS_write, file, "x", 1);
+    struct stat about;
+    fstat(file, &about);
+    syscall(SYS_close, file);
+    long at = number ? atol(number) : 0;
+    int is_it = getenv("AYE_TEST_FOR_GOOD") ? about.st_size >= at : about.st_size == at;
+    if (at && is_it) errno = EIO;
+    return at && is_it;
+}
+
+static int fails_on(int file) {
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length <= 0) return 0;
+    path[length] = 0;
+    return below(path) && fails();
+}
+
+ssize_t write(int file, const void *bytes, size_t count) {
+    return fails_on(file) ? -1 : syscall(SYS_write, file, bytes, count);
+}
+
+int fsync(int file) { return fails_on(file) ? -1 : syscall(SYS_fsync, file); }
+int fdatasync(int file) { return fails_on(file) ? -1 : syscall(SYS_fdatasync, file); }
+
+int rename(const char *from, const char *to) {
+    return below(to) && fails() ? -1 : syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int open64(const char *path, int flags, ...) {
+    va_list more;
+    va_start(more, flags);
+    int mode = flags & O_CREAT ? va_arg(more, int) : 0;
+    va_end(more);
+    if (flags & O_CREAT && below(path) && fails()) return -1;
+    return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+"#;
+
+fn library() -> Option<PathBuf> {
+    static LIBRARY: LazyLock<Option<PathBuf>> = LazyLock::new(|| preload::build("faulty", FAULTY));
+    if LIBRARY.is_none() {
+        leave_out("no C compiler builds a library here");
+    }
+    LIBRARY.clone()
+}
+
+/// A program whose write of this number fails; 0 for none.
+fn faulty(setup: Setup, library: &Path, number: usize, for_good: bool) -> Setup {
+    let place = setup.place.path().canonicalize().unwrap();
+    let data = place.join("home/aye/data");
+    std::fs::create_dir_all(&data).unwrap();
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    let setup = setup
+        .env("LD_PRELOAD", &text(library.to_owned()))
+        .env("AYE_TEST_BELOW", &text(data))
+        .env("AYE_TEST_COUNT", &text(place.join("count")))
+        .env("AYE_TEST_FAIL", &number.to_string());
+    if for_good { setup.env("AYE_TEST_FOR_GOOD", "1") } else { setup }
+}
+
+/// How many calls the program made that could have failed.
+fn counted(place: &Path) -> usize {
+    std::fs::metadata(place.join("count")).map_or(0, |about| about.len() as usize)
+}
+
+/// Whether the session on disk has the message, the reply and the end of the turn.
+fn is_saved(place: &Path) -> bool {
+    let files = std::fs::read_dir(place.join("home/aye/data/sessions")).into_iter().flatten().flatten();
+    let entries: Vec<Entry> =
+        files.filter_map(|file| aye::store::read(&file.path()).ok()).flat_map(|read| read.entries).collect();
+    entries.iter().any(|entry| matches!(entry, Entry::Said { text } if text == "one"))
+        && entries.iter().any(|entry| matches!(entry, Entry::Replied { text, .. } if text == "First."))
+        && entries.iter().any(|entry| matches!(entry, Entry::Ended { .. }))
+}
+
+/// Whether a file in this folder of the data holds the text.
+fn holds(place: &Path, folder: &str, text: &str) -> bool {
+    let files = std::fs::read_dir(place.join("home/aye/data").join(folder)).into_iter().flatten().flatten();
+    files
+        .filter(|file| !file.file_name().to_string_lossy().starts_with('.'))
+        .any(|file| std::fs::read_to_string(file.path()).is_ok_and(|held| held.contains(text)))
+}
+
+#[test]
+fn r53_whichever_write_of_a_printed_reply_fails_it_is_kept_or_the_user_learns_that_it_is_not() {
+    let Some(library) = library() else { return };
+    let runtime = Runtime::new().unwrap();
+    let (mut number, mut failed) = (0, 0);
+    loop {
+        for for_good in [false, true] {
+            let service = runtime.block_on(Service::start([says("First.")]));
+            let setup = Setup::new(&["-p", "--base-url", &service.base_url, "--model", "m", "one"]);
+            let place = setup.place.clone();
+            let (out, err, code) = faulty(setup, &library, number, for_good).print("");
+            let why = format!("write {number}, for good: {for_good}: code {code}: {err}");
+            assert_eq!(out.trim_end(), "First.", "{why}");
+            match is_saved(place.path()) {
+                true => assert_eq!(code, 0, "{why}"),
+                false => assert!(code == 1 && err.contains("Not kept: "), "{why}"),
+            }
+            failed += usize::from(number > 0 && counted(place.path()) >= number);
+            if number > 0 && counted(place.path()) < number {
+                assert!(failed > 4, "only {failed} writes could fail");
+                return;
+            }
+        }
+        number += 1;
+    }
+}
+
+#[test]
+fn r53_whichever_write_of_a_session_on_the_screen_fails_all_is_kept_or_the_user_learns_what_is_not() {
+    let Some(library) = library() else { return };
+    let runtime = Runtime::new().unwrap();
+    // Each takes two seconds: the draft is saved once a second.
+    let step = often(1, 5);
+    let (mut number, mut failed) = (1, 0);
+    loop {
+        let service = runtime.block_on(Service::start([says("First.")]));
+        let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]);
+        settings(&setup, ALONE);
+        let place = setup.place.clone();
+        let mut program = faulty(setup, &library, number, false).start();
+        program.until("You talk to");
+        say(&mut program, "one");
+        program.until("First.");
+        program.types("unsent words");
+        program.until("unsent words");
+        program.lets_pass(1_200);
+        program.keys("\x03\x03");
+        program.ends();
+        let shown = String::from_utf8_lossy(&program.bytes()).into_owned();
+        for (what, is_kept, told) in [
+            ("the session", is_saved(place.path()), &["could not be saved", "NOT SAVED", "is not saved"][..]),
+            (
+                "the draft",
+                holds(place.path(), "drafts", "unsent words"),
+                &["draft not saved", "could not be"],
+            ),
+            ("the history", holds(place.path(), "history", "one"), &["could not be added to the history"]),
+        ] {
+            let is_told = told.iter().any(|words| shown.contains(words));
+            assert!(is_kept || is_told, "write {number}: {what} is lost:\n{}", program.screen());
+        }
+        if counted(place.path()) < number {
+            break;
+        }
+        failed += 1;
+        number += step;
+    }
+    assert!(failed > 2, "only {failed} writes could fail");
+}
