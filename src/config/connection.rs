@@ -247,7 +247,7 @@ fn variable(environment: Environment<'_>, name: &str) -> Option<String> {
     environment(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
-/// A base address, if it is one; see [`base_address::parse`].
+/// A base address, if it is one; see `base_address::parse`.
 pub fn address(text: &str) -> Option<Url> {
     base_address::parse(text).ok()
 }

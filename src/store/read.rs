@@ -11,7 +11,7 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::Path;
 
-/// The longest line that is read, in bytes. What the program writes is in lines of at most [`super::parts::LONGEST_WRITTEN`].
+/// The longest line that is read, in bytes. What the program writes is in lines of at most 6 MiB.
 pub const LONGEST: u64 = 64 << 20;
 /// How every entry's line begins. Inside of text the quotes would be escaped, so where it stands a line began, even
 /// if the end of the one before is missing.
