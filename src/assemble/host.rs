@@ -266,6 +266,8 @@ impl Host for Around {
                 self.hand_over(session);
             }
             Wish::Fork(id, becomes) => {
+                // The copy begins with the draft as it is now. If that cannot be written the foot says so.
+                let _ = self.drafts.write();
                 // A copy talks to the model of its session, whatever the start named.
                 let wiring = Wiring { model_flag: None, ..self.wiring.clone() };
                 let session = wiring.fork(&id, becomes, &self.model, &self.connecting);
@@ -276,6 +278,7 @@ impl Host for Around {
                 self.aside(move || Some(Reply::Rehearsal(rehearsal::of_screen(&wiring, &id))));
             }
             Wish::Apply(id, offered) => {
+                let _ = self.drafts.write();
                 let wiring = Wiring { model_flag: None, ..self.wiring.clone() };
                 let session = wiring.fork(&id, Becomes::Live, &self.model, &self.connecting);
                 self.hand_over_with(session, Some(offered));
