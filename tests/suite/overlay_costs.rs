@@ -1,7 +1,7 @@
 //! What a command is said to have changed, although the overlay is looked at once for each command.
 
 use crate::stage_escapes::is_there;
-use crate::support::staged::{Empty, line};
+use crate::support::staged::{Empty, line, throw_away};
 use aye::project::stage::View;
 use aye::project::{Reader, Writer};
 use std::path::{Path, PathBuf};
@@ -27,13 +27,7 @@ async fn r30_a_command_is_told_to_have_changed_what_it_changed_and_not_what_othe
     // In place: the folder that it is in does not change.
     assert_eq!(run("echo 2 > d/a").await, [Path::new("d/a")]);
     assert_eq!(run("echo 3 >> tool/file; rm b").await, ["b", "tool/file"].map(PathBuf::from));
-    // A process that another test starts holds the lock for a moment, until it is another program.
-    let mut tries = 0;
-    while let Err(error) = aye::project::rehearsal::clear(scene.play.folder()) {
-        tries += 1;
-        assert!(tries < 500, "{error}");
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-    }
+    throw_away(scene.play.folder()).await;
     assert_eq!(run("echo 4 > e").await, [Path::new("e")]);
     assert!(scene.play.origin(Path::new("e")).is_some());
     assert_eq!(run("echo 5 > e").await, [Path::new("e")]);

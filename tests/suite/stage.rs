@@ -7,7 +7,7 @@ use crate::support::kept::settings;
 use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
-use crate::support::staged::{Empty, line, staged};
+use crate::support::staged::{Empty, line, staged, throw_away};
 use crate::support::talking::{runs, says as answers};
 use aye::agent::Waiting;
 use aye::chat::{CommandLine, Outcome};
@@ -349,9 +349,9 @@ async fn a_layer_that_commands_made_odd_can_be_taken_away() {
     let (play, shell) = staged(&project, root.path().join("layer"));
     let command = "rm -r old; mkdir -p shut/in; touch shut/in/x; chmod 000 shut/in shut; mkfifo p; ln -s / root; touch /tmp/aye-staged";
     assert_eq!(shell.run(&line(command, &project), View::Hidden, &|_| {}).await.unwrap().exit, Some(0));
-    aye::project::rehearsal::clear(play.folder()).unwrap();
+    throw_away(play.folder()).await;
     assert!(!play.folder().exists() && Path::new("/etc").exists());
-    aye::project::rehearsal::clear(play.folder()).unwrap();
+    throw_away(play.folder()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

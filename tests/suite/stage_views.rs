@@ -5,7 +5,7 @@ use crate::stage_escapes::is_there;
 use crate::support::leave_out;
 use crate::support::overlay_place::{Place, SECRET, file};
 use crate::support::own_process::own_process;
-use crate::support::staged::line;
+use crate::support::staged::{line, throw_away};
 use aye::project::rehearsal::Rehearsal;
 use aye::project::stage::View;
 use aye::project::{Reader, Writer};
@@ -298,7 +298,7 @@ async fn r30_what_a_command_copied_after_an_approval_is_not_the_dry_runs_own() {
     again.runs("cp copy.env more.env", View::Hidden).await;
     assert!(!is_own(&again.play, "more.env"));
     // Nothing of what was thrown away is left in a new overlay.
-    aye::project::rehearsal::clear(again.play.folder()).unwrap();
+    throw_away(again.play.folder()).await;
     let fresh = Place::reading(&root, &[]);
     fresh.runs("echo KEY=made > made.env", View::Hidden).await;
     assert!(is_own(&fresh.play, "made.env"));

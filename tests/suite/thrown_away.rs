@@ -6,7 +6,7 @@ use crate::stage_escapes::is_there;
 use crate::support::mounts::mounted;
 use crate::support::program::{Setup, asleep, nobody_elses_sleep, none_sleeps};
 use crate::support::service::Service;
-use crate::support::staged::{Empty, changed, line};
+use crate::support::staged::{Empty, changed, line, throw_away};
 use crate::support::talking::{runs, say, says as answers};
 use aye::project::rehearsal::clear;
 use aye::project::stage::View;
@@ -26,7 +26,7 @@ async fn r30_after_it_was_thrown_away_commands_find_the_project_as_it_is() {
     };
     assert_eq!(runs("echo x > a; touch b; rm -rf deep; mkdir -m 700 shut; cat a").await, "x\n");
     for _ in 0..2 {
-        clear(play.folder()).unwrap();
+        throw_away(play.folder()).await;
         assert_eq!(changed(&play), [""; 0]);
     }
     std::fs::write(project.join("a"), "mine").unwrap();

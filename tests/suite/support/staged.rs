@@ -45,3 +45,13 @@ impl Empty {
         Self { root, project, play, shell }
     }
 }
+
+/// Throws an overlay away. A process that another test starts holds its lock for a moment, until it is another program.
+pub async fn throw_away(layer: &Path) {
+    let mut tries = 0;
+    while let Err(error) = aye::project::rehearsal::clear(layer) {
+        tries += 1;
+        assert!(tries < 500, "{error}");
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+}
