@@ -105,7 +105,7 @@ impl Around {
                 Err(error) => Reply::Notice(format!("The model could not be kept: {error}.")),
                 Ok(()) => {
                     let what = named.map_or(profile.clone(), |model| format!("{model} of {profile}"));
-                    Reply::Done(format!("kept: aye begins with {what} from now on"))
+                    Reply::SettingSaved(format!("kept: aye begins with {what} from now on"))
                 }
             })
         });

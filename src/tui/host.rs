@@ -194,6 +194,8 @@ pub enum Reply {
     Notice(String),
     /// Something was done as it was wanted: one sentence for the person.
     Done(String),
+    /// A setting was saved: one sentence for the user. It stays on the screen when another session is shown.
+    SettingSaved(String),
 }
 
 /// What came of a dry run.

@@ -207,7 +207,7 @@ impl State {
     pub fn notice(&mut self, words: &str, kind: Kind) {
         self.toasts.push(kind, words, self.now);
         match kind {
-            Kind::Info => {}
+            Kind::Info | Kind::Setting => {}
             Kind::Warning | Kind::Danger => self.warn(words),
         }
     }

@@ -29,6 +29,8 @@ const SEEN: Duration = Duration::from_secs(2);
 pub enum Kind {
     /// Worth knowing.
     Info,
+    /// A setting was saved: also true of the next session.
+    Setting,
     /// Wants care.
     Warning,
     /// Went wrong: stays until a key.
@@ -82,9 +84,10 @@ impl Toasts {
         self.show(now);
     }
 
-    /// Another session is shown: what was said of the one before is not true of it. A danger stays until it was read.
+    /// Removes the notices about the previous session. Dangers stay until they were read, and what was saved in the
+    /// settings is true of every session.
     pub fn session_changes(&mut self, now: Duration) {
-        self.list.retain(|toast| toast.kind == Kind::Danger);
+        self.list.retain(|toast| matches!(toast.kind, Kind::Danger | Kind::Setting));
         self.show(now);
     }
 
@@ -134,7 +137,7 @@ impl Toasts {
         let width = u16::try_from(widest).unwrap_or(u16::MAX).min(area.width);
         for toast in self.list.iter().take(SHOWN) {
             let style = match toast.kind {
-                Kind::Info => theme.accent,
+                Kind::Info | Kind::Setting => theme.accent,
                 Kind::Warning => theme.warning,
                 Kind::Danger => theme.danger,
             };

@@ -18,6 +18,7 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
         Reply::Models(models) => models::known(state, models),
         Reply::Reached(reached) => return models::reached(state, *reached),
         Reply::Done(words) => state.notice(&words, toast::Kind::Info),
+        Reply::SettingSaved(text) => state.notice(&text, toast::Kind::Setting),
         Reply::Opened(opened) => {
             let mode = state.agent.policy.mode;
             state.agent = opened.agent;

@@ -106,3 +106,19 @@ fn r32_r34_outside_text_is_cleaned_and_no_size_breaks_it() {
     }
     assert!(shows(&toasts, 40, 3).contains("kept"));
 }
+
+#[test]
+fn only_dangers_and_saved_settings_outlive_a_session() {
+    let rows =
+        |toasts: &Toasts| -> Vec<String> { toasts.list.iter().map(|toast| toast.words.clone()).collect() };
+    let mut toasts = Toasts::default();
+    toasts.push(Kind::Info, "copied", at(0));
+    toasts.push(Kind::Setting, "kept: the model", at(1));
+    toasts.session_changes(at(2));
+    assert_eq!(rows(&toasts), ["kept: the model"]);
+    toasts.push(Kind::Danger, "not saved", at(3));
+    toasts.session_changes(at(4));
+    assert_eq!(rows(&toasts), ["not saved", "kept: the model"]);
+    assert!(toasts.tick(at(30_000)));
+    assert_eq!(rows(&toasts), ["not saved"]);
+}
