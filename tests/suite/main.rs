@@ -20,6 +20,7 @@ mod clocks;
 mod closed_layers;
 mod command_line;
 mod commands;
+mod commit_subjects;
 mod copies;
 mod corpora;
 mod crates;
