@@ -1,4 +1,4 @@
-//! Where the person writes: lines that wrap, what was said before, and pastes that fold.
+//! The composer: a multi-line input with wrapping, prompt history and folded pastes.
 
 mod draft;
 mod draw;
@@ -15,36 +15,35 @@ pub(in crate::tui::parts) use rows::Rows;
 use std::cell::Cell;
 use std::ops::Range;
 
-/// The composer.
 pub struct Composer {
     draft: Draft,
     history: History,
-    /// The search that is open, if one is.
+    /// Open search of the history, if any.
     search: Option<Search>,
-    /// Shown where nothing is written.
+    /// Text shown while the composer is empty.
     placeholder: String,
-    /// How wide it was drawn last: what a row is, for the keys that go up and down.
+    /// Width of the last frame. Determines the rows that the up and down keys move by.
     width: Cell<u16>,
-    /// The first row on the screen, kept so that it only scrolls when the cursor leaves it.
+    /// First visible row. Kept between frames so that the view scrolls only when the cursor leaves it.
     top: Cell<usize>,
-    /// The column that going up and down keeps to.
+    /// Column that the up and down keys try to stay in.
     column: Option<usize>,
 }
 
-/// What a key did.
+/// Result of a key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pressed {
-    /// It is no key of the composer and changed nothing: the caller looks further. So are Enter, Ctrl-D, the help
-    /// key and the arrows where nothing is written.
+    /// The composer does not use the key; the caller handles it. An empty composer also passes on Enter, Ctrl-D, the help
+    /// key and the arrows.
     Passed,
-    /// The composer took it; what it holds may be another now.
+    /// The composer handled the key. Its text may have changed.
     Used,
-    /// The person sends what is there: [`Composer::take`] it. Never where only blanks are written.
+    /// The user sends the text: call [`Composer::take`]. Never returned for blank text.
     Send,
 }
 
 impl Composer {
-    /// An empty composer that shows these words, cleaned by the caller, until something is written.
+    /// Creates an empty composer. The caller must remove control characters from the placeholder.
     pub fn new(placeholder: &str) -> Self {
         Self {
             draft: Draft::default(),
@@ -57,13 +56,13 @@ impl Composer {
         }
     }
 
-    /// What was said before, oldest first. What is written stays.
+    /// Replaces the history, oldest first. The text stays.
     pub fn set_history(&mut self, said: Vec<String>) {
         self.search = None;
         self.history.replace(said, &mut self.draft);
     }
 
-    /// Adds what was just said to what was said before.
+    /// Adds a sent message to the history.
     pub fn remember(&mut self, said: &str) {
         if self.history.remember(said)
             && let Some(search) = &mut self.search
@@ -72,44 +71,43 @@ impl Composer {
         }
     }
 
-    /// All that is written, pastes in full: what is sent, and what is kept as a draft.
+    /// Returns the text with pastes unfolded, as it is sent and saved.
     pub fn text(&self) -> String {
         self.draft.text()
     }
 
-    /// What is written with each folded paste as one letter, and the byte in it where the cursor stands: for what
-    /// completes words.
+    /// Returns the text with each folded paste as one character, and the byte offset of the cursor in it. Used for
+    /// completion.
     pub fn written(&self) -> (String, usize) {
         self.draft.written()
     }
 
-    /// Whether not even a blank is written.
+    /// Returns whether there is no text, not even a blank.
     pub fn is_empty(&self) -> bool {
         self.draft.is_empty()
     }
 
-    /// Whether what was said before is being searched, so that its keys belong to the composer.
+    /// Returns whether the history search is open. The composer then receives its keys.
     pub fn is_searching(&self) -> bool {
         self.search.is_some()
     }
 
-    /// Holds this and nothing else from now on, with the cursor at its end. It cannot be undone. Text that is long
-    /// is not folded.
+    /// Replaces the text and moves the cursor to its end. Clears the undo history; long text is not folded.
     pub fn set(&mut self, text: &str) {
         self.start_over(Draft::of(text));
     }
 
-    /// Holds this from now on as it was kept, its pastes folded.
+    /// Restores a saved draft with its folded pastes.
     pub fn restore(&mut self, pieces: &[Piece]) {
         self.start_over(Draft::from_pieces(pieces));
     }
 
-    /// What has to be kept of the text; empty where nothing is written.
+    /// Returns the draft to save; empty if there is no text.
     pub fn to_pieces(&self) -> Vec<Piece> {
         self.draft.to_pieces()
     }
 
-    /// All that is written, which leaves the composer empty.
+    /// Returns the text and empties the composer.
     pub fn take(&mut self) -> String {
         let text = self.text();
         let after = self.draft.emptied();
@@ -117,14 +115,14 @@ impl Composer {
         text
     }
 
-    /// Writes at the cursor as if it had been typed: never folded.
+    /// Inserts text at the cursor without folding it.
     pub fn insert(&mut self, text: &str) {
         self.accept_found();
         self.column = None;
         self.draft.insert(text);
     }
 
-    /// Text was pasted: cleaned of what controls a terminal, and folded where it is long.
+    /// Inserts pasted text without control characters and escape sequences. Long text is folded.
     pub fn paste(&mut self, text: &str) {
         self.column = None;
         match &mut self.search {
@@ -133,13 +131,13 @@ impl Composer {
         }
     }
 
-    /// Puts words in the place of these bytes of [`Composer::written`], and the cursor behind them.
+    /// Replaces a byte range of [`Composer::written`] and moves the cursor after the new text.
     pub fn replace(&mut self, range: Range<usize>, with: &str) {
         self.column = None;
         self.draft.replace(range, with);
     }
 
-    /// A key that was pressed while the composer has the keyboard.
+    /// Handles a key while the composer has the keyboard focus.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> Pressed {
         if self.search.is_some() {
             return self.key_of_search(key, keys);
@@ -178,7 +176,8 @@ impl Composer {
         Pressed::Used
     }
 
-    /// A letter, as it is; with ctrl or alt it is none, but where a keyboard makes letters with both.
+    /// Inserts a typed character. Chords with Ctrl or Alt are not text, except AltGr (both) for a character that is not
+    /// ASCII alphanumeric.
     fn typed(&mut self, key: &KeyEvent) -> Pressed {
         let held = key.modifiers - KeyModifiers::SHIFT;
         let alt_gr = KeyModifiers::CONTROL | KeyModifiers::ALT;
@@ -194,8 +193,7 @@ impl Composer {
         }
     }
 
-    /// A row up; in an empty composer, or from the first row of what was said before, back to what was said
-    /// before that.
+    /// Moves up a row. In an empty composer, or in the first row of a history entry, moves to the previous entry.
     fn up(&mut self, column: Option<usize>) -> Pressed {
         let rows = self.draft.rows(self.room());
         let (row, at) = rows.cursor(&self.draft);
@@ -234,7 +232,7 @@ impl Composer {
         self.column = Some(column);
     }
 
-    /// Keys of the search: letters are looked for, and what moves the cursor takes what was found.
+    /// Handles a key of the history search: characters extend the query, cursor keys accept the match.
     fn key_of_search(&mut self, key: &KeyEvent, keys: &Keymap) -> Pressed {
         let Some(search) = &mut self.search else { return Pressed::Passed };
         match keys.lookup(Scope::Composer, key) {
@@ -260,7 +258,7 @@ impl Composer {
         Pressed::Used
     }
 
-    /// Ends the search with what it found in the composer; what was written there is one step down.
+    /// Closes the search and shows its match. The previous text stays reachable with the down key.
     fn accept_found(&mut self) {
         if let Some(found) = self.search.take().and_then(|search| search.found()) {
             self.history.go(found, &mut self.draft);

@@ -1,4 +1,4 @@
-//! What is being written: the text area's text, moved through by graphemes, with long pastes folded to one letter.
+//! Editable text on top of `tui_textarea`: moves by graphemes and folds each long paste into one character.
 
 use super::pastes::{Pastes, harmless, label};
 use super::rows::Rows;
@@ -7,13 +7,13 @@ use std::ops::Range;
 use tui_textarea::{CursorMove, TextArea};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How many steps can be undone.
+/// Maximum number of undo steps.
 const STEPS: usize = 2000;
 
-/// A text and its cursor, which stands between graphemes.
+/// A text and its cursor, which is always on a grapheme boundary.
 pub(super) struct Draft {
     area: TextArea<'static>,
-    /// Kept while the draft is, so that undo brings them back.
+    /// Kept even after deletion, so that undo can restore them.
     pastes: Pastes,
 }
 
@@ -26,7 +26,7 @@ impl Default for Draft {
 }
 
 impl Draft {
-    /// This text with the cursor at its end; nothing can be undone.
+    /// Creates a draft with the cursor at its end and no undo history.
     pub fn of(text: &str) -> Self {
         let mut draft = Self::default();
         let text = draft.pastes.guarded(&harmless(text));
@@ -37,7 +37,7 @@ impl Draft {
         draft
     }
 
-    /// A draft as it was kept, its pastes folded, with the cursor at its end; nothing can be undone.
+    /// Restores a saved draft with folded pastes, the cursor at its end and no undo history.
     pub fn from_pieces(pieces: &[Piece]) -> Self {
         let mut draft = Self::default();
         let mut text = String::new();
@@ -57,7 +57,7 @@ impl Draft {
         draft
     }
 
-    /// What has to be kept of it; nothing of an empty one.
+    /// Returns the draft to save; empty if there is no text.
     pub fn to_pieces(&self) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut typed = String::new();
@@ -85,7 +85,7 @@ impl Draft {
         pieces
     }
 
-    /// An empty draft that can still yank what was deleted in this one.
+    /// Returns an empty draft that keeps the yank buffer.
     pub fn emptied(&self) -> Self {
         let mut draft = Self::default();
         let yank = self.pastes.unfolded(&self.area.yank_text());
@@ -108,7 +108,7 @@ impl Draft {
         self.area.is_empty()
     }
 
-    /// Whether it holds nothing but blanks.
+    /// Returns whether the text is empty or blank.
     pub fn is_blank(&self) -> bool {
         self.lines().iter().all(|line| line.trim().is_empty())
     }
@@ -117,7 +117,7 @@ impl Draft {
         self.area.lines()
     }
 
-    /// What a folded letter stands for.
+    /// Returns the paste that a character represents.
     pub fn paste_of(&self, letter: char) -> Option<&str> {
         self.pastes.of(letter)
     }
@@ -126,19 +126,20 @@ impl Draft {
         Rows::new(self.lines(), |letter| self.paste_of(letter).map(label), width)
     }
 
-    /// The line of the cursor and the byte in it.
+    /// Returns the line of the cursor and the byte offset in it.
     pub fn cursor(&self) -> (usize, usize) {
         let at = self.area.cursor();
         let line = &self.lines()[at.0];
         (at.0, line.char_indices().nth(at.1).map_or(line.len(), |(byte, _)| byte))
     }
 
-    /// Puts the cursor before this byte of a line.
+    /// Moves the cursor to a byte offset of a line.
     pub fn go(&mut self, line: usize, byte: usize) {
         let text = &self.lines()[line];
         let column = text[..byte.min(text.len())].chars().count();
         let length = text.chars().count();
-        // A jump reaches the first 65,535 lines and columns; what lies beyond is walked, from wherever is nearest.
+        // `Jump` reaches only the first 65,535 lines and columns. Beyond them the cursor moves step by step from the
+        // nearest reachable position.
         let reached = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
         let beyond = column - usize::from(reached(column));
         let here = self.area.cursor();
@@ -165,20 +166,20 @@ impl Draft {
         self.area.move_cursor(CursorMove::End);
     }
 
-    /// Writes a text as it is, folding nothing but what looks like a folded letter.
+    /// Inserts text. Folds only characters that could be taken for a folded paste.
     pub fn insert(&mut self, text: &str) {
         let text = self.pastes.guarded(&harmless(text));
         self.area.insert_str(text);
     }
 
-    /// A letter from the keyboard, also half of a grapheme, such as an accent.
+    /// Inserts a typed character, including combining characters.
     pub fn type_letter(&mut self, letter: char) {
         if !letter.is_control() {
             self.insert(letter.encode_utf8(&mut [0; 4]));
         }
     }
 
-    /// Writes a text, folded where it is long.
+    /// Inserts pasted text, folded if it is long.
     pub fn paste(&mut self, text: &str) {
         let text = harmless(text);
         match self.pastes.folded(text) {
@@ -187,8 +188,8 @@ impl Draft {
         }
     }
 
-    /// Opens the folded paste before the cursor, or else the one under it, or else the first there is. Whether
-    /// there was one.
+    /// Unfolds the paste before the cursor, otherwise the one under it, otherwise the first one. Returns false if there is
+    /// no folded paste.
     pub fn open_paste(&mut self) -> bool {
         let (line, at) = self.cursor();
         let here = &self.lines()[line];
@@ -241,7 +242,7 @@ impl Draft {
         self.area.move_cursor(CursorMove::WordBack);
     }
 
-    /// To the end of the word, as in a shell.
+    /// Moves to the end of the word, as in a shell.
     pub fn word_right(&mut self) {
         let (line, at) = self.cursor();
         let text = &self.lines()[line];
@@ -280,7 +281,7 @@ impl Draft {
     }
 
     pub fn delete_forward(&mut self) {
-        // Beyond the end the text area would note a step to undo that never was.
+        // At the end of the text the text area would record an empty undo step.
         match self.after() {
             0 if self.area.cursor().0 + 1 == self.lines().len() => {}
             characters => self.delete(characters.max(1)),
@@ -335,20 +336,20 @@ impl Draft {
         self.area.redo();
     }
 
-    /// Removes characters after the cursor; the yanked text stays what it was.
+    /// Deletes characters after the cursor without changing the yank buffer.
     fn delete(&mut self, characters: usize) {
         let yank = self.area.yank_text();
         self.area.delete_str(characters);
         self.area.set_yank_text(yank);
     }
 
-    /// The characters of the grapheme before the cursor on its line.
+    /// Returns the length in characters of the grapheme before the cursor; 0 at the line start.
     fn before(&self) -> usize {
         let (line, at) = self.cursor();
         last(&self.lines()[line][..at]).chars().count()
     }
 
-    /// The characters of the grapheme after the cursor on its line.
+    /// Returns the length in characters of the grapheme after the cursor; 0 at the line end.
     fn after(&self) -> usize {
         let (line, at) = self.cursor();
         self.lines()[line][at..].graphemes(true).next().map_or(0, |grapheme| grapheme.chars().count())
@@ -359,7 +360,7 @@ fn last(text: &str) -> &str {
     text.graphemes(true).next_back().unwrap_or("")
 }
 
-/// Whether a character belongs to the letter before it.
+/// Returns whether a character combines with the one before it.
 fn is_mark(c: char) -> bool {
     unicode_width::UnicodeWidthChar::width(c) == Some(0)
 }

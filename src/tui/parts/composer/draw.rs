@@ -1,4 +1,4 @@
-//! How the composer looks.
+//! Layout and drawing of the composer.
 
 use super::rows::{Glyph, Look, Rows};
 use super::{Composer, Draft};
@@ -8,13 +8,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-/// Stands before the first row.
+/// Sign before the first row.
 const SIGN: &str = "❯ ";
-/// An area that is narrower has no sign.
+/// Minimum width in cells for the sign.
 const NARROW: u16 = 12;
 
 impl Composer {
-    /// The rows it wants in an area of this width: at least one, at most `max`.
+    /// Returns the rows needed at this width, from 1 to `max`.
     pub fn height(&self, width: u16, max: u16) -> u16 {
         let room = room(width);
         let rows = match (self.shown(), self.search.is_some()) {
@@ -24,8 +24,8 @@ impl Composer {
         u16::try_from(rows).unwrap_or(u16::MAX).min(max).max(1)
     }
 
-    /// Draws it. `active` says whether it has the keyboard: only then a cursor is returned, which is where the
-    /// terminal shows its own.
+    /// Draws the composer. Returns the position of the terminal's cursor if `active`, that is, if the composer has the
+    /// keyboard focus.
     pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme, active: bool) -> Option<Position> {
         let area = area.intersection(buffer.area);
         if area.is_empty() {
@@ -40,7 +40,7 @@ impl Composer {
         active.then_some(cursor)
     }
 
-    /// Puts the cursor where the person clicked, with the composer drawn in `area`.
+    /// Moves the cursor to a clicked cell of the composer drawn in `area`.
     pub fn click(&mut self, area: Rect, column: u16, row: u16) {
         if self.search.is_some() || !area.contains(Position::new(column, row)) {
             return;
@@ -53,7 +53,7 @@ impl Composer {
         self.column = None;
     }
 
-    /// How many cells a row has, for the keys that go up and down.
+    /// Returns the width of a row in cells, as last drawn.
     pub(super) fn room(&self) -> usize {
         room(self.width.get())
     }
@@ -77,7 +77,7 @@ impl Composer {
             }
         }
         draw(&rows, top, text, buffer, theme);
-        // The last column is the cursor's alone, and seldom taken.
+        // The last column is reserved for the cursor, so the marks rarely collide with it.
         let edge = area.right() - 1;
         let marks = [(top > 0, area.y, "↑"), (top + height < rows.len(), area.bottom() - 1, "↓")];
         for (hides, y, mark) in marks {
@@ -89,7 +89,7 @@ impl Composer {
         Position::new(text.x + cell, area.y + (row - top) as u16)
     }
 
-    /// What was found, and below it what is looked for.
+    /// Draws the match and below it the query.
     fn view_search(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
         let Some(search) = &self.search else { return area.as_position() };
         let line = Rect { y: area.bottom() - 1, height: 1, ..area };
@@ -108,8 +108,8 @@ impl Composer {
         }
         let room = usize::from(line.width);
         let left = match (search.is_exhausted(), search.found()) {
-            (true, None) => "  nothing found",
-            (true, Some(_)) => "  nothing older",
+            (true, None) => "  no match",
+            (true, Some(_)) => "  no older match",
             (false, _) => "",
         };
         let (x, _) = buffer.set_stringn(line.x, line.y, "search: ", room, theme.accent);
@@ -123,14 +123,14 @@ impl Composer {
         Position::new(cursor.min(line.right() - 1), line.y)
     }
 
-    /// What the search has found, as it would stand in the composer.
+    /// Returns the match of the search as a draft.
     fn shown(&self) -> Option<Draft> {
         let found = self.search.as_ref()?.found()?;
         self.history.entry(found).map(Draft::of)
     }
 }
 
-/// Marks what is looked for wherever a row shows it.
+/// Highlights the query in every visible row.
 fn mark(search: &super::Search, text: Rect, buffer: &mut Buffer, theme: &Theme) {
     for row in text.rows() {
         let cells: Vec<(u16, String)> =
@@ -161,7 +161,7 @@ fn draw(rows: &Rows, top: usize, area: Rect, buffer: &mut Buffer, theme: &Theme)
     }
 }
 
-/// Draws one glyph, and returns where the next one stands.
+/// Draws one glyph. Returns the column of the next one.
 fn draw_glyph(glyph: &Glyph, x: u16, y: u16, room: usize, buffer: &mut Buffer, theme: &Theme) -> u16 {
     let style: Style = match glyph.look {
         Look::Letter | Look::Blank => theme.text,
@@ -175,12 +175,12 @@ fn draw_glyph(glyph: &Glyph, x: u16, y: u16, room: usize, buffer: &mut Buffer, t
     buffer.set_stringn(x, y, &*shown, room, style).0
 }
 
-/// The cells that stand before the text.
+/// Returns the width of the sign before the text.
 fn indent(width: u16) -> u16 {
     if width < NARROW { 0 } else { 2 }
 }
 
-/// The cells a row has for text; the last one of the area is for the cursor.
+/// Returns the width of a row in cells. The last column of the area is reserved for the cursor.
 fn room(width: u16) -> usize {
     usize::from(width.saturating_sub(indent(width) + 1).max(1))
 }

@@ -1,29 +1,29 @@
-//! What was said before: walked with the arrows, searched as in a shell.
+//! History of sent messages: browsed with the arrow keys, searched as in a shell.
 
 use super::draft::Draft;
 use crate::tui::text::clean;
 use std::collections::BTreeMap;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// What was said, and where among it the composer stands. One step after the newest is the person's own draft; an
-/// entry that was changed keeps its changes until something is sent, so walking on loses nothing.
+/// Sent messages and the position of the composer in them. Position 0 is the user's draft. Edits of an entry are kept
+/// until a message is sent, so browsing loses nothing.
 #[derive(Default)]
 pub(super) struct History {
     /// Oldest first.
     said: Vec<String>,
-    /// Steps back from the draft; 0 is the draft itself.
+    /// Steps back from the draft; 0 is the draft.
     back: usize,
-    /// What was left behind, by how many steps back it is.
+    /// Edited entries by steps back from the draft.
     left: BTreeMap<usize, Draft>,
 }
 
 impl History {
-    /// Whether the composer holds something that was said before.
+    /// Returns whether the composer shows an entry of the history.
     pub fn is_back(&self) -> bool {
         self.back > 0
     }
 
-    /// One step back. Whether there was one.
+    /// Moves to the previous entry. Returns false if there is none.
     pub fn back(&mut self, draft: &mut Draft) -> bool {
         let there = self.back < self.said.len();
         if there {
@@ -32,12 +32,12 @@ impl History {
         there
     }
 
-    /// One step towards the person's own draft.
+    /// Moves one entry towards the draft.
     pub fn forward(&mut self, draft: &mut Draft) {
         self.go(self.back.saturating_sub(1), draft);
     }
 
-    /// So many steps back from the draft.
+    /// Moves to the entry that is `back` steps from the draft.
     pub fn go(&mut self, back: usize, draft: &mut Draft) {
         let back = back.min(self.said.len());
         if back == self.back {
@@ -53,13 +53,13 @@ impl History {
         self.back = back;
     }
 
-    /// What is in the composer is the draft from now on.
+    /// Makes the text in the composer the draft and forgets edits of entries.
     pub fn rest(&mut self) {
         self.back = 0;
         self.left.clear();
     }
 
-    /// Adds the newest; the same twice in a row is once. Whether it was added.
+    /// Adds a sent message. Returns false for blank text and for a repetition of the last message.
     pub fn remember(&mut self, said: &str) -> bool {
         if said.trim().is_empty() || self.said.last().is_some_and(|last| last == said) {
             return false;
@@ -74,7 +74,7 @@ impl History {
         true
     }
 
-    /// Other things that were said. The person's own draft comes back.
+    /// Replaces the history and returns to the draft.
     pub fn replace(&mut self, said: Vec<String>, draft: &mut Draft) {
         self.go(0, draft);
         self.left.clear();
@@ -82,51 +82,51 @@ impl History {
         self.said.dedup();
     }
 
-    /// What was said so many steps back.
+    /// Returns the entry that is `back` steps from the draft.
     pub fn entry(&self, back: usize) -> Option<&str> {
         let at = self.said.len().checked_sub(back)?;
         self.said.get(at).map(String::as_str)
     }
 }
 
-/// A search through what was said, from the newest to the oldest.
+/// Search of the history, newest entry first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Search {
     typed: String,
-    /// How many steps back what was found is.
+    /// Steps back of the match.
     found: Option<usize>,
-    /// Nothing older has it.
+    /// True if no older entry matches.
     exhausted: bool,
 }
 
 impl Search {
-    /// What is looked for; small letters find capitals too.
+    /// Returns the query. It ignores case unless it has an uppercase character.
     pub fn typed(&self) -> &str {
         &self.typed
     }
 
-    /// How many steps back what was found is.
+    /// Returns the steps back of the match.
     pub fn found(&self) -> Option<usize> {
         self.found
     }
 
-    /// Whether the last step found nothing more.
+    /// Returns whether the last step found no further match.
     pub fn is_exhausted(&self) -> bool {
         self.exhausted
     }
 
-    /// Something newer was said: all else is one step further back.
+    /// Adjusts the match after a message was added to the history.
     pub fn shift(&mut self) {
         self.found = self.found.map(|back| back + 1);
     }
 
-    /// Looks for more letters.
+    /// Extends the query.
     pub fn write(&mut self, text: &str, history: &History) {
         self.typed.push_str(&clean::one_line(text));
         self.look(self.found.unwrap_or(1), history);
     }
 
-    /// Looks for one letter less, from the newest on.
+    /// Removes the last character of the query and searches from the newest entry.
     pub fn delete(&mut self, history: &History) {
         if let Some((at, _)) = self.typed.grapheme_indices(true).next_back() {
             self.typed.truncate(at);
@@ -134,7 +134,7 @@ impl Search {
         self.look(1, history);
     }
 
-    /// The next older one.
+    /// Moves to the next older match.
     pub fn older(&mut self, history: &History) {
         let before = self.found;
         self.look(before.unwrap_or(0) + 1, history);
@@ -143,7 +143,7 @@ impl Search {
         }
     }
 
-    /// The next newer one.
+    /// Moves to the next newer match.
     pub fn newer(&mut self, history: &History) {
         let Some(found) = self.found else { return };
         if let Some(newer) = (1..found).rev().find(|back| self.fits(*back, history)) {
@@ -151,7 +151,7 @@ impl Search {
         }
     }
 
-    /// Where in a line what is looked for stands, in bytes, for the first of them.
+    /// Returns the byte range of the first match in a line.
     pub fn place(&self, line: &str) -> Option<std::ops::Range<usize>> {
         if self.typed.is_empty() {
             return None;

@@ -1,39 +1,39 @@
-//! Pastes that are folded: each is one letter in the draft, drawn as words and sent whole.
+//! Folded pastes: each is one private-use character in the draft, drawn as a label and sent in full.
 
 use crate::chat::escape;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A paste of more lines is folded.
+/// Pastes with more lines are folded.
 const LINES: usize = 8;
-/// A paste of more characters is folded.
+/// Pastes with more characters are folded.
 const CHARACTERS: usize = 1000;
-/// The letters that stand for pastes: the last private plane of Unicode, which no font and no text uses.
+/// Characters that represent pastes: Unicode's last private-use plane, which real text does not use.
 const FOLDED: Range<u32> = 0x10_0000..0x10_FFFE;
 
-/// What the folded letters stand for, in their order.
+/// Folded pastes, in the order of their characters.
 #[derive(Default)]
 pub(super) struct Pastes(Vec<Arc<str>>);
 
 impl Pastes {
-    /// What a folded letter stands for.
+    /// Returns the paste that a character represents.
     pub fn of(&self, letter: char) -> Option<&str> {
         self.get(letter).map(|paste| &**paste)
     }
 
-    /// The same, shared.
+    /// Returns the paste that a character represents, as a shared pointer.
     pub fn get(&self, letter: char) -> Option<&Arc<str>> {
         let at = u32::from(letter).checked_sub(FOLDED.start)?;
         self.0.get(at as usize)
     }
 
-    /// The letter for a long paste; a short one comes back as it is.
+    /// Folds a long paste. Returns a short one unchanged as `Err`.
     pub fn folded(&mut self, paste: String) -> Result<char, String> {
         let long = paste.lines().count() > LINES || paste.chars().count() > CHARACTERS;
         if long { self.fold(paste) } else { Err(paste) }
     }
 
-    /// Folds a paste. Gives it back if no letter is left.
+    /// Folds a paste. Returns it as `Err` if all characters are used.
     pub fn fold(&mut self, paste: String) -> Result<char, String> {
         let number = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
         let letter = FOLDED.start.checked_add(number).filter(|letter| FOLDED.contains(letter));
@@ -46,7 +46,7 @@ impl Pastes {
         }
     }
 
-    /// The text with its own letters of the private plane folded: they would stand for a paste that they are not.
+    /// Folds characters of the private-use plane in a text, so that they cannot be taken for a paste.
     pub fn guarded(&mut self, text: &str) -> String {
         if !text.chars().any(|c| FOLDED.contains(&u32::from(c))) {
             return text.to_owned();
@@ -58,7 +58,7 @@ impl Pastes {
         text.chars().map(guard).collect()
     }
 
-    /// The text with what each folded letter stands for in its place.
+    /// Replaces each folded character with its paste.
     pub fn unfolded(&self, text: &str) -> String {
         let mut whole = String::with_capacity(text.len());
         for c in text.chars() {
@@ -71,7 +71,7 @@ impl Pastes {
     }
 }
 
-/// The words that stand for a paste.
+/// Returns the label of a folded paste.
 pub(super) fn label(paste: &str) -> String {
     match (paste.lines().count(), paste.chars().count()) {
         (0 | 1, 1) => "[pasted 1 character]".to_owned(),
@@ -80,8 +80,7 @@ pub(super) fn label(paste: &str) -> String {
     }
 }
 
-/// Pasted text without escape sequences and control characters; its tabs and line ends stay, and so does everything
-/// else.
+/// Removes escape sequences and control characters from pasted text, except tabs and newlines. Normalizes line ends.
 pub(super) fn harmless(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let kept = |c: char| c == '\n' || c == '\t' || !c.is_control();

@@ -1,51 +1,51 @@
-//! The rows a text takes on the screen, and where on them each letter stands.
+//! Wraps a text into screen rows and maps positions between text and cells.
 
 use super::draft::Draft;
 use crate::tui::text::{clean, reveal, width};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// A tab goes to the next multiple of so many cells.
+/// Tab width in cells.
 const TAB: usize = 4;
 
-/// A text laid out for a width.
+/// Text wrapped to a width.
 pub(in crate::tui::parts) struct Rows {
-    /// The glyphs of each line.
+    /// Glyphs of each line.
     lines: Vec<Vec<Glyph>>,
     rows: Vec<Row>,
 }
 
-/// What is drawn for one grapheme.
+/// Drawn form of one grapheme.
 pub(in crate::tui::parts) struct Glyph {
-    /// Clean; empty for what takes no cell.
+    /// Text without control characters; empty if it takes no cell.
     pub shown: String,
-    /// Its first byte in its line.
+    /// Byte offset in its line.
     pub at: usize,
     pub cells: usize,
     pub look: Look,
 }
 
-/// How a glyph is drawn.
+/// Kind of a glyph, which determines its style.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::tui::parts) enum Look {
     Letter,
     Blank,
-    /// The words that stand for a paste.
+    /// Label of a folded paste.
     Paste,
-    /// Stands for a character that would not show.
+    /// Replacement for an invisible character.
     Mark,
 }
 
-/// A row: some glyphs of a line.
+/// A row: a range of glyphs of a line.
 struct Row {
     line: usize,
     glyphs: Range<usize>,
-    /// Whether it is the last of its line, where the cursor may stand behind the last glyph.
+    /// True for the last row of a line. Only there can the cursor be after the last glyph.
     ends: bool,
 }
 
 impl Rows {
-    /// Lays lines out for so many cells. One more is needed for the cursor, and a blank may hang into it.
+    /// Wraps lines to a width in cells. The caller reserves one more cell for the cursor or a trailing blank.
     pub fn new(lines: &[String], paste: impl Fn(char) -> Option<String>, width: usize) -> Self {
         let width = width.max(1);
         let lines: Vec<Vec<Glyph>> = lines.iter().map(|line| glyphs(line, &paste)).collect();
@@ -57,18 +57,18 @@ impl Rows {
         self.rows.len()
     }
 
-    /// The glyphs of a row.
+    /// Returns the glyphs of a row.
     pub fn row(&self, row: usize) -> &[Glyph] {
         let Row { line, glyphs, .. } = &self.rows[row];
         &self.lines[*line][glyphs.clone()]
     }
 
-    /// The row and cell of the cursor.
+    /// Returns the row and cell of the cursor.
     pub(super) fn cursor(&self, draft: &Draft) -> (usize, usize) {
         self.cell_of(draft.cursor())
     }
 
-    /// The row and cell of a byte of a line.
+    /// Returns the row and cell of a line and byte offset.
     pub fn cell_of(&self, (line, byte): (usize, usize)) -> (usize, usize) {
         let glyph = self.lines[line].partition_point(|glyph| glyph.at < byte);
         let holds = |row: &Row| row.line == line && (glyph < row.glyphs.end || row.ends);
@@ -77,7 +77,7 @@ impl Rows {
         (at, self.lines[line][before].iter().map(|glyph| glyph.cells).sum())
     }
 
-    /// The line and byte that are drawn at a cell of a row, or where the row ends.
+    /// Returns the line and byte offset at a cell of a row, or at the end of the row.
     pub fn at_cell(&self, row: usize, cell: usize) -> (usize, usize) {
         let Row { line, glyphs, ends } = &self.rows[row];
         let mut used = 0;
@@ -104,7 +104,7 @@ fn glyphs(line: &str, paste: &impl Fn(char) -> Option<String>) -> Vec<Glyph> {
 }
 
 fn glyph(grapheme: &str, column: usize, paste: &impl Fn(char) -> Option<String>) -> (String, Look) {
-    // Most of a long text is this, and it is laid out with every key.
+    // Fast path: most of a long text is ASCII, and it is laid out on every key.
     if grapheme.len() == 1 && grapheme.bytes().all(|byte| byte.is_ascii_graphic()) {
         return (grapheme.to_owned(), Look::Letter);
     }
@@ -121,7 +121,7 @@ fn glyph(grapheme: &str, column: usize, paste: &impl Fn(char) -> Option<String>)
     }
 }
 
-/// Breaks a line between words, or within one that is longer than a row.
+/// Wraps a line between words, or inside a word that is longer than a row.
 fn broken(line: usize, glyphs: &[Glyph], width: usize) -> Vec<Row> {
     let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
     let mut between = None;
@@ -134,7 +134,7 @@ fn broken(line: usize, glyphs: &[Glyph], width: usize) -> Vec<Row> {
             used = glyphs[start..at].iter().map(|glyph| glyph.cells).sum();
         }
         used += glyph.cells;
-        // Scripts that are written without blanks break anywhere.
+        // Wide characters belong to scripts without blanks and can break anywhere.
         if blank || glyph.look == Look::Paste || (glyph.cells == 2 && glyph.look == Look::Letter) {
             between = Some(at + 1);
         }
@@ -169,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn a_blank_may_hang_where_the_cursor_stands_and_then_the_next_row_begins() {
+    fn a_trailing_blank_may_use_the_cursor_cell() {
         check("abcd ", 4, &["abcd ", ""]);
         check("abcd e", 4, &["abcd ", "e"]);
         check("abcd  e", 4, &["abcd ", " e"]);
     }
 
     #[test]
-    fn r34_wide_letters_break_anywhere_and_no_cell_is_counted_twice() {
+    fn r34_wide_characters_break_anywhere_and_no_cell_counts_twice() {
         check("漢字漢字", 5, &["漢字", "漢字"]);
         check("漢", 1, &["漢", ""]);
         check("e\u{301}e\u{301}e\u{301}", 2, &["e\u{301}e\u{301}", "e\u{301}"]);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn r32_what_would_not_show_is_a_mark() {
+    fn r32_an_invisible_character_is_shown_as_a_mark() {
         check("a\u{202e}b\tc", 40, &["a<U+202E>b  c"]);
     }
 }

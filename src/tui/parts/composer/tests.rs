@@ -1,4 +1,4 @@
-//! What the keys of the composer do to a text.
+//! Tests of the composer's keys.
 
 mod folding;
 mod history;
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// A composer that holds this, with its cursor where the `|` is.
+/// Creates a composer with this text and the cursor at the `|`.
 fn holding(text: &str) -> Composer {
     let mut composer = Composer::new("write a message");
     composer.width.set(40);
@@ -28,7 +28,7 @@ fn holding(text: &str) -> Composer {
     composer
 }
 
-/// What is written, with a `|` at the cursor and folded pastes as their words.
+/// Returns the text with a `|` at the cursor and the labels of folded pastes.
 fn held(composer: &Composer) -> String {
     let (mut text, at) = composer.written();
     text.insert(at, '|');
@@ -36,7 +36,7 @@ fn held(composer: &Composer) -> String {
     text.chars().map(shown).collect()
 }
 
-/// Presses keys as they are written in the settings, and letters.
+/// Presses keys given as chords, as in the settings, separated by blanks.
 fn press(composer: &mut Composer, pressed: &str) -> Pressed {
     let keys = Keymap::default();
     pressed.split(' ').fold(Pressed::Passed, |_, chord| composer.key(&key(chord), &keys))
@@ -84,7 +84,7 @@ fn drawn(composer: &Composer, width: u16, height: u16) -> (Buffer, Option<ratatu
     (buffer, cursor)
 }
 
-/// What an area of this width shows, with `█` where the cursor is.
+/// Draws the composer at this width, with `█` at the cursor.
 fn shows(composer: &Composer, width: u16, max: u16) -> String {
     let height = composer.height(width, max);
     let (mut buffer, cursor) = drawn(composer, width, height);
@@ -95,7 +95,7 @@ fn shows(composer: &Composer, width: u16, max: u16) -> String {
 }
 
 #[test]
-fn letters_are_written_where_the_cursor_is() {
+fn characters_are_inserted_at_the_cursor() {
     check("|", "h i", "hi|");
     check("a|c", "b", "ab|c");
     check("|", "A ? / @ 漢", "A?/@漢|");
@@ -104,7 +104,7 @@ fn letters_are_written_where_the_cursor_is() {
 }
 
 #[test]
-fn a_key_held_with_the_window_key_is_no_letter() {
+fn a_chord_with_the_super_key_is_not_text() {
     let mut composer = holding("a|");
     let pressed = KeyEvent::new(KeyCode::Char('v'), KeyModifiers::SUPER);
     assert_eq!(composer.key(&pressed, &Keymap::default()), Pressed::Passed);
@@ -114,7 +114,7 @@ fn a_key_held_with_the_window_key_is_no_letter() {
 }
 
 #[test]
-fn keys_that_are_no_letters_write_nothing() {
+fn keys_without_text_insert_nothing() {
     for pressed in ["alt-j", "ctrl-x", "esc", "ctrl-g", "shift-tab"] {
         let mut composer = holding("a|");
         if pressed != "shift-tab" {
@@ -147,7 +147,7 @@ fn the_readline_keys_keep_their_meaning() {
 }
 
 #[test]
-fn r34_a_grapheme_is_one_letter() {
+fn r34_editing_keys_work_on_whole_graphemes() {
     let family = "👩\u{200d}👩\u{200d}👧";
     check(&format!("a{family}|"), "backspace", "a|");
     check(&format!("a{family}|b"), "left", &format!("a|{family}b"));
@@ -160,7 +160,7 @@ fn r34_a_grapheme_is_one_letter() {
 }
 
 #[test]
-fn lines_break_with_any_of_three_keys_and_join_again() {
+fn three_keys_break_a_line_and_deletion_joins_it() {
     check("a|b", "shift-enter", "a\n|b");
     check("a|b", "alt-enter", "a\n|b");
     check("a|b", "ctrl-j", "a\n|b");
@@ -170,7 +170,7 @@ fn lines_break_with_any_of_three_keys_and_join_again() {
 }
 
 #[test]
-fn undo_goes_back_and_redo_on_again() {
+fn undo_and_redo_restore_the_text() {
     check("|", "a b ctrl-_", "a|");
     check("|", "a b ctrl-_ ctrl-_ alt-z", "a|");
     check("👩\u{200d}👧|", "backspace ctrl-_", "👩\u{200d}👧|");
@@ -180,7 +180,7 @@ fn undo_goes_back_and_redo_on_again() {
 }
 
 #[test]
-fn up_and_down_follow_the_rows_that_are_seen() {
+fn up_and_down_move_by_screen_rows() {
     let text = "twelve words that are long enough to be wrapped to rows";
     let mut composer = holding(&format!("{text}|"));
     assert_eq!(composer.height(40, 10), 2);
@@ -195,7 +195,7 @@ fn up_and_down_follow_the_rows_that_are_seen() {
 }
 
 #[test]
-fn enter_sends_words_but_never_blanks() {
+fn enter_sends_text_but_never_blanks() {
     assert_eq!(press(&mut holding("hi|"), "enter"), Pressed::Send);
     assert_eq!(press(&mut holding(" \n |"), "enter"), Pressed::Passed);
     assert_eq!(press(&mut holding("|"), "enter"), Pressed::Passed);
@@ -205,7 +205,7 @@ fn enter_sends_words_but_never_blanks() {
 }
 
 #[test]
-fn an_empty_composer_leaves_keys_to_others() {
+fn an_empty_composer_passes_keys_on() {
     for pressed in ["?", "ctrl-d", "down", "up"] {
         assert_eq!(press(&mut holding("|"), pressed), Pressed::Passed, "{pressed}");
     }
@@ -218,7 +218,7 @@ fn lines(count: usize) -> String {
 }
 
 #[test]
-fn words_are_replaced_where_they_stand() {
+fn a_range_is_replaced_in_place() {
     let mut composer = holding("one\nsee @ma|x y");
     composer.replace(8..12, "@src/main.rs ");
     assert_eq!(held(&composer), "one\nsee @src/main.rs | y");
@@ -238,7 +238,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn r34_no_key_paste_or_size_breaks_it(
+    fn r34_no_key_paste_or_size_causes_a_panic(
         steps in prop::collection::vec((CHORDS, "((\\PC|[\n\t\u{200d}\u{301}👩\u{1b}]){1,5})?", 1u16..50, 1u16..6), 0..40),
         long in prop::bool::weighted(0.2),
     ) {
@@ -259,7 +259,7 @@ proptest! {
     }
 
     #[test]
-    fn everything_can_be_undone_and_done_again(
+    fn everything_can_be_undone_and_redone(
         steps in prop::collection::vec((EDITS, "[a-c \n漢]{0,3}"), 0..30),
         long in prop::bool::weighted(0.2),
     ) {
@@ -279,7 +279,7 @@ proptest! {
     }
 
     #[test]
-    fn r03_what_is_typed_is_what_is_sent(
+    fn r03_typed_text_is_sent_unchanged(
         typed in "([!-~]|[äé漢字]|\u{301}|👩|\u{200d}|\u{100000}){0,40}",
         width in 1u16..30,
     ) {
@@ -296,7 +296,7 @@ proptest! {
     }
 
     #[test]
-    fn r03_what_is_pasted_is_what_is_sent(
+    fn r03_pasted_text_is_sent_unchanged(
         pieces in prop::collection::vec("[ -~\t\n漢é👩\u{200d}\u{202e}\u{100001}]{0,60}", 0..6),
         long in 0usize..20,
     ) {

@@ -1,10 +1,10 @@
-//! Pastes: folded, opened, sent whole.
+//! Tests of folded pastes.
 
 use super::*;
 use rustix::time::{ClockId, clock_gettime};
 
 #[test]
-fn long_pastes_fold_and_are_sent_whole() {
+fn long_pastes_fold_and_are_sent_in_full() {
     let mut composer = holding("see | please");
     composer.paste(&lines(120));
     assert_eq!(held(&composer), "see [pasted 120 lines]| please");
@@ -18,7 +18,7 @@ fn long_pastes_fold_and_are_sent_whole() {
 }
 
 #[test]
-fn a_folded_paste_goes_as_one_and_comes_back_as_one() {
+fn a_folded_paste_is_deleted_and_restored_as_one_character() {
     let mut composer = holding("a|b");
     composer.paste(&lines(120));
     press(&mut composer, "backspace");
@@ -42,7 +42,7 @@ fn a_folded_paste_opens_in_place() {
 }
 
 #[test]
-fn r32_a_paste_keeps_everything_but_what_controls() {
+fn r32_a_paste_loses_only_control_characters() {
     let mut composer = holding("|");
     composer.paste("\tfn a() {\r\n\t\t1\r}\x1b[31m\x07 \x1b]0;title\x07x\u{200b}y\u{9b}2Jz\0");
     assert_eq!(composer.text(), "\tfn a() {\n\t\t1\n} x\u{200b}yz");
@@ -55,7 +55,7 @@ fn r32_a_paste_keeps_everything_but_what_controls() {
 }
 
 #[test]
-fn no_letter_can_pass_for_a_folded_paste() {
+fn no_character_is_mistaken_for_a_folded_paste() {
     let mut composer = holding("|");
     composer.paste(&lines(9));
     composer.paste("\u{100000}\u{100001}");
@@ -67,7 +67,7 @@ fn no_letter_can_pass_for_a_folded_paste() {
 }
 
 #[test]
-fn a_large_paste_that_is_open_can_still_be_written_in() {
+fn a_large_unfolded_paste_can_still_be_edited() {
     let mut composer = holding("|");
     composer.paste(&"some words of a long line ".repeat(4000));
     press(&mut composer, "alt-v");

@@ -1,4 +1,4 @@
-//! What was said before: walked and searched.
+//! Tests of browsing and searching the history.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn check_history(before: &str, pressed: &str, after: &str) {
 }
 
 #[test]
-fn what_was_said_before_comes_back() {
+fn the_arrow_keys_browse_the_history() {
     check_history("|", "up", "two\nlines|");
     check_history("|", "up up up", "fix the test|");
     check_history("|", "up up up up up up", "cargo test|");
@@ -26,7 +26,7 @@ fn what_was_said_before_comes_back() {
 }
 
 #[test]
-fn r03_what_was_written_is_never_lost_to_the_history() {
+fn r03_browsing_the_history_never_loses_text() {
     check_history("|", "up up up x down up up", "fix the testx|");
     check_history("mine|", "ctrl-r c a r g o enter down down down", "mine|");
     let mut composer = with_history("|");
@@ -69,12 +69,12 @@ fn a_search_is_shown() {
     ");
     press(&mut composer, "z");
     assert_snapshot!(shows(&composer, 40, 5), @r"
-    search: tesz█ nothing found
+    search: tesz█ no match
     ");
 }
 
 #[test]
-fn what_was_found_is_in_sight_and_stays_when_something_newer_is_said() {
+fn a_match_is_visible_and_survives_a_newer_message() {
     let mut composer = with_history("|");
     composer.remember(&format!("{}\nlatest", lines(20)));
     press(&mut composer, "ctrl-r l a t");

@@ -1,9 +1,9 @@
-//! What the composer shows, and where it is clicked.
+//! Tests of drawing the composer and clicking in it.
 
 use super::*;
 
 #[test]
-fn it_shows_what_is_written_and_grows_with_it() {
+fn the_composer_grows_with_its_text() {
     assert_snapshot!(shows(&holding("|"), 40, 5), @r"
     ❯ █rite a message
     ");
@@ -30,7 +30,7 @@ fn it_shows_what_is_written_and_grows_with_it() {
 }
 
 #[test]
-fn it_scrolls_only_when_the_cursor_leaves_it() {
+fn the_view_scrolls_only_when_the_cursor_leaves_it() {
     let mut composer = holding("|");
     composer.insert(&lines(9));
     assert!(shows(&composer, 40, 3).starts_with("❯ line 7"));
@@ -43,7 +43,7 @@ fn it_scrolls_only_when_the_cursor_leaves_it() {
 }
 
 #[test]
-fn what_lies_above_and_below_is_marked() {
+fn hidden_rows_above_and_below_are_marked() {
     let mut composer = holding("|");
     composer.insert(&lines(5));
     shows(&composer, 12, 3);
@@ -62,7 +62,7 @@ fn what_lies_above_and_below_is_marked() {
 }
 
 #[test]
-fn a_click_puts_the_cursor_there() {
+fn a_click_moves_the_cursor() {
     let mut composer = holding("漢字 text\nmore|");
     let area = Rect::new(0, 0, 40, 2);
     drawn(&composer, 40, 2);
@@ -75,7 +75,7 @@ fn a_click_puts_the_cursor_there() {
 }
 
 #[test]
-fn a_row_that_is_full_takes_the_cursor_to_the_next() {
+fn a_full_row_moves_the_cursor_to_the_next_row() {
     let mut composer = holding("|");
     composer.insert(&"x".repeat(37));
     let (_, cursor) = drawn(&composer, 40, 1);
