@@ -319,7 +319,7 @@ fn r30_what_a_command_changed_is_applied_once_and_doing_it_again_needs_a_capital
     let screen = program.until_asked("makes changes again that are applied already: check.sh,");
     assert!(screen.contains("old.txt"), "{screen}");
     program.keys("y");
-    program.until("this destroys, so y is not enough");
+    program.until("Destructive: y is not enough");
     program.keys("n");
     // That one's change was refused, so it is not made twice.
     let screen = program.until_asked("$ touch beside");

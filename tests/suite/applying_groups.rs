@@ -234,11 +234,11 @@ fn r30_a_file_and_a_hunk_that_are_rejected_stay_and_are_offered_again() {
         "{screen}"
     );
     program.keys(END);
-    program.until("asked because");
+    program.until("reason: ");
     program.keys(HOME);
     program.until_asked("careful: this deletes gone.txt");
     program.keys("y");
-    program.until("this destroys, so y is not enough");
+    program.until("Destructive: y is not enough");
     // The second hunk of a.txt, b.txt, and what is deleted.
     program.keys(DOWN);
     program.keys(DOWN);
@@ -273,7 +273,7 @@ fn r30_a_file_and_a_hunk_that_are_rejected_stay_and_are_offered_again() {
     program.keys("t");
     program.until("0 of 3 ticked");
     program.keys("y");
-    program.until("nothing is ticked");
+    program.until("Nothing is ticked");
     program.keys("t");
     program.until("3 of 3 ticked");
     program.keys("Y");
@@ -366,7 +366,7 @@ fn r30_hooks_and_settings_of_git_are_a_prompt_of_their_own_that_needs_a_capital(
     let screen = program.until_asked("apply git settings and hooks?");
     assert!(screen.contains("which git runs or obeys") && screen.contains("pager = sh -c x"), "{screen}");
     program.keys("y");
-    program.until("this destroys, so y is not enough");
+    program.until("Destructive: y is not enough");
     assert!(!project.join(".git/hooks/pre-commit").exists());
     program.keys("n");
     ends(&mut program);

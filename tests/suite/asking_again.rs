@@ -52,10 +52,10 @@ fn after_a_failure_a_key_asks_again_without_a_word() {
     let answers = vec![refused(400, &[]), Answer::stream().says("Half a"), says("Here I am."), says("Yes.")];
     let (_runtime, service, mut program) = talks(answers, (80, 24), &[]);
     say(&mut program, "hello");
-    program.until("alt-r asks again");
+    program.until("alt-r retry");
     program.keys(ALT_R);
     program.until("cut short");
-    program.until("alt-r asks again");
+    program.until("alt-r retry");
     program.keys(ALT_R);
     program.until("Here I am.");
     say(&mut program, "more");
@@ -80,7 +80,7 @@ fn r49_a_command_that_ran_is_not_run_again_by_asking_again() {
         // Each has its own line, so that this one is not the last one still.
         program.until_that("another failure", |program| {
             let screen = program.screen();
-            screen.contains("alt-r asks again") && screen.matches("✗").count() == failures
+            screen.contains("alt-r retry") && screen.matches("✗").count() == failures
         });
         program.keys(ALT_R);
     }

@@ -81,7 +81,7 @@ fn a_key_that_is_not_taken_is_answered_in_words_and_runs_nothing() {
     say(&mut program, "go");
     program.until_asked("$ rm -rf gone");
     program.keys("y");
-    program.until("this destroys, so y is not enough · Y says yes");
+    program.until("Destructive: y is not enough · Y to approve");
     program.keys("\r");
     program.until("enter says neither · Y yes, n no");
     program.until_asked("$ rm -rf gone");
@@ -95,10 +95,10 @@ fn r11_what_deletes_needs_a_capital_names_all_of_it_and_is_never_kept() {
     say(&mut program, "go");
     program.until_asked("careful: this deletes old.txt and check.sh; throws away what is not committed in .");
     program.keys("y");
-    program.until("this destroys, so y is not enough · Y says yes");
+    program.until("Destructive: y is not enough · Y to approve");
     program.until_asked(command);
     program.keys("a");
-    program.until("what destroys is asked about each time · Y says yes");
+    program.until("Destructive calls need approval each time · Y to approve");
     program.until_asked(command);
     program.insists("Y", "Good.");
 }

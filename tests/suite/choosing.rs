@@ -81,14 +81,14 @@ fn the_model_and_then_the_profile_are_changed_and_the_talk_goes_on() {
     program.until("two · b1");
     program.types("a2");
     program.keys("\r");
-    program.until("a2 answers from here on");
+    program.until("switched to a2");
     say(&mut program, "second");
     program.until("Two.");
     program.keys("\x1bm");
     program.until("two · b1");
     program.types("two");
     program.keys("\r");
-    program.until("b1 of two answers from here on");
+    program.until("switched to b1 (profile two)");
     say(&mut program, "third");
     let screen = program.until("Three.");
     assert!(screen.lines().next().unwrap().contains("b1"), "the head names it: {screen}");
@@ -173,7 +173,7 @@ fn a_list_that_fails_says_why_and_a_name_can_be_typed_all_the_same() {
     say(&mut program, "hello");
     program.until("no model is called nonesuch here");
     say(&mut program, "/model m");
-    program.until("m answers from here on");
+    program.until("switched to m");
     say(&mut program, "still there?");
     program.until("Here again.");
     assert_eq!(told(&one), ["nonesuch: hello", "m: hello\n\nstill there?"]);

@@ -174,7 +174,7 @@ fn after_an_error_of_a_gateway_the_talk_goes_on_with_another_model() {
     assert!(listed.contains("plain") && listed.contains("claude"), "{listed}");
     program.types("plain");
     program.keys("\r");
-    program.until("plain answers from here on");
+    program.until("switched to plain");
     say(&mut program, "less");
     program.until(SAYS);
     until_ended(&mut program, &kept, 2);

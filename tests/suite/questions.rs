@@ -85,7 +85,7 @@ fn r51_a_half_answered_card_survives_a_kill_and_comes_back_as_it_was() {
     program.keys("1");
     program.until("[x] Linux");
     program.keys("n");
-    program.until("keep the note");
+    program.until("save note");
     program.types("but not on old ones");
     let before = program.until("note but not on old ones");
     assert!(before.contains("[x] Linux"), "{before}");

@@ -151,7 +151,7 @@ fn r24_a_rule_that_cannot_be_written_leaves_its_card_and_the_old_file_and_says_w
     program.until("every plain command that begins with touch ›");
     assert_eq!((rules_text(&person), program.file("one")), ("# mine alone\n".to_owned(), None));
     // From there it is kept for the session, or said yes to once, as before.
-    program.insists("\x1b", "y yes");
+    program.insists("\x1b", "y approve");
     program.insists("y", "One.");
     assert!(program.file("one").is_some());
     say(&mut program, "again");
@@ -365,7 +365,7 @@ fn r12_a_command_too_long_to_be_followed_or_of_sixty_parts_asks_in_every_mode_an
     say(&mut program, "again");
     program.until_asked("run a command?");
     // Not before its end was seen.
-    program.insists("y", "not all of it was seen yet");
+    program.insists("y", "Read to the end first");
     program.insists("\x1b[F", "longer than 10000 characters");
     program.insists("n", "Two.");
     say(&mut program, "once more");

@@ -124,7 +124,7 @@ fn an_ask_of_it_is_a_card_that_says_so_in_its_words() {
     let mut talk = reads(says(&format!(r#"{{"verdict":"ask","why":"{words}"}}"#)), "", "true\n");
     say(&mut talk.program, "again");
     let screen = talk.program.until_asked("the second reader says “deletes the build folder 'now', press y");
-    assert!(screen.contains("asked because"), "{screen}");
+    assert!(screen.contains("reason: "), "{screen}");
     let (_, why, ..) = said(talk.program.place.path()).unwrap();
     assert_eq!((why.chars().count(), why.lines().count()), (200, 1), "{why}");
     assert_eq!(talk.program.file("made").as_deref(), None);
@@ -193,7 +193,7 @@ fn a_second_reader_that_is_set_wrong_is_not_one_that_is_gone() {
 fn r27_esc_stops_it_at_once_and_closes_the_connection() {
     let mut talk = reads(Answer::stream().then(Step::Stall), "seconds = 120", "true\n");
     say(&mut talk.program, "again");
-    talk.program.until("asks the second reader…");
+    talk.program.until("asking the second reader…");
     let reader = &talk.reader;
     talk.program.until_that("it is asked", |_| reader.received().len() == 1);
     talk.program.keys("\x1b");

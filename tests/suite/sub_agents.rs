@@ -70,11 +70,11 @@ fn r17_the_calls_of_a_sub_agent_pass_the_same_gate_and_its_card_names_it() {
     say(&mut program, "go");
     let screen = program.until_asked("asked by sub-agent “notes”");
     assert!(screen.contains("make a file?") && screen.contains("1 + new"), "{screen}");
-    assert!(screen.contains("? sub_agent    notes · waits for you: a.txt"), "{screen}");
+    assert!(screen.contains("? sub_agent    notes · needs approval: a.txt"), "{screen}");
     assert_eq!(program.file("a.txt"), None, "nothing happens before the yes");
     program.insists("d", "arguments {");
     let screen = program.until("asked by sub-agent “notes”");
-    assert!(screen.contains("asked because"), "{screen}");
+    assert!(screen.contains("reason: "), "{screen}");
     program.insists("d", "1 + new");
     program.insists("y", "All is done.");
     assert_eq!(program.file("a.txt").as_deref(), Some("new\n"));
@@ -202,9 +202,9 @@ fn r17_depth_and_count_are_bounded() {
     );
     say(&mut program, "go");
     program.until("of 4");
-    program.until("a5 · waits for a place");
+    program.until("a5 · queued");
     program.until_that("four of them wait", |program| {
-        program.screen().matches("waits for you: sleep 0").count() == 4
+        program.screen().matches("needs approval: sleep 0").count() == 4
     });
     let asked = |words: &str| {
         let of = |body: &Value| body["messages"][1]["content"] == words;
@@ -214,7 +214,7 @@ fn r17_depth_and_count_are_bounded() {
     assert!(told(&service, "do a1")[0].contains("no sub-agents of its own"));
     // A no ends one of them, and the fifth begins.
     program.until_asked("$ sleep 0");
-    program.insists("n", "a5 · waits for you: sleep 0");
+    program.insists("n", "a5 · needs approval: sleep 0");
     assert_eq!(asked("do a5"), 1);
 }
 
@@ -250,7 +250,7 @@ fn r17_esc_stops_all() {
     program.until("esc again stops the turn");
     program.insists("\x1b", "stopped");
     let screen = program.screen();
-    assert!(!screen.contains("waits for you"), "{screen}");
+    assert!(!screen.contains("needs approval"), "{screen}");
     none_sleeps(long);
     let entries = entries(&program);
     let open =

@@ -83,7 +83,7 @@ impl Amid {
             Self::Queue => drop(program.until("s00;")),
             Self::Denial => {
                 program.until_asked("$ echo no");
-                program.insists("m", "no, because");
+                program.insists("m", "deny: ");
             }
             Self::Arguments => {
                 program.until_asked("$ echo no");

@@ -158,12 +158,12 @@ fn waits(runtime: &Runtime) -> Vec<Wait> {
         of("no head", stall(), "waiting for m"),
         of("a head and no event", Answer::stream().then(Step::Stall), "waiting for m"),
         of("in a reply", Answer::stream().says("Half a reply\n").then(Step::Stall), "Half a reply"),
-        of("in a call", half_a_call(), "writes a call of write_file"),
+        of("in a call", half_a_call(), "writing call: write_file"),
         of("a countdown", busy("40"), "try 2 of 5 in 3"),
         of("a wait of an hour", busy("3000"), "try 2 of 5 in 49 min"),
-        of("a silence", Answer::stream().then(Step::Stall), "gives up at 9 s"),
-        of("another service", Answer::body(401, JSON, &[], "{}"), "second answers this time"),
-        of("a list of models", stall(), "waiting for the service"),
+        of("a silence", Answer::stream().then(Step::Stall), "timeout at 9 s"),
+        of("another service", Answer::body(401, JSON, &[], "{}"), "fell back to second"),
+        of("a list of models", stall(), "waiting for the provider"),
         deaf("a service that ignores the close", "http", half, "Half a reply"),
     ];
     for wait in &mut all {
@@ -244,7 +244,7 @@ fn interrupts(wait: &Wait) -> Result<(), String> {
             program.until("trying again in 40 s");
         }
         "another service" => {
-            program.until("second answers this time");
+            program.until("fell back to second");
         }
         _ => {
             program.until_that("the service is connected to", |_| connections(wait.port) > 0);

@@ -88,7 +88,7 @@ async fn r11_an_always_without_the_network_does_not_cover_the_same_with_it() {
 
 #[test]
 fn what_the_network_is_wanted_for_cannot_forge_the_card() {
-    let forged = "x\nasked because you want it";
+    let forged = "x\nreason: you want it";
     let answers = vec![asks("true", forged), says("Oh.")];
     let (_runtime, service, mut program) = talks(answers, WIDE, &[]);
     say(&mut program, "go");

@@ -1,4 +1,4 @@
-//! The approval card: shows everything that will run, and takes a yes only from somebody who can have seen it.
+//! The approval prompt: shows everything that will run, and accepts an approval only after all of it was on the screen.
 
 mod form;
 mod looks;
@@ -17,26 +17,25 @@ use ratatui::layout::Position;
 use std::path::Path;
 use std::time::Duration;
 
-/// What a card shows, read anew for every frame.
+/// Contents of an approval prompt, built for every frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Card<'a> {
-    /// What would be done.
     pub plan: &'a Plan,
     /// The call as the model sent it.
     pub call: &'a ToolCall,
-    /// Why the person is asked.
+    /// Reason the policy asks, without a leading "because".
     pub reason: &'a str,
-    /// The sub-agent whose call it is; `None` where it is the turn's own.
+    /// Name of the sub-agent that made the call; `None` for the main session.
     pub by: Option<&'a str>,
-    /// What is said of a command whose plan says nothing of walls; the program's own words, may be empty.
+    /// Sandbox summary for a command whose plan has none. Written by aye, never by the model; may be empty.
     pub may: &'a str,
-    /// Which of the waiting calls it is, from 1, and of how many.
+    /// Position in the queue (1-based) and length of the queue.
     pub place: (usize, usize),
-    /// The person's home folder, which is written `~`.
+    /// Home directory of the user, displayed as `~`.
     pub home: Option<&'a Path>,
 }
 
-/// The state of the card of one call. Nothing of it is kept when the call is decided.
+/// State of the approval prompt of one call. Dropped once the call is decided.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Approval {
     call: CallId,
@@ -45,56 +44,55 @@ pub struct Approval {
     scroll: usize,
     page: usize,
     step: Step,
-    /// What of a batch is ticked.
+    /// Selected items of a batch.
     review: Review,
     laid: Laid<()>,
 }
 
-/// What the card is at.
+/// View that the prompt shows.
 #[derive(Debug, Clone, PartialEq)]
 enum Step {
     /// The plan.
     Plan,
-    /// How wide a yes is kept.
+    /// Choice of the scope of a grant or rule.
     Scope(Box<Choosing>),
-    /// No, with words for the model.
+    /// Line for the message of a denial.
     Because(Line),
     /// The call as the model sent it.
     Details,
-    /// Its arguments as the person wants them.
+    /// Form for editing the arguments.
     Edit(Form),
 }
 
-/// What a key did.
+/// Result of a key press.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// Something within the card, or nothing at all.
+    /// The prompt handled the key, or ignored it; nothing is left to do.
     Nothing,
-    /// Nothing was done; why, and what would work.
+    /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
     Says(String),
-    /// It was not for the card: it goes on into the composer, and counts as pressed elsewhere.
+    /// The key is not for the prompt: it goes to the composer and delays the prompt like any key typed there.
     Passed,
-    /// A yes is to be kept: [`Approval::choose`].
+    /// Open the choice of scope with [`Approval::choose`].
     Scopes,
-    /// The list of what waits is wanted.
+    /// Open the queue.
     Lists,
-    /// The arguments are to be changed: [`Approval::edit`].
+    /// Open the arguments form with [`Approval::edit`].
     Edits,
-    /// This text is to be opened in the person's editor; what comes back goes to [`Approval::edited`].
+    /// Open this text in `$EDITOR`; pass the edited text to [`Approval::edited`].
     Editor(String),
-    /// The call is decided.
+    /// The user decided.
     Decided {
-        /// What the person decided.
         decision: Decision,
-        /// With which key, and how long after the card was first drawn.
+        /// Key that was pressed, and the time since the prompt was first drawn.
         by: By,
     },
 }
 
-/// What a frame really showed. Hand it to [`Approval::drawn`] once the frame is on the screen.
+/// Part of the prompt that a frame showed. Pass it to [`Approval::drawn`] once the frame is on the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Where the terminal's cursor belongs, where a line is being written.
+    /// Position of the terminal's cursor if a line is being edited.
     pub cursor: Option<Position>,
     scroll: usize,
     rows: usize,
@@ -103,7 +101,7 @@ pub struct Seen {
 }
 
 impl Approval {
-    /// The card of a call, before it was drawn.
+    /// Creates the prompt of a call that was not drawn yet.
     pub fn new(call: CallId) -> Self {
         Self {
             call,
@@ -117,23 +115,21 @@ impl Approval {
         }
     }
 
-    /// Whose card it is.
     pub fn call(&self) -> &CallId {
         &self.call
     }
 
-    /// When it was first drawn; for [`super::listening::listening`].
+    /// Returns the time of the first frame, for [`super::listening::listening`].
     pub fn seen(&self) -> Option<Duration> {
         self.seen
     }
 
-    /// Whether the card wants every key because a line is being written in it: it then has the keyboard.
+    /// Returns whether a line is being edited. The prompt then receives every key.
     pub fn is_writing(&self) -> bool {
         matches!(self.step, Step::Because(_) | Step::Edit(_))
     }
 
-    /// What is being written in it, for the call of this tool: the words of a denial, or the other arguments, in words
-    /// that the model understands without the prompt.
+    /// Returns unsent input for a call of this tool, phrased for the model: the message of a denial, or edited arguments.
     pub fn written_reply(&self, tool: &str) -> Option<String> {
         match &self.step {
             Step::Because(line) => Some(line.text().trim().to_owned()).filter(|text| !text.is_empty()),
@@ -144,7 +140,7 @@ impl Approval {
         }
     }
 
-    /// A frame is on the screen.
+    /// Records which part of the prompt is now on the screen.
     pub fn drawn(&mut self, now: Duration, seen: Seen) {
         self.scroll = seen.scroll;
         self.page = seen.rows.saturating_sub(1).max(1);
@@ -157,7 +153,7 @@ impl Approval {
         }
     }
 
-    /// Text was pasted. Whether it went into the line of this card; a paste is never an answer.
+    /// Inserts pasted text into the line being edited. Returns false if there is none: a paste never answers.
     pub fn pasted(&mut self, text: &str) -> bool {
         match &mut self.step {
             Step::Because(line) => line.insert(text),
@@ -167,7 +163,7 @@ impl Approval {
         true
     }
 
-    /// Opens the call's arguments as a form. Whether there is anything to change in them.
+    /// Opens the form for the call's arguments. Returns false if there are no arguments to edit.
     pub fn edit(&mut self, tool: Option<&ToolSpec>, call: &ToolCall) -> bool {
         let form = Form::new(tool, &call.arguments);
         let opens = form.is_some();
@@ -177,37 +173,37 @@ impl Approval {
         opens
     }
 
-    /// Opens how wide the yes is kept.
+    /// Opens the choice of scope.
     pub fn choose(&mut self, choosing: Choosing) {
         self.turn_to(Step::Scope(Box::new(choosing)));
     }
 
-    /// What was to be kept could not be written: it is chosen again.
+    /// Returns to the choice of scope because the rule could not be saved.
     pub fn unkept(&mut self, now: Duration) {
         if let Step::Scope(choosing) = &mut self.step {
             choosing.unkept(now);
         }
     }
 
-    /// Whether the yes is given and its rule is being written.
+    /// Returns whether the call is approved and its rule is being saved.
     pub fn is_keeping(&self) -> bool {
         matches!(&self.step, Step::Scope(choosing) if choosing.is_keeping())
     }
 
-    /// Whether it is chosen how wide a yes is kept.
+    /// Returns whether the choice of scope is open.
     pub fn is_choosing(&self) -> bool {
         matches!(self.step, Step::Scope(_))
     }
 
-    /// The editor was closed with this text. Whether the card had asked for it.
+    /// Takes the text that the editor returned. Returns false if the form is closed.
     pub fn edited(&mut self, text: &str) -> bool {
         let Step::Edit(form) = &mut self.step else { return false };
         form.edited(text);
         true
     }
 
-    /// A key, already asked of [`super::listening::Presses::goes_on`]. Esc and Tab are passed on where the card has
-    /// no use for them: they stop the turn and move the keyboard.
+    /// Handles a key that was checked with [`super::listening::Presses::goes_on`]. Unused Esc and Tab are passed on: they
+    /// stop the turn and move the keyboard focus.
     pub fn key(
         &mut self,
         key: &KeyEvent,
@@ -216,7 +212,7 @@ impl Approval {
         listening: Listening,
         now: Duration,
     ) -> Reply {
-        // An Enter that came with a paste ends nothing.
+        // Enter that arrives with a paste, or repeats while held, does not submit.
         let held = key.kind != KeyEventKind::Press;
         let ends = !held && !matches!(listening, Listening::Until(_));
         if let Step::Edit(form) = &mut self.step {
@@ -253,7 +249,7 @@ impl Approval {
             Preview::Batch(_) | Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => None,
         };
         if matches!(action, Action::Tick | Action::TickAll) {
-            // Elsewhere these are characters of what is written.
+            // Without a batch these keys type a character in the composer.
             if batch.is_none() || !listening.now() {
                 return Reply::Passed;
             }
@@ -277,7 +273,7 @@ impl Approval {
         if !listening.now() {
             return Reply::Passed;
         }
-        // A key that repeats while it is held was pressed for something else.
+        // A repeat belongs to an earlier press of a held key.
         if key.kind != KeyEventKind::Press {
             return Reply::Nothing;
         }
@@ -306,7 +302,7 @@ impl Approval {
         }
     }
 
-    /// Whether what would be done destroys anything: of a batch, what is ticked.
+    /// Returns whether approval would destroy data. Of a batch only selected items count.
     fn destroys(&self, plan: &Plan) -> bool {
         match &plan.preview {
             Preview::Batch(batch) => self.review.destroys(batch).is_some(),
@@ -314,7 +310,7 @@ impl Approval {
         }
     }
 
-    /// Whether nothing of a batch is ticked.
+    /// Returns whether the plan is a batch without a selected item.
     fn is_empty(&self, plan: &Plan) -> bool {
         match &plan.preview {
             Preview::Batch(batch) => {
@@ -325,7 +321,7 @@ impl Approval {
         }
     }
 
-    /// The approval that the key gives: of a batch, of what is ticked.
+    /// Builds the approval: of a batch, only of the selected items.
     fn approval(&self, plan: &Plan) -> Decision {
         let rejected = match &plan.preview {
             Preview::Batch(batch) => self.review.rejected(batch),
@@ -334,13 +330,13 @@ impl Approval {
         if rejected.is_empty() { Decision::Once } else { Decision::Selected(rejected) }
     }
 
-    /// A key while it is chosen how wide a yes is kept.
+    /// Handles a key while the choice of scope is open.
     fn chosen(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening, now: Duration) -> Reply {
         let known = keys.lookup(Scope::Keep, key).or_else(|| keys.lookup(Scope::Approval, key));
         let (Some(action), false) = (known, listening == Listening::Unsent) else { return Reply::Passed };
         let (up, down, page) = (self.scroll.saturating_sub(self.page), self.scroll + self.page, key.kind);
         let Step::Scope(choosing) = &mut self.step else { return Reply::Nothing };
-        // Typed on from the key that opened this, a letter or enter is part of something else.
+        // Right after the choice opened, a character or Enter is still part of earlier typing.
         if matches!(key.code, KeyCode::Char(_) | KeyCode::Enter) && choosing.is_fresh(now) {
             return Reply::Passed;
         }
@@ -348,12 +344,12 @@ impl Approval {
             Action::PageUp => return self.scroll_to(up),
             Action::PageDown => return self.scroll_to(down),
             Action::Bottom => return self.scroll_to(usize::MAX),
-            // While the rule is being written only stopping the turn means anything.
+            // While the rule is being saved only stopping the turn has an effect.
             Action::Close if choosing.is_keeping() => return Reply::Passed,
             _ if choosing.is_keeping() => return Reply::Nothing,
             _ => {}
         }
-        // A key that repeats while it is held was pressed for something else.
+        // A repeat belongs to an earlier press of a held key.
         if page != KeyEventKind::Press && matches!(action, Action::Accept | Action::Refuse) {
             return Reply::Nothing;
         }

@@ -1,4 +1,4 @@
-//! The question card: asks one question a page, and sends only what the person chose.
+//! The question prompt: shows one question per page and sends only answers that the user chose.
 
 mod draft;
 mod hints;
@@ -15,27 +15,27 @@ use ratatui::layout::Position;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The card of one call. It outlives being parked: its draft is kept until it is answered or declined.
+/// Question prompt of one call. Its draft survives parking and is kept until the call is answered or declined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuestionCard {
     call: CallId,
     seen: Option<Duration>,
     parked: bool,
-    /// The question shown; one behind the last is the page that shows all answers.
+    /// Index of the page shown. The page after the last question is the review of all answers.
     at: usize,
     pages: Vec<Draft>,
     writing: Option<(Writing, Line)>,
     rows: usize,
-    /// How wide own words were drawn last.
+    /// Width in cells of the text answer in the last frame.
     cells: usize,
-    /// How far it was read on where something does not fit: the question, then the open row, then its preview; on
-    /// the page of all answers, those.
+    /// Scroll offset of content that does not fit: first the question, then the focused option, then its preview. On the
+    /// review page, of the answers.
     read: usize,
-    /// How much of that is the question.
+    /// Part of `read` that scrolls the question.
     text: usize,
 }
 
-/// What a line is written for.
+/// Purpose of the line being edited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Writing {
@@ -43,27 +43,27 @@ enum Writing {
     Note,
 }
 
-/// What a key did.
+/// Result of a key press.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// Something within the card, or nothing at all.
+    /// The prompt handled the key, or ignored it; nothing is left to do.
     Nothing,
-    /// Nothing was done; why, and what would work.
+    /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
     Says(String),
-    /// An answer was taken and shown, and the card stays: the same key held on must not take the next step.
+    /// An option was selected and the prompt stays open. Repeats of the same held key must be ignored.
     Took,
-    /// It was not for the card: it goes on into the composer, and counts as pressed elsewhere.
+    /// The key is not for the prompt: it goes to the composer and delays the prompt like any key typed there.
     Passed,
-    /// The card is a chip now; its draft is kept.
+    /// The prompt was parked with its draft.
     Parked,
-    /// This goes to the model.
+    /// The answer to send to the model.
     Answered(Answer),
 }
 
-/// What a frame really showed. Hand it to [`QuestionCard::drawn`] once the frame is on the screen.
+/// Part of the prompt that a frame showed. Pass it to [`QuestionCard::drawn`] once the frame is on the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Where the terminal's cursor belongs, where a line is being written.
+    /// Position of the terminal's cursor if a line is being edited.
     pub cursor: Option<Position>,
     readable: bool,
     rows: usize,
@@ -73,7 +73,7 @@ pub struct Seen {
 }
 
 impl QuestionCard {
-    /// The card of a call, before it was drawn. Nothing is chosen.
+    /// Creates the prompt of a call with nothing selected.
     pub fn new(call: CallId, asked: &Questions) -> Self {
         let pages = vec![Draft::default(); asked.list.len()];
         Self {
@@ -90,47 +90,46 @@ impl QuestionCard {
         }
     }
 
-    /// Whose card it is.
     pub fn call(&self) -> &CallId {
         &self.call
     }
 
-    /// When it was first drawn, or first drawn since it was brought back.
+    /// Returns the time of the first frame since the prompt was opened or restored.
     pub fn seen(&self) -> Option<Duration> {
         self.seen
     }
 
-    /// Which question is shown, from 0; one behind the last is the page of all answers.
+    /// Returns the index of the page. The page after the last question is the review of all answers.
     pub fn page(&self) -> usize {
         self.at
     }
 
-    /// Whether it is only a chip now.
+    /// Returns whether the prompt is parked as a chip above the composer.
     pub fn is_parked(&self) -> bool {
         self.parked
     }
 
-    /// Whether a line is being written in it: it then wants every key.
+    /// Returns whether a line is being edited. The prompt then receives every key.
     pub fn is_writing(&self) -> bool {
         self.writing.is_some()
     }
 
-    /// Makes it a chip with its draft.
+    /// Parks the prompt with its draft.
     pub fn park(&mut self) {
         self.parked = true;
     }
 
-    /// Brings a parked card back with its draft.
+    /// Restores a parked prompt with its draft.
     pub fn bring_back(&mut self) {
         (self.parked, self.seen) = (false, None);
     }
 
-    /// The answer that says that there will be none; for the key on the chip.
+    /// Returns the answer that declines the questions, for the key on the chip.
     pub fn declined() -> Answer {
         Answer::without(Status::Declined)
     }
 
-    /// A frame is on the screen.
+    /// Records which part of the prompt is now on the screen.
     pub fn drawn(&mut self, now: Duration, seen: Seen) {
         (self.rows, self.read, self.text) = (seen.rows.max(1), seen.read, seen.text);
         self.cells = seen.cells.max(1);
@@ -139,14 +138,14 @@ impl QuestionCard {
         }
     }
 
-    /// Text was pasted. Whether it went into a line of this card; a paste is never an answer.
+    /// Inserts pasted text into the line being edited. Returns false if there is none: a paste never answers.
     pub fn pasted(&mut self, text: &str) -> bool {
         let Some((_, line)) = &mut self.writing else { return false };
         line.insert(text);
         true
     }
 
-    /// A key, already asked of [`super::listening::Presses::goes_on`].
+    /// Handles a key that was checked with [`super::listening::Presses::goes_on`].
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, asked: &Questions, listening: Listening) -> Reply {
         if self.writing.is_some() {
             return self.write(key, keys, asked, listening);
@@ -163,7 +162,7 @@ impl QuestionCard {
             None => {
                 let row = digit.map_or(0, |digit| digit as usize - 1);
                 if self.at == self.pages.len() && row < self.pages.len() {
-                    // On the page of all answers a digit goes back to that question.
+                    // On the review page a digit opens that question.
                     self.turn_to(row);
                 } else if self.at < self.pages.len() && row < self.choices(asked) {
                     self.move_to(row);
@@ -176,7 +175,7 @@ impl QuestionCard {
         }
     }
 
-    /// A key for the line that is written.
+    /// Handles a key for the line being edited.
     fn write(&mut self, key: &KeyEvent, keys: &Keymap, asked: &Questions, listening: Listening) -> Reply {
         let Some((what, line)) = &mut self.writing else { return Reply::Nothing };
         let what = *what;
@@ -187,7 +186,7 @@ impl QuestionCard {
             return Reply::Nothing;
         }
         match line.key(key, keys) {
-            // An Enter that came with a paste ends no line: it is part of what was pasted.
+            // Enter that arrives with a paste is part of the pasted text.
             line::Reply::Accepted if matches!(listening, Listening::Until(_)) => {
                 if what != Writing::OwnWords {
                     return Reply::Says(AT_ONCE.to_owned());
@@ -210,7 +209,7 @@ impl QuestionCard {
         Reply::Nothing
     }
 
-    /// Reads on by so many lines where something does not fit, for the wheel.
+    /// Scrolls content that does not fit by a number of lines, for the mouse wheel.
     pub fn read_on(&mut self, lines: isize) {
         self.read = self.read.saturating_add_signed(lines);
     }
@@ -234,7 +233,7 @@ impl QuestionCard {
             Action::Accept if self.at == self.pages.len() && self.pages.iter().all(Draft::is_empty) => {
                 let (later, no) =
                     (keys.hint(Scope::Question, Action::Park), keys.hint(Scope::Question, Action::Decline));
-                return Reply::Says(format!("nothing is answered yet · {later} later, {no} declines"));
+                return Reply::Says(format!("No answers yet · {later} for later, {no} to decline"));
             }
             Action::Accept if self.at == self.pages.len() => return self.send(asked),
             Action::Accept => return self.pick(asked, false),
@@ -256,7 +255,7 @@ impl QuestionCard {
         Reply::Nothing
     }
 
-    /// Takes the row under the cursor. Where several may be picked, ticking stays and Enter goes on.
+    /// Selects the option under the cursor. In a multiple-choice question `tick` toggles it; otherwise Enter continues.
     fn pick(&mut self, asked: &Questions, tick: bool) -> Reply {
         let question = &asked.list[self.at];
         let page = &mut self.pages[self.at];
@@ -276,14 +275,14 @@ impl QuestionCard {
             page.taken = false;
             return match (tick, none) {
                 (true, _) => Reply::Nothing,
-                // What was not ticked is shown ticked first.
+                // Show the option that Enter just ticked before sending it.
                 (false, true) => Reply::Took,
                 (false, false) => self.go_on(asked),
             };
         }
         page.picks = vec![page.cursor];
         page.taken = false;
-        // A single question is sent by Enter alone, so that a digit can be looked at first.
+        // A digit does not send a single question, so that the user sees the choice first. Enter sends it.
         if tick && self.pages.len() == 1 { Reply::Nothing } else { self.go_on(asked) }
     }
 
@@ -309,7 +308,7 @@ impl QuestionCard {
         Reply::Nothing
     }
 
-    /// A line was left in the middle: it answers nothing, and is there when it is opened again.
+    /// Keeps the text of a line that was closed without Enter. It is no answer; reopening the line shows it again.
     fn left(&mut self, what: Writing, text: String) {
         let page = &mut self.pages[self.at];
         match what {
@@ -327,7 +326,7 @@ impl QuestionCard {
         }
     }
 
-    /// To the next question without an answer; when there is none, to the page of all answers, or away.
+    /// Moves to the next unanswered question, or to the review page. Sends the answer of a single question.
     fn go_on(&mut self, asked: &Questions) -> Reply {
         if self.pages.len() == 1 {
             return self.send(asked);
@@ -338,7 +337,7 @@ impl QuestionCard {
         Reply::Nothing
     }
 
-    /// Sends what there is, if there is anything: a card without an answer is parked or declined, never sent.
+    /// Sends the answers if there is at least one. Without any, the prompt can only be parked or declined.
     fn send(&self, asked: &Questions) -> Reply {
         if self.pages.iter().all(Draft::is_empty) {
             return Reply::Nothing;
@@ -347,7 +346,7 @@ impl QuestionCard {
         Reply::Answered(Answer { given: given.collect(), ..Answer::without(Status::Answered) })
     }
 
-    /// The rows that can be chosen, own words included.
+    /// Returns the number of options, including the text answer.
     fn choices(&self, asked: &Questions) -> usize {
         let question = &asked.list[self.at];
         question.options.len() + usize::from(takes_own(question))
@@ -361,7 +360,7 @@ impl QuestionCard {
         match self.pages.get_mut(self.at) {
             Some(page) => {
                 page.cursor = row;
-                // What was read of the question stays read; the row and its preview are others now.
+                // Keep the scroll offset of the question; reset that of the option and its preview.
                 self.read = self.read.min(self.text);
             }
             None => self.read = row,

@@ -179,15 +179,15 @@ fn r21_the_details_of_a_card_name_the_files_and_the_variables_and_no_value() {
     screen.says("go");
     screen.calls("a", "bash_exec", Intent::Act(plan));
     screen.waits(2000);
-    assert!(!screen.shows().contains("2 variables"));
+    assert!(!screen.shows().contains("2 environment variables"));
     screen.presses("d");
     let card = screen.shows();
     for words in [
         "in /project · 30 s",
         "file x.sh · 3 bytes · sha256",
-        "compared before it is done",
-        "more files may be named than are compared",
-        "2 variables, by name: HOME PATH",
+        "rechecked before the call",
+        "the call may use files that are not checked",
+        "2 environment variables: HOME PATH",
     ] {
         assert!(card.contains(words), "{words}: {card}");
     }

@@ -83,9 +83,9 @@ fn r17_the_card_and_the_rows_say_who_works_and_who_asks() {
 ────────────────────────────────────────────────────────────────────────────────
  ▌ go
 
-   ⠹ sub_agent    find usages · thinks                  1 call · 1.2k tok · 3 s
+   ⠹ sub_agent    find usages · thinking                1 call · 1.2k tok · 3 s
      ✓ read_file    src/main.rs                                 2 lines · 12 ms
-   ? sub_agent    write notes · waits for you: echo do… 1 call · 1.2k tok · 3 s
+   ? sub_agent    write notes · needs approval: echo d… 1 call · 1.2k tok · 3 s
 
 
 
@@ -100,8 +100,8 @@ fn r17_the_card_and_the_rows_say_who_works_and_who_asks() {
 │ $ echo done > notes                                                          │
 │                                                                              │
 │ in /project · 30 s                                                           │
-│ asked because it runs a command                                              │
-╰─ y yes · e edit · n no · m no, because… · d details ─────────────────────────╯
+│ reason: it runs a command                                                    │
+╰─ y approve · e edit · n deny · m deny with message… · d details ─────────────╯
  waits for you · ask mode · 2.5k tok                                    f1 help
 "#);
 }
@@ -193,7 +193,10 @@ fn who_asks_is_told_where_nobody_looks_and_while_it_is_put_off() {
     screen.waits(600);
     screen.presses("esc");
     let shown = screen.shows();
-    assert!(shown.contains("1 question waits") && shown.contains("asked by sub-agent “licence”"), "{shown}");
+    assert!(
+        shown.contains("1 question waiting") && shown.contains("asked by sub-agent “licence”"),
+        "{shown}"
+    );
 }
 
 /// A record may be changed by hand: what stands in it is no more trusted than the model.

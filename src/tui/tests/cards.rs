@@ -129,7 +129,7 @@ fn a_question_put_off_is_a_chip_and_comes_back() {
     screen.waits(600);
     screen.presses("esc");
     let shows = screen.shows();
-    assert!(shows.contains("1 question waits") && !shows.contains("virtual time"), "{shows}");
+    assert!(shows.contains("1 question waiting") && !shows.contains("virtual time"), "{shows}");
     screen.presses("ctrl-q");
     assert!(screen.shows().contains("virtual time"));
     screen.waits(600);

@@ -131,7 +131,7 @@ fn a_small_screen_spends_no_row_on_air() {
 
 #[test]
 fn a_call_that_was_refused_says_what_the_person_said() {
-    for (words, expected) in [("", " you said no"), ("not now", " you said no: not now")] {
+    for (words, expected) in [("", " denied by you"), ("not now", " denied by you: not now")] {
         let mut screen = Screen::new();
         screen.says("go");
         screen.calls("a", "bash_exec", command("rm -r build"));
@@ -175,11 +175,11 @@ fn the_frame_that_shows_the_end_of_a_card_offers_yes() {
     screen.says("go");
     screen.calls("a", "bash_exec", command(&vec!["cargo test"; 30].join("\n")));
     screen.waits(2000);
-    assert!(screen.shows().contains("end shows the end, then y yes"), "{}", screen.shows());
+    assert!(screen.shows().contains(", then y approve"), "{}", screen.shows());
     // One frame and no more, as the loop draws it.
     screen.happens(Event::Key(key("end")));
     let shows = screen.shows();
-    assert!(shows.contains("╰─ y yes"), "{shows}");
+    assert!(shows.contains("╰─ y approve"), "{shows}");
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn a_selected_call_says_in_the_foot_what_its_keys_do() {
 fn what_became_of_a_call_is_read_however_long_its_command_is() {
     let long = "rm -rf src docs && git push --force origin feature && echo all of it is gone now, is it";
     let cases: [(Mode, &[&str], &str); 3] = [
-        (Mode::Ask, &["n"], "you said no"),
+        (Mode::Ask, &["n"], "denied by you"),
         (Mode::Ask, &["esc", "esc"], "stopped by you"),
         (Mode::Plan, &[], "refused: plan mode"),
     ];

@@ -164,7 +164,7 @@ fn another_service_is_taken_up_in_the_step_in_which_the_session_says_so() {
         [Effect::Agent(vec![agent::Effect::Append(entry)]), Effect::Ask(Wish::TakeUp(7))]
     );
     screen.frame();
-    assert!(screen.shows().contains("b1 of two answers from here on"), "{}", screen.shows());
+    assert!(screen.shows().contains("switched to b1 (profile two)"), "{}", screen.shows());
     assert_eq!(screen.state.agent.model, "b1");
 }
 

@@ -210,13 +210,13 @@ fn a_picture_is_a_line_with_its_size_and_a_key() {
     looked(&mut screen);
     insta::assert_snapshot!(screen.shows().lines().skip(2).take(10).collect::<Vec<_>>().join("\n"), @r"
      ▌ see @docs/shot.png and @docs/none.png
-       docs/shot.png · 1280 × 720 · 84.0 kB · ctrl-o opens or copies
+       docs/shot.png · 1280 × 720 · 84.0 kB · ctrl-o open or copy
 
      Here:
 
-     the start · docs/shot.png · 1280 × 720 · 84.0 kB · ctrl-o opens or copies
+     the start · docs/shot.png · 1280 × 720 · 84.0 kB · ctrl-o open or copy
 
-     docs/shot.png · 1280 × 720 · 84.0 kB · ctrl-o opens or copies
+     docs/shot.png · 1280 × 720 · 84.0 kB · ctrl-o open or copy
 
      gone (docs/none.png)
     ");
@@ -230,7 +230,7 @@ fn a_picture_whose_line_grows_when_its_size_is_known_hides_no_last_line() {
     assert!(screen.shows().contains("The end."));
     looked(&mut screen);
     let shows = screen.shows();
-    assert!(shows.contains("ctrl-o\n opens or copies\n") && shows.contains("The end."), "{shows}");
+    assert!(shows.contains("ctrl-o\n open or copy\n") && shows.contains("The end."), "{shows}");
 }
 
 #[test]

@@ -104,8 +104,8 @@ fn an_approval_in_a_small_terminal() {
     │ $ cargo test retry                                       │
     │                                                          │
     │ in /project · 30 s                                       │
-    │ asked because it runs a command                          │
-    ╰─ y yes · e edit · n no · m no, because… · d details ─────╯
+    │ reason: it runs a command                                │
+    ╰─ y approve · e edit · n deny · m message · d more ───────╯
      waits for you · ask mode                           f1 help
     ");
 }
@@ -123,7 +123,7 @@ fn a_dry_run_says_so_all_the_time() {
     ────────────────────────────────────────────────────────────────────────────────
      ▌ go
 
-       ◇ bash_exec    rm -r build · rehearsed, nothing was changed            12 ms
+       ◇ bash_exec    rm -r build · rehearsed, nothing changed                12 ms
 
      Done that
 
@@ -160,7 +160,7 @@ fn a_failure_says_what_was_kept() {
     screen.waits(10_000);
     let shows = screen.shows();
     assert!(shows.contains("Half a") && shows.contains("… cut short: the connection was lost"), "{shows}");
-    assert!(shows.contains("What came so far is kept"), "{shows}");
+    assert!(shows.contains("Partial results are kept"), "{shows}");
 }
 
 #[test]
@@ -174,8 +174,8 @@ fn a_failure_before_anything_came_promises_nothing_that_was_kept_of_it() {
     screen.happens(Event::Agent(agent::Event::Failed { turn, why, too_long: false }));
     screen.waits(10_000);
     let shows = screen.shows();
-    assert!(shows.contains("No reply came; your message is kept"), "{shows}");
-    assert!(!shows.contains("What came so far"), "{shows}");
+    assert!(shows.contains("No reply received. Your message is kept"), "{shows}");
+    assert!(!shows.contains("Partial results"), "{shows}");
 }
 
 #[test]

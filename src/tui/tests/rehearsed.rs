@@ -273,15 +273,15 @@ fn r30_where_a_dry_run_becomes_real_a_line_stays_and_the_foot_says_it_while_it_i
     screen.resized(120, 36);
     let shows = screen.shows();
     assert!(
-        shows.contains("— From here on this is for real, in a copy. The dry run is kept: aye --resume 01DRY"),
+        shows.contains("— Live from here on, in a copy. The dry run is kept: aye --resume 01DRY"),
         "{shows}"
     );
     assert!(shows.contains("careful: this makes changes again that are applied already: a.txt"), "{shows}");
-    assert!(shows.contains("Y yes") && !shows.contains(" y yes"), "{shows}");
+    assert!(shows.contains("Y approve") && !shows.contains(" y approve"), "{shows}");
     screen.waits(2000);
     screen.presses("n");
     assert!(!foot(&mut screen).0.contains("FOR REAL"));
-    assert!(screen.shows().contains("From here on this is for real"));
+    assert!(screen.shows().contains("Live from here on"));
 }
 
 #[test]

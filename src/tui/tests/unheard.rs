@@ -31,7 +31,7 @@ fn a_letter_that_came_too_soon_is_said_to_be_in_the_composer() {
     assert_eq!(border(&mut screen), "keys go to your words below · tab to answer");
     screen.presses("tab");
     screen.waits(600);
-    assert!(border(&mut screen).starts_with("y yes · "));
+    assert!(border(&mut screen).starts_with("y approve · "));
     screen.presses("y");
     assert_eq!((screen.decided(), screen.state.composer.text().as_str()), (1, "yes"));
 }
@@ -43,7 +43,7 @@ fn enter_and_a_capital_and_the_key_of_the_last_answer_are_answered_in_words() {
     assert_eq!((border(&mut screen).as_str(), screen.decided()), ("enter says neither · y yes, n no", 0));
     screen.waits(600);
     screen.presses("Y");
-    assert_eq!(border(&mut screen), "Y is for what destroys · y says yes to this");
+    assert_eq!(border(&mut screen), "Y is for destructive calls only · y to approve");
     screen.presses("y");
     assert_eq!(screen.decided(), 1, "what was said does not delay what is meant");
     let mut screen = Screen::new();
@@ -71,12 +71,12 @@ fn what_is_said_wakes_nobody_and_goes_with_the_next_key() {
     screen.presses("Y");
     screen.waits(5000);
     let (before, wakes) = (screen.shows(), screen.state.wakes_at());
-    assert!(before.contains("Y is for what destroys"), "{before}");
+    assert!(before.contains("Y is for destructive calls only"), "{before}");
     assert_eq!(wakes, None);
     screen.waits(60_000);
     assert_eq!(screen.shows(), before, "it stays as it is");
     screen.presses("d");
-    assert!(border(&mut screen).starts_with("d back to the card"));
+    assert!(border(&mut screen).starts_with("d back to prompt"));
 }
 
 #[test]
@@ -119,13 +119,13 @@ fn a_question_says_what_there_is_to_pick_and_that_nothing_was_answered() {
     assert_eq!(border(&mut screen), "too soon, nothing was taken · press it again");
     screen.waits(600);
     screen.presses("7");
-    assert_eq!(border(&mut screen), "there is no answer 7 · 1-2 pick one");
+    assert_eq!(border(&mut screen), "No option 7 · 1-2 to pick");
     screen.presses("tab");
     screen.presses("tab");
     screen.presses("enter");
-    assert_eq!(border(&mut screen), "nothing is answered yet · esc later, x declines");
+    assert_eq!(border(&mut screen), "No answers yet · esc for later, x to decline");
     screen.presses("8");
-    assert_eq!(border(&mut screen), "there is no question 8 · 1-2 pick one");
+    assert_eq!(border(&mut screen), "No question 8 · 1-2 to pick");
     assert_eq!((screen.decided(), screen.state.composer.text().as_str()), (0, ""));
 }
 

@@ -35,10 +35,10 @@ fn a_call_that_waits_says_its_path_and_its_content_and_never_its_json() {
     let mut screen = unseen(&calls);
     let closed = screen.shows();
     let rows = [
-        "waits its turn: docs/part-2.md",
-        "waits its turn: docs/long.md",
-        "waits its turn: src/main.rs",
-        "waits its turn: depth 3 · mode fast",
+        "queued: docs/part-2.md",
+        "queued: docs/long.md",
+        "queued: src/main.rs",
+        "queued: depth 3 · mode fast",
     ];
     assert!(rows.iter().all(|row| closed.contains(row)) && !closed.contains('{'), "{closed}");
     screen.presses("l");

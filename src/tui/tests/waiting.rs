@@ -47,7 +47,7 @@ fn r49_a_countdown_says_what_happened_and_what_can_be_done() {
      ▌ why does it flake?
 
        ↻ the service failed (503): overloaded
-         try 3 of 5 in 12 s · alt-r now · esc stops
+         try 3 of 5 in 12 s · alt-r retry now · esc stop
 
 
 
@@ -59,9 +59,9 @@ fn r49_a_countdown_says_what_happened_and_what_can_be_done() {
      try 3 of 5 in 12 s · alt-r now · esc stops          ? help
     ");
     screen.waits(11_500);
-    assert!(screen.shows().contains("try 3 of 5 in 1 s · alt-r now · esc stops"), "{}", screen.shows());
+    assert!(screen.shows().contains("try 3 of 5 in 1 s · alt-r retry now · esc stop"), "{}", screen.shows());
     screen.waits(500);
-    assert!(screen.shows().contains("asking again, try 3 of 5"), "{}", screen.shows());
+    assert!(screen.shows().contains("retrying, try 3 of 5"), "{}", screen.shows());
     screen.chunk(Chunk::Text("Now.".into()));
     assert!(!screen.shows().contains("overloaded"), "{}", screen.shows());
 }
@@ -94,7 +94,7 @@ fn r49_alt_r_does_not_wait_and_esc_stops() {
     assert!(screen.shows().contains("try 2 of 5 in 50 min 0 s"), "{}", screen.shows());
     screen.presses("alt-r");
     assert_eq!(orders(&mut screen), [agent::Effect::Hurry]);
-    assert!(screen.shows().contains("asking again"), "{}", screen.shows());
+    assert!(screen.shows().contains("retrying"), "{}", screen.shows());
     screen.presses("alt-r");
     assert_eq!(orders(&mut screen), [], "it is asked already");
     retries(&mut screen, 3, 3000);
@@ -143,7 +143,7 @@ fn a_long_silence_is_told_with_its_end() {
     ────────────────────────────────────────────────────────────
      ▌ why does it flake?
 
-       … nothing came for 47 s · gives up at 90 s · esc stops
+       … no data for 47 s · timeout at 90 s · esc stop
 
 
 
@@ -165,7 +165,7 @@ fn a_silence_within_a_reply_is_told_below_what_came() {
     screen.chunk(Chunk::Text("Half a reply".into()));
     screen.chunk(Chunk::Quiet { since: Duration::from_secs(45), limit: Duration::from_secs(90) });
     let shows = screen.shows();
-    let (came, told) = (shows.find("Half a reply").unwrap(), shows.find("nothing came for 45 s").unwrap());
+    let (came, told) = (shows.find("Half a reply").unwrap(), shows.find("no data for 45 s").unwrap());
     assert!(came < told, "{shows}");
     fails(&mut screen, "the service sent nothing for 90 s");
     let shows = screen.shows();
@@ -184,11 +184,11 @@ fn after_a_failure_the_next_step_is_offered_and_works() {
     ────────────────────────────────────────────────────────────
      ▌ why does it flake?
 
-     ✗ the service failed (503): overloaded. No reply came;
-       your message is kept.
+     ✗ the service failed (503): overloaded. No reply received.
+       Your message is kept.
 
-       ↻ alt-r asks again · alt-m another model · alt-c another
-         service, or a key
+       ↻ alt-r retry · alt-m change model · alt-c connect
+         provider
 
 
 
@@ -202,11 +202,11 @@ fn after_a_failure_the_next_step_is_offered_and_works() {
     assert!(matches!(&orders(&mut screen)[..], [agent::Effect::Stream { .. }]), "asked without a word");
     let shows = screen.shows();
     assert!(
-        shows.contains("but wait") && !shows.contains("asks again"),
+        shows.contains("but wait") && !shows.contains("alt-r retry"),
         "what is being written stays: {shows}"
     );
     screen.replies("Here.");
-    assert!(!screen.shows().contains("asks again"));
+    assert!(!screen.shows().contains("alt-r retry"));
 }
 
 #[test]
@@ -235,8 +235,8 @@ fn another_model_in_place_of_the_first_is_said_and_shown_while_it_answers() {
     ────────────────────────────────────────────────────────────
      ▌ why does it flake?
 
-     ↪ the service failed (503): overloaded; llama-3.3-70b
-       answers this time
+     ↪ the service failed (503): overloaded; fell back to
+       llama-3.3-70b
 
      Two places:
 

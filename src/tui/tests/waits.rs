@@ -42,8 +42,8 @@ fn r18_one_of_three_is_looked_at_and_answered_alone() {
  ▌ go
 
    ? bash_exec    echo 0
-   · bash_exec    waits its turn: echo 1
-   · bash_exec    waits its turn: echo 2
+   · bash_exec    queued: echo 1
+   · bash_exec    queued: echo 2
 
 
 
@@ -82,7 +82,7 @@ fn r18_one_of_three_is_looked_at_and_answered_alone() {
     assert_eq!(screen.decided(), 1);
     let shows = screen.shows();
     assert!(
-        shows.contains("1 of 3") && shows.contains("$ echo 0") && shows.contains("has your yes"),
+        shows.contains("1 of 3") && shows.contains("$ echo 0") && shows.contains("approved, queued"),
         "{shows}"
     );
     screen.presses("y");
@@ -266,10 +266,7 @@ fn bring_question(screen: &mut Screen) {
 fn a_question_of_the_list_is_brought_and_answered_before_its_turn() {
     let mut screen = question_between();
     let shows = screen.shows();
-    assert!(
-        shows.contains("waits its turn: Which clock?") && shows.contains("waits its turn: echo 2"),
-        "{shows}"
-    );
+    assert!(shows.contains("queued: Which clock?") && shows.contains("queued: echo 2"), "{shows}");
     bring_question(&mut screen);
     let shows = screen.shows();
     assert!(shows.contains("─ question · clock ") && shows.contains("a trait"), "{shows}");
@@ -306,7 +303,7 @@ fn a_question_that_was_brought_and_put_off_hides_no_card_and_keeps_what_was_chos
         screen.presses("esc");
         let shows = screen.shows();
         assert!(shows.contains("$ echo 0") && shows.contains("1 of 3"), "{shows}");
-        assert!(shows.contains("waits for your answer: Which clock?"), "{shows}");
+        assert!(shows.contains("waiting for your answer: Which clock?"), "{shows}");
         screen.waits(1200);
         screen.presses("l");
         screen.waits(600);

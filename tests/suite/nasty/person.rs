@@ -127,7 +127,7 @@ impl Person {
                 program.lets_pass(LISTENS);
                 program.keys("\x1b[F");
                 program.lets_pass(200);
-                let key = if program.screen().contains("Y yes") { "Y" } else { "y" };
+                let key = if program.screen().contains("Y approve") { "Y" } else { "y" };
                 let yes = Pressed::Decided(call.clone(), Decision::Once, key.into());
                 self.press(program, &["\x1b[F", "", key], &yes);
             }

@@ -1,4 +1,4 @@
-//! The arguments of a call as a form: one row a field, checked against the tool's schema.
+//! Form for the arguments of a call: one row per field, validated against the tool's schema.
 
 mod looks;
 
@@ -10,67 +10,67 @@ use crossterm::event::KeyEvent;
 use ratatui::style::Style;
 use serde_json::{Map, Number, Value};
 
-/// The form and where the person is in it.
+/// Form with one focused field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
     pub fields: Vec<Field>,
     pub at: usize,
-    /// The text of each field as the form was opened.
+    /// Initial text of each field.
     opened: Vec<String>,
-    /// What is wrong with the field the person is in, once they wanted to go on.
+    /// Validation error of the focused field, set on submit.
     pub trouble: Option<String>,
 }
 
 /// One argument.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
-    /// As the call has it.
+    /// Name in the call's arguments.
     name: String,
-    /// As it can be shown: the model may have made it up.
+    /// Display name with marks for invisible characters; the model may have invented the name.
     pub shown: String,
     kind: Kind,
     required: bool,
     pub written: Written,
 }
 
-/// What a field takes.
+/// Type of value that a field accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Text,
     Whole,
     Number,
     Switch,
-    /// Anything else, written as JSON.
+    /// Any other value, entered as JSON.
     Json,
 }
 
-/// What stands in a field.
+/// Text of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Written {
-    /// One line, written in place.
+    /// One line, edited in place.
     Line(Line),
-    /// Text of several lines, which only an editor can show whole.
+    /// Text of several lines, edited in `$EDITOR` only.
     Long(String),
 }
 
-/// What a key did.
+/// Result of a key press.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// Something within the form.
+    /// The form handled the key.
     Nothing,
-    /// It means nothing here.
+    /// The key has no effect in the form.
     Passed,
-    /// Back to the card.
+    /// Close the form.
     Closed,
-    /// These arguments are wanted.
+    /// The user submitted these arguments.
     Wanted(Value),
-    /// The text of the field is to be opened in an editor.
+    /// Open this text of the focused field in `$EDITOR`.
     Editor(String),
 }
 
 impl Form {
-    /// The form of a call: the fields of its tool in the schema's order, those that are filled in first, and whatever
-    /// else the model sent. `None` where the arguments are not one object.
+    /// Creates the form of a call: the tool's fields in schema order, filled fields first, then extra arguments that the
+    /// model sent. Returns `None` if the arguments are not a JSON object or there is no field.
     pub fn new(spec: Option<&ToolSpec>, arguments: &str) -> Option<Self> {
         let Ok(Value::Object(mut given)) = serde_json::from_str(arguments) else { return None };
         let schema = spec.map(|spec| &spec.parameters);
@@ -85,13 +85,13 @@ impl Form {
         });
         let mut fields: Vec<Field> = known.collect();
         fields.extend(given.iter().map(|(name, value)| Field::new(name, Kind::Json, false, Some(value))));
-        // Stable: what is filled in comes first, the rest keeps its order.
+        // Stable sort: filled fields first, otherwise in order.
         fields.sort_by_key(Field::is_empty);
         let opened = fields.iter().map(|field| field.text().to_owned()).collect();
         (!fields.is_empty()).then_some(Self { fields, at: 0, opened, trouble: None })
     }
 
-    /// A key, which is all the form's.
+    /// Handles a key. The form receives every key while it is open.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> Reply {
         if keys.lookup(Scope::Composer, key) == Some(Action::OpenEditor) {
             return self.field().map_or(Reply::Nothing, |field| Reply::Editor(field.text().to_owned()));
@@ -132,7 +132,7 @@ impl Form {
         }
     }
 
-    /// Text was pasted into the field.
+    /// Inserts pasted text into the focused field.
     pub fn pasted(&mut self, text: &str) {
         match self.fields.get_mut(self.at).map(|field| &mut field.written) {
             Some(Written::Line(line)) => line.insert(text),
@@ -141,7 +141,7 @@ impl Form {
         self.trouble = None;
     }
 
-    /// The editor is closed: this is what the field holds now.
+    /// Sets the focused field to the text that the editor returned.
     pub fn edited(&mut self, text: &str) {
         if let Some(field) = self.fields.get_mut(self.at) {
             field.written = Written::new(text);
@@ -149,7 +149,7 @@ impl Form {
         self.trouble = None;
     }
 
-    /// The arguments as they are written, if any of them was changed. What does not fit its field is there as text.
+    /// Returns the arguments if any was edited. Invalid values are included as text.
     pub fn changed(&self) -> Option<Value> {
         if self.fields.iter().map(Field::text).eq(self.opened.iter().map(String::as_str)) {
             return None;
@@ -165,15 +165,15 @@ impl Form {
         self.fields.get(self.at)
     }
 
-    /// The arguments as they stand, or which field is wrong and what it takes.
+    /// Returns the arguments, or the index of the first invalid field and its error.
     fn value(&self) -> Result<Value, (usize, String)> {
         let mut arguments = Map::new();
         for (at, field) in self.fields.iter().enumerate() {
             match field.value() {
                 Ok(Some(value)) => drop(arguments.insert(field.name.clone(), value)),
-                Ok(None) if field.required => return Err((at, format!("{} is needed", field.shown))),
+                Ok(None) if field.required => return Err((at, format!("{} is required", field.shown))),
                 Ok(None) => {}
-                Err(takes) => return Err((at, format!("{} takes {takes}", field.shown))),
+                Err(takes) => return Err((at, format!("{} must be {takes}", field.shown))),
             }
         }
         Ok(Value::Object(arguments))
@@ -185,7 +185,7 @@ impl Field {
         let (kind, text) = match value {
             None | Some(Value::Null) => (kind, String::new()),
             Some(Value::String(text)) if kind == Kind::Text => (kind, text.clone()),
-            // What does not fit the schema is shown as it is, and can be put right.
+            // A value that does not match the schema is shown as JSON and can be corrected.
             Some(value) if kind == Kind::Text => (Kind::Json, value.to_string()),
             Some(value) => (kind, value.to_string()),
         };
@@ -200,7 +200,7 @@ impl Field {
         }
     }
 
-    /// What it takes, in a few words.
+    /// Describes the accepted value.
     fn takes(&self) -> String {
         let what = match self.kind {
             Kind::Text => "text",
@@ -209,7 +209,7 @@ impl Field {
             Kind::Switch => "true or false",
             Kind::Json => "JSON",
         };
-        let need = if self.required { "required" } else { "may be empty" };
+        let need = if self.required { "required" } else { "optional" };
         format!("{}: {what}, {need}", self.shown)
     }
 
@@ -217,12 +217,12 @@ impl Field {
         self.text().is_empty()
     }
 
-    /// What it says; nothing where it is empty and need not be. An error is what it takes.
+    /// Returns the value; `None` for an empty optional field. The error names the expected type.
     fn value(&self) -> Result<Option<Value>, &'static str> {
         let text = self.text();
         let bare = text.trim();
         if text.is_empty() || bare.is_empty() && self.kind != Kind::Text {
-            // An empty text is a value where one is wanted.
+            // A required text field accepts an empty text.
             return Ok((self.kind == Kind::Text && self.required).then(|| Value::String(text.to_owned())));
         }
         let value = match self.kind {
@@ -233,7 +233,7 @@ impl Field {
                 Value::Number(number.ok_or("a number")?)
             }
             Kind::Switch => Value::Bool(bare.parse::<bool>().map_err(|_| "true or false")?),
-            Kind::Json => serde_json::from_str(bare).map_err(|_| "JSON, such as [\"a\", \"b\"]")?,
+            Kind::Json => serde_json::from_str(bare).map_err(|_| "JSON, for example [\"a\", \"b\"]")?,
         };
         Ok(Some(value))
     }
@@ -252,7 +252,7 @@ impl Kind {
 }
 
 impl Written {
-    /// What a line would change in it, a line must not show.
+    /// Uses a line only if a line can hold the text unchanged.
     fn new(text: &str) -> Self {
         let line = Line::new(text);
         if line.text() == text { Self::Line(line) } else { Self::Long(text.to_owned()) }

@@ -1,4 +1,4 @@
-//! How the approval card looks: all of the plan, nothing of it hidden, clipped to the card.
+//! Layout and drawing of the approval prompt. Shows the whole plan, marks invisible characters, clips to the prompt.
 
 use super::{Approval, Card, Seen, Step};
 use crate::chat::{Access, Basis, CommandLine, Held, Preview};
@@ -17,18 +17,18 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use std::sync::Arc;
 
-/// What is shown in more rows may be seen for long before its end is.
+/// A preview with more rows than this shows its warning at the top, because its end may be off screen.
 const LONG: usize = 6;
 
 impl Approval {
-    /// The rows it would like at this width; it scrolls in fewer.
+    /// Returns the rows the prompt needs at this width. It scrolls in fewer.
     pub fn height(&self, card: &Card<'_>, width: u16, theme: &Theme) -> u16 {
         let rows = self.body(card, usize::from(width.saturating_sub(4)), theme).len() + 2;
         let line = usize::from(matches!(self.step, Step::Because(_)));
         u16::try_from(rows + line).unwrap_or(u16::MAX)
     }
 
-    /// Draws the card.
+    /// Draws the prompt.
     pub fn view(&self, card: &Card<'_>, sight: &Sight<'_>, area: Rect, buffer: &mut Buffer) -> Seen {
         let Sight { listening, keys, theme, says } = *sight;
         let (at, of) = card.place;
@@ -39,7 +39,7 @@ impl Approval {
         }
         right.extend((of > 1).then(|| format!("{at} of {of}")));
         let right = right.join(" · ");
-        // This frame may be the one that shows the end, and none follows by itself to say so.
+        // This frame may be the first to show the end, and no later frame is guaranteed to update the hints.
         let least = usize::from(self.height(card, area.width, theme));
         let ends = self.scroll.saturating_add(usize::from(area.height)) >= least;
         let frame = Frame {
@@ -58,7 +58,7 @@ impl Approval {
         if let Step::Because(line) = &self.step {
             inside.height -= 1;
             let row = Rect { y: inside.bottom(), height: 1, ..inside };
-            seen.cursor = Some(line.view_behind("no, because ", row, buffer, theme));
+            seen.cursor = Some(line.view_behind("deny: ", row, buffer, theme));
         }
         if let Step::Edit(form) = &self.step {
             seen.cursor = form.view(inside, buffer, theme);
@@ -69,7 +69,7 @@ impl Approval {
         let rows = usize::from(inside.height);
         seen.scroll = self.scroll.min(lines.len().saturating_sub(rows));
         let left = lines.len().saturating_sub(seen.scroll + rows);
-        // The count of what is left takes a row itself.
+        // The count of remaining lines takes a row.
         let shown = if left > 0 && rows > 1 { rows - 1 } else { rows };
         for (row, at) in inside.rows().zip(seen.scroll..lines.len()).take(shown) {
             match (&lines, &card.plan.preview) {
@@ -97,13 +97,13 @@ impl Approval {
         seen
     }
 
-    /// Everything that is read in the card, wrapped.
+    /// Returns the body of the prompt, wrapped.
     fn body(&self, card: &Card<'_>, width: usize, theme: &Theme) -> Shown {
         if let (Preview::Batch(batch), Step::Plan | Step::Because(_)) = (&card.plan.preview, &self.step) {
             let end = || {
                 let mut body = Body { lines: Vec::new(), width: width.max(1), theme };
                 if !card.reason.is_empty() {
-                    body.say(&format!("asked because {}", card.reason), theme.dim);
+                    body.say(&format!("reason: {}", card.reason), theme.dim);
                 }
                 body.lines
             };
@@ -121,14 +121,14 @@ impl Approval {
                     body.say(&line, style);
                 }
             }
-            // Drawn field by field.
+            // The form draws its fields.
             Step::Edit(form) => return vec![Line::default(); form.rows()],
             Step::Plan | Step::Because(_) => {
                 body.by(card);
                 let careful = card.plan.destroys.as_ref().map(|what| format!("careful: this {what}"));
                 let from = body.lines.len();
                 body.preview(&card.plan.preview);
-                // Why it is to be read with care does not wait until the end of what is long.
+                // A long preview has the warning at its top.
                 let early = match &card.plan.preview {
                     Preview::Edit(_) => Some(1),
                     Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => {
@@ -146,14 +146,14 @@ impl Approval {
                     body.say(words, theme.danger);
                 }
                 if !card.reason.is_empty() {
-                    body.say(&format!("asked because {}", card.reason), theme.dim);
+                    body.say(&format!("reason: {}", card.reason), theme.dim);
                 }
             }
         }
         body.lines
     }
 
-    /// What the keys do, from the longest way to say it to the shortest.
+    /// Returns the key hints for the border, longest variant first.
     fn hints(&self, card: &Card<'_>, keys: &Keymap, ends: bool) -> Vec<String> {
         let key = |action| keys.hint(Scope::Approval, action);
         let (yes, always) = match (self.destroys(card.plan), &card.plan.always) {
@@ -169,43 +169,40 @@ impl Approval {
         let back = key(Action::Close);
         match &self.step {
             Step::Because(_) => {
-                vec![format!("enter no, with these words · {back} back"), "enter no".to_owned()]
+                vec![format!("enter deny with this message · {back} back"), "enter deny".to_owned()]
             }
             Step::Scope(choosing) => choosing.hints(keys, ends),
             Step::Edit(form) => {
                 let editor = keys.hint(Scope::Composer, Action::OpenEditor);
-                let rest = if form.is_long() { format!("{editor} opens it · ") } else { String::new() };
+                let rest = if form.is_long() { format!("{editor} open editor · ") } else { String::new() };
                 vec![
-                    format!("↑↓ field · {rest}enter shows what it would do · {back} back"),
-                    format!("enter shows what it would do · {back} back"),
-                    "enter check".to_owned(),
+                    format!("↑↓ field · {rest}enter preview · {back} back"),
+                    format!("enter preview · {back} back"),
+                    "enter preview".to_owned(),
                 ]
             }
-            Step::Details => vec![format!("{details} back to the card · {no} no"), format!("{details} back")],
+            Step::Details => vec![format!("{details} back to prompt · {no} deny"), format!("{details} back")],
             Step::Plan => {
                 let l = if card.place.1 > 1 { key(Action::ListWaiting) } else { String::new() };
                 let always = if always { key(Action::ApproveAlways) } else { String::new() };
                 let rest = [
-                    hint(1, &no, &["no"]),
-                    hint(4, &because, &["no, because…", "because"]),
+                    hint(1, &no, &["deny"]),
+                    hint(4, &because, &["deny with message…", "message"]),
                     hint(6, &details, &["details", "more"]),
                     hint(2, &l, &["list"]),
                 ];
                 if !self.end_seen && !ends {
                     let rest: Vec<_> = review.into_iter().flatten().chain(rest).collect();
-                    return hints::end_first(&key(Action::Bottom), &yes, "yes", &rest);
+                    return hints::end_first(&key(Action::Bottom), &yes, "approve", &rest);
                 }
                 let is_many = review.as_ref().is_some_and(|review| review.iter().any(Option::is_some));
                 if let Some(review) = review {
-                    let first = hint(
-                        0,
-                        &yes,
-                        if is_many { &["apply what is ticked", "apply"][..] } else { &["apply"] },
-                    );
+                    let first =
+                        hint(0, &yes, if is_many { &["apply selected", "apply"][..] } else { &["apply"] });
                     return hints::rows([first].into_iter().chain(review).chain(rest));
                 }
                 let first = [
-                    hint(0, &yes, &["yes"]),
+                    hint(0, &yes, &["approve"]),
                     hint(3, &always, &["always…", "always"]),
                     hint(5, &key(Action::EditCall), &["edit"]),
                 ];
@@ -215,11 +212,11 @@ impl Approval {
     }
 }
 
-/// What is read in the card.
+/// Body of the prompt.
 enum Shown {
-    /// Lines that stay as they are.
+    /// Lines of text.
     Lines(Arc<Vec<Line<'static>>>),
-    /// The rows of a batch, which show what is ticked.
+    /// Rows of a batch, with their selection.
     Rows(Arc<Vec<Row>>),
 }
 
@@ -232,7 +229,7 @@ impl Shown {
     }
 }
 
-/// The lines of a card as they gather.
+/// Builder of the lines of the body.
 struct Body<'a> {
     lines: Vec<Line<'static>>,
     width: usize,
@@ -240,7 +237,7 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// Text with everything in it to be seen.
+    /// Adds wrapped text with marks for invisible characters.
     fn say(&mut self, text: &str, style: Style) {
         let pieces = reveal::pieces(text, style, self.theme.mark);
         self.lines.extend(wrap::wrap(&pieces, &Shape::of_width(self.width)).lines);
@@ -253,7 +250,7 @@ impl Body<'_> {
     fn preview(&mut self, preview: &Preview) {
         match preview {
             Preview::Text(text) => self.say(text, self.theme.text),
-            // Its rows are those of the review.
+            // The review lays out a batch row by row elsewhere.
             Preview::Batch(batch) => self.say(&batch.words(), self.theme.text),
             Preview::Edit(change) => self.lines.extend(diff::layout(change, self.width, self.theme)),
             Preview::Command(CommandLine { command, .. }) => {
@@ -270,7 +267,7 @@ impl Body<'_> {
         }
     }
 
-    /// Where it is done and how long it may take.
+    /// Adds the working directory, the time limit and the sandbox of a command.
     fn place(&mut self, card: &Card<'_>) {
         let Access::Run(line) = &card.plan.access else { return };
         let folder = match card.home.and_then(|home| line.folder.strip_prefix(home).ok()) {
@@ -288,14 +285,14 @@ impl Body<'_> {
             if at > 0 {
                 pieces.push(Piece::new(" · ", self.theme.dim));
             }
-            // What is open that is closed as a rule must not be read over.
+            // Access that the sandbox normally denies is highlighted.
             let style = if *opens { self.theme.warning } else { self.theme.dim };
             pieces.extend(reveal::pieces(words, style, self.theme.mark));
         }
         self.lines.extend(wrap::wrap(&pieces, &Shape::of_width(self.width)).lines);
     }
 
-    /// Who asks, where it is not the turn itself: one line, cut where it is too long.
+    /// Adds the name of the sub-agent, if any, on one line.
     fn by(&mut self, card: &Card<'_>) {
         if let Some(name) = card.by {
             self.say(&width::fit(&asked_by(name), self.width), self.theme.accent);
@@ -309,27 +306,27 @@ impl Body<'_> {
         self.place(card);
         self.basis(&card.plan.basis);
         if !card.reason.is_empty() {
-            self.say(&format!("asked because {}", card.reason), self.theme.dim);
+            self.say(&format!("reason: {}", card.reason), self.theme.dim);
         }
     }
 
-    /// What must still be so when it is done.
+    /// Adds the preconditions of the call.
     fn basis(&mut self, basis: &Basis) {
         for seen in &basis.files {
             let words = match seen.held {
                 Held::TooMuch => audit::file(seen),
                 Held::Nothing | Held::Read { .. } => {
-                    format!("{}, compared before it is done", audit::file(seen))
+                    format!("{}, rechecked before the call", audit::file(seen))
                 }
             };
             self.say(&format!("file {words}"), self.theme.text);
         }
         if basis.partial {
-            self.say("more files may be named than are compared", self.theme.warning);
+            self.say("the call may use files that are not checked", self.theme.warning);
         }
         if !basis.environment.is_empty() {
             let names = basis.environment.join(" ");
-            self.say(&format!("{} variables, by name: {names}", basis.environment.len()), self.theme.dim);
+            self.say(&format!("{} environment variables: {names}", basis.environment.len()), self.theme.dim);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The approval card, pressed and drawn.
+//! Tests of keys and drawing of the approval prompt.
 
 mod ends;
 
@@ -79,7 +79,7 @@ pub(super) fn press(card: &mut Approval, plan: &Plan, code: KeyCode, now: u64) -
     if reply != Reply::Scopes {
         return reply;
     }
-    let grant = plan.always.clone().expect("only what may be kept opens this");
+    let grant = plan.always.clone().expect("only a plan that can become a rule opens the scope");
     let widths = vec![Width { grant, lasts: true, covered: vec!["cargo check".into()] }];
     card.choose(
         Choosing::open(widths, Path::new("/home/ada/src/app"), &Keymap::default(), ms(now))
@@ -108,7 +108,7 @@ pub(super) fn drawn(plan: &Plan, size: (u16, u16)) -> Approval {
 }
 
 #[test]
-fn the_card_shows_command_folder_reason_and_keys() {
+fn the_prompt_shows_command_directory_reason_and_keys() {
     let mut card = Approval::new("1".into());
     let plan = plan("cargo test retry -- --nocapture");
     draw(&mut card, &plan, (90, 6), Listening::Yes, 0);
@@ -117,45 +117,45 @@ fn the_card_shows_command_folder_reason_and_keys() {
 │ $ cargo test retry -- --nocapture                                                      │
 │                                                                                        │
 │ in ~/src/app · 30 s · network off                                                      │
-│ asked because cargo runs the project's own code                                        │
-╰─ y yes · a always… · e edit · n no · m no, because… · d details · l list ──────────────╯
+│ reason: cargo runs the project's own code                                              │
+╰─ y approve · a always… · e edit · n deny · m deny with message… · d more · l list ─────╯
 "#);
     insta::assert_snapshot!(text(&draw(&mut card, &plan, (60, 6), Listening::Yes, 0)), @r#"
 ╭─ run a command? ──────────────────────────────── 1 of 3 ─╮
 │ $ cargo test retry -- --nocapture                        │
 │                                                          │
 │ in ~/src/app · 30 s · network off                        │
-│ asked because cargo runs the project's own code          │
-╰─ y yes · a always · e edit · n no · m because · l list ──╯
+│ reason: cargo runs the project's own code                │
+╰─ y approve · a always… · n deny · m message · l list ────╯
 "#);
     insta::assert_snapshot!(text(&draw(&mut card, &plan, (40, 8), Listening::Unsent, 0)), @r#"
 ╭─ run a command? ──────────── 1 of 3 ─╮
 │ $ cargo test retry -- --nocapture    │
 │                                      │
 │ in ~/src/app · 30 s · network off    │
-│ asked because cargo runs the         │
-│ project's own code                   │
+│ reason: cargo runs the project's own │
+│ code                                 │
 │                                      │
 ╰─ tab to answer ──────────────────────╯
 "#);
 }
 
 #[test]
-fn r07_yes_is_armed_when_the_end_was_seen_at_60_by_15_too() {
+fn r07_approval_needs_the_end_on_screen_also_at_60_by_15() {
     let plan = plan(&(1..40).map(|n| format!("echo {n}\n")).collect::<String>());
     let mut card = drawn(&plan, (60, 15));
-    let says = |reply| matches!(reply, Reply::Says(words) if words.starts_with("not all of it was seen"));
+    let says = |reply| matches!(reply, Reply::Says(words) if words.starts_with("Read to the end first"));
     assert!(says(press(&mut card, &plan, KeyCode::Char('y'), 1_000)));
     assert!(text(&draw(&mut card, &plan, (60, 15), Listening::Yes, 0)).contains("more lines"));
     press(&mut card, &plan, KeyCode::End, 1_000);
-    // Pressed, and not yet drawn: nobody has seen the end.
+    // Scrolled but not drawn yet: the end was not on the screen.
     assert!(says(press(&mut card, &plan, KeyCode::Char('y'), 1_000)));
     assert!(!text(&draw(&mut card, &plan, (60, 15), Listening::Yes, 0)).contains("more lines"));
     assert_eq!(decision(press(&mut card, &plan, KeyCode::Char('y'), 1_001)), Some(Decision::Once));
 }
 
 #[test]
-fn r02_only_yes_approves() {
+fn r02_only_the_approve_key_approves() {
     let plan = plan("ls");
     for code in [KeyCode::Enter, KeyCode::Esc, KeyCode::Tab, KeyCode::Char(' '), KeyCode::Char('Y')] {
         assert_eq!(decision(press(&mut drawn(&plan, (60, 15)), &plan, code, 1_000)), None, "{code:?}");
@@ -165,7 +165,7 @@ fn r02_only_yes_approves() {
 }
 
 #[test]
-fn r03_a_card_that_does_not_listen_passes_every_letter_on() {
+fn r03_a_prompt_that_does_not_listen_passes_every_character_on() {
     let plan = plan("ls");
     for listening in [Listening::Unseen, Listening::Unsent, Listening::Until(ms(9_000))] {
         for letter in ['y', 'a', 'n', 'm', 'd', 'q'] {
@@ -178,7 +178,7 @@ fn r03_a_card_that_does_not_listen_passes_every_letter_on() {
 }
 
 #[test]
-fn r04_a_key_that_repeats_decides_nothing() {
+fn r04_a_repeated_key_decides_nothing() {
     let plan = plan("ls");
     let key = KeyEvent::new_with_kind(KeyCode::Char('y'), KeyModifiers::NONE, KeyEventKind::Repeat);
     let reply = drawn(&plan, (60, 15)).key(&key, &Keymap::default(), &plan, Listening::Yes, ms(1_000));
@@ -186,12 +186,12 @@ fn r04_a_key_that_repeats_decides_nothing() {
 }
 
 #[test]
-fn r11_always_shows_what_it_covers_and_is_confirmed_apart() {
+fn r11_always_shows_its_scope_and_needs_a_second_confirmation() {
     let plan = plan("ls");
     let mut card = drawn(&plan, (60, 15));
     assert_eq!(press(&mut card, &plan, KeyCode::Char('a'), 1_000), Reply::Nothing);
     assert!(text(&draw(&mut card, &plan, (60, 15), Listening::Yes, 0)).contains("exactly this command"));
-    // Typed on from the key that opened it, nothing is meant for it; a key that means yes on the card means none here.
+    // Keys typed right after the one that opened the scope are ignored; the prompt's approve key has no effect here.
     for code in [KeyCode::Char('y'), KeyCode::Char('n'), KeyCode::Enter] {
         assert_eq!(press(&mut card, &plan, code, 1_499), Reply::Passed);
     }
@@ -204,7 +204,7 @@ fn r11_always_shows_what_it_covers_and_is_confirmed_apart() {
         decision(press(&mut card.clone(), &plan, KeyCode::Enter, 1_500)),
         Some(Decision::Always(grant.clone()))
     );
-    // Another place: it has to be seen before it is kept.
+    // A different scope must be on the screen before it can be confirmed.
     press(&mut card, &plan, KeyCode::Down, 1_500);
     assert_eq!(decision(press(&mut card.clone(), &plan, KeyCode::Enter, 1_500)), None);
     let shown = text(&draw(&mut card, &plan, (60, 24), Listening::Yes, 0));
@@ -234,14 +234,14 @@ fn r11_always_shows_what_it_covers_and_is_confirmed_apart() {
 }
 
 #[test]
-fn what_destroys_says_what_and_takes_a_capital_y() {
+fn a_destructive_call_shows_its_effect_and_needs_a_capital_y() {
     let plan = Plan { destroys: Some("deletes the folder build".into()), ..plan("rm -rf build") };
     let mut card = drawn(&plan, (60, 15));
     assert!(
         text(&draw(&mut card, &plan, (60, 15), Listening::Yes, 0))
             .contains("careful: this deletes the folder build")
     );
-    for (key, why) in [('y', "is not enough"), ('a', "asked about each time")] {
+    for (key, why) in [('y', "is not enough"), ('a', "need approval each time")] {
         let reply = press(&mut card, &plan, KeyCode::Char(key), 1_000);
         assert!(matches!(&reply, Reply::Says(words) if words.contains(why)), "{reply:?}");
     }
@@ -249,7 +249,7 @@ fn what_destroys_says_what_and_takes_a_capital_y() {
 }
 
 #[test]
-fn r15_no_takes_words_for_the_model() {
+fn r15_a_denial_can_carry_a_message_for_the_model() {
     let plan = plan("ls");
     let mut card = drawn(&plan, (60, 15));
     for code in [KeyCode::Char('m'), KeyCode::Char('y'), KeyCode::Char('n')] {
@@ -261,7 +261,7 @@ fn r15_no_takes_words_for_the_model() {
 }
 
 #[test]
-fn r09_text_of_the_model_stays_inside_and_r10_hides_nothing() {
+fn r09_model_text_stays_inside_and_r10_hides_nothing() {
     let plan = plan("ls\u{202e}\x1b[2J╰─ y yes ─╯\nrm -rf /");
     let shown = text(&draw(&mut drawn(&plan, (60, 15)), &plan, (60, 15), Listening::Yes, 0));
     assert!(shown.contains("<U+202E><U+001B>[2J") && shown.contains("rm -rf /"), "{shown}");
@@ -270,7 +270,7 @@ fn r09_text_of_the_model_stays_inside_and_r10_hides_nothing() {
 }
 
 #[test]
-fn a_card_too_small_to_be_read_is_not_seen() {
+fn a_prompt_too_small_to_read_does_not_count_as_drawn() {
     let plan = plan("ls");
     for size in [(1, 1), (12, 8), (60, 0)] {
         assert_eq!(drawn(&plan, size).seen(), None, "{size:?}");
@@ -280,7 +280,7 @@ fn a_card_too_small_to_be_read_is_not_seen() {
 
 proptest! {
     #[test]
-    fn r34_no_size_and_no_key_breaks_it(width in 0u16..70, height in 0u16..20, command in "\\PC{0,80}", codes in "[yanmdY\t ]{0,6}") {
+    fn r34_no_size_and_no_key_causes_a_panic(width in 0u16..70, height in 0u16..20, command in "\\PC{0,80}", codes in "[yanmdY\t ]{0,6}") {
         let plan = plan(&command);
         let mut card = drawn(&plan, (width, height));
         for letter in codes.chars() {
@@ -291,7 +291,7 @@ proptest! {
 }
 
 #[test]
-fn r21_what_is_open_stands_out_on_the_card() {
+fn r21_access_beyond_the_sandbox_is_highlighted() {
     use crate::chat::{Openings, Walls};
     let of = |network: bool| {
         let mut plan = plan("cargo fetch");
@@ -321,7 +321,7 @@ fn r21_what_is_open_stands_out_on_the_card() {
 }
 
 #[test]
-fn r11_the_scope_says_why_there_is_nothing_wider_and_never_offers_all_of_a_tool_or_a_host() {
+fn r11_the_scope_explains_its_limit_and_never_offers_a_whole_tool_or_host() {
     let exact = |network, scripts: Vec<crate::chat::Script>| {
         let scope = Wide::Command { command: "x".into(), folder: "/p".into(), network };
         Grant::new("bash_exec", scope).bound_to(scripts)
@@ -342,7 +342,7 @@ fn r11_the_scope_says_why_there_is_nothing_wider_and_never_offers_all_of_a_tool_
         let scope::Reply::Says(words) = said else { panic!("{said:?}") };
         assert!(words.contains(part), "{words}");
     }
-    // A line that names a host is offered to the letter and no wider.
+    // A command that names a host can be granted only exactly.
     let curl = plan("curl https://api.example.com/v1");
     let offered: Vec<Wide> =
         crate::policy::offers("bash_exec", &curl).into_iter().map(|grant| grant.scope).collect();

@@ -1,4 +1,4 @@
-//! Why a key did nothing on an approval card, and what would work: said, and nothing is decided by it.
+//! Messages for keys that have no effect in the approval prompt: the reason, and the key that works.
 
 use super::{Approval, Reply, Step};
 use crate::agent::why_not_kept;
@@ -6,7 +6,7 @@ use crate::chat::Plan;
 use crate::tui::keys::{Action, Keymap, Scope};
 
 impl Approval {
-    /// What the card says to a key that it listened to and did not take.
+    /// Explains why a key that the prompt received has no effect.
     pub(super) fn unheard(&self, action: Action, keys: &Keymap, plan: &Plan) -> Reply {
         let key = |action| keys.hint(Scope::Approval, action);
         let destroys = self.destroys(plan);
@@ -14,30 +14,30 @@ impl Approval {
         let says = matches!(action, Action::ApproveOnce | Action::ApproveDestroying | Action::ApproveAlways);
         Reply::Says(match (&self.step, action) {
             (Step::Plan, _) if says && !self.end_seen => {
-                format!("not all of it was seen yet · {} shows the end", key(Action::Bottom))
+                format!("Read to the end first · {} to jump there", key(Action::Bottom))
             }
             (Step::Plan, _) if says && self.is_empty(plan) => {
                 let (tick, no) = (key(Action::Tick), key(Action::Refuse));
-                format!("nothing is ticked · {tick} ticks, {no} rejects all")
+                format!("Nothing is ticked · {tick} to tick, {no} to deny all")
             }
             (Step::Plan, Action::ApproveOnce) if destroys => {
-                format!("this destroys, so {} is not enough · {yes} says yes", key(action))
+                format!("Destructive: {} is not enough · {yes} to approve", key(action))
             }
             (Step::Plan, Action::ApproveDestroying) => {
-                format!("{} is for what destroys · {yes} says yes to this", key(action))
+                format!("{} is for destructive calls only · {yes} to approve", key(action))
             }
             (Step::Plan, Action::ApproveAlways) if destroys => {
-                format!("what destroys is asked about each time · {yes} says yes")
+                format!("Destructive calls need approval each time · {yes} to approve")
             }
             (Step::Plan, Action::ApproveAlways) => match why_not_kept("", plan) {
-                Some(why) => format!("asked about each time, because {why} · {yes} says yes"),
-                None => format!("this is asked about each time · {yes} says yes"),
+                Some(why) => format!("Needs approval each time: {why} · {yes} to approve"),
+                None => format!("This call needs approval each time · {yes} to approve"),
             },
             (Step::Details, _) if says => {
-                format!("a yes is said on the card · {} goes back to it", key(Action::Details))
+                format!("Close the details to approve · {} to go back", key(Action::Details))
             }
             (Step::Plan | Step::Scope(_) | Step::Because(_) | Step::Details | Step::Edit(_), _) => {
-                format!("that key does nothing here · {} goes back to the card", key(Action::Close))
+                format!("This key does nothing here · {} to go back", key(Action::Close))
             }
         })
     }
@@ -51,7 +51,7 @@ mod tests {
     use crate::tui::parts::listening::Listening;
     use crossterm::event::KeyCode;
 
-    /// The words for keys pressed one after the other; only the last of them has to say something.
+    /// Presses the keys in turn and compares the message for the last one.
     #[track_caller]
     fn check(plan: &Plan, size: (u16, u16), keys: &str, expected: &str) {
         let mut card = drawn(plan, size);
@@ -65,30 +65,30 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_not_taken_says_why_and_what_would_work() {
+    fn an_ignored_key_gets_a_reason_and_the_key_that_works() {
         let (wide, small) = ((80, 24), (60, 15));
         let (ls, long) = (plan("ls"), plan(&"ls\n".repeat(60)));
         let asks = Plan { always: None, ..plan("ls") };
         let rm = Plan { destroys: Some("deletes".into()), ..plan("rm -r x") };
         let long_rm = Plan { destroys: Some("deletes".into()), ..long.clone() };
-        check(&ls, wide, "Y", "Y is for what destroys · y says yes to this");
-        check(&asks, wide, "a", "this is asked about each time · y says yes");
+        check(&ls, wide, "Y", "Y is for destructive calls only · y to approve");
+        check(&asks, wide, "a", "This call needs approval each time · y to approve");
         let mut loops = asks.clone();
         loops.basis.scripts = Scripts::Unseen("it holds a loop".into());
-        check(&loops, wide, "a", "asked about each time, because it holds a loop · y says yes");
-        check(&rm, wide, "y", "this destroys, so y is not enough · Y says yes");
-        check(&rm, wide, "a", "what destroys is asked about each time · Y says yes");
+        check(&loops, wide, "a", "Needs approval each time: it holds a loop · y to approve");
+        check(&rm, wide, "y", "Destructive: y is not enough · Y to approve");
+        check(&rm, wide, "a", "Destructive calls need approval each time · Y to approve");
         for key in ["y", "a", "Y"] {
-            check(&long, small, key, "not all of it was seen yet · end shows the end");
-            check(&long_rm, small, key, "not all of it was seen yet · end shows the end");
-            check(&rm, wide, &format!("d{key}"), "a yes is said on the card · d goes back to it");
+            check(&long, small, key, "Read to the end first · end to jump there");
+            check(&long_rm, small, key, "Read to the end first · end to jump there");
+            check(&rm, wide, &format!("d{key}"), "Close the details to approve · d to go back");
         }
-        check(&ls, wide, "al", "that key does nothing here · esc goes back to the card");
-        check(&ls, wide, "aY", "that key does nothing here · esc goes back to the card");
+        check(&ls, wide, "al", "This key does nothing here · esc to go back");
+        check(&ls, wide, "aY", "This key does nothing here · esc to go back");
     }
 
     #[test]
-    fn what_destroys_is_told_by_its_frame_without_any_colour() {
+    fn a_destructive_call_has_a_thick_frame_and_a_label_without_colour() {
         let rm = Plan { destroys: Some("deletes the folder x".into()), ..plan("rm -r x") };
         let shown = text(&draw(&mut drawn(&rm, (60, 9)), &rm, (60, 9), Listening::Yes, 0));
         insta::assert_snapshot!(shown, @r#"
@@ -97,10 +97,10 @@ mod tests {
 ┃                                                          ┃
 ┃ in ~/src/app · 30 s · network off                        ┃
 ┃ careful: this deletes the folder x                       ┃
-┃ asked because cargo runs the project's own code          ┃
+┃ reason: cargo runs the project's own code                ┃
 ┃                                                          ┃
 ┃                                                          ┃
-┗━ Y yes · e edit · n no · m because · d more · l list ━━━━┛
+┗━ Y approve · e edit · n deny · m message · l list ━━━━━━━┛
 "#);
     }
 }

@@ -1,4 +1,4 @@
-//! What was chosen and written so far, and how it is kept until the card is there again.
+//! Drafts of answers and how a question prompt is saved and restored.
 
 use super::{QuestionCard, Writing};
 use crate::chat::{CallId, Given, Note, Question, Questions, Source};
@@ -6,26 +6,26 @@ use crate::tui::parts::line::Line;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What was chosen so far for one question.
+/// Draft of the answer to one question.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Draft {
-    /// The open row.
+    /// Index of the focused row.
     pub(super) cursor: usize,
-    /// By index, in rising order.
+    /// Indexes of the selected options, ascending.
     pub(super) picks: Vec<usize>,
-    /// The person's own words; they stay when something else is taken.
+    /// Text answer. Kept when the user selects an option instead.
     pub(super) own: String,
-    /// Whether the own words are the answer.
+    /// True if the text answer is selected.
     pub(super) taken: bool,
-    /// What is said beside single rows, by row.
+    /// Notes by row.
     pub(super) notes: BTreeMap<usize, String>,
-    /// Notes that were left in the middle, by row.
+    /// Notes closed without Enter, by row.
     pub(super) halves: BTreeMap<usize, String>,
 }
 
 impl Draft {
-    /// How the answer would come as it stands.
+    /// Returns the answer of this draft without its notes.
     pub(super) fn source(&self) -> Source {
         match (self.picks.is_empty(), self.taken && !self.own.is_empty()) {
             (false, _) => Source::Picked(self.picks.clone()),
@@ -34,7 +34,7 @@ impl Draft {
         }
     }
 
-    /// The answer as it stands, with its notes: what is noted to the own words belongs to the answer as a whole.
+    /// Returns the answer with its notes. The note of the text answer applies to the answer as a whole.
     pub(super) fn given(&self, question: &Question) -> Given {
         let mut given = Given::new(&question.keyword, self.source());
         for (&option, text) in &self.notes {
@@ -50,7 +50,7 @@ impl Draft {
         self.source() == Source::Skipped
     }
 
-    /// The same, as far as it is possible for this question.
+    /// Removes everything that is invalid for this question.
     fn fitted(mut self, question: &Question) -> Self {
         let options = question.options.len();
         let own = takes_own(question);
@@ -69,12 +69,12 @@ impl Draft {
     }
 }
 
-/// Whether own words answer a question.
+/// Returns whether the question accepts a text answer.
 pub(super) fn takes_own(question: &Question) -> bool {
     question.allow_text || question.options.is_empty()
 }
 
-/// A card as it is kept.
+/// Saved form of a question prompt.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     call: CallId,
@@ -89,7 +89,7 @@ struct Kept {
 }
 
 impl QuestionCard {
-    /// What has to be kept of it, as text; empty where nothing was chosen, written or moved.
+    /// Serializes the prompt as JSON. Returns an empty string if the user changed nothing.
     pub fn kept(&self) -> String {
         let untouched = !self.parked && self.at == 0 && self.writing.is_none();
         if untouched && self.pages.iter().all(|page| *page == Draft::default()) {
@@ -105,7 +105,7 @@ impl QuestionCard {
         serde_json::to_string(&kept).unwrap_or_default()
     }
 
-    /// The card of a call as it was kept; as new where the text is of another call, or of none.
+    /// Restores the prompt of a call. Returns a new prompt if the saved text is invalid or belongs to another call.
     pub fn kept_as(call: CallId, asked: &Questions, text: &str) -> Self {
         let mut card = Self::new(call, asked);
         let Ok(kept) = serde_json::from_str::<Kept>(text) else { return card };

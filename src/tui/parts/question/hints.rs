@@ -1,4 +1,4 @@
-//! What stands on the frame of a question card, and on its chip.
+//! Text on the frame of a question prompt and on its chip.
 
 use super::{QuestionCard, Reply, Writing};
 use crate::chat::{Questions, Source};
@@ -7,39 +7,39 @@ use crate::tui::parts::hints::{self, hint};
 use crate::tui::parts::transcript::sub_agent::asked_by;
 use crate::tui::text::{reveal, width};
 
-/// Cells of a question's name on the frame.
+/// Maximum width in cells of a question's keyword on the frame.
 const KEYWORD: usize = 40;
 
 impl QuestionCard {
-    /// The words of the chip while the card is parked.
+    /// Returns the text of the chip of a parked prompt.
     pub fn chip(&self, keys: &Keymap) -> String {
         let count = self.pages.len();
         let words =
-            if count == 1 { "1 question waits".to_owned() } else { format!("{count} questions wait") };
+            if count == 1 { "1 question waiting".to_owned() } else { format!("{count} questions waiting") };
         let key = |action| keys.hint(Scope::Anywhere, action);
         format!("{words} · {} · {} decline", key(Action::BringQuestion), key(Action::DeclineQuestion))
     }
 
-    /// What the card says to a digit for which there is no row or no question.
+    /// Explains that a digit has no option or question.
     pub(super) fn no_such(&self, digit: usize, asked: &Questions) -> Reply {
         let (what, last) = match self.at == self.pages.len() {
             true => ("question", self.pages.len()),
-            false => ("answer", self.choices(asked)),
+            false => ("option", self.choices(asked)),
         };
         let last = match last.min(9) {
             0 | 1 => "1".to_owned(),
             last => format!("1-{last}"),
         };
-        Reply::Says(format!("there is no {what} {digit} · {last} pick one"))
+        Reply::Says(format!("No {what} {digit} · {last} to pick"))
     }
 
-    /// What stands at the left and at the right of the upper border.
+    /// Returns the text at the left and at the right of the upper border.
     pub(super) fn heading(&self, asked: &Questions, by: Option<&str>) -> (String, String) {
         let count = self.pages.len();
         let answered = self.pages.iter().filter(|page| page.source() != Source::Skipped).count();
         let (left, mut right) = match asked.list.get(self.at) {
             None => ("your answers".to_owned(), format!("{answered} of {count} answered")),
-            // A name the tool made up says nothing.
+            // The tool made this keyword up because the model gave none.
             Some(question) if question.keyword == format!("question-{}", self.at) => {
                 ("question".to_owned(), format!("{} of {count}", self.at + 1))
             }
@@ -58,29 +58,29 @@ impl QuestionCard {
         (left, right)
     }
 
-    /// What the keys do now, from the longest way to say it to the shortest. `more` is what the key that reads on leads to.
+    /// Returns the key hints, longest variant first. `more` labels the key that scrolls content that does not fit.
     pub(super) fn hints(&self, asked: &Questions, keys: &Keymap, more: Option<&str>) -> Vec<String> {
         let key = |action| keys.hint(Scope::Question, action);
         let line = |action| keys.hint(Scope::Line, action);
         if let Some((what, _)) = &self.writing {
             let take = match what {
-                Writing::Note => "keep the note",
+                Writing::Note => "save note",
                 Writing::OwnWords if self.pages.len() == 1 => "send",
-                Writing::OwnWords => "take",
+                Writing::OwnWords => "confirm",
             };
             let (enter, back) = (line(Action::Accept), line(Action::Close));
             let mut hints = Vec::new();
             if *what == Writing::OwnWords {
                 let wraps = keys.chords_of(Scope::Line, Action::BreakLine);
-                // The one that every terminal can tell apart.
+                // Every terminal reports Alt chords as distinct keys.
                 let wraps = wraps.iter().find(|chord| chord.starts_with("alt")).or(wraps.first());
-                hints.extend(wraps.map(|wraps| {
-                    format!("{enter} {take} · {wraps} new line · {back} back, what is written stays")
-                }));
+                hints.extend(
+                    wraps.map(|wraps| format!("{enter} {take} · {wraps} new line · {back} back, keep text")),
+                );
                 hints.extend(wraps.map(|wraps| format!("{enter} {take} · {wraps} new line · {back} back")));
             }
             hints.extend([
-                format!("{enter} {take} · {back} back, what is written stays"),
+                format!("{enter} {take} · {back} back, keep text"),
                 format!("{enter} {take} · {back} back"),
             ]);
             return hints;
@@ -102,9 +102,9 @@ impl QuestionCard {
         let most = self.choices(asked).min(9);
         let (pick, send) = match (question.multi, self.pages.len()) {
             (true, 1) => ("tick", "send"),
-            (true, _) => ("tick", "go on"),
+            (true, _) => ("tick", "continue"),
             (false, 1) => ("pick", "send"),
-            (false, _) => ("pick", "take"),
+            (false, _) => ("pick", "confirm"),
         };
         hints::rows([
             hint(8, "↑↓", &["move"]),

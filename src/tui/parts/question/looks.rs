@@ -1,4 +1,5 @@
-//! How the question card looks: the question, its rows, and beside or below them what the open row would look like.
+//! Layout and drawing of the question prompt: the question, the option picker, and the preview of the focused option
+//! next to or below the picker.
 
 use super::rows::{Rows, rows, rows_within};
 use super::{Draft, QuestionCard, Seen, Writing};
@@ -14,21 +15,21 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line as Text;
 
-/// Where a card is at least so wide inside, a preview stands beside the rows; else below them.
+/// Inner width in cells from which the preview is next to the picker. Below it, the preview is under the picker.
 const BESIDE: usize = 68;
-/// Rows of own words while they are written; more of them scroll.
+/// Maximum rows of a text answer being edited; longer text scrolls.
 const WRITTEN: usize = 6;
-/// What stands above a preview below the rows.
+/// Heading of a preview under the picker.
 const PREVIEW_HEAD: &str = "preview";
-/// What the key does that shows what does not fit.
-const READ_ON: &str = "read on";
-/// Rows below which a preview is not worth its place.
+/// Label of the key that scrolls content that does not fit.
+const READ_ON: &str = "scroll";
+/// Minimum rows of a preview.
 const LEAST: usize = 3;
-/// Lines a preview asks for; more of it scrolls.
+/// Maximum lines requested for a preview; longer previews scroll.
 const PREVIEW: usize = 14;
 
 impl QuestionCard {
-    /// The rows it would like at this width; it scrolls in fewer.
+    /// Returns the rows the prompt needs at this width. It scrolls in fewer.
     pub fn height(&self, asked: &Questions, width: u16, theme: &Theme) -> u16 {
         let cells = usize::from(width.saturating_sub(4));
         let body = match (asked.list.get(self.at), self.pages.get(self.at)) {
@@ -49,7 +50,7 @@ impl QuestionCard {
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
-    /// Draws the card. `by` is the sub-agent that asks, where it is not the turn itself.
+    /// Draws the prompt. `by` is the sub-agent that asks, or `None` for the main session.
     pub fn view(
         &self,
         asked: &Questions,
@@ -81,7 +82,7 @@ impl QuestionCard {
         seen
     }
 
-    /// What is inside the frame. What the key that reads on leads to, where something did not fit.
+    /// Draws the content of the frame. Returns the label of the scroll key if content does not fit.
     fn body(
         &self,
         asked: &Questions,
@@ -109,7 +110,7 @@ impl QuestionCard {
         self.question(question, page, inside, buffer, sight, seen)
     }
 
-    /// A question: its text above, its rows below, the preview of the open row beside or below those.
+    /// Draws a question: its text, the picker, and the preview of the focused option.
     fn question(
         &self,
         question: &Question,
@@ -132,20 +133,20 @@ impl QuestionCard {
             (_, true) => lines.len().max(wish),
             (_, false) => lines.len() + 1 + wish,
         };
-        // The rows get what they want of two thirds, the text the rest; a blank row stands between where there is one.
+        // The picker gets up to two thirds of the height, the text the rest, with a blank row between if there is room.
         let least = want.min(height - (height / 3).max(usize::from(height > 1)));
         let text_rows = text.len().min(height - least);
         let blank = usize::from(text_rows > 0 && (text_rows + want < height || height >= 12));
         let [head, rest] = split(inside, text_rows);
         let [_, rest] = split(rest, blank);
-        // The rows come before the preview: where both do not fit, it is shown when it is read on to.
+        // The picker has priority: if both do not fit, scrolling past the picker shows the preview.
         let tight = wish > 0 && !beside && lines.len() + 1 + wish.min(LEAST) > usize::from(rest.height);
         let Rows { lines, open } = match tight || beside {
             true => rows_within(question, page, wide, theme, usize::from(rest.height)),
             false => rows(question, page, wide, theme),
         };
         let text_over = text.len() - text_rows;
-        // All of the rows' place, which they have until then.
+        // Until then the picker has all of this area.
         let whole_over = open.len().saturating_sub(usize::from(rest.height));
         let turned = tight && usize::from(rest.height) >= 2 * LEAST && self.read > text_over + whole_over;
         let (list, preview) = match (wish, beside) {
@@ -161,20 +162,20 @@ impl QuestionCard {
         };
         let list_rows = usize::from(list.height);
         let row_over = if tight { whole_over } else { open.len().saturating_sub(list_rows) };
-        // The step that turns to the preview.
+        // One scroll step switches from the picker to the preview.
         let turn = usize::from(tight && usize::from(rest.height) >= 2 * LEAST);
         let page_of =
             preview.map(|area| (area, looks(question, page.cursor, usize::from(area.width), theme)));
         let preview_over =
             page_of.as_ref().map_or(0, |(area, lines)| lines.len().saturating_sub(usize::from(area.height)));
-        // What does not fit is read in one go: the question to its end, then the open row, then its preview.
+        // One offset scrolls everything: the question to its end, then the focused option, then its preview.
         let all = text_over + row_over + turn + preview_over;
         let read = self.read.min(all);
         let (of_text, of_row) = (read.min(text_over), read.saturating_sub(text_over).min(row_over));
         draw(&text, of_text, head, buffer, theme);
         let down = sight.keys.hint(Scope::Question, Action::ReadDown);
         if of_text < text_over && text_rows > 1 && !down.is_empty() {
-            // The count of what is left takes a row itself.
+            // The count of remaining lines takes a row.
             let row = Rect { y: head.bottom() - 1, height: 1, ..head };
             let words = format!("… {} more lines · {down}", text_over - of_text + 1);
             let line = Text::styled(format!("{words:<cells$}"), theme.warning);
@@ -201,16 +202,16 @@ impl QuestionCard {
         (all > 0).then_some(if previews { PREVIEW_HEAD } else { READ_ON })
     }
 
-    /// What is said below the rows: the note, and what limits cut off.
+    /// Returns the lines under the picker: a warning if limits truncated the questions.
     fn footers(&self, asked: &Questions, theme: &Theme) -> Vec<(String, Style)> {
         let mut footers = Vec::new();
         if !asked.dropped.is_nothing() {
-            footers.push((format!("too much was asked: {}", asked.dropped.words()), theme.warning));
+            footers.push((format!("truncated: {}", asked.dropped.words()), theme.warning));
         }
         footers
     }
 
-    /// The page of all answers.
+    /// Lays out the review of all answers.
     fn review(&self, asked: &Questions, cells: usize, theme: &Theme) -> Vec<Text<'static>> {
         let mut lines = Vec::new();
         for (at, (question, page)) in asked.list.iter().zip(&self.pages).enumerate() {
@@ -225,13 +226,13 @@ impl QuestionCard {
                 lines.extend(wrap::wrap(&reveal::pieces(words, style, theme.mark), &shape).lines);
             };
             match &given.source {
-                Source::Skipped => say("no answer: goes back as skipped", theme.warning),
+                Source::Skipped => say("no answer: sent as skipped", theme.warning),
                 Source::Written(words) => say(words, theme.text),
                 Source::Picked(_) => say(&reveal::one_line(&given.words(question)), theme.text),
             }
             for note in &given.notes {
                 let option = question.options.get(note.option).map_or("", |choice| choice.label.as_str());
-                say(&format!("note to {}: {}", reveal::one_line(option), note.text), theme.dim);
+                say(&format!("note on {}: {}", reveal::one_line(option), note.text), theme.dim);
             }
             if !given.note.is_empty() {
                 say(&format!("note: {}", given.note), theme.dim);
@@ -240,14 +241,14 @@ impl QuestionCard {
         lines
     }
 
-    /// The rows of what is written, in a card with so many inside: it scrolls in fewer.
+    /// Returns the rows of the line being edited in a prompt with `inside` rows. The line scrolls in fewer.
     fn line_height(&self, cells: usize, inside: usize) -> usize {
         let Some((_, line)) = &self.writing else { return 0 };
         let taken = usize::from(label(self.writing.as_ref(), cells as u16).1);
         line.rows(cells.saturating_sub(taken).max(1)).0.len().min(WRITTEN).min((inside / 2).max(1))
     }
 
-    /// Draws what is written; where its cursor stands.
+    /// Draws the line being edited. Returns the cursor position.
     fn line(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
         let (what, line) = self.writing.as_ref()?;
         let (label, taken) = label(self.writing.as_ref(), area.width);
@@ -273,7 +274,7 @@ impl QuestionCard {
     }
 }
 
-/// What stands before a line that is written, and its cells.
+/// Returns the label of the line being edited, and its width in cells.
 fn label(writing: Option<&(Writing, Line)>, width: u16) -> (&'static str, u16) {
     let label = match writing {
         Some((Writing::OwnWords, _)) => "in my own words ",
@@ -284,19 +285,19 @@ fn label(writing: Option<&(Writing, Line)>, width: u16) -> (&'static str, u16) {
     (label, width::width(label) as u16)
 }
 
-/// Text with everything in it to be seen.
+/// Wraps text with marks for invisible characters.
 fn revealed(text: &str, style: Style, cells: usize, theme: &Theme) -> Vec<Text<'static>> {
     wrap::wrap(&reveal::pieces(text, style, theme.mark), &Shape::of_width(cells)).lines
 }
 
-/// The cells of the rows, beside a preview or alone.
+/// Returns the width of the picker in cells.
 fn list_cells(question: &Question, cells: usize) -> usize {
     let beside = cells >= BESIDE && question.options.iter().any(|choice| !choice.preview.is_empty());
     if beside { (cells * 9 / 20).clamp(30, 52) } else { cells }
 }
 
-/// The lines the longest preview would like, none where there is no preview. Counted, not laid out: it is asked for
-/// each frame.
+/// Estimates the lines of the longest preview; 0 if no option has one. Counts characters instead of laying out, because
+/// it runs for each frame.
 fn preview_wish(question: &Question, cells: usize) -> usize {
     let cells =
         if cells >= BESIDE { cells.saturating_sub(list_cells(question, cells) + 3) } else { cells }.max(1);
@@ -308,7 +309,7 @@ fn preview_wish(question: &Question, cells: usize) -> usize {
     shown.map(|choice| lines(&choice.preview)).max().unwrap_or(0)
 }
 
-/// The preview of a row, laid out.
+/// Lays out the preview of an option.
 fn looks(question: &Question, row: usize, cells: usize, theme: &Theme) -> Vec<Text<'static>> {
     match question.options.get(row) {
         None => Vec::new(),
@@ -320,13 +321,13 @@ fn looks(question: &Question, row: usize, cells: usize, theme: &Theme) -> Vec<Te
     }
 }
 
-/// The first rows of a place, and the others.
+/// Splits an area after a number of rows.
 fn split(area: Rect, rows: usize) -> [Rect; 2] {
     let rows = (rows as u16).min(area.height);
     [Rect { height: rows, ..area }, Rect { y: area.y + rows, height: area.height - rows, ..area }]
 }
 
-/// The rows and the preview below each other, a line between them; no preview where there is no room for both.
+/// Splits an area into picker and preview with a line between them. Returns no preview area if both do not fit.
 fn below(area: Rect, wanted: usize, buffer: &mut Buffer, theme: &Theme) -> (Rect, Option<Rect>) {
     let most = usize::from(area.height);
     let preview = if most < 4 { 0 } else { (most / 2).max(2) };
@@ -339,7 +340,7 @@ fn below(area: Rect, wanted: usize, buffer: &mut Buffer, theme: &Theme) -> (Rect
     (list, Some(preview))
 }
 
-/// The line above a preview, or that leads to it.
+/// Draws the heading of a preview.
 fn head_of(head: &str, rule: Rect, buffer: &mut Buffer, theme: &Theme) {
     let words = format!("── {head} {}", "─".repeat(usize::from(rule.width)));
     let cells = usize::from(rule.width);
@@ -347,15 +348,15 @@ fn head_of(head: &str, rule: Rect, buffer: &mut Buffer, theme: &Theme) {
     buffer.set_stringn(rule.x + 3, rule.y, head, cells.saturating_sub(3), theme.dim);
 }
 
-/// The line between the rows and a preview beside them.
+/// Draws the line between the picker and a preview next to it.
 fn divide(area: Rect, buffer: &mut Buffer, theme: &Theme) {
     for row in area.rows() {
         buffer.set_stringn(row.x, row.y, "│", 1, theme.border_dim);
     }
 }
 
-/// Draws lines from one of them on, and where not all fit, how far down they are: on the line at their right, which
-/// is the frame or what divides them from a preview.
+/// Draws lines from index `from` on. If not all fit, draws a scrollbar thumb on the line at the right, which is the frame
+/// or the divider.
 fn draw(lines: &[Text<'_>], from: usize, area: Rect, buffer: &mut Buffer, theme: &Theme) {
     let edge = area.right() + 1;
     for (line, row) in lines.iter().skip(from).zip(area.rows()) {

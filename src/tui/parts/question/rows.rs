@@ -1,4 +1,4 @@
-//! The rows that can be chosen, as lines.
+//! Layout of the rows of the option picker.
 
 use super::draft::{Draft, takes_own};
 use crate::chat::{Choice, Question, Source};
@@ -9,14 +9,14 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::ops::Range;
 
-/// A row that is not open takes at most so many lines.
+/// Maximum lines of a row that is not focused.
 const CLOSED: usize = 3;
-/// What stands beside the option that the model advises, where its words do not say so.
+/// Mark of the option that the model recommends, unless its own text contains the word.
 const BEST: &str = "recommended";
-/// Where a list is narrower than this, what an option means stands below its label.
+/// Width in cells from which descriptions have a column next to the labels. Below it, they are under the labels.
 const COLUMNS: usize = 60;
 
-/// The list laid out, and which of its lines the open row takes.
+/// Lines of the picker and the range of the focused row.
 pub(super) struct Rows {
     pub(super) lines: Vec<Line<'static>>,
     pub(super) open: Range<usize>,
@@ -27,8 +27,7 @@ pub(super) fn rows(question: &Question, page: &Draft, cells: usize, theme: &Them
     rows_of(question, page, cells, theme, CLOSED)
 }
 
-/// The same for so many lines on the screen: where fewer of what is not open are enough to show every row, they are
-/// cut to that.
+/// Lays out every row of a question in `room` lines. Shortens rows that are not focused if all rows fit that way.
 pub(super) fn rows_within(
     question: &Question,
     page: &Draft,
@@ -37,7 +36,7 @@ pub(super) fn rows_within(
     room: usize,
 ) -> Rows {
     let whole = rows(question, page, cells, theme);
-    // What cannot be shown at once is not laid out again.
+    // Either everything fits, or no shortening can help.
     if whole.lines.len() <= room || question.options.len() > room {
         return whole;
     }
@@ -69,7 +68,7 @@ fn rows_of(question: &Question, page: &Draft, cells: usize, theme: &Theme, close
     rows
 }
 
-/// The cells of a label, where what the options mean stands in a column of its own.
+/// Returns the width of the label column, or `None` if descriptions have no column.
 fn column(question: &Question, cells: usize) -> Option<usize> {
     let described = question.options.iter().any(|choice| !choice.description.is_empty());
     let labels = question.options.iter().map(|choice| width::width(&reveal::one_line(&choice.label)));
@@ -85,11 +84,11 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    /// One row: cursor, number, tick, label, what it means, whether it is recommended.
+    /// Lays out one row: cursor, number, tick, label, description, recommendation.
     fn row(&self, row: usize) -> Vec<Line<'static>> {
         let at = row == self.page.cursor;
         let theme = self.theme;
-        // The open row has one look: not every colour can be read on its ground.
+        // The focused row has a single style: not every colour is readable on its background.
         let picked = theme.text.patch(theme.selected);
         let (style, dim, accent) =
             if at { (picked, picked, picked) } else { (theme.text, theme.dim, theme.accent) };
@@ -122,9 +121,9 @@ impl List<'_> {
         let mut label = reveal::line_pieces(self.shown(&choice.label, at), style, mark);
         let mut means = reveal::pieces(self.shown(&choice.description, at), dim, mark);
         let says_so = |text: &str| text.to_lowercase().contains(BEST);
-        // Many models say it themselves.
+        // Many models write it in the label or description.
         if best && !says_so(&choice.label) && !says_so(width::cut(&choice.description, 400)) {
-            // At the end of what it means where that takes one line; else it would read as part of it.
+            // After a one-line description, otherwise after the label: it must not read as part of the description.
             let room = self.column.map_or(0, |column| self.beside(lead, column));
             let cells: usize = means.iter().map(|piece| width::width(&piece.text)).sum();
             let aside = !means.is_empty() && cells + 2 + BEST.len() <= room;
@@ -159,16 +158,16 @@ impl List<'_> {
 }
 
 impl List<'_> {
-    /// The cells beside the labels.
+    /// Returns the width of the description column.
     fn beside(&self, lead: &Shape, column: usize) -> usize {
         self.cells.saturating_sub(indent(lead) + column + 3)
     }
 
-    /// What is noted to a row: all of it where the row is open, else its beginning.
+    /// Lays out the note of a row: all of it if focused, otherwise its first line.
     fn note(&self, row: usize) -> Vec<Line<'static>> {
         let theme = self.theme;
         let (words, style) = match (self.page.halves.get(&row), self.page.notes.get(&row)) {
-            (Some(half), _) => (format!("note, not finished: {half}"), theme.warning),
+            (Some(half), _) => (format!("unsaved note: {half}"), theme.warning),
             (None, Some(note)) => (format!("note: {note}"), theme.accent),
             (None, None) => return Vec::new(),
         };
@@ -184,18 +183,18 @@ impl List<'_> {
         lines
     }
 
-    /// As much of a text as a row can show that is not open: more is not laid out at each key.
+    /// Truncates a text to the length that an unfocused row can show, to save layout work on each key.
     fn shown<'t>(&self, text: &'t str, open: bool) -> &'t str {
         if open { text } else { width::cut(text, self.cells * (CLOSED + 1)) }
     }
 }
 
-/// The cells of what stands before a row.
+/// Returns the width of the prefix of a row.
 fn indent(lead: &Shape) -> usize {
     lead.rest.iter().map(|piece| width::width(&piece.text)).sum()
 }
 
-/// The same line, saying that more follows it.
+/// Shortens a line and appends `…`.
 fn cut_off(line: &Line<'_>, cells: usize) -> Line<'static> {
     let words: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
     let style = line.spans.last().map(|span| span.style).unwrap_or_default();
@@ -203,7 +202,7 @@ fn cut_off(line: &Line<'_>, cells: usize) -> Line<'static> {
     Line::from(Span::styled(format!("{kept} …"), style))
 }
 
-/// Whether a row is taken. As wide where it is not, so that no label moves when it is.
+/// Returns the selection mark of a row. Both states have the same width, so that labels do not move.
 fn tick(several: bool, taken: bool) -> &'static str {
     match (several, taken) {
         (true, true) => "[x] ",
@@ -213,7 +212,7 @@ fn tick(several: bool, taken: bool) -> &'static str {
     }
 }
 
-/// What stands before a row, and a hanging indent of the same width.
+/// Returns the prefix of a row with a hanging indent of the same width.
 fn lead(at: bool, number: &str, tick: &str, width: usize, style: Style) -> Shape {
     let words = format!("{} {number} {tick}", if at { "❯" } else { " " });
     let rest = vec![Piece::new(" ".repeat(width::width(&words)), style)];

@@ -1,4 +1,4 @@
-//! The question card, pressed and drawn.
+//! Tests of keys and drawing of the question prompt.
 
 mod drafts;
 mod large;
@@ -46,7 +46,7 @@ fn draw(card: &mut QuestionCard, asked: &Questions, (width, height): (u16, u16))
     rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>()).collect::<Vec<_>>().join("\n")
 }
 
-/// Presses keys written as letters; `>` is Tab, `<` Shift-Tab, `v` Down, `!` Enter, `^` Alt-Enter, `_` Esc.
+/// Presses keys written as characters; `>` is Tab, `<` Shift-Tab, `v` Down, `!` Enter, `^` Alt-Enter, `_` Esc.
 fn press(card: &mut QuestionCard, asked: &Questions, letters: &str) -> Reply {
     let mut last = Reply::Nothing;
     for letter in letters.chars() {
@@ -78,7 +78,7 @@ fn check(asked: &Questions, letters: &str, expected: Option<&[Source]>) {
 }
 
 #[test]
-fn the_card_shows_question_options_and_keys() {
+fn the_prompt_shows_question_options_and_keys() {
     let asked = asked(vec![question("clock", false), question("other", true)]);
     let mut card = QuestionCard::new("1".into(), &asked);
     insta::assert_snapshot!(draw(&mut card, &asked, (90, 8)), @r#"
@@ -89,7 +89,7 @@ fn the_card_shows_question_options_and_keys() {
 │   2   a Clock trait        more code, but the library gets testable                    │
 │   3   the real clock       widen the window to 200 ms                                  │
 │   4   in my own words…                                                                 │
-╰─ ↑↓ move · 1-4 pick · n note · tab next question · enter take · esc later · x decline ─╯
+╰─ ↑↓ move · 1-4 pick · n note · tab next · enter confirm · esc later · x decline ───────╯
 "#);
     insta::assert_snapshot!(draw(&mut card, &asked, (60, 11)), @r#"
 ╭─ question · clock ────────────────────────────── 1 of 2 ─╮
@@ -102,7 +102,7 @@ fn the_card_shows_question_options_and_keys() {
 │   3   the real clock                                     │
 │       widen the window to 200 ms                         │
 │   4   in my own words…                                   │
-╰─ 1-4 pick · tab next question · enter take · esc later ──╯
+╰─ 1-4 pick · tab next · enter confirm · esc later ────────╯
 "#);
     press(&mut card, &asked, "2>");
     insta::assert_snapshot!(draw(&mut card, &asked, (40, 13)), @r#"
@@ -110,7 +110,7 @@ fn the_card_shows_question_options_and_keys() {
 │ 1 Which clock should the test use?   │
 │   a Clock trait                      │
 │ 2 Which clock should the test use?   │
-│   no answer: goes back as skipped    │
+│   no answer: sent as skipped         │
 │                                      │
 │                                      │
 │                                      │
@@ -123,7 +123,7 @@ fn the_card_shows_question_options_and_keys() {
 }
 
 #[test]
-fn what_was_pressed_is_what_is_sent() {
+fn the_selected_answers_are_sent() {
     let one = asked(vec![question("clock", false)]);
     check(&one, "!", Some(&[Source::Picked(vec![0])]));
     check(&one, "vv!", Some(&[Source::Picked(vec![2])]));
@@ -137,7 +137,7 @@ fn what_was_pressed_is_what_is_sent() {
 }
 
 #[test]
-fn r16_nothing_is_picked_or_sent_by_itself() {
+fn r16_nothing_is_picked_or_sent_without_a_key() {
     let two = asked(vec![question("a", false), question("b", false)]);
     check(&two, ">>!", None);
     check(&two, "2>>", None);
@@ -148,7 +148,7 @@ fn r16_nothing_is_picked_or_sent_by_itself() {
 }
 
 #[test]
-fn r16_a_card_that_does_not_listen_takes_no_key() {
+fn r16_a_prompt_that_does_not_listen_passes_every_key_on() {
     let one = asked(vec![question("clock", false)]);
     for listening in [Listening::Unseen, Listening::Unsent, Listening::Until(Duration::MAX)] {
         for code in [KeyCode::Enter, KeyCode::Char('1'), KeyCode::Char('x'), KeyCode::Esc] {
@@ -160,13 +160,13 @@ fn r16_a_card_that_does_not_listen_takes_no_key() {
 }
 
 #[test]
-fn esc_parks_the_card_with_its_draft() {
+fn esc_parks_the_prompt_with_its_draft() {
     let one = asked(vec![question("clock", false)]);
     let mut card = QuestionCard::new("1".into(), &one);
     draw(&mut card, &one, (60, 15));
     press(&mut card, &one, "2nbecause!");
     assert_eq!(press(&mut card, &one, "_"), Reply::Parked);
-    assert_eq!(card.chip(&Keymap::default()), "1 question waits · ctrl-q · alt-x decline");
+    assert_eq!(card.chip(&Keymap::default()), "1 question waiting · ctrl-q · alt-x decline");
     assert_eq!(press(&mut card, &one, "!"), Reply::Passed);
     card.bring_back();
     assert_eq!(card.seen(), None);
@@ -178,7 +178,7 @@ fn esc_parks_the_card_with_its_draft() {
 }
 
 #[test]
-fn r09_text_of_the_model_stays_inside_the_card() {
+fn r09_model_text_stays_inside_the_prompt() {
     let mut hostile = question("a\n\x1b[2J", false);
     hostile.text = "x\x1b[2J\u{202e}╰──╯".into();
     let asked = asked(vec![hostile]);
@@ -188,7 +188,7 @@ fn r09_text_of_the_model_stays_inside_the_card() {
 }
 
 #[test]
-fn the_row_of_the_cursor_is_on_the_screen_however_many_there_are() {
+fn the_focused_row_is_always_visible() {
     let mut many = question("clock", false);
     many.options = (0..25).map(|n| Choice::new(&format!("option {n}"))).collect();
     let asked = asked(vec![many]);
@@ -202,7 +202,7 @@ fn the_row_of_the_cursor_is_on_the_screen_however_many_there_are() {
 
 proptest! {
     #[test]
-    fn r34_no_size_and_no_key_breaks_it(width in 0u16..70, height in 0u16..20, letters in "[1-9vxn!_<> a]{0,12}", text in "\\PC{0,80}") {
+    fn r34_no_size_and_no_key_causes_a_panic(width in 0u16..70, height in 0u16..20, letters in "[1-9vxn!_<> a]{0,12}", text in "\\PC{0,80}") {
         let mut strange = question("a", true);
         strange.text.clone_from(&text);
         strange.options[0].label = text;

@@ -167,7 +167,7 @@ fn what_is_ticked_decides_whether_a_capital_is_needed() {
     prompt.presses(KeyCode::Char('t'));
     for key in ['y', 'Y'] {
         let reply = prompt.presses(KeyCode::Char(key));
-        assert!(matches!(&reply, Reply::Says(words) if words.contains("nothing is ticked")), "{reply:?}");
+        assert!(matches!(&reply, Reply::Says(words) if words.contains("Nothing is ticked")), "{reply:?}");
     }
     prompt.presses(KeyCode::Char('t'));
     assert_eq!(decision(prompt.presses(KeyCode::Char('Y'))), Some(Decision::Once));
@@ -183,10 +183,7 @@ fn it_is_armed_once_its_end_was_seen_and_ticks_only_if_it_listens() {
         let shown = prompt.shows();
         assert!(shown.contains("more lines") && shown.contains("end shows the end"), "{shown}");
         let reply = prompt.presses(KeyCode::Char('y'));
-        assert!(
-            matches!(&reply, Reply::Says(words) if words.contains("not all of it was seen")),
-            "{reply:?}"
-        );
+        assert!(matches!(&reply, Reply::Says(words) if words.contains("Read to the end first")), "{reply:?}");
         // Reading does not tick, and a key that came too soon goes to the composer.
         for _ in 0..30 {
             prompt.presses(KeyCode::Down);
@@ -197,7 +194,7 @@ fn it_is_armed_once_its_end_was_seen_and_ticks_only_if_it_listens() {
         assert_eq!(prompt.presses_while(KeyCode::Char('t'), Listening::Unsent), Reply::Passed);
         prompt.presses(KeyCode::End);
         let shown = prompt.shows();
-        assert!(shown.contains("❯ [x] + z") && shown.contains("asked because"), "{shown}");
+        assert!(shown.contains("❯ [x] + z") && shown.contains("reason: "), "{shown}");
         prompt.presses(KeyCode::Char(' '));
         assert!(prompt.shows().contains("2 of 3 ticked"));
         let rejected = Rejected { item: 2, hunks: vec![] };
@@ -218,7 +215,7 @@ fn every_row_and_every_stop_is_reached_by_the_arrows_alone() {
             under.extend(shown.lines().find(|line| line.contains('❯')).map(|line| line.trim().to_owned()));
             prompt.presses(KeyCode::Down);
         }
-        assert!(prompt.shows().contains("asked because"), "the end: {}", prompt.shows());
+        assert!(prompt.shows().contains("reason: "), "the end: {}", prompt.shows());
         under.dedup();
         for words in ["+ a", "~ a", "hunk 1 of 2", "hunk 2 of 2", "+ b", "+ z"] {
             assert!(under.iter().any(|line| line.contains(words)), "{words}: {under:?}");

@@ -1,4 +1,4 @@
-//! What was laid out once and need not be again. Beside the state, never in it: without it the picture is the same.
+//! Cache of layouts, kept outside the application state. Clearing it never changes what is drawn.
 
 use super::extent::Extent;
 use super::pieces::Pieces;
@@ -11,33 +11,32 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// So much stays laid out beside what is near the view, in bytes as far as they can be told.
+/// Budget for cached layouts far from the view, in estimated bytes.
 const KEPT: usize = 6 * 1024 * 1024;
-/// So many entries around the one that was asked for last stay laid out, though they take up to twice as much: a screen
-/// is about to show them. What was shown last stays in any case.
+/// Entries within this distance of the last requested one may use twice the budget, because they are likely to be shown
+/// next. Entries of the last frame are never evicted.
 const NEAR: usize = 12;
 
-/// What an allocation costs beside its own bytes: the allocator's own, and room that a growing list holds ready.
+/// Estimated overhead of an allocation in bytes: allocator metadata and spare capacity.
 const ALLOCATED: usize = 64;
 
-/// One item of the transcript laid out: an entry, or what is live.
+/// Layout of one item: an entry or the live item.
 #[derive(Debug, Clone, Default)]
 pub struct Laid {
-    /// Its lines in one or more pieces, top first.
+    /// Pieces of the layout, top first.
     pub pages: Vec<Arc<Page>>,
-    /// Its lines in all.
+    /// Total number of lines.
     pub height: usize,
 }
 
 impl Laid {
-    /// Puts a piece below.
+    /// Appends a piece.
     pub fn add(&mut self, page: Arc<Page>) {
         self.height += page.lines.len();
         self.pages.push(page);
     }
 
-    /// About the bytes it takes, with what each allocation costs beside its own: a session of many short entries is
-    /// mostly that.
+    /// Estimates the memory in bytes, including allocation overhead, which dominates in sessions of many short entries.
     fn weight(&self) -> usize {
         let spans = |line: &ratatui::text::Line<'_>| -> usize {
             line.spans.iter().map(|span| size_of_val(span) + span.content.len() + ALLOCATED).sum()
@@ -49,14 +48,14 @@ impl Laid {
         size_of::<Kept>() + ALLOCATED + pages.sum::<usize>()
     }
 
-    /// In one piece.
+    /// Creates a layout of one piece.
     pub fn of(page: Page) -> Self {
         Self { height: page.lines.len(), pages: vec![Arc::new(page)] }
     }
 
-    /// The piece that holds this line, and which of its lines it is.
+    /// Returns the piece that contains a line, and the index of the line in it.
     pub fn line(&self, mut line: usize) -> Option<(&Page, usize)> {
-        // The end is asked for most.
+        // Most requests are for the end.
         if let Some(last) = self.pages.last() {
             let before = self.height - last.lines.len();
             if line >= before {
@@ -73,51 +72,51 @@ impl Laid {
     }
 }
 
-/// Everything that was laid out, and what the outside said while it was.
+/// Cached layouts, and link lookups that they depend on.
 #[derive(Default)]
 pub struct Cache {
     width: usize,
     theme: String,
     kept: HashMap<usize, Box<Kept>>,
-    /// Of every item that was laid out once: whether it was toggled, and how many lines it has.
+    /// Toggled state and height in lines of every item laid out so far.
     heights: Vec<Option<(bool, u32)>>,
-    /// Counts the times that the screen's lines were asked for.
+    /// Number of the current frame.
     frame: u64,
     live: live::Live,
     outside: Outsides,
-    /// Bytes of what is kept.
+    /// Estimated bytes of `kept`.
     weight: usize,
-    /// How far it all reaches, for the bar.
+    /// Estimated length of the transcript, for the scrollbar.
     pub extent: Extent,
-    /// Entries laid out since the start, for tests of what a frame costs.
+    /// Entries laid out since program start, for tests of the cost of a frame.
     pub laid_out: usize,
 }
 
 struct Kept {
     laid: Arc<Laid>,
-    /// The frame that asked for it last.
+    /// Last frame that requested it.
     used: u64,
     weight: usize,
-    /// Of a reply with words.
+    /// Pieces of a reply with text.
     pieces: Option<Pieces>,
     toggled: bool,
-    /// Where something outside was not known yet: what was known then.
+    /// Lookup counter at layout time if some lookup was pending; otherwise `None`.
     known: Option<u64>,
 }
 
-/// What the layout has asked the outside, and what came back.
+/// Lookups of link targets in the file system that layouts requested, and their results.
 #[derive(Default)]
 pub struct Outsides {
     exist: RefCell<HashMap<Target, Option<There>>>,
     wanted: RefCell<Vec<Target>>,
     missed: Cell<bool>,
     known: u64,
-    /// Lines of replies laid out since the start, for tests of what a frame costs.
+    /// Lines of replies laid out since program start, for tests of the cost of a frame.
     lines: Cell<usize>,
 }
 
 impl Cache {
-    /// An item laid out for this ground: an entry, or what is live behind the last.
+    /// Returns the layout of an item: an entry, or the live item after the last entry.
     pub fn item(&mut self, ground: &Ground<'_>, toggled: &HashSet<usize>, item: usize) -> Arc<Laid> {
         self.fit(ground);
         let Some(entry) = ground.agent.session.entries().get(item) else {
@@ -160,7 +159,7 @@ impl Cache {
         laid
     }
 
-    /// Lays out a reply, of which some pieces may be laid out already.
+    /// Lays out a reply, reusing pieces that are already laid out.
     fn reply(
         &self,
         ground: &Ground<'_>,
@@ -185,7 +184,7 @@ impl Cache {
         (laid, pieces)
     }
 
-    /// How many lines an item takes.
+    /// Returns the height of an item in lines.
     pub fn height(&mut self, ground: &Ground<'_>, toggled: &HashSet<usize>, item: usize) -> usize {
         self.fit(ground);
         match self.heights.get(item) {
@@ -194,12 +193,12 @@ impl Cache {
         }
     }
 
-    /// The lines of a screen are about to be asked for.
+    /// Starts a frame.
     pub fn begin(&mut self) {
         self.frame += 1;
     }
 
-    /// Another session is shown.
+    /// Clears everything for a different session.
     pub fn clear(&mut self) {
         self.extent = Extent::default();
         self.forget();
@@ -212,7 +211,7 @@ impl Cache {
         self.live = live::Live::default();
     }
 
-    /// Keeps whether what links name is there. What was laid out without knowing may have another height now.
+    /// Stores results of lookups. Invalidates the heights of layouts that waited for one.
     pub fn exist(&mut self, found: Vec<(Target, There)>) {
         for (item, _) in self.kept.iter().filter(|(_, kept)| kept.known.is_some()) {
             if let Some(height) = self.heights.get_mut(*item) {
@@ -224,17 +223,17 @@ impl Cache {
         self.outside.known += 1;
     }
 
-    /// What has to be looked for; each is given out once.
+    /// Takes the pending lookups. Each is returned once.
     pub fn take_wanted(&mut self) -> Vec<Target> {
         std::mem::take(self.outside.wanted.get_mut())
     }
 
-    /// Bytes of what is kept laid out, as far as they can be told.
+    /// Returns the estimated bytes of all cached layouts.
     pub fn weight(&self) -> usize {
         self.weight
     }
 
-    /// Lines of replies laid out since the start, for tests of what a frame costs.
+    /// Returns the lines of replies laid out since program start, for tests of the cost of a frame.
     pub fn lines_laid_out(&self) -> usize {
         self.outside.lines.get()
     }
@@ -252,7 +251,7 @@ impl Cache {
         Some(kept)
     }
 
-    /// Forgets what is farthest from an item, until there is room again.
+    /// Evicts the layouts farthest from an item until the budget is met.
     fn forget_far_from(&mut self, item: usize) {
         let unseen = self.kept.iter().filter(|(_, kept)| kept.used + 1 < self.frame);
         let mut far: Vec<usize> = unseen.map(|(at, _)| *at).collect();
@@ -268,12 +267,12 @@ impl Cache {
 }
 
 impl Outsides {
-    /// How often something came that was not known before.
+    /// Returns the number of times lookup results arrived.
     pub fn known(&self) -> u64 {
         self.known
     }
 
-    /// Lays out a part of a reply; and where something was not known, what was known then.
+    /// Lays out a part of a reply. Also returns the lookup counter if some lookup is pending.
     pub fn lay_out(&self, ground: &Ground<'_>, text: &str) -> (Page, Option<u64>) {
         self.missed.set(false);
         let page = self.markdown(ground, ground.width, text);
@@ -282,13 +281,13 @@ impl Outsides {
         (page, lacks.then_some(self.known))
     }
 
-    /// Lays out markdown, remembering what was not known.
+    /// Lays out Markdown and records pending lookups.
     pub fn markdown(&self, ground: &Ground<'_>, width: usize, text: &str) -> Page {
         let picture = |target: &Target| picture::words(ground, self, target);
         markdown::layout(text, width, ground.theme, &|target| self.exists(target), &picture)
     }
 
-    /// Whether what a link names is there; not until it is known.
+    /// Returns whether a link target exists; false while its lookup is pending.
     pub fn exists(&self, target: &Target) -> bool {
         match target {
             Target::Web(_) => true,
@@ -297,7 +296,7 @@ impl Outsides {
         }
     }
 
-    /// The picture that a link names; none until it is known.
+    /// Returns the size of the picture that a link names; `None` while its lookup is pending.
     pub fn picture(&self, target: &Target) -> Option<Size> {
         match target {
             Target::File { .. } => match self.known_of(target) {

@@ -1,4 +1,4 @@
-//! A call that came to its end: one line, or opened, with its arguments, its difference and its output.
+//! Layout of a finished call: one row, or with arguments, diff and output if opened.
 
 use super::verdict::{hooks_not_run, verdict};
 use super::{
@@ -22,24 +22,23 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// So many lines of output are shown in place; the reader shows all.
+/// Maximum lines of output shown in place; the pager shows all.
 const OUTPUT: usize = 200;
-/// A path has so many cells, or the counts behind it are left out.
+/// Minimum width of a path in cells; below it the line counts after the path are dropped.
 const SHORTEST: usize = 6;
-/// The column behind the tool's name, where it is short enough.
+/// Minimum width of the tool name column in cells.
 const NAME: usize = 12;
 
-/// How a call ended.
+/// End of a call.
 pub struct End<'a> {
-    /// What came of it.
     pub outcome: &'a Outcome,
-    /// How that came about, where it was rehearsed and is known.
+    /// Source of the result of a rehearsed call, if known.
     pub staged: Option<&'a Staged>,
-    /// Milliseconds it ran.
+    /// Run time in milliseconds.
     pub took_ms: u64,
 }
 
-/// A settled call.
+/// Lays out a settled call.
 pub fn settled(
     ground: &Ground<'_>,
     index: usize,
@@ -75,8 +74,8 @@ pub fn settled(
     page
 }
 
-/// The call and everything that the model receives of its result, for the reader. `staged` is what it receives first
-/// about a rehearsed result.
+/// Returns the call and everything the model receives as its result, for the pager. `staged` is the note that precedes a
+/// rehearsed result.
 pub fn whole(call: &Call, outcome: &Outcome, staged: Option<&str>) -> String {
     let staged = staged.map(|words| format!("{words}\n")).unwrap_or_default();
     let edit = call.tell_edit().unwrap_or_default();
@@ -98,7 +97,7 @@ fn came_about(outcome: &Outcome) -> bool {
     }
 }
 
-/// How a command ended that ran, but not to a good end: what its outcome says last.
+/// Returns the last line of a command's outcome if the command ran and failed.
 fn ended_badly<'a>(call: &Call, outcome: &'a Outcome) -> Option<&'a str> {
     let (Outcome::Done(text) | Outcome::Rehearsed(text)) = outcome else { return None };
     if call.is_command() { bad_end(text) } else { None }
@@ -120,7 +119,7 @@ pub fn line(
     let ran = staged.is_none_or(Staged::is_ran);
     let (mark, style) = match outcome {
         Outcome::Failed(_) => ("✗", theme.danger),
-        // Where it ran stands in words.
+        // Text after the summary names where it ran.
         Outcome::Done(_) | Outcome::Rehearsed(_) if ended.is_some() && ran => ("✗", theme.danger),
         Outcome::Done(_) => ("✓", theme.success),
         Outcome::Refused(_) => ("⊘", theme.warning),
@@ -130,12 +129,12 @@ pub fn line(
     };
     let mut summary = call.shown.as_ref().map_or_else(String::new, |shown| shown.summary.clone());
     let said = match outcome {
-        // What a file tool does is done in the layer, where there is no stage for commands too.
+        // File tools write to the overlay even on systems without an overlay sandbox for commands.
         Outcome::Rehearsed(_) if edit(call).is_some() && staged.is_some_and(Staged::is_ran) => {
             "written to the overlay".to_owned()
         }
         Outcome::Rehearsed(_) => {
-            staged.map_or_else(|| "rehearsed, nothing was changed".to_owned(), Staged::words)
+            staged.map_or_else(|| "rehearsed, nothing changed".to_owned(), Staged::words)
         }
         Outcome::Failed(why) => {
             why.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned()
@@ -153,7 +152,7 @@ pub fn line(
     let much = how_much(call, outcome);
     let right = [ended, much.as_deref(), Some(took.as_str())].into_iter().flatten();
     let took = right.filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" · ");
-    // What became of it is read, however long the command is; why it did not otherwise is in the record.
+    // The result has priority over a long command; `/audit` has the full reason.
     let said = clean::one_line(&said);
     summary = reveal::one_line(&summary);
     let name = width::width(&clean::one_line(&call.call.name)).max(NAME);
@@ -175,7 +174,7 @@ pub fn line(
     };
     let diff = edit(call);
     let cells = beside(ground.width, name, &took);
-    // A file's mark says too where it was written; why it was not is said in any case.
+    // The mark already shows where a file was written. The reason of a failure is always shown.
     let says = !said.is_empty() && (diff.is_none() || !came_about(outcome));
     summary = match diff {
         Some(diff) if says => of_file(&summary, diff, cells.saturating_sub(brief + 3)),
@@ -190,8 +189,8 @@ pub fn line(
     row(ground.width, (mark, style), &call.call.name, &summary, &took, (theme.text, theme.dim))
 }
 
-/// A file's path and how many lines change in it, in so many cells. A number that is cut is another number, and a file is
-/// known by the end of its path.
+/// Fits a path and its line counts into a number of cells. Never truncates a count; truncates the path at its start,
+/// because its end identifies the file.
 fn of_file(path: &str, diff: &Diff, cells: usize) -> String {
     for counts in [format!(" +{} −{}", diff.added, diff.removed), String::new()] {
         let room = cells.saturating_sub(width::width(&counts));
@@ -202,7 +201,7 @@ fn of_file(path: &str, diff: &Diff, cells: usize) -> String {
     String::new()
 }
 
-/// The cells of a row that are left for its words beside a name of so many and what stands at the right.
+/// Returns the cells left for the summary of a row with a name of this width and this text at the right.
 fn beside(cells: usize, name: usize, right: &str) -> usize {
     let right = match width::width(right) {
         right if name + right + 17 > cells => 0,
@@ -211,7 +210,7 @@ fn beside(cells: usize, name: usize, right: &str) -> usize {
     cells.saturating_sub(name + right + 5)
 }
 
-/// One line of a call, whatever its state. Never wider than `cells`: what matters least goes first.
+/// Returns the row of a call in any state, never wider than `cells`. Drops the least important parts first.
 pub fn row(
     cells: usize,
     mark: (&str, Style),
@@ -280,7 +279,7 @@ fn details(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsid
     page
 }
 
-/// The beginning of an output.
+/// Lays out the first lines of an output.
 fn output(ground: &Ground<'_>, mut shown: Shown, outside: &Outsides) -> Page {
     let total = shown.text.lines().count();
     if let Some((end, _)) = shown.text.match_indices('\n').nth(OUTPUT - 1) {
@@ -319,20 +318,20 @@ fn indented(lines: Vec<Line<'static>>, by: usize) -> impl Iterator<Item = Line<'
     })
 }
 
-/// The arguments as JSON a user can read, or as they came; with a mark for whatever does not show.
+/// Formats arguments as indented JSON, or unchanged if they are not JSON, with marks for invisible characters.
 pub fn pretty(arguments: &str) -> String {
     let value = serde_json::from_str::<serde_json::Value>(arguments).ok();
     let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
     mark_hidden(pretty.as_deref().unwrap_or(arguments)).into_owned()
 }
 
-/// With which words the person said no to this call, where it was the person who did.
+/// Returns the message of the user's denial of this call; `None` if the user did not deny it.
 pub fn refused<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a str> {
     let before = &ground.agent.session.entries()[..index];
     before.iter().rev().find_map(|entry| refusal(entry.bare(), id))
 }
 
-/// The words of the person's no to this call, where the entry is that.
+/// Returns the message if the entry is the user's denial of this call.
 pub fn refusal<'a>(entry: &'a Entry, id: &CallId) -> Option<&'a str> {
     let Entry::Decided { call, decision: Decision::Deny(words), by: By::Person { .. }, .. } = entry else {
         return None;
@@ -340,12 +339,12 @@ pub fn refusal<'a>(entry: &'a Entry, id: &CallId) -> Option<&'a str> {
     (call == id).then_some(words.as_str())
 }
 
-/// Whether a sub-agent worked on it.
+/// Returns whether the call started a sub-agent.
 fn is_handed_on(ground: &Ground<'_>, call: &Call) -> bool {
     ground.agent.session.is_above(&call.call.id)
 }
 
-/// The answer to this call, which stands shortly before its outcome.
+/// Returns the answer to the questions of this call, which precedes its outcome.
 fn answer<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a Answer> {
     ground.agent.session.entries()[..index].iter().rev().find_map(|entry| {
         if let Entry::Answered { call, answer, .. } = entry
@@ -358,7 +357,7 @@ fn answer<'a>(ground: &Ground<'a>, index: usize, id: &CallId) -> Option<&'a Answ
     })
 }
 
-/// Questions and what was answered: never folded.
+/// Lays out questions and answers. They are never folded.
 fn answered(ground: &Ground<'_>, asked: &Questions, answer: Option<&Answer>, outcome: &Outcome) -> Page {
     let theme = ground.theme;
     let mut page = Page::default();
@@ -375,7 +374,7 @@ fn answered(ground: &Ground<'_>, asked: &Questions, answer: Option<&Answer>, out
             (Some(Status::Answered), None) => ("skipped".to_owned(), theme.dim),
             (Some(Status::Deferred), _) => ("not answered".to_owned(), theme.dim),
             (None, _) => match outcome {
-                Outcome::Interrupted(_) => ("stopped before it was answered".to_owned(), theme.dim),
+                Outcome::Interrupted(_) => ("stopped before an answer".to_owned(), theme.dim),
                 Outcome::Done(_) | Outcome::Failed(_) | Outcome::Refused(_) | Outcome::Rehearsed(_) => {
                     (outcome.text().to_owned(), theme.dim)
                 }
@@ -387,7 +386,7 @@ fn answered(ground: &Ground<'_>, asked: &Questions, answer: Option<&Answer>, out
         }
         for note in given.into_iter().flat_map(|given| &given.notes) {
             let option = question.options.get(note.option).map_or("", |choice| choice.label.as_str());
-            let words = format!("note to {}: {}", clean::one_line(option), note.text);
+            let words = format!("note on {}: {}", clean::one_line(option), note.text);
             page.append(plain(&words, theme.dim, ground.width, "  "));
         }
     }

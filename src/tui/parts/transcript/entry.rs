@@ -1,4 +1,4 @@
-//! One entry of a session as lines. It depends on the entry and what came before it, which never change.
+//! Layout of one entry. It depends only on the entry and the entries before it, which never change.
 
 use super::{Ground, cache::Outsides, call};
 use crate::chat::{Decision, Ending, Entry, SessionId, Tally};
@@ -9,10 +9,10 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use std::time::Duration;
 
-/// A text is laid out in place up to so many bytes; more would hold up the keys. The reader shows the rest.
+/// Maximum bytes of a text laid out in place, so that keys stay responsive. The pager shows the rest.
 const IN_PLACE: usize = 512 * 1024;
 
-/// The beginning of a text, at most so many bytes, and of whole lines where it has any.
+/// Returns the start of a text, at most `most` bytes, ending at a line end if there is one.
 pub fn beginning(text: &str, most: usize) -> &str {
     if text.len() <= most {
         return text;
@@ -25,23 +25,24 @@ pub fn beginning(text: &str, most: usize) -> &str {
     &text[..end]
 }
 
-/// Whether a text is too long to be shown in place as a whole.
+/// Returns whether a text is too long to be shown in place.
 pub fn is_cut(text: &str) -> bool {
     text.len() > IN_PLACE
 }
 
-/// Says how much of a long text is not shown in place, where anything is not.
+/// Lays out a note about the part of a text that is not shown in place, if any.
 fn rest(ground: &Ground<'_>, text: &str, shown: &str) -> Page {
     match text.len() - shown.len() {
         0 => Page::default(),
         more => {
-            let words = format!("… {} more; select this and press o to read on", super::live::bytes(more));
+            let words =
+                format!("… {} more: select this entry and press o to view all", super::live::bytes(more));
             plain(&words, ground.theme.dim, ground.width, "")
         }
     }
 }
 
-/// Whether anything came of a turn before it ended here: words, calls, or what these did.
+/// Returns whether the turn that ends at this entry produced text, reasoning, calls or outcomes.
 fn something_came(ground: &Ground<'_>, index: usize) -> bool {
     let before = ground.agent.session.entries()[..index].iter().rev();
     before.take_while(|entry| !matches!(entry, Entry::Said { .. })).any(|entry| {
@@ -52,13 +53,12 @@ fn something_came(ground: &Ground<'_>, index: usize) -> bool {
     })
 }
 
-/// Lays out an entry; no lines where it is not shown for itself. `toggled` is whether the person opened or closed
-/// what can be.
+/// Lays out an entry; no lines if it has no display. `toggled` is true if its open state differs from the default.
 pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsides) -> Page {
     let Some(entry) = ground.agent.session.entries().get(index) else { return Page::default() };
     let page = match entry {
         Entry::Said { text } => said(ground, text, outside),
-        // One with words is laid out in pieces, between these.
+        // The cache lays out the text of a reply in pieces between these two.
         Entry::Replied { .. } => {
             let mut page = before(ground, entry, toggled);
             let after = after(ground, entry, !page.lines.is_empty());
@@ -69,17 +69,14 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
             let end = call::End { outcome, staged: staged.as_ref(), took_ms: *took_ms };
             call::settled(ground, index, call, &end, toggled, outside)
         }
-        Entry::Ended { ending: Ending::Failed(_) } if says_why_already(ground, index) => plain(
-            "What came so far is kept; send a message to go on from here.",
-            ground.theme.dim,
-            ground.width,
-            "",
-        ),
+        Entry::Ended { ending: Ending::Failed(_) } if says_why_already(ground, index) => {
+            plain("Partial results are kept. Send a message to continue.", ground.theme.dim, ground.width, "")
+        }
         Entry::Ended { ending: Ending::Failed(why) } => {
             let why = why.trim_end_matches('.');
             let kept = match something_came(ground, index) {
-                true => "What came so far is kept; send a message to go on from here.",
-                false => "No reply came; your message is kept.",
+                true => "Partial results are kept. Send a message to continue.",
+                false => "No reply received. Your message is kept.",
             };
             plain(&format!("{why}. {kept}"), ground.theme.danger, ground.width, "✗ ")
         }
@@ -87,18 +84,18 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
             plain("stopped", ground.theme.dim, ground.width, "")
         }
         Entry::Decided { decision: Decision::Always(grant), .. } => plain(
-            &format!("{} may now do this without asking: {}", grant.tool, grant.words()),
+            &format!("allowed from now on: {} ({})", grant.tool, grant.words()),
             ground.theme.dim,
             ground.width,
             "    ",
         ),
         Entry::Decided { decision: Decision::Edited(_), .. } => {
-            plain("you changed its arguments", ground.theme.dim, ground.width, "    ")
+            plain("you edited the arguments", ground.theme.dim, ground.width, "    ")
         }
         Entry::Switched { model, profile } => {
-            let model = if model.is_empty() { "the server's own model" } else { model };
-            let of = profile.as_ref().map(|profile| format!(" of {profile}")).unwrap_or_default();
-            plain(&format!("{model}{of} answers from here on"), ground.theme.dim, ground.width, "")
+            let model = if model.is_empty() { "the server's default model" } else { model };
+            let of = profile.as_ref().map(|profile| format!(" (profile {profile})")).unwrap_or_default();
+            plain(&format!("switched to {model}{of}"), ground.theme.dim, ground.width, "")
         }
         Entry::Became { dry_run, of } => {
             let style = if *dry_run { ground.theme.accent } else { ground.theme.danger };
@@ -108,7 +105,7 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
             compacted(ground, (summary, pinned), *tokens, toggled, outside)
         }
         Entry::FellBack { model, why } => {
-            let words = format!("{}; {model} answers this time", why.trim_end_matches('.'));
+            let words = format!("{}; fell back to {model}", why.trim_end_matches('.'));
             plain(&words, ground.theme.warning, ground.width, "↪ ")
         }
         Entry::Planned { .. }
@@ -128,7 +125,7 @@ pub fn lay_out(ground: &Ground<'_>, index: usize, toggled: bool, outside: &Outsi
     if page.lines.is_empty() { page } else { spaced(ground, index, page) }
 }
 
-/// A page with what keeps it from the entry before.
+/// Adds the blank line between an entry and the one before, if they need one.
 pub fn spaced(ground: &Ground<'_>, index: usize, page: Page) -> Page {
     if index == 0 || !wants_space(ground, index) {
         return page;
@@ -138,7 +135,7 @@ pub fn spaced(ground: &Ground<'_>, index: usize, page: Page) -> Page {
     spaced
 }
 
-/// The words of a reply that are shown in place; `None` where an entry is no reply, or one without words.
+/// Returns the text of a reply that is shown in place; `None` for other entries and replies without text.
 pub fn words(entry: &Entry) -> Option<&str> {
     match entry {
         Entry::Replied { text, .. } if !text.trim().is_empty() => Some(beginning(text, IN_PLACE)),
@@ -146,7 +143,7 @@ pub fn words(entry: &Entry) -> Option<&str> {
     }
 }
 
-/// What stands before the words of a reply.
+/// Lays out the reasoning before the text of a reply.
 pub fn before(ground: &Ground<'_>, entry: &Entry, toggled: bool) -> Page {
     let mut page = Page::default();
     if let Entry::Replied { text, reasoning, thought_ms, .. } = entry
@@ -160,7 +157,7 @@ pub fn before(ground: &Ground<'_>, entry: &Entry, toggled: bool) -> Page {
     page
 }
 
-/// What stands behind the words of a reply. `follows` is whether anything stands before it.
+/// Lays out the notes after the text of a reply. `follows` is true if any line precedes them.
 pub fn after(ground: &Ground<'_>, entry: &Entry, follows: bool) -> Page {
     let Entry::Replied { text, incomplete, .. } = entry else { return Page::default() };
     let mut page = words(entry).map(|shown| rest(ground, text, shown)).unwrap_or_default();
@@ -173,7 +170,7 @@ pub fn after(ground: &Ground<'_>, entry: &Entry, follows: bool) -> Page {
     page
 }
 
-/// Whether something in this entry can be opened and closed.
+/// Returns whether the entry can be opened and closed.
 pub fn opens(ground: &Ground<'_>, index: usize) -> bool {
     match ground.agent.session.entries().get(index) {
         Some(Entry::Replied { reasoning, text, .. }) => !reasoning.trim().is_empty() || is_cut(text),
@@ -186,20 +183,20 @@ pub fn opens(ground: &Ground<'_>, index: usize) -> bool {
     }
 }
 
-/// A blank row before what follows in the same entry.
+/// Adds a blank line before the next part of the same entry.
 fn apart(page: &mut Page) {
     if !page.lines.is_empty() {
         page.lines.push(Line::default());
     }
 }
 
-/// Calls and thoughts stand together; everything else stands apart.
+/// Returns whether a blank line precedes the entry. Calls and reasoning are adjacent; all else is separated.
 fn wants_space(ground: &Ground<'_>, index: usize) -> bool {
     let entries = ground.agent.session.entries();
     !(is_row(ground, &entries[index]) && ends_in_row(ground, &entries[..index]))
 }
 
-/// Whether what was shown last of these entries is one row, which others may follow without a blank one.
+/// Returns whether the last displayed entry is a single row that other rows may follow without a blank line.
 pub fn ends_in_row(ground: &Ground<'_>, entries: &[Entry]) -> bool {
     let shown = |entry: &&Entry| match entry {
         Entry::Planned { .. }
@@ -229,7 +226,7 @@ pub fn ends_in_row(ground: &Ground<'_>, entries: &[Entry]) -> bool {
     })
 }
 
-/// Whether an entry begins with one row in the column of the calls.
+/// Returns whether an entry starts with a row in the column of the calls.
 fn is_row(ground: &Ground<'_>, entry: &Entry) -> bool {
     match entry {
         Entry::Settled { call, .. } => {
@@ -253,25 +250,25 @@ fn is_row(ground: &Ground<'_>, entry: &Entry) -> bool {
     }
 }
 
-/// A reply that was cut short says so itself.
+/// Returns whether the reply before this entry is marked as cut short, so that the reason is already displayed.
 fn says_why_already(ground: &Ground<'_>, index: usize) -> bool {
     let before = &ground.agent.session.entries()[..index];
     matches!(before.last(), Some(Entry::Replied { incomplete: Some(_), .. }))
 }
 
-/// From where on a copy is for real, or none of it is.
+/// Describes the switch of a copied session between dry run and live.
 fn became(dry_run: bool, of: &SessionId) -> String {
     match dry_run {
-        true => format!(
-            "From here on this is a dry run: nothing real is touched. What it was made of is kept: aye --resume {of}"
-        ),
+        true => {
+            format!("Dry run from here on: no live changes. The original session is kept: aye --resume {of}")
+        }
         false => {
-            format!("From here on this is for real, in a copy. The dry run is kept: aye --resume {of}")
+            format!("Live from here on, in a copy. The dry run is kept: aye --resume {of}")
         }
     }
 }
 
-/// What a turn of a dry run came to, where it ends.
+/// Lays out the tally at the end of a dry-run turn.
 fn rehearsed(ground: &Ground<'_>, index: usize) -> Page {
     let tally = Tally::of_turn(ground.agent.session.entries(), index);
     if tally.calls == 0 {
@@ -281,7 +278,7 @@ fn rehearsed(ground: &Ground<'_>, index: usize) -> Page {
     plain(&tally.words(), style, ground.width, "— ")
 }
 
-/// What the person said, with its bar.
+/// Lays out a user message with its bar.
 pub fn said(ground: &Ground<'_>, text: &str, outside: &Outsides) -> Page {
     let shown = beginning(text, IN_PLACE);
     let left = rest(ground, text, shown);
@@ -296,7 +293,7 @@ pub fn said(ground: &Ground<'_>, text: &str, outside: &Outsides) -> Page {
     page
 }
 
-/// What the model thought: one line, or all of it.
+/// Lays out reasoning: one line, or all of it if `open`.
 pub fn thought(ground: &Ground<'_>, reasoning: &str, how_long: String, open: bool) -> Page {
     let mark = if open { "▾" } else { "▸" };
     let mut page = plain(&format!("{mark} thought{how_long}"), ground.theme.dim, ground.width, "  ");
@@ -309,7 +306,7 @@ pub fn thought(ground: &Ground<'_>, reasoning: &str, how_long: String, open: boo
     page
 }
 
-/// Where a summary took the place of what was said before: one line, or all that the model is told instead.
+/// Lays out a summary of earlier turns: one line, or everything that the model receives instead if `open`.
 fn compacted(
     ground: &Ground<'_>,
     (summary, pinned): (&str, &str),
@@ -322,19 +319,19 @@ fn compacted(
         0 => String::new(),
         _ => format!(" · {} → {} tokens", tokens(before), tokens(after)),
     };
-    let words = format!("{mark} what was said before is summarised{sizes}");
+    let words = format!("{mark} earlier turns summarised{sizes}");
     let mut page = plain(&words, ground.theme.dim, ground.width, "  ");
     if open {
         page.lines.push(Line::default());
         page.append(outside.markdown(ground, ground.width, beginning(summary, IN_PLACE)));
         page.lines.push(Line::default());
-        page.append(plain("Kept word for word:", ground.theme.dim, ground.width, "  "));
+        page.append(plain("Kept verbatim:", ground.theme.dim, ground.width, "  "));
         page.append(plain(beginning(pinned, IN_PLACE), ground.theme.dim, ground.width, "    "));
     }
     page
 }
 
-/// Text of one style behind an indent that every line has; the first may have a mark in it.
+/// Lays out text in one style. `first` is the indent of the first line; the other lines have blanks of the same width.
 pub fn plain(text: &str, style: Style, width: usize, first: &str) -> Page {
     let text = clean::clean(text).into_owned();
     let rest = " ".repeat(crate::tui::text::width::width(first));
@@ -346,7 +343,7 @@ pub fn plain(text: &str, style: Style, width: usize, first: &str) -> Page {
     wrap(&[Piece::new(text, style)], &shape)
 }
 
-/// How long was thought, as it stands behind `thought`; nothing where it was too short to be worth a word.
+/// Returns the duration after `thought`; empty below one second.
 pub fn took(thought: Duration) -> String {
     match thought.as_secs() {
         0 => String::new(),

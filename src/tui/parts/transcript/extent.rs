@@ -1,37 +1,37 @@
-//! How far the transcript reaches, and the bar that shows it and is dragged. Nothing is laid out for it but what is near:
-//! what is far is measured by its words.
+//! The scrollbar and the estimated length of the transcript. Estimates distant entries from their text length instead of
+//! laying them out.
 
 use super::cache::Cache;
 use super::{Ground, Place, Transcript, live_item};
 use crate::chat::{Ending, Entry};
 
-/// The transcript measured by its words, whatever the width.
+/// Length of the transcript, measured from text, independent of the width.
 #[derive(Debug, Default)]
 pub struct Extent {
-    /// What lies before each entry, and behind the last one.
+    /// Measure of the text before each entry, and of all entries at the end.
     before: Vec<Measure>,
 }
 
-/// Line ends and bytes: with a width they make about so many rows.
+/// Newlines and bytes, from which the rows at a width are estimated.
 #[derive(Debug, Clone, Copy, Default)]
 struct Measure {
     lines: u64,
     bytes: u64,
 }
 
-/// The bar, in rows of the transcript's height.
+/// Scrollbar, in rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bar {
-    /// The first row of the thumb.
+    /// First row of the thumb.
     pub top: u16,
-    /// Its rows.
+    /// Length of the thumb in rows.
     pub length: u16,
-    /// All rows there are.
+    /// Height of the scrollbar in rows.
     pub rows: u16,
 }
 
 impl Extent {
-    /// Measures what came since the last time.
+    /// Measures new entries.
     fn fit(&mut self, entries: &[Entry]) {
         if self.before.len() > entries.len() + 1 {
             self.before.clear();
@@ -48,7 +48,7 @@ impl Extent {
         }
     }
 
-    /// About so many rows lie before an item.
+    /// Estimates the rows before an item.
     fn rows_before(&self, item: usize, width: usize) -> f64 {
         let Some(Measure { lines, bytes }) = self.before.get(item).or(self.before.last()) else { return 0.0 };
         *lines as f64 + *bytes as f64 / width.max(1) as f64
@@ -85,7 +85,7 @@ fn measure(entry: &Entry) -> Measure {
 }
 
 impl Transcript {
-    /// The bar at a screen of this height; nothing where all can be seen at once.
+    /// Returns the scrollbar at this height; `None` if everything is visible.
     pub fn bar(&self, ground: &Ground<'_>, cache: &mut Cache, height: usize) -> Option<Bar> {
         let rows = u16::try_from(height).ok().filter(|rows| *rows >= 3)?;
         let end = self.end(ground, cache, height);
@@ -100,7 +100,7 @@ impl Transcript {
         let top = self.top_line(ground, cache, usize::from(rows));
         let share = self.offset(ground, cache, top) / all;
         let inner = || ((share * f64::from(room)).round() as u16).clamp(1, room.max(2) - 1);
-        // It touches an end only where nothing is beyond.
+        // The thumb touches an end only at the actual end of the transcript.
         let top = match () {
             () if top == end => room,
             () if top == Place::default() => 0,
@@ -109,7 +109,7 @@ impl Transcript {
         Some(Bar { top, length, rows })
     }
 
-    /// Shows what is at this row of the bar, which the thumb then begins at.
+    /// Scrolls so that the thumb starts at this row of the scrollbar.
     pub fn slide(&mut self, ground: &Ground<'_>, cache: &mut Cache, bar: Bar, to: u16) {
         let (height, room) = (usize::from(bar.rows), bar.rows - bar.length);
         if to >= room {
@@ -121,14 +121,14 @@ impl Transcript {
         self.go(ground, cache, height, place);
     }
 
-    /// About so many rows lie before a line.
+    /// Estimates the rows before a line.
     fn offset(&self, ground: &Ground<'_>, cache: &mut Cache, Place { item, line }: Place) -> f64 {
         let (before, rows) = self.rows(ground, cache, item);
         let lines = cache.height(ground, &self.toggled, item).max(1);
         before + rows * line.min(lines) as f64 / lines as f64
     }
 
-    /// The line that has about so many rows before it.
+    /// Returns the line with about this many rows before it.
     fn place(&self, ground: &Ground<'_>, cache: &mut Cache, wanted: f64) -> Place {
         self.rows(ground, cache, 0);
         let last = live_item(ground);
@@ -146,7 +146,7 @@ impl Transcript {
         Place { item: low, line: (line.round() as usize).min(lines.saturating_sub(1)) }
     }
 
-    /// About so many rows lie before an item, and are its own. What is live is near the end, and known.
+    /// Estimates the rows before an item and of the item. The height of the live item is exact.
     fn rows(&self, ground: &Ground<'_>, cache: &mut Cache, item: usize) -> (f64, f64) {
         cache.extent.fit(ground.agent.session.entries());
         let before = cache.extent.rows_before(item, ground.width);

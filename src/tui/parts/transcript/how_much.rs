@@ -1,19 +1,19 @@
-//! How much a call brought: the rows of what was read or printed, without what is only said about them.
+//! Size of a call's result: lines read or printed, without the tool's own notes.
 
 use crate::chat::batch::APPLY_GROUP;
 use crate::chat::session::Call;
 use crate::chat::{Access, Diff, Outcome, Preview};
 
-/// A difference this short is shown without being asked for.
+/// Maximum lines of a diff that is shown without opening its call.
 const SHORT: usize = 12;
 
-/// `240 lines`, of a batch `3 of 4 applied`; nothing where there is a single one, which says by itself how much it is, and where what came is no text of
-/// rows: a change, an answer, a failure.
+/// Returns `240 lines`, or `3 of 4 applied` for a batch. Returns `None` for a single line and for results that are not
+/// lines: edits, answers, failures.
 pub fn how_much(call: &Call, outcome: &Outcome) -> Option<String> {
     let Outcome::Done(text) = outcome else { return None };
     let shown = call.shown.as_ref()?;
     let lines = match &shown.preview {
-        // The last line says how it ended.
+        // The last line is the exit status.
         Preview::Command(_) => text.lines().count().saturating_sub(1),
         Preview::Text(_) if matches!(shown.access, Access::Read(_) | Access::ReadSensitive(_)) => {
             text.lines().filter(|line| !is_note(line)).count()
@@ -27,12 +27,12 @@ pub fn how_much(call: &Call, outcome: &Outcome) -> Option<String> {
     (lines > 1).then(|| format!("{lines} lines"))
 }
 
-/// Whether a difference is shown without opening its call.
+/// Returns whether a diff is short enough to be shown without opening its call.
 pub fn is_short(diff: &Diff) -> bool {
     diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() <= SHORT
 }
 
-/// What of a batch was not applied, by name and with the reason; the text from there on.
+/// Returns the part of a batch's outcome that lists items not applied, with their reasons.
 pub fn not_applied<'a>(call: &Call, outcome: &'a Outcome) -> Option<&'a str> {
     let is_group = call.call.name == APPLY_GROUP;
     let text = outcome.text();
@@ -43,7 +43,7 @@ pub fn not_applied<'a>(call: &Call, outcome: &'a Outcome) -> Option<&'a str> {
     is_group.then(|| text[from..].trim())
 }
 
-/// Whether a tool says this about what it gives, such as `[lines 1-200 of 900; go on with start_line 201]`.
+/// Returns whether a line is a tool's note on its result, such as `[lines 1-200 of 900; …]`.
 fn is_note(line: &str) -> bool {
     line.starts_with('[') && line.ends_with(']')
 }

@@ -1,4 +1,4 @@
-//! What is not an entry yet: the reply that comes, the calls under way, and what waits to be sent.
+//! The live item: everything that is not an entry yet. The streaming reply, pending calls and queued messages.
 
 use super::cache::{Laid, Outsides};
 use super::pieces::Pieces;
@@ -15,33 +15,33 @@ use ratatui::text::{Line, Span};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Of a running call's output so many lines are shown.
+/// Maximum lines shown of a running call's output.
 const OUTPUT: usize = 4;
-/// So much of a call that waits its turn is read for its row.
+/// Maximum bytes of a queued call's description used for its row.
 const IN_LINE: usize = 400;
-/// The spinner's pictures, one for each time it moves.
+/// Frames of the spinner.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// Its turn, how many entries were before it, and how often what was said in it turned out to be thought.
+/// Identity of a reply: turn, number of entries before it, and number of times its text was reclassified as reasoning.
 type Which = (TurnId, usize, u32);
 
-/// The reply so far: its closed blocks are laid out once.
+/// Layout of the streaming reply, with final layouts of closed blocks.
 #[derive(Default)]
 pub struct Live {
-    /// Which reply it is.
+    /// Identity of the reply.
     reply: Option<Which>,
     pieces: Pieces,
-    /// Those of the reply before, until its entry is laid out with them.
+    /// Pieces of the previous reply, until its entry takes them over.
     left: Option<Pieces>,
 }
 
-/// The spinner's picture now.
+/// Returns the frame of the spinner at a time.
 pub fn spinner(now: Duration) -> &'static str {
     SPINNER[(now.as_millis() / SPIN.as_millis() % 10) as usize]
 }
 
 impl Live {
-    /// What is live now. The reply's closed blocks come from the last time.
+    /// Lays out the live item. Reuses the layouts of closed blocks of the reply.
     pub fn lay_out(&mut self, ground: &Ground<'_>, outside: &Outsides) -> Laid {
         let mut laid = match &ground.agent.phase {
             Phase::Idle => {
@@ -60,7 +60,7 @@ impl Live {
         laid
     }
 
-    /// What was laid out of a reply while it came, once it is an entry with this text.
+    /// Takes the layout of a finished reply with this text.
     pub fn take(&mut self, text: &str) -> Option<Pieces> {
         self.left.take_if(|pieces| pieces.begin(text))
     }
@@ -85,7 +85,7 @@ impl Live {
             return laid;
         }
         let reply = Some((draft.turn, ground.agent.session.entries().len(), draft.turned));
-        // One that is shorter is another one.
+        // A shorter text belongs to a different reply.
         if self.reply != reply || draft.text.len() < self.pieces.done() {
             self.leave(reply);
         }
@@ -123,7 +123,7 @@ fn thinking(ground: &Ground<'_>, draft: &Draft, has_text: bool) -> Page {
         let took = draft.thought.map(entry::took).unwrap_or_default();
         return entry::thought(ground, "", took, false);
     }
-    // The last words only: the rest is one key away once the reply is whole.
+    // Only the last lines. The finished entry can be opened for the rest.
     let tail: String =
         draft.reasoning.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect();
     let lines = wrap::plain(&tail, ground.theme.dim, ground.width.saturating_sub(4).max(1));
@@ -135,24 +135,24 @@ fn thinking(ground: &Ground<'_>, draft: &Draft, has_text: bool) -> Page {
     page
 }
 
-/// What the model does, where its text does not show it.
+/// Lays out the activity of the model if its text does not show it.
 fn status(ground: &Ground<'_>, draft: &Draft) -> Page {
     if let Some(wait) = ground.pace.wait(ground.agent, ground.now) {
         return waiting(ground, wait);
     }
     let elapsed = how_long(ground.now.saturating_sub(ground.since));
     let words = if draft.is_summary() {
-        format!("summarising what was said before… · {elapsed}")
+        format!("summarising earlier turns… · {elapsed}")
     } else if let Some((name, count)) = &draft.writing {
-        format!("writes a call of {name} · {}", bytes(*count))
+        format!("writing call: {name} · {}", bytes(*count))
     } else if !draft.text.is_empty() {
         return Page::default();
     } else if !draft.reasoning.is_empty() {
-        format!("thinks · {elapsed}")
+        format!("thinking · {elapsed}")
     } else {
         let model = match &draft.model {
             Some(model) => model,
-            None if ground.agent.model.is_empty() => "the service",
+            None if ground.agent.model.is_empty() => "the provider",
             None => &ground.agent.model,
         };
         format!("waiting for {model} · {elapsed}")
@@ -162,18 +162,18 @@ fn status(ground: &Ground<'_>, draft: &Draft) -> Page {
     page
 }
 
-/// What went wrong, and what the person can do but wait.
+/// Lays out the reason of a wait and the keys that end it.
 fn waiting(ground: &Ground<'_>, wait: Wait<'_>) -> Page {
     let theme = ground.theme;
     let line = |words: &str, style, first| entry::plain(words, style, ground.width, first);
     let mut page = Page { lines: vec![Line::default()], ..Page::default() };
     let stop = ground.keys.hint(Scope::Anywhere, Action::Stop);
-    let stop = if stop.is_empty() { String::new() } else { format!(" · {stop} stops") };
+    let stop = if stop.is_empty() { String::new() } else { format!(" · {stop} stop") };
     match wait {
         Wait::Again { why, left } => {
             page.append(line(&why.why, theme.warning, "  ↻ "));
             let now = ground.keys.hint(Scope::Again, Action::RetryNow);
-            let now = if now.is_empty() { String::new() } else { format!(" · {now} now") };
+            let now = if now.is_empty() { String::new() } else { format!(" · {now} retry now") };
             let try_in = format!("try {} of {} in {}", why.attempt, why.of, pace::seconds(left));
             page.append(line(&format!("{try_in}{now}{stop}"), theme.text, "    "));
         }
@@ -181,29 +181,28 @@ fn waiting(ground: &Ground<'_>, wait: Wait<'_>) -> Page {
             let elapsed = how_long(ground.now.saturating_sub(ground.since));
             page.append(line(&why.why, theme.dim, "  ↻ "));
             let mark = format!("  {} ", spinner(ground.now));
-            let words = format!("asking again, try {} of {} · {elapsed}{stop}", why.attempt, why.of);
+            let words = format!("retrying, try {} of {} · {elapsed}{stop}", why.attempt, why.of);
             page.append(line(&words, theme.dim, &mark));
         }
         Wait::Quiet { since, limit } => {
             let (since, limit) = (pace::seconds(since), pace::seconds(limit));
-            let words = format!("nothing came for {since} · gives up at {limit}{stop}");
+            let words = format!("no data for {since} · timeout at {limit}{stop}");
             page.append(line(&words, theme.warning, "  … "));
         }
     }
     page
 }
 
-/// What can be done where the last turn went wrong.
+/// Lays out the keys that continue after a failed or stopped turn.
 fn offer(ground: &Ground<'_>) -> Page {
     let key = ground.keys.hint(Scope::Again, Action::RetryNow);
     if key.is_empty() || !ground.agent.can_ask_again() {
         return Page::default();
     }
     let mut page = Page { lines: vec![Line::default()], ..Page::default() };
-    // After a failure the way to another model or service, or to a key, is as near.
+    // After a failure also offer another model, provider or API key.
     let hint = |action| ground.keys.hint(Scope::Anywhere, action);
-    let others =
-        [(hint(Action::Models), "another model"), (hint(Action::Connect), "another service, or a key")];
+    let others = [(hint(Action::Models), "change model"), (hint(Action::Connect), "connect provider")];
     let failed = |ending: &Ending| matches!(ending, Ending::Failed(_));
     let endings = ground.agent.session.entries().iter().rev().find_map(|entry| match entry {
         Entry::Ended { ending } => Some(ending),
@@ -213,14 +212,14 @@ fn offer(ground: &Ground<'_>) -> Page {
     for (key, words) in others.iter().filter(|(key, _)| endings.is_some_and(failed) && !key.is_empty()) {
         other.push_str(&format!(" · {key} {words}"));
     }
-    page.append(entry::plain(&format!("{key} asks again{other}"), ground.theme.dim, ground.width, "  ↻ "));
+    page.append(entry::plain(&format!("{key} retry{other}"), ground.theme.dim, ground.width, "  ↻ "));
     page
 }
 
 fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
     let theme = ground.theme;
     let mut page = Page::default();
-    // A question is its card, or its chip; one that was put back behind a card is neither.
+    // The current question has a prompt or a chip. A question queued after another prompt gets a row.
     let asked = match ground.agent.waiting() {
         Some(Waiting::Answer { call, .. }) => Some(&call.id),
         Some(Waiting::Approval { .. }) | None => None,
@@ -243,16 +242,16 @@ fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
         }
         let (mark, style, words) = match &pending.step {
             Step::Waiting => ("·", theme.dim, in_line(pending)),
-            Step::Planning => (spinner(ground.now), theme.accent, "looks".to_owned()),
+            Step::Planning => (spinner(ground.now), theme.accent, "planning".to_owned()),
             Step::Consulting(asked) => {
-                let words = format!("asks {}… · {}", asked.adviser.words(), asked.plan.summary);
+                let words = format!("asking {}… · {}", asked.adviser.words(), asked.plan.summary);
                 (spinner(ground.now), theme.accent, words)
             }
             Step::ForApproval(plan, _) => ("?", theme.prompt, plan.summary.clone()),
             Step::Running(plan) => (spinner(ground.now), theme.accent, plan.summary.clone()),
             Step::ForAnswer(questions) => {
                 let text = questions.list.first().map_or("", |question| question.text.as_str());
-                ("?", theme.prompt, format!("waits for your answer: {}", width::cut(text, IN_LINE)))
+                ("?", theme.prompt, format!("waiting for your answer: {}", width::cut(text, IN_LINE)))
             }
             Step::Delegated(_) | Step::Settled => continue,
         };
@@ -283,7 +282,7 @@ fn acting(ground: &Ground<'_>, calls: &[Pending]) -> Page {
     page
 }
 
-/// A call whose turn has not come: what it is, as far as that is known, and that it waits.
+/// Returns the row text of a queued call, with its summary as far as known.
 fn in_line(pending: &Pending) -> String {
     let what = match (pending.ahead.yes(), &pending.ahead.look) {
         (Some(plan), _) => plan.summary.as_str(),
@@ -293,12 +292,12 @@ fn in_line(pending: &Pending) -> String {
     };
     let what = width::cut(what, IN_LINE);
     match pending.ahead.has_yes() {
-        true => format!("has your yes, waits its turn: {what}"),
-        false => format!("waits its turn: {what}"),
+        true => format!("approved, queued: {what}"),
+        false => format!("queued: {what}"),
     }
 }
 
-/// A line of output, cut where it is too long.
+/// Returns a line of output, truncated to the width.
 fn tail(line: &[(&str, Style)], cells: usize) -> Line<'static> {
     let mut spans = vec![Span::raw("    ")];
     let mut room = cells.saturating_sub(4);
@@ -313,7 +312,7 @@ fn tail(line: &[(&str, Style)], cells: usize) -> Line<'static> {
     Line::from(spans)
 }
 
-/// What the person said while the turn ran.
+/// Lays out messages that the user queued while the turn ran.
 fn queue(ground: &Ground<'_>, outside: &Outsides) -> Page {
     let mut page = Page::default();
     for text in &ground.agent.queue {
@@ -323,20 +322,20 @@ fn queue(ground: &Ground<'_>, outside: &Outsides) -> Page {
     if !page.lines.is_empty() {
         let hint = |action| ground.keys.hint(Scope::Composer, action);
         let mut words = match (ground.agent.is_idle(), hint(Action::Send)) {
-            (false, _) => "waits; goes with the next request".to_owned(),
-            (true, enter) if enter.is_empty() => "was not sent".to_owned(),
-            (true, enter) => format!("was not sent · {enter} sends"),
+            (false, _) => "queued for the next request".to_owned(),
+            (true, enter) if enter.is_empty() => "not sent".to_owned(),
+            (true, enter) => format!("not sent · {enter} send"),
         };
         let back = hint(Action::TakeBack);
         if !back.is_empty() {
-            words.push_str(&format!(" · {back} takes back"));
+            words.push_str(&format!(" · {back} take back"));
         }
         page.append(entry::plain(&words, ground.theme.dim, ground.width, "  "));
     }
     page
 }
 
-/// So many bytes, in words.
+/// Formats a number of bytes: `12 bytes`, `3.4 kB`, `1.2 MB`.
 pub fn bytes(count: usize) -> String {
     match count {
         0..1000 => format!("{count} bytes"),

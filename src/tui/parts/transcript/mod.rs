@@ -1,4 +1,4 @@
-//! The transcript: everything that was said and done, of which only what can be seen is laid out.
+//! The transcript: all entries of the session. Lays out only the visible part.
 
 pub mod cache;
 pub mod call;
@@ -22,64 +22,61 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a layout depends on.
+/// Inputs of a layout.
 #[derive(Clone, Copy)]
 pub struct Ground<'a> {
-    /// The session, and what goes on.
+    /// The session and the running turn.
     pub agent: &'a agent::State,
-    /// The roles' looks.
     pub theme: &'a Theme,
-    /// Cells of a line.
+    /// Width of a line in cells.
     pub width: usize,
-    /// Since the start of the program.
+    /// Time since program start.
     pub now: Duration,
-    /// When what goes on now began.
+    /// Start of the current activity.
     pub since: Duration,
-    /// When each sub-agent that works began.
+    /// Start of each running sub-agent.
     pub begun: &'a [(CallId, Duration)],
-    /// How the reply comes.
+    /// Pace of the reply stream.
     pub pace: &'a Pace,
-    /// The keys that are named.
+    /// Key bindings, for hints.
     pub keys: &'a Keymap,
 }
 
-/// A line of the transcript: an item (an entry by index, or one past the last for what is live) and a line of it.
+/// Position of a line: an item (the index of an entry, or one past the last for the live item) and a line of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Place {
-    /// Which item.
     pub item: usize,
-    /// Which of its lines; 0 is the first.
+    /// Line of the item, 0-based.
     pub line: usize,
 }
 
-/// What the person sees of the transcript.
+/// View state of the transcript.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
-    /// The first line on the screen; `None` while the end is followed.
+    /// First visible line; `None` while the view follows the end.
     top: Option<Place>,
-    /// Where the transcript ended when the person began to read back.
+    /// End of the transcript when the user scrolled back.
     left: Place,
-    /// What was opened, or closed where it stands open by itself.
+    /// Entries whose open state differs from their default.
     toggled: HashSet<usize>,
-    /// The selected entry, while the keyboard is in the transcript.
+    /// Selected entry while the transcript has the keyboard focus.
     selected: Option<usize>,
-    /// What is searched for.
+    /// Open search, if any.
     pub search: Option<search::Search>,
-    /// While the bar is dragged: the row of its thumb that the mouse holds.
+    /// Row of the scrollbar thumb that the mouse drags.
     pub held: Option<u16>,
 }
 
-/// One line on the screen.
+/// One visible line.
 #[derive(Debug, Clone)]
 pub struct Seen {
-    /// Where it is.
     pub place: Place,
-    /// Its item, laid out.
+    /// Layout of its item.
     pub laid: Arc<Laid>,
 }
 
 impl Transcript {
-    /// The lines on a screen of this height, top first.
+    /// Returns the visible lines at this height, top first.
     pub fn seen(&self, ground: &Ground<'_>, cache: &mut Cache, height: usize) -> Vec<Seen> {
         cache.begin();
         let mut place = self.top_line(ground, cache, height);
@@ -96,17 +93,17 @@ impl Transcript {
         seen
     }
 
-    /// The first line on the screen.
+    /// Returns the first visible line.
     fn top_line(&self, ground: &Ground<'_>, cache: &mut Cache, height: usize) -> Place {
         let end = self.end(ground, cache, height);
         match self.top {
-            // What was live may have become an entry of another height: the place moves on within what there is.
+            // The live item may have become an entry of a different height, so the position is adjusted.
             Some(top) => self.settle(ground, cache, top).min(end),
             None => end,
         }
     }
 
-    /// The first line when the end is at the bottom. Lays out from the end backwards, and no more than that.
+    /// Returns the first visible line when the end is at the bottom. Lays out backwards from the end, only as needed.
     fn end(&self, ground: &Ground<'_>, cache: &mut Cache, height: usize) -> Place {
         let mut left = height;
         for item in (0..=live_item(ground)).rev() {
@@ -131,7 +128,7 @@ impl Transcript {
         place
     }
 
-    /// Scrolls by so many lines, up where negative. At the end it follows again.
+    /// Scrolls by a number of lines, up if negative. Follows again at the end.
     pub fn scroll(&mut self, ground: &Ground<'_>, cache: &mut Cache, height: usize, by: isize) {
         if height == 0 {
             return;
@@ -162,7 +159,7 @@ impl Transcript {
         self.go(ground, cache, height, place);
     }
 
-    /// Puts this line at the top, or as near as the end allows.
+    /// Scrolls a line to the top, or as near as the end allows.
     pub fn go(&mut self, ground: &Ground<'_>, cache: &mut Cache, height: usize, place: Place) {
         let end = self.end(ground, cache, height);
         if self.top.is_none() {
@@ -174,22 +171,22 @@ impl Transcript {
         self.top = (place < end).then_some(place);
     }
 
-    /// Follows the end.
+    /// Makes the view follow the end.
     pub fn follow(&mut self) {
         self.top = None;
     }
 
-    /// Whether the end is followed.
+    /// Returns whether the view follows the end.
     pub fn follows(&self) -> bool {
         self.top.is_none()
     }
 
-    /// To the first line.
+    /// Scrolls to the first line.
     pub fn top(&mut self, ground: &Ground<'_>, cache: &mut Cache, height: usize) {
         self.go(ground, cache, height, Place::default());
     }
 
-    /// How many lines came since the person began to read back; 0 while the end is followed.
+    /// Returns the number of lines added since the user scrolled back; 0 while the view follows the end.
     pub fn new_lines(&self, ground: &Ground<'_>, cache: &mut Cache) -> usize {
         if self.follows() {
             return 0;
@@ -202,7 +199,7 @@ impl Transcript {
         lines.saturating_sub(self.left.line)
     }
 
-    /// Back to what the person said before the top of the screen, or on to the next.
+    /// Scrolls to the previous or next user message, relative to the top of the screen.
     pub fn jump(&mut self, ground: &Ground<'_>, cache: &mut Cache, height: usize, back: bool) {
         let top = self.top_line(ground, cache, height);
         let entries = ground.agent.session.entries();
@@ -218,13 +215,12 @@ impl Transcript {
         }
     }
 
-    /// The selected entry.
     pub fn selected(&self) -> Option<usize> {
         self.selected
     }
 
-    /// Selects the entry above or below that can be opened, and shows it; below the last one the keyboard leaves
-    /// the transcript.
+    /// Selects the next entry above or below that can be opened, and scrolls to it. Moving below the last one clears the
+    /// selection.
     pub fn select(&mut self, ground: &Ground<'_>, cache: &mut Cache, height: usize, up: bool) {
         let opens = |index: &usize| entry::opens(ground, *index);
         let count = ground.agent.session.entries().len();
@@ -240,7 +236,7 @@ impl Transcript {
         }
     }
 
-    /// Takes the keyboard out of the transcript.
+    /// Clears the selection.
     pub fn deselect(&mut self) {
         self.selected = None;
     }
@@ -252,13 +248,13 @@ impl Transcript {
         }
     }
 
-    /// Scrolls until the beginning of an item is on the screen.
+    /// Scrolls until the start of an item is visible.
     pub fn show(&mut self, ground: &Ground<'_>, cache: &mut Cache, height: usize, item: usize) {
         let seen = self.seen(ground, cache, height);
         if seen.iter().any(|seen| seen.place.item == item && seen.place.line <= 1) {
             return;
         }
-        // A third from the top, so that what came before can be read too.
+        // One third from the top, so that earlier lines stay visible.
         self.go(ground, cache, height, Place { item, line: 0 });
         if !self.follows() {
             self.scroll(ground, cache, height, -((height / 3) as isize));
@@ -266,12 +262,12 @@ impl Transcript {
     }
 }
 
-/// The item behind the last entry.
+/// Returns the index of the live item, one past the last entry.
 fn live_item(ground: &Ground<'_>) -> usize {
     ground.agent.session.entries().len()
 }
 
-/// A time as it is said on the screen: `12 ms`, `3 s`, `2 min 5 s`.
+/// Formats a duration for the screen: `12 ms`, `3 s`, `2 min 5 s`.
 pub fn how_long(time: Duration) -> String {
     match (time.as_millis(), time.as_secs()) {
         (ms, 0) => format!("{ms} ms"),

@@ -1,4 +1,4 @@
-//! A picture as words: how large it is, and which key leads to it.
+//! Captions of pictures: size and the key that opens them.
 
 use super::Ground;
 use super::cache::Outsides;
@@ -10,16 +10,16 @@ use crate::tui::text::wrap::{Shape, wrap};
 use crate::tui::text::{Page, Piece};
 use std::sync::Arc;
 
-/// What stands behind the name of a picture: `1280 × 720 · 84.0 kB · ctrl-o opens or copies`. Nothing where there is no
-/// picture, or it is not known yet.
+/// Returns the caption of a picture: `1280 × 720 · 84.0 kB · ctrl-o open or copy`. Returns `None` if the target is not a
+/// picture or not known yet.
 pub fn words(ground: &Ground<'_>, outside: &Outsides, target: &Target) -> Option<String> {
     let Size { pixels: (columns, rows), bytes: count } = outside.picture(target)?;
     let key = ground.keys.hint(Scope::Anywhere, Action::OpenLink);
-    let key = if key.is_empty() { String::new() } else { format!(" · {key} opens or copies") };
+    let key = if key.is_empty() { String::new() } else { format!(" · {key} open or copy") };
     Some(format!("{columns} × {rows} · {}{key}", bytes(usize::try_from(count).unwrap_or(usize::MAX))))
 }
 
-/// A line for each picture that the person named.
+/// Lays out a line for each picture named in a user message.
 pub fn attached(ground: &Ground<'_>, outside: &Outsides, text: &str) -> Page {
     let theme = ground.theme;
     let mut page = Page::default();

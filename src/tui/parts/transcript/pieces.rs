@@ -1,4 +1,4 @@
-//! A reply laid out in pieces: what nothing to come can change is laid out once, while it grows and ever after.
+//! Layout of a streaming reply in pieces. Completed Markdown blocks are laid out once and kept when the reply ends.
 
 use super::Ground;
 use super::cache::{Laid, Outsides};
@@ -9,44 +9,43 @@ use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Pieces are put together up to about so many lines, so that adding one never copies all.
+/// Pieces are merged up to about this many lines, so that appending copies a bounded amount.
 const PIECE: usize = 400;
-/// A block that is not closed is laid out as a whole up to so many bytes; of a longer one only the end is shown
-/// while it comes.
+/// Maximum bytes of an open block that is laid out completely. Of a longer one only the end is shown while it streams.
 const OPEN_BLOCK: usize = 32 * 1024;
-/// Blocks are looked for in so many bytes, and in more only where that holds no end of one: small pieces are cheap
-/// to lay out again, and of a block longer than the last the end is not waited for.
+/// Window sizes in bytes for finding closed blocks, tried in order until one contains the end of a block. Small pieces
+/// are cheap to lay out again; a block longer than the last size is treated as open.
 const LOOKS: [usize; 3] = [4 * 1024, 32 * 1024, 256 * 1024];
 
-/// The beginning of a reply, laid out.
+/// Layout of the start of a reply.
 #[derive(Default)]
 pub struct Pieces {
-    /// Bytes of the reply that are laid out for good.
+    /// Bytes of the reply with a final layout.
     done: usize,
-    /// What they were.
+    /// Hash of these bytes.
     mark: DefaultHasher,
     list: Vec<Piece>,
-    /// So long was the reply when closed blocks were looked for last.
+    /// Length of the reply when closed blocks were last searched.
     looked: usize,
     open: Option<Piece>,
-    /// Something in it changes what is far above: it is laid out as a whole, and only when it is.
+    /// True if a definition can change earlier blocks. The reply is then laid out as one piece, when it is complete.
     whole: bool,
 }
 
 struct Piece {
     text: Range<usize>,
     page: Arc<Page>,
-    /// Where something outside was not known yet: what was known then.
+    /// Lookup counter at layout time if some lookup was pending; otherwise `None`.
     known: Option<u64>,
 }
 
 impl Pieces {
-    /// Bytes that are laid out for good.
+    /// Returns the bytes with a final layout.
     pub fn done(&self) -> usize {
         self.done
     }
 
-    /// Whether a reply begins with what is laid out here.
+    /// Returns whether a reply starts with the bytes laid out here.
     pub fn begin(&self, text: &str) -> bool {
         text.get(..self.done).is_some_and(|text| {
             let mut mark = DefaultHasher::new();
@@ -55,7 +54,7 @@ impl Pieces {
         })
     }
 
-    /// Lays out the blocks that were closed since the last time, and again what was laid out before the outside knew.
+    /// Lays out newly closed blocks, and updates pieces whose lookups have finished.
     pub fn close(&mut self, ground: &Ground<'_>, text: &str, outside: &Outsides) {
         self.refresh(ground, text, outside);
         if self.looked == text.len() {
@@ -72,7 +71,7 @@ impl Pieces {
         }
     }
 
-    /// The reply is whole: its rest is laid out too.
+    /// Lays out the rest of a complete reply.
     pub fn end(&mut self, ground: &Ground<'_>, text: &str, outside: &Outsides) {
         self.open = None;
         if self.done < text.len() {
@@ -81,7 +80,7 @@ impl Pieces {
         self.looked = text.len();
     }
 
-    /// What may still change, laid out; nothing where there is no more.
+    /// Lays out the open block, which may still change. Returns `None` if it is empty.
     pub fn open(&mut self, ground: &Ground<'_>, text: &str, outside: &Outsides) -> Option<Arc<Page>> {
         let rest = &text[self.done..];
         let rest = &rest[..markdown::whole_rows(rest)];
@@ -107,7 +106,7 @@ impl Pieces {
             while !rest.is_char_boundary(from) {
                 from += 1;
             }
-            let words = format!("… {} before this, shown when it is whole", super::live::bytes(from));
+            let words = format!("… {} above, shown when the block is complete", super::live::bytes(from));
             page.append(entry::plain(&words, ground.theme.dim, ground.width, ""));
             page.lines.extend(wrap::plain(&rest[from..], ground.theme.text, ground.width));
         }
@@ -115,24 +114,24 @@ impl Pieces {
         Some(self.open.insert(open).page.clone())
     }
 
-    /// Lines that are laid out for good.
+    /// Returns the lines with a final layout.
     pub fn height(&self) -> usize {
         self.list.iter().map(|piece| piece.page.lines.len()).sum()
     }
 
-    /// Where something outside is not known yet: what is known now.
+    /// Returns the lowest lookup counter of pieces with pending lookups.
     pub fn lacks(&self) -> Option<u64> {
         self.list.iter().filter_map(|piece| piece.known).min()
     }
 
-    /// Puts what is laid out for good below what is there.
+    /// Appends the final pieces to a layout.
     pub fn add_to(&self, laid: &mut Laid) {
         for piece in &self.list {
             laid.add(piece.page.clone());
         }
     }
 
-    /// Lays out so many more bytes for good.
+    /// Makes the layout of the next bytes final.
     fn add(&mut self, ground: &Ground<'_>, text: &str, bytes: usize, outside: &Outsides) {
         let range = self.done..self.done + bytes;
         self.mark.write(&text.as_bytes()[range.clone()]);
@@ -146,7 +145,7 @@ impl Pieces {
         }
     }
 
-    /// Lays out again what lacked something that may be known by now.
+    /// Lays out pieces again whose lookups may have finished.
     fn refresh(&mut self, ground: &Ground<'_>, text: &str, outside: &Outsides) {
         if !self.list.iter().any(|piece| piece.is_old(outside)) {
             return;
@@ -165,7 +164,7 @@ impl Pieces {
     }
 }
 
-/// The bytes of the blocks that come next and are closed.
+/// Returns the length in bytes of the closed blocks at the start of a text.
 fn stable(text: &str) -> Option<usize> {
     for look in LOOKS {
         let rest = entry::beginning(text, look);
@@ -202,7 +201,7 @@ impl Piece {
         self.known.is_some_and(|known| known != outside.known())
     }
 
-    /// Whether another piece may become part of this one: neither is laid out again.
+    /// Returns whether another piece can be merged into this one: both layouts must be final.
     fn takes(&self, other: &Piece) -> bool {
         self.known.is_none() && other.known.is_none() && self.page.lines.len() < PIECE
     }

@@ -1,4 +1,4 @@
-//! Searching the transcript: in the words of the entries, not in what is laid out.
+//! Search of the transcript. Searches the text of the entries, not their layouts.
 
 use super::cache::Cache;
 use super::{Ground, Place, Transcript};
@@ -6,20 +6,20 @@ use crate::chat::{Entry, escape};
 use crate::tui::text::clean;
 use std::borrow::Cow;
 
-/// What is searched for, and what was found last.
+/// Query and last match.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Search {
-    /// The words; letters match whatever their case.
+    /// Query, case-insensitive.
     pub words: String,
-    /// The entry found last.
+    /// Entry of the last match.
     pub at: Option<usize>,
-    /// Whether nothing holds the words.
+    /// True if no entry matches.
     pub nothing: bool,
 }
 
 impl Transcript {
-    /// Finds the nearest entry above (or below) that holds the words, and shows the line. `fresh` begins at what is
-    /// on the screen, so that a word being typed does not run away.
+    /// Finds the nearest match above or below and scrolls to it. `fresh` includes the current match, so that it stays
+    /// while the query is being typed.
     pub fn find(&mut self, ground: &Ground<'_>, cache: &mut Cache, height: usize, up: bool, fresh: bool) {
         let Some(search) = &self.search else { return };
         let words = search.words.to_lowercase();
@@ -47,7 +47,7 @@ impl Transcript {
         let opens = |transcript: &Self, cache: &mut Cache| transcript.line_with(ground, cache, item, &words);
         let mut line = opens(self, cache);
         if line.is_none() {
-            // It may be in what is folded.
+            // The match may be in a folded part.
             self.toggle(ground, item);
             line = opens(self, cache);
             if line.is_none() {
@@ -75,7 +75,7 @@ impl Transcript {
     }
 }
 
-/// The words of an entry that the transcript shows.
+/// Returns the displayed texts of an entry.
 fn text(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
     let (first, second) = match entry {
         Entry::Said { text } => (text.as_str(), ""),
@@ -95,7 +95,7 @@ fn text(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
         | Entry::Switched { .. }
         | Entry::Became { .. } => ("", ""),
     };
-    // A word may have a colour in its middle.
+    // Colour escape sequences may split a word.
     [first, second].into_iter().filter(|text| !text.is_empty()).map(|text| match escape::strip_colors(text) {
         Cow::Borrowed(text) => clean::clean(text),
         Cow::Owned(text) => Cow::Owned(clean::clean(&text).into_owned()),

@@ -1,4 +1,4 @@
-//! What a sub-agent does and did: beside its call while it works, below it once it is opened.
+//! Layout of sub-agents: the row of a running one with its latest calls, and the transcript of a finished one.
 
 use super::cache::Outsides;
 use super::entry::plain;
@@ -13,27 +13,27 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// Rows that all sub-agents at work share for what they did last.
+/// Rows for latest calls, shared by all running sub-agents.
 const ROWS: usize = 4;
-/// Lines of one thing that a sub-agent was told or said on its way.
+/// Maximum lines of one message, before it is truncated.
 const LINES: usize = 6;
-/// Lines of all that it did; the record has the rest.
+/// Maximum lines of a sub-agent's transcript; `/audit` lists every call.
 const ALL: usize = 200;
 
-/// What is narrower than this has no room for all figures beside what a sub-agent does.
+/// Minimum width in cells for showing all figures of a sub-agent.
 const NARROW: usize = 72;
 
-/// Who asks, for a card: one line of the program's words, around a name that was made harmless and stands in quotes.
+/// Returns the line that names the asking sub-agent in a prompt. The name is cleaned and quoted.
 pub fn asked_by(name: &str) -> String {
     format!("asked by {}", named(name))
 }
 
-/// A sub-agent by its name, in one line.
+/// Returns a sub-agent's cleaned and quoted name on one line.
 pub fn named(name: &str) -> String {
     format!("sub-agent “{}”", clean::one_line(name))
 }
 
-/// A sub-agent at work: what it does, and what it did last.
+/// Lays out a running sub-agent: its activity and its latest calls.
 pub fn at_work(ground: &Ground<'_>, pending: &Pending, sub_agent: &SubAgent) -> Vec<Line<'static>> {
     let theme = ground.theme;
     let asks = sub_agent.state.waiting().is_some();
@@ -65,20 +65,20 @@ pub fn at_work(ground: &Ground<'_>, pending: &Pending, sub_agent: &SubAgent) -> 
     lines
 }
 
-/// What a sub-agent does now, in a few words.
+/// Describes the current activity of a sub-agent.
 fn does(sub_agent: &SubAgent) -> String {
     match &sub_agent.state.phase {
-        Phase::Idle if !sub_agent.has_begun() => "waits for a place".to_owned(),
+        Phase::Idle if !sub_agent.has_begun() => "queued".to_owned(),
         Phase::Idle => String::new(),
         Phase::Thinking(draft) => thinks(draft),
         Phase::Acting { calls, .. } => {
             let words = |pending: &Pending| match &pending.step {
-                Step::ForApproval(plan, _) => Some(format!("waits for you: {}", plan.summary)),
-                Step::ForAnswer(_) => Some("asks you".to_owned()),
+                Step::ForApproval(plan, _) => Some(format!("needs approval: {}", plan.summary)),
+                Step::ForAnswer(_) => Some("waiting for your answer".to_owned()),
                 Step::Running(plan) => Some(format!("{} {}", pending.call.name, plan.summary)),
-                Step::Planning => Some(format!("{}: looks", pending.call.name)),
+                Step::Planning => Some(format!("{}: planning", pending.call.name)),
                 Step::Consulting(consulting) => {
-                    Some(format!("{}: asks {}", pending.call.name, consulting.adviser.words()))
+                    Some(format!("{}: asking {}", pending.call.name, consulting.adviser.words()))
                 }
                 Step::Waiting | Step::Delegated(_) | Step::Settled => None,
             };
@@ -89,17 +89,17 @@ fn does(sub_agent: &SubAgent) -> String {
 
 fn thinks(draft: &Draft) -> String {
     if let Some(again) = &draft.retrying {
-        return format!("asks again, try {} of {}: {}", again.attempt, again.of, again.why);
+        return format!("retrying, try {} of {}: {}", again.attempt, again.of, again.why);
     }
     match () {
-        () if draft.is_summary() => "summarises what it did".to_owned(),
-        () if draft.writing.is_some() || !draft.calls.is_empty() => "writes a call".to_owned(),
-        () if !draft.text.is_empty() => "writes".to_owned(),
-        () => "thinks".to_owned(),
+        () if draft.is_summary() => "summarising".to_owned(),
+        () if draft.writing.is_some() || !draft.calls.is_empty() => "writing a call".to_owned(),
+        () if !draft.text.is_empty() => "writing".to_owned(),
+        () => "thinking".to_owned(),
     }
 }
 
-/// `3 calls · 12k tok · 8 s`, without what is nothing, and in a narrow place the first of it alone.
+/// Formats figures as `3 calls · 12k tok · 8 s`. Omits zero values; in a narrow terminal only the first one remains.
 fn figures(ground: &Ground<'_>, calls: usize, usage: Usage, time: Option<String>) -> String {
     let calls = match calls {
         0 => None,
@@ -112,7 +112,7 @@ fn figures(ground: &Ground<'_>, calls: usize, usage: Usage, time: Option<String>
     all[..most.min(all.len())].join(" · ")
 }
 
-/// What stands at the right of a call whose sub-agent is through.
+/// Returns the figures of a finished sub-agent.
 pub fn summed_up(ground: &Ground<'_>, id: &CallId, took_ms: u64) -> String {
     let mut calls = 0;
     let mut usage = Usage::default();
@@ -130,7 +130,7 @@ pub fn summed_up(ground: &Ground<'_>, id: &CallId, took_ms: u64) -> String {
     figures(ground, calls, usage, time)
 }
 
-/// What a sub-agent was told, said and did, in the order it happened; what it said last comes as the outcome.
+/// Lays out a sub-agent's transcript in order. Its last reply is shown as the outcome.
 pub fn talk(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsides) -> Page {
     let theme = ground.theme;
     let session = &ground.agent.session;
@@ -142,12 +142,12 @@ pub fn talk(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsi
     let last = entries.iter().rposition(|(_, entry)| matches!(entry, Entry::Replied { .. }));
     for (at, (index, entry)) in entries.iter().enumerate() {
         match entry {
-            // The outcome repeats it whole.
+            // The outcome contains the whole text.
             Entry::Replied { .. } if Some(at) == last && matches!(outcome, Outcome::Done(_)) => {}
             Entry::Replied { text, .. } => said(&mut page, ground, text, theme.text, "    "),
             Entry::Settled { call, outcome, staged, took_ms, .. } => {
                 let end = call::End { outcome, staged: staged.as_ref(), took_ms: *took_ms };
-                // A question stands there with its answer.
+                // The `Answered` entry shows questions.
                 if let Some(call) = session.call(call).filter(|call| call.questions.is_none()) {
                     let no = call::refused(ground, *index, &call.call.id);
                     page.lines.push(below(ground, |ground| call::line(ground, call, &end, no)));
@@ -163,17 +163,17 @@ pub fn talk(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsi
                 }
             }
             Entry::Decided { decision: Decision::Always(grant), .. } => {
-                let words = format!("{} may now do this without asking: {}", grant.tool, grant.words());
+                let words = format!("allowed from now on: {} ({})", grant.tool, grant.words());
                 said(&mut page, ground, &words, theme.dim, "      ");
             }
             Entry::Decided { decision: Decision::Edited(_), .. } => {
-                said(&mut page, ground, "you changed its arguments", theme.dim, "      ");
+                said(&mut page, ground, "you edited the arguments", theme.dim, "      ");
             }
             Entry::Compacted { .. } => {
-                said(&mut page, ground, "what it did before is summarised", theme.dim, "      ");
+                said(&mut page, ground, "earlier turns summarised", theme.dim, "      ");
             }
             Entry::FellBack { model, .. } => {
-                said(&mut page, ground, &format!("{model} answers this time"), theme.dim, "    ↪ ");
+                said(&mut page, ground, &format!("fell back to {model}"), theme.dim, "    ↪ ");
             }
             Entry::Ended { ending: Ending::Failed(why) } => {
                 said(&mut page, ground, why, theme.danger, "    ✗ ");
@@ -198,7 +198,7 @@ pub fn talk(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsi
         let more = page.lines.len() - ALL;
         page.truncate(ALL);
         page.append(plain(
-            &format!("{more} more lines; /audit has every call"),
+            &format!("{more} more lines; /audit lists every call"),
             theme.dim,
             ground.width,
             "    ",
@@ -213,7 +213,7 @@ pub fn talk(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsi
     page
 }
 
-/// The first lines of a text.
+/// Adds the first lines of a text.
 fn said(page: &mut Page, ground: &Ground<'_>, text: &str, style: Style, mark: &str) {
     if text.trim().is_empty() {
         return;
@@ -228,7 +228,7 @@ fn said(page: &mut Page, ground: &Ground<'_>, text: &str, style: Style, mark: &s
     }
 }
 
-/// A row of a call that stands below another, where there is room for that.
+/// Indents the row of a nested call, if the width allows.
 fn below(ground: &Ground<'_>, row: impl Fn(&Ground<'_>) -> Line<'static>) -> Line<'static> {
     let by = if ground.width > 8 { 2 } else { 0 };
     let mut line = row(&Ground { width: ground.width - by, ..*ground });

@@ -1,4 +1,4 @@
-//! What became of a call that was not done, in the few words at the right of its row.
+//! Labels of calls that did not run or were stopped, for the right side of their rows.
 
 use super::Ground;
 use crate::chat::Outcome;
@@ -7,7 +7,7 @@ use crate::chat::session::Call;
 use crate::tui::text::{clean, width};
 use ratatui::text::{Line, Span};
 
-/// The row below a call of a dry run whose hooks were not run.
+/// Returns the row that lists hooks skipped in a dry run, shown below their call.
 pub fn hooks_not_run(ground: &Ground<'_>, call: &Call) -> Option<Line<'static>> {
     let words = words_of_hooks_not_run(&call.shown.as_ref()?.hooks_not_run)?;
     let words = clean::one_line(&words);
@@ -15,54 +15,80 @@ pub fn hooks_not_run(ground: &Ground<'_>, call: &Call) -> Option<Line<'static>> 
     Some(Line::from(Span::styled(format!("    {words}"), ground.theme.dim)))
 }
 
-/// How outcomes begin that were written for the model, and what stands for that beginning; then what follows there, up to
-/// the end of its sentence.
-const REFUSED: [(&str, &str); 5] = [
+/// Starts of refusals as the model receives them, and their labels. A label that ends in a blank is followed by the reason
+/// from the text. Session files store the texts, so the wording of older versions stays in the list.
+const REFUSED: [(&str, &str); 14] = [
+    ("Refused in every mode: ", "refused: "),
     ("Refused, in every mode and whatever was allowed: ", "refused: "),
+    ("Refused by a rule of the user: ", "refused by your rule: "),
     ("Refused by a rule of the person: ", "refused by your rule: "),
+    ("Refused: plan mode", "refused: plan mode"),
     ("Refused: the session is in plan mode", "refused: plan mode"),
-    ("STOP: this call of ", "not tried again: "),
-    ("Nobody was there to say yes", "nobody was there to say yes"),
+    ("Refused: this call of ", "not retried: "),
+    ("Not retried: this call of ", "not retried: "),
+    ("STOP: this call of ", "not retried: "),
+    ("Denied: no interactive user", "denied: no user available"),
+    ("Nobody was there to say yes", "denied: no user available"),
+    ("Refused by ", "refused by "),
+    ("Refused: ", "refused: "),
+    ("Denied: ", "denied: "),
 ];
-/// The same of what was stopped, which says nothing more.
-const STOPPED: [(&str, &str); 6] = [
-    ("Not done: the person stopped", "stopped by you"),
-    ("The person stopped it", "stopped by you, in the middle"),
-    ("The person stopped the sub-agent", "stopped by you, in the middle"),
-    ("Not done: the program ended", "not done: the program ended"),
-    ("The program ended while this ran", "the program ended while it ran"),
-    ("The program ended while the sub-agent", "the program ended meanwhile"),
+/// Ends of the reason, at which the advice to the model starts.
+const REASON_ENDS: [&str; 5] = [
+    ". Do not ",
+    ". It was not run",
+    ". The call was not run",
+    ". Nothing was done",
+    " with the same arguments",
 ];
-/// Where the reason ends and what the model is to do about it begins.
-const TOLD: [&str; 3] = [". Do not try", ", where nothing but", " with the same arguments"];
+/// Phrases for a stop by the user, in lower case.
+const BY_USER: [&str; 4] = ["user stopped", "person stopped", "user interrupted", "by the user"];
+/// Phrases for the end of the program, in lower case.
+const BY_EXIT: [&str; 4] = ["program ended", "program exited", "aye ended", "aye exited"];
 
-/// The words; nothing for a call that was done, or failed by itself. `no` are the words of the person's no, where it was one.
+/// Returns the label; `None` for a call that succeeded or failed. `no` is the message of the user's denial, if any.
 pub fn verdict(outcome: &Outcome, no: Option<&str>) -> Option<String> {
     let text = outcome.text();
     let first = || text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     match (outcome, no) {
-        (Outcome::Refused(_), Some("")) => Some("you said no".to_owned()),
-        (Outcome::Refused(_), Some(words)) => Some(format!("you said no: {words}")),
-        (Outcome::Refused(_), None) => Some(match begins(&REFUSED, text) {
-            Some((words, reason)) => format!("{words}{}", reason_of(reason)),
+        (Outcome::Refused(_), Some("")) => Some("denied by you".to_owned()),
+        (Outcome::Refused(_), Some(words)) => Some(format!("denied by you: {words}")),
+        (Outcome::Refused(_), None) => Some(match label_refusal(text) {
+            Some(label) => label,
             None => first().to_owned(),
         }),
-        (Outcome::Interrupted(_), _) => Some(match begins(&STOPPED, text) {
-            Some((words, _)) => words.to_owned(),
+        (Outcome::Interrupted(_), _) => Some(match label_stop(first()) {
+            Some(label) => label.to_owned(),
             None => first().to_owned(),
         }),
         (Outcome::Done(_) | Outcome::Failed(_) | Outcome::Rehearsed(_), _) => None,
     }
 }
 
-fn begins<'a>(table: &[(&str, &'static str)], text: &'a str) -> Option<(&'static str, &'a str)> {
-    table.iter().find_map(|(begins, words)| Some((*words, text.strip_prefix(begins)?)))
+/// Returns the label of a refusal with a known start.
+fn label_refusal(text: &str) -> Option<String> {
+    let find = |(start, label): &(&str, &'static str)| Some((*label, text.strip_prefix(start)?));
+    let (label, rest) = REFUSED.iter().find_map(find)?;
+    if !label.ends_with(' ') {
+        return Some(label.to_owned());
+    }
+    let ends = REASON_ENDS.iter().filter_map(|end| rest.find(end));
+    Some(format!("{label}{}", &rest[..ends.min().unwrap_or(rest.len())]))
 }
 
-fn reason_of(text: &str) -> &str {
-    let ends = TOLD.iter().filter_map(|end| text.find(end));
-    // What was cut off with its first words says the rest itself.
-    if text.starts_with([',', ' ']) { "" } else { &text[..ends.min().unwrap_or(text.len())] }
+/// Returns the label of a stopped call from the first line of its outcome. The wording differs between calls, commands and
+/// sub-agents, so it searches for phrases.
+fn label_stop(line: &str) -> Option<&'static str> {
+    let line = line.to_lowercase();
+    let has_any = |phrases: &[&str]| phrases.iter().any(|phrase| line.contains(phrase));
+    let is_unstarted = line.starts_with("not ");
+    match (has_any(&BY_USER), has_any(&BY_EXIT)) {
+        (true, _) if is_unstarted => Some("stopped by you"),
+        (true, _) => Some("stopped by you while it ran"),
+        (false, true) if is_unstarted => Some("not run: aye exited"),
+        (false, true) => Some("aye exited while it ran"),
+        (false, false) => None,
+    }
 }
 
 #[cfg(test)]
@@ -75,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_its_reason_and_not_what_the_model_was_told() {
+    fn a_refusal_shows_its_reason_without_the_advice_to_the_model() {
         refused(
             "Refused, in every mode and whatever was allowed: sudo gives a command more rights than yours. Do not try it another way; say what the person can do themselves.",
             "refused: sudo gives a command more rights than yours",
@@ -86,18 +112,48 @@ mod tests {
         );
         refused(
             "STOP: this call of read_file failed 3 times with the same arguments and was not tried again. Do something else.",
-            "not tried again: read_file failed 3 times",
+            "not retried: read_file failed 3 times",
+        );
+        refused(
+            "Refused: this call of read_file failed 3 times with the same arguments. It was not run. Try something else.",
+            "not retried: read_file failed 3 times",
+        );
+        refused(
+            "Refused in every mode: sudo gives a command more rights than yours. Do not retry it in another form.",
+            "refused: sudo gives a command more rights than yours",
+        );
+        refused(
+            "Refused by a rule of the user: no pushes. Do not retry it in another form; report it.",
+            "refused by your rule: no pushes",
+        );
+        refused(
+            "Refused: plan mode allows only reading inside the project. Describe what you would do instead.",
+            "refused: plan mode",
+        );
+        refused(
+            "Denied: no interactive user is available to approve this call. It was not run.",
+            "denied: no user available",
+        );
+        refused(
+            "Refused by hook “check”: no writes. The call was not run. Do not retry it in another form.",
+            "refused by hook “check”: no writes",
         );
         refused("\n another server's words\nand more", " another server's words");
         refused("", "");
     }
 
     #[test]
-    fn what_was_stopped_says_by_whom() {
+    fn a_stopped_call_shows_who_stopped_it() {
         for (text, expected) in [
             ("Not done: the person stopped the turn before it began.", "stopped by you"),
-            ("The person stopped it in the middle. What it had done", "stopped by you, in the middle"),
-            ("Not done: the program ended before its turn came.", "not done: the program ended"),
+            ("The person stopped it in the middle. What it had done", "stopped by you while it ran"),
+            ("Not done: the program ended before its turn came.", "not run: aye exited"),
+            ("Not run: the user stopped the turn first.", "stopped by you"),
+            (
+                "The user stopped the sub-agent. Completed calls keep their effects.",
+                "stopped by you while it ran",
+            ),
+            ("The program exited while this ran: its outcome is unknown.", "aye exited while it ran"),
             ("something else", "something else"),
         ] {
             assert_eq!(verdict(&Outcome::Interrupted(text.into()), None).as_deref(), Some(expected));
@@ -105,10 +161,10 @@ mod tests {
     }
 
     #[test]
-    fn the_persons_own_words_stay() {
+    fn a_denial_shows_the_users_message() {
         let no = Outcome::Refused("The person said no. Nothing was done.".into());
-        assert_eq!(verdict(&no, Some("")).as_deref(), Some("you said no"));
-        assert_eq!(verdict(&no, Some("not now")).as_deref(), Some("you said no: not now"));
+        assert_eq!(verdict(&no, Some("")).as_deref(), Some("denied by you"));
+        assert_eq!(verdict(&no, Some("not now")).as_deref(), Some("denied by you: not now"));
         assert_eq!(verdict(&Outcome::Done("x".into()), None), None);
     }
 }

@@ -1,4 +1,4 @@
-//! How the form looks: a row a field, the one that is written in always in sight, and below them what is wrong.
+//! Layout of the form: one row per field, the focused one always visible, and an error or type line at the bottom.
 
 use super::{Field, Form, Written};
 use crate::tui::text::{reveal, width};
@@ -6,21 +6,21 @@ use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-/// What stands before the field that is written in.
+/// Marker of the focused field.
 const MARK: &str = "❯ ";
 
 impl Form {
-    /// The rows it would like.
+    /// Returns the rows the form needs.
     pub fn rows(&self) -> usize {
         self.fields.len() + 1
     }
 
-    /// Whether the field the person is in can only be changed in an editor.
+    /// Returns whether the focused field can be edited only in `$EDITOR`.
     pub fn is_long(&self) -> bool {
         matches!(self.fields.get(self.at), Some(Field { written: Written::Long(_), .. }))
     }
 
-    /// Draws as many fields as there is room for. Tells where the cursor belongs.
+    /// Draws as many fields as fit. Returns the cursor position.
     pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
         let rows = usize::from(area.height);
         let below = usize::from(rows > 1);

@@ -1,4 +1,4 @@
-//! The form, typed into and drawn.
+//! Tests of typing into the form and drawing it.
 
 use super::*;
 use crossterm::event::{KeyCode, KeyModifiers};
@@ -25,7 +25,6 @@ fn press(form: &mut Form, code: KeyCode) -> Reply {
     form.key(&KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default())
 }
 
-/// Fills the field of this name.
 fn fill(form: &mut Form, name: &str, text: &str) {
     form.at = form.fields.iter().position(|field| field.name == name).expect("a field");
     form.edited(text);
@@ -41,7 +40,7 @@ fn drawn(form: &Form, width: u16, height: u16) -> String {
 }
 
 #[test]
-fn what_is_not_touched_stays_as_it_was() {
+fn unedited_arguments_are_unchanged() {
     for arguments in [
         json!({"command": "ls"}),
         json!({"command": "", "seconds": 3}),
@@ -55,7 +54,7 @@ fn what_is_not_touched_stays_as_it_was() {
 }
 
 #[test]
-fn a_field_takes_what_the_schema_says() {
+fn a_field_accepts_only_values_of_its_schema_type() {
     let mut form = form(json!({"command": "ls"}));
     for (name, text, value) in [
         ("seconds", "12", json!(12)),
@@ -69,23 +68,23 @@ fn a_field_takes_what_the_schema_says() {
         assert_eq!(wanted[name], value, "{name}");
     }
     for (name, text, trouble) in [
-        ("seconds", "1.5", "seconds takes a whole number"),
-        ("seconds", "99999999999999999999", "seconds takes a whole number"),
-        ("quick", "yes", "quick takes true or false"),
-        ("share", "NaN", "share takes a number"),
-        ("list", "[1", "list takes JSON, such as [\"a\", \"b\"]"),
+        ("seconds", "1.5", "seconds must be a whole number"),
+        ("seconds", "99999999999999999999", "seconds must be a whole number"),
+        ("quick", "yes", "quick must be true or false"),
+        ("share", "NaN", "share must be a number"),
+        ("list", "[1", "list must be JSON, for example [\"a\", \"b\"]"),
     ] {
         fill(&mut form, name, text);
         form.at = 0;
         assert_eq!(press(&mut form, KeyCode::Enter), Reply::Nothing, "{name}");
         assert_eq!(form.trouble.as_deref(), Some(trouble));
-        assert_eq!(form.fields[form.at].name, name, "the person is taken to it");
+        assert_eq!(form.fields[form.at].name, name, "the invalid field is focused");
         fill(&mut form, name, "");
     }
 }
 
 #[test]
-fn what_is_needed_has_to_be_there() {
+fn a_required_field_must_be_filled() {
     let mut missing = form(json!({"seconds": 3}));
     assert!(matches!(press(&mut missing, KeyCode::Enter), Reply::Wanted(value) if value["command"] == ""));
     let spec = ToolSpec {
@@ -94,11 +93,11 @@ fn what_is_needed_has_to_be_there() {
     };
     let mut missing = Form::new(Some(&spec), "{}").expect("a field");
     assert_eq!(press(&mut missing, KeyCode::Enter), Reply::Nothing);
-    assert_eq!(missing.trouble.as_deref(), Some("n is needed"));
+    assert_eq!(missing.trouble.as_deref(), Some("n is required"));
 }
 
 #[test]
-fn letters_are_written_where_the_person_is() {
+fn characters_go_to_the_focused_field() {
     let mut form = form(json!({"command": "ls", "seconds": 3}));
     press(&mut form, KeyCode::Char('y'));
     press(&mut form, KeyCode::Down);
@@ -111,18 +110,22 @@ fn letters_are_written_where_the_person_is() {
 }
 
 #[test]
-fn text_of_several_lines_goes_to_the_editor_and_comes_back_whole() {
+fn multiline_text_is_edited_in_the_editor() {
     let mut form = form(json!({"command": "a\nb"}));
     let key = KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL);
     assert_eq!(form.key(&key, &Keymap::default()), Reply::Editor("a\nb".into()));
-    assert_eq!(press(&mut form, KeyCode::Char('x')), Reply::Nothing, "a letter changes nothing unseen");
+    assert_eq!(
+        press(&mut form, KeyCode::Char('x')),
+        Reply::Nothing,
+        "typing does not change text that is not visible"
+    );
     form.edited("a\nb\nc");
     let Reply::Wanted(wanted) = press(&mut form, KeyCode::Enter) else { panic!("{form:?}") };
     assert_eq!(wanted["command"], "a\nb\nc");
 }
 
 #[test]
-fn arguments_that_are_no_object_have_no_form() {
+fn arguments_that_are_not_an_object_have_no_form() {
     for arguments in ["", "[1]", "null", "{", "\"x\""] {
         assert_eq!(Form::new(None, arguments), None, "{arguments}");
     }
@@ -130,20 +133,20 @@ fn arguments_that_are_no_object_have_no_form() {
 }
 
 #[test]
-fn the_form_shows_the_field_that_is_written_in() {
+fn the_focused_field_is_always_visible() {
     let mut form = form(json!({"command": "cargo test retry", "seconds": 30}));
     assert_eq!(
         drawn(&form, 40, 6),
         "❯ command  cargo test retry\n  seconds  30\n  quick\n  list\n  share\ncommand: text, required"
     );
     form.at = 4;
-    assert_eq!(drawn(&form, 40, 3), "  list\n❯ share\nshare: a number, may be empty");
+    assert_eq!(drawn(&form, 40, 3), "  list\n❯ share\nshare: a number, optional");
     assert_eq!(drawn(&form, 40, 1), "❯ share");
 }
 
 proptest! {
     #[test]
-    fn r09_whatever_the_model_sends_stays_in_its_cells(
+    fn r09_model_text_stays_inside_the_form(
         name in "\\PC{0,12}", text in any::<String>(), width in 0u16..60, height in 0u16..8, at in 0usize..6,
     ) {
         let mut form = form(json!({"command": text, name: text}));

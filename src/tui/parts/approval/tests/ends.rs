@@ -1,10 +1,10 @@
-//! What is said first on a card that is longer than the screen.
+//! Tests of prompts that are longer than the screen: warnings come first, approval needs the end.
 
 use super::*;
 use crate::chat::Edit;
 use crate::tui::tests::text as picture;
 
-/// The card at how wide a yes is kept, one step further than this session.
+/// A prompt with the choice of scope open and the second scope selected.
 fn choosing(widths: Vec<Width>) -> Approval {
     let keys = Keymap::default();
     let mut card = Approval::new("1".into());
@@ -26,7 +26,7 @@ fn widths() -> Vec<Width> {
 }
 
 #[test]
-fn what_a_kept_yes_means_stands_before_its_rule_and_enter_is_offered_with_the_end() {
+fn the_scope_explains_a_rule_before_showing_it_and_offers_enter_at_the_end() {
     let plan = plan("sh check.sh");
     for size in [(80, 16), (60, 12)] {
         let mut card = choosing(widths());
@@ -49,7 +49,7 @@ fn what_a_kept_yes_means_stands_before_its_rule_and_enter_is_offered_with_the_en
 }
 
 #[test]
-fn why_a_long_card_is_to_be_read_with_care_stands_at_its_beginning() {
+fn a_long_prompt_shows_its_warning_at_the_top() {
     let long = vec!["echo one of many"; 40].join("\n");
     let mut plan = plan(&long);
     plan.destroys = Some("deletes old.txt".into());
@@ -67,7 +67,7 @@ fn why_a_long_card_is_to_be_read_with_care_stands_at_its_beginning() {
     plan.destroys = Some("replaces all 60 lines".into());
     let (at, shown) = row(&plan, (60, 12));
     assert_eq!(at, Some(2), "{shown}");
-    // On a short one it stands with what else is said of the command.
+    // A short prompt shows it next to the working directory.
     let mut short = super::plan("rm old.txt");
     short.destroys = Some("deletes old.txt".into());
     let (at, shown) = row(&short, (60, 12));
@@ -75,7 +75,7 @@ fn why_a_long_card_is_to_be_read_with_care_stands_at_its_beginning() {
 }
 
 #[test]
-fn no_hint_is_a_letter_without_its_word() {
+fn every_hint_has_a_key_and_a_label() {
     let plan = plan("cargo test");
     for width in 30..130 {
         let mut card = Approval::new("1".into());

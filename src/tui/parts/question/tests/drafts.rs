@@ -1,4 +1,4 @@
-//! A card that is kept and comes back.
+//! Tests of saving and restoring a question prompt.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn back(card: &QuestionCard, asked: &Questions) -> QuestionCard {
 }
 
 #[test]
-fn a_half_answered_card_comes_back_exactly_as_it_was() {
+fn a_partly_answered_prompt_is_restored_exactly() {
     let all = || asked(vec![question("a", false), question("b", true), question("c", false)]);
     for letters in [
         "",
@@ -40,7 +40,7 @@ fn a_half_answered_card_comes_back_exactly_as_it_was() {
 }
 
 #[test]
-fn what_was_kept_for_another_call_or_by_nobody_is_not_taken() {
+fn a_draft_of_another_call_or_invalid_text_is_not_restored() {
     let asked_now = asked(vec![question("a", false)]);
     let new = QuestionCard::new("1".into(), &asked_now);
     let mut other = QuestionCard::new("2".into(), &asked_now);
@@ -56,7 +56,7 @@ fn what_was_kept_for_another_call_or_by_nobody_is_not_taken() {
 }
 
 #[test]
-fn r16_what_was_kept_and_changed_since_picks_nothing_that_is_not_there() {
+fn r16_a_restored_draft_never_picks_an_option_that_does_not_exist() {
     let one = asked(vec![Question { allow_text: false, ..question("a", false) }]);
     let text = r#"{"call":"1","at":9,"pages":[{"cursor":99,"picks":[7,2,2,1],"own":"x","taken":true}],"writing":["own_words",{"text":"a\u001b[2Jb","at":99}]}"#;
     let mut card = QuestionCard::kept_as("1".into(), &one, text);
@@ -71,7 +71,7 @@ fn r16_what_was_kept_and_changed_since_picks_nothing_that_is_not_there() {
 }
 
 #[test]
-fn words_that_were_left_are_there_again_and_answer_nothing() {
+fn text_closed_without_enter_is_kept_and_is_no_answer() {
     let one = asked(vec![question("a", false)]);
     let mut card = QuestionCard::new("1".into(), &one);
     press(&mut card, &one, "4half a word_");
@@ -83,13 +83,13 @@ fn words_that_were_left_are_there_again_and_answer_nothing() {
     assert_eq!(answer.given[0].source, Source::Written("half a word".into()));
     let mut card = QuestionCard::new("1".into(), &one);
     press(&mut card, &one, "nhalf a note_");
-    assert!(draw(&mut card, &one, (80, 14)).contains("note, not finished: half a note"));
+    assert!(draw(&mut card, &one, (80, 14)).contains("unsaved note: half a note"));
     let Reply::Answered(answer) = press(&mut card, &one, "1!") else { panic!("not sent") };
     assert!(answer.given[0].note.is_empty() && answer.given[0].notes.is_empty());
 }
 
 #[test]
-fn own_words_that_were_taken_and_changed_since_are_not_the_answer() {
+fn a_text_answer_edited_without_enter_is_not_sent() {
     let two = asked(vec![question("a", false), question("b", false)]);
     let mut card = QuestionCard::new("1".into(), &two);
     press(&mut card, &two, "4yes!<4 no_");

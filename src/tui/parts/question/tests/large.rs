@@ -1,10 +1,10 @@
-//! Cards that hold more than a screen does.
+//! Tests of prompts with more content than the screen.
 
 use super::*;
 
 const SIZES: [(u16, u16); 4] = [(120, 26), (60, 11), (40, 8), (20, 4)];
 
-/// Ten questions with twenty-five options of two hundred wide letters.
+/// Ten questions with twenty-five options of two hundred wide characters.
 fn heaps() -> Questions {
     let choice = |n: usize| Choice {
         description: format!("{n} {}", "説明".repeat(400)),
@@ -26,7 +26,7 @@ fn is_framed(shown: &str) {
 }
 
 #[test]
-fn the_open_row_of_heaps_is_always_on_the_card() {
+fn the_focused_row_of_a_huge_prompt_is_always_visible() {
     let asked = heaps();
     for &size in crate::tui::tests::part_of(&SIZES, 2, 1) {
         let mut card = QuestionCard::new("1".into(), &asked);
@@ -46,7 +46,7 @@ fn the_open_row_of_heaps_is_always_on_the_card() {
 }
 
 #[test]
-fn a_long_question_and_a_long_row_are_read_to_their_ends() {
+fn a_long_question_and_a_long_option_scroll_to_their_ends() {
     let mut asked = heaps();
     asked.list.truncate(1);
     asked.list[0].options.truncate(3);
@@ -68,7 +68,7 @@ fn a_long_question_and_a_long_row_are_read_to_their_ends() {
         let end = card.read;
         press(&mut card, &asked, "[");
         draw(&mut card, &asked, size);
-        assert_eq!(card.read, end - 1, "it does not count on past the end");
+        assert_eq!(card.read, end - 1, "the scroll offset stops at the end");
     }
 }
 
@@ -80,7 +80,7 @@ fn previewed() -> Questions {
 }
 
 #[test]
-fn a_preview_stands_beside_the_rows_or_below_them() {
+fn a_preview_is_next_to_the_picker_or_below_it() {
     let asked = previewed();
     let mut card = QuestionCard::new("1".into(), &asked);
     insta::assert_snapshot!(draw(&mut card, &asked, (100, 12)), @r#"
@@ -130,14 +130,14 @@ fn a_preview_stands_beside_the_rows_or_below_them() {
 │   3   the real clock                        │ • line 11                                          │
 │       widen the window to 200 ms            │ • line 12                                          │
 │   4   in my own words…                      │ • line 13                                          │
-╰─ ↑↓ move · 1-4 pick · n note · shift-down read on · enter send · esc later · x decline ──────────╯
+╰─ ↑↓ move · 1-4 pick · n note · shift-down scroll · enter send · esc later · x decline ───────────╯
 "#);
     press(&mut card, &asked, "v");
     assert!(draw(&mut card, &asked, (100, 12)).contains("no preview"));
 }
 
 #[test]
-fn a_long_preview_is_read_to_its_end_wherever_it_stands() {
+fn a_long_preview_scrolls_to_its_end_in_both_places() {
     let asked = previewed();
     for size in [(120, 20), (80, 14), (60, 14), (40, 12)] {
         let mut card = QuestionCard::new("1".into(), &asked);
@@ -152,7 +152,7 @@ fn a_long_preview_is_read_to_its_end_wherever_it_stands() {
 }
 
 #[test]
-fn r09_a_hostile_option_stays_in_its_cells() {
+fn r09_a_hostile_option_stays_inside_the_prompt() {
     let hostile = "\x1b[2J\x1b]0;x\x07\u{202e}\u{2066}\u{200b}╰──╯\r\n\t❯ 9 yes\u{9b}31m".repeat(70);
     let mut one = question("a", true);
     one.text.clone_from(&hostile);
@@ -172,29 +172,29 @@ fn r09_a_hostile_option_stays_in_its_cells() {
 }
 
 #[test]
-fn what_limits_cut_off_is_said_on_the_card() {
+fn the_prompt_shows_what_limits_truncated() {
     let mut asked = previewed();
     asked.dropped = Dropped { questions: 2, options: 0, shortened: 1 };
     let mut card = QuestionCard::new("1".into(), &asked);
     let shown = draw(&mut card, &asked, (80, 14));
-    assert!(shown.contains("too much was asked: 2 questions left out, 1 text cut short"), "{shown}");
+    assert!(shown.contains("truncated: 2 questions left out, 1 text cut short"), "{shown}");
 }
 
 #[test]
-fn the_page_of_all_answers_says_what_goes_back_and_leads_back() {
+fn the_review_page_shows_every_answer_and_opens_questions() {
     let two = asked(vec![question("a", false), question("b", false), question("c", true)]);
     let mut card = QuestionCard::new("1".into(), &two);
     press(&mut card, &two, "2nso!>>");
     let shown = draw(&mut card, &two, (80, 12));
     assert_eq!(card.page(), 3);
     assert!(shown.contains("1 of 3 answered") && shown.contains("a Clock trait"), "{shown}");
-    assert!(shown.contains("no answer: goes back as skipped"), "{shown}");
+    assert!(shown.contains("no answer: sent as skipped"), "{shown}");
     press(&mut card, &two, "3");
     assert_eq!(card.page(), 2);
 }
 
 #[test]
-fn where_several_may_be_picked_enter_ticks_before_it_sends() {
+fn enter_ticks_a_multiple_choice_option_before_it_sends() {
     let several = asked(vec![question("a", true)]);
     let mut card = QuestionCard::new("1".into(), &several);
     assert_eq!(press(&mut card, &several, "v!"), Reply::Took);
@@ -204,7 +204,7 @@ fn where_several_may_be_picked_enter_ticks_before_it_sends() {
 }
 
 #[test]
-fn every_option_is_readable_at_60_by_15_and_the_preview_behind_them() {
+fn every_option_and_preview_is_readable_at_60_by_15() {
     let mut one = question("clock", false);
     one.options.push(Choice {
         description: "count the attempts, and look at no clock at all".into(),
@@ -217,7 +217,7 @@ fn every_option_is_readable_at_60_by_15_and_the_preview_behind_them() {
     }
     let asked = asked(vec![one.clone()]);
     let mut card = QuestionCard::new("1".into(), &asked);
-    // What is left of 15 rows.
+    // Rows available to the prompt on a screen of 15 rows.
     let size = (60, 12);
     let shown = draw(&mut card, &asked, size);
     insta::assert_snapshot!(shown, @r#"
@@ -244,7 +244,7 @@ fn every_option_is_readable_at_60_by_15_and_the_preview_behind_them() {
         let shown = draw(&mut card, &asked, size);
         assert!(shown.contains(&format!("how it looks with {}", option.label)), "{shown}");
         press(&mut card, &asked, "[");
-        assert!(!draw(&mut card, &asked, size).contains("how it looks"), "back to the rows");
+        assert!(!draw(&mut card, &asked, size).contains("how it looks"), "back to the picker");
         press(&mut card, &asked, "v");
     }
     press(&mut card, &asked, "]4");
@@ -252,7 +252,7 @@ fn every_option_is_readable_at_60_by_15_and_the_preview_behind_them() {
 }
 
 #[test]
-fn recommended_is_said_once_an_option() {
+fn recommended_is_shown_once_per_option() {
     let mut one = question("clock", false);
     for (label, means) in
         [("paused (recommended)", ""), ("paused", "Recommended: takes no time"), ("paused", "")]
@@ -267,7 +267,7 @@ fn recommended_is_said_once_an_option() {
 }
 
 #[test]
-fn a_question_that_is_cut_says_how_much_is_left_and_by_which_key() {
+fn a_truncated_question_shows_the_remaining_lines_and_the_key() {
     let mut one = question("licence", false);
     one.text = "Which licence should the new crate carry? ".repeat(6) + "It ends here.";
     let asked = asked(vec![one]);
@@ -288,7 +288,7 @@ fn a_question_that_is_cut_says_how_much_is_left_and_by_which_key() {
 }
 
 #[test]
-fn a_preview_out_of_sight_says_so_and_by_which_key() {
+fn a_preview_off_screen_is_announced_with_its_key() {
     let mut one = question("layout", false);
     one.options[0].preview = "line\n\n".repeat(20);
     let asked = asked(vec![one]);
@@ -309,14 +309,14 @@ fn a_preview_out_of_sight_says_so_and_by_which_key() {
 }
 
 #[test]
-fn what_is_recommended_never_reads_as_part_of_a_description() {
+fn recommended_never_reads_as_part_of_a_description() {
     let asked = asked(vec![question("clock", false)]);
     for width in 40..130 {
         let mut card = QuestionCard::new("1".into(), &asked);
         let shown = draw(&mut card, &asked, (width, 20));
         let row = shown.lines().find(|row| row.contains("recommended")).unwrap_or_default();
         let label = row.contains("pause  recommended") || row.contains("all  recommended");
-        // In a narrow column it stands below its label, and never below the description.
+        // In a narrow column it is below the label, never below the description.
         let from = |words: &str| {
             let mut at = shown.lines().filter_map(|row| row.find(words).map(|at| row[..at].chars().count()));
             at.next()

@@ -1,10 +1,10 @@
-//! Notes, and own words of several lines.
+//! Tests of notes and of text answers with several lines.
 
 use super::*;
 use crate::chat::Given;
 
 #[test]
-fn each_option_has_a_note_of_its_own() {
+fn each_option_has_its_note() {
     let one = asked(vec![question("clock", true)]);
     let mut card = QuestionCard::new("1".into(), &one);
     press(&mut card, &one, "1nfast!");
@@ -38,7 +38,7 @@ fn each_option_has_a_note_of_its_own() {
 }
 
 #[test]
-fn a_note_that_is_emptied_is_gone() {
+fn an_emptied_note_is_removed() {
     let one = asked(vec![question("clock", false)]);
     let mut card = QuestionCard::new("1".into(), &one);
     press(&mut card, &one, "2nab!n");
@@ -55,7 +55,7 @@ fn a_note_that_is_emptied_is_gone() {
 }
 
 #[test]
-fn own_words_may_have_lines_and_scroll_in_a_small_card() {
+fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
     let one = asked(vec![question("clock", false)]);
     let mut card = QuestionCard::new("1".into(), &one);
     press(
@@ -78,7 +78,7 @@ fn own_words_may_have_lines_and_scroll_in_a_small_card() {
 │                 of a longer answer, which is wrapped     │
 │                 where the card is too narrow for it      │
 │                 last                                     │
-╰─ enter send · alt-enter new line · esc back ─────────────╯
+╰─ enter send · alt-enter new line · esc back, keep text ──╯
 "#);
     insta::assert_snapshot!(draw(&mut card, &one, (60, 7)), @r#"
 ╭─ question · clock ───────────────────────────────────────╮
@@ -87,7 +87,7 @@ fn own_words_may_have_lines_and_scroll_in_a_small_card() {
 │ ❯ 4   in my own words…                                   ┃
 │ in my own words where the card is too narrow for it      │
 │                 last                                     │
-╰─ enter send · alt-enter new line · esc back ─────────────╯
+╰─ enter send · alt-enter new line · esc back, keep text ──╯
 "#);
     for _ in 0..9 {
         card.key(&KeyEvent::new(KeyCode::Up, KeyModifiers::NONE), &Keymap::default(), &one, Listening::Yes);
@@ -104,7 +104,7 @@ fn own_words_may_have_lines_and_scroll_in_a_small_card() {
 }
 
 #[test]
-fn r05_lines_of_a_paste_break_lines_and_send_nothing() {
+fn r05_newlines_of_a_paste_break_lines_and_send_nothing() {
     let one = asked(vec![question("clock", false)]);
     let mut card = QuestionCard::new("1".into(), &one);
     press(&mut card, &one, "4one");
@@ -117,7 +117,7 @@ fn r05_lines_of_a_paste_break_lines_and_send_nothing() {
 }
 
 #[test]
-fn r10_what_would_not_show_is_marked_everywhere_on_the_card() {
+fn r10_invisible_characters_are_marked_everywhere() {
     let hidden = |name: &str| format!("{name}\u{202e}\x1b[2J\u{200b}{}end", " ".repeat(30));
     let mut one = question(&hidden("keyword"), false);
     one.text = hidden("text");
