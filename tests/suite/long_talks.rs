@@ -111,10 +111,10 @@ fn a_long_talk_is_summarised_and_goes_on() {
     let mut program = starts(setup);
     outgrows(&mut program);
     say(&mut program, "and a lid");
-    let screen = program.until("summarising earlier turns…");
+    let screen = program.until("summarizing earlier turns…");
     assert!(!screen.contains("A tea pot"), "{screen}");
     let screen = program.until("Four it is.");
-    assert!(screen.contains("earlier turns summarised · "), "{screen}");
+    assert!(screen.contains("earlier turns summarized · "), "{screen}");
     assert!(screen.contains("→") && screen.contains("tokens"), "{screen}");
     let received = service.received();
     assert_eq!(received.len(), 5);
@@ -159,7 +159,7 @@ fn the_person_has_it_summarised_by_hand() {
     say(&mut program, "make a pot");
     program.until_quiet("one-ends");
     say(&mut program, "/compact");
-    let screen = program.until_quiet("earlier turns summarised");
+    let screen = program.until_quiet("earlier turns summarized");
     assert!(!screen.contains("## What"), "{screen}");
     say(&mut program, "go on");
     program.until("Two.");
@@ -221,7 +221,7 @@ fn r62_esc_while_it_summarises_stops_it_at_once() {
     let mut program = starts(setup);
     outgrows(&mut program);
     say(&mut program, "and a lid");
-    program.until("summarising earlier turns…");
+    program.until("summarizing earlier turns…");
     until_received(&mut program, &service, 4);
     let pressed = Instant::now();
     program.keys("\x1b");
@@ -245,7 +245,7 @@ fn killed_while_it_summarises_it_comes_back_with_everything() {
     let mut program = starts(setup);
     outgrows(&mut program);
     say(&mut program, "and a lid");
-    program.until("summarising earlier turns…");
+    program.until("summarizing earlier turns…");
     until_received(&mut program, &service, 4);
     program.signal(Signal::KILL);
     program.ends();

@@ -58,7 +58,7 @@ pub(super) fn draw(
     };
     let (keys, theme) = (Keymap::default(), Theme::plain());
     let says = match listening {
-        Listening::Unsent => "keys go to your words below · tab to answer",
+        Listening::Unsent => "keys go to the composer · tab to answer",
         Listening::Yes | Listening::Unseen | Listening::Until(_) => "",
     };
     let sight = Sight { listening, keys: &keys, theme: &theme, says };

@@ -36,7 +36,7 @@ fn rest(ground: &Ground<'_>, text: &str, shown: &str) -> Page {
         0 => Page::default(),
         more => {
             let words =
-                format!("… {} more: select this entry and press o to view all", super::live::bytes(more));
+                format!("… {} more: select this entry and press o to open in full", super::live::bytes(more));
             plain(&words, ground.theme.dim, ground.width, "")
         }
     }
@@ -319,7 +319,7 @@ fn compacted(
         0 => String::new(),
         _ => format!(" · {} → {} tokens", tokens(before), tokens(after)),
     };
-    let words = format!("{mark} earlier turns summarised{sizes}");
+    let words = format!("{mark} earlier turns summarized{sizes}");
     let mut page = plain(&words, ground.theme.dim, ground.width, "  ");
     if open {
         page.lines.push(Line::default());

@@ -142,7 +142,7 @@ fn status(ground: &Ground<'_>, draft: &Draft) -> Page {
     }
     let elapsed = how_long(ground.now.saturating_sub(ground.since));
     let words = if draft.is_summary() {
-        format!("summarising earlier turns… · {elapsed}")
+        format!("summarizing earlier turns… · {elapsed}")
     } else if let Some((name, count)) = &draft.writing {
         format!("writing call: {name} · {}", bytes(*count))
     } else if !draft.text.is_empty() {

@@ -92,7 +92,7 @@ fn thinks(draft: &Draft) -> String {
         return format!("retrying, try {} of {}: {}", again.attempt, again.of, again.why);
     }
     match () {
-        () if draft.is_summary() => "summarising".to_owned(),
+        () if draft.is_summary() => "summarizing".to_owned(),
         () if draft.writing.is_some() || !draft.calls.is_empty() => "writing a call".to_owned(),
         () if !draft.text.is_empty() => "writing".to_owned(),
         () => "thinking".to_owned(),
@@ -170,7 +170,7 @@ pub fn talk(ground: &Ground<'_>, call: &Call, outcome: &Outcome, outside: &Outsi
                 said(&mut page, ground, "you edited the arguments", theme.dim, "      ");
             }
             Entry::Compacted { .. } => {
-                said(&mut page, ground, "earlier turns summarised", theme.dim, "      ");
+                said(&mut page, ground, "earlier turns summarized", theme.dim, "      ");
             }
             Entry::FellBack { model, .. } => {
                 said(&mut page, ground, &format!("fell back to {model}"), theme.dim, "    ↪ ");
