@@ -1,4 +1,4 @@
-//! The folder being worked on: looking at it, and changing it.
+//! Project files: path lookup, reads and writes, shell commands, sandboxes, the overlay of a dry run, and git.
 
 pub mod alone;
 pub mod altered;
@@ -37,38 +37,36 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// A file is read up to this many bytes; larger ones are refused, not cut.
+/// Size limit for reading a file, in bytes. Larger files are refused, not truncated.
 pub const READ_LIMIT: u64 = 10 * 1024 * 1024;
 
-/// A path that was looked up: links followed, and known to be inside the project or not.
+/// A resolved path: links are followed, and it is known whether it lies in the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
-    /// Absolute, every link resolved as far as it exists.
+    /// Absolute path with every link resolved, as far as the path exists.
     pub real: PathBuf,
-    /// Relative to the project's root where it is inside; the same as `real` elsewhere. This is what people and
-    /// models are shown.
+    /// Path relative to the project root, or the same as `real` if it lies outside. This form is shown to users and
+    /// models.
     pub shown: PathBuf,
-    /// Whether it is inside the project.
     pub inside: bool,
-    /// Whether it holds secrets, or other programs obey it (`.git`, `.env`, keys, start-up files, `.aye`).
+    /// True if the path may hold secrets or is read by other programs as configuration (`.git`, `.env`, keys, start-up
+    /// files, `.aye`).
     pub sensitive: bool,
-    /// What of aye's own it is, if any; then it is sensitive too.
+    /// The kind of aye's own file this is, if any. Such a path is also `sensitive`.
     pub own: Option<Own>,
 }
 
-/// What is found at a place.
+/// Type of the file at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A file of so many bytes.
+    /// A regular file and its size in bytes.
     File(u64),
-    /// A folder.
     Folder,
-    /// A pipe, a device, a link that leads nowhere.
+    /// A pipe, a device, or a dangling link.
     Other,
 }
 
 impl Kind {
-    /// What the system says of it.
     pub(crate) fn of(meta: &std::fs::Metadata) -> Self {
         match (meta.is_file(), meta.is_dir()) {
             (true, _) => Self::File(meta.len()),
@@ -78,55 +76,53 @@ impl Kind {
     }
 }
 
-/// A file of the project, as a walk meets it.
+/// An entry found by [`Reader::walk`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Where it is.
     pub at: Located,
-    /// Whether it is a folder.
     pub folder: bool,
-    /// Bytes; 0 for folders.
+    /// Size in bytes; 0 for folders.
     pub size: u64,
 }
 
-/// Says whether a file has other names that may be those of secrets.
+/// A check that returns true if a file has other names (hard links) that may be those of secrets.
 pub type NameCheck<'a> = Box<dyn Fn(&Located) -> bool + 'a>;
 
-/// Looks, and can do nothing else.
+/// Read-only access to the project.
 pub trait Reader: Send + Sync {
-    /// The project's folder, absolute.
+    /// Returns the absolute path of the project root.
     fn root(&self) -> &Path;
-    /// Looks a path up: relative ones against the root, `~` as the person's home. What does not exist is located by
-    /// its nearest parent that does.
+    /// Resolves a path: relative paths against the root, `~` as the user's home. A path that does not exist is located
+    /// by its nearest existing parent.
     fn locate(&self, path: &str) -> Result<Located, Error>;
-    /// The whole of a regular file of at most [`READ_LIMIT`] bytes. Never waits for a pipe or a device.
+    /// Reads a regular file of at most [`READ_LIMIT`] bytes. Never blocks on a pipe or a device.
     fn read(&self, at: &Located) -> Result<Vec<u8>, Error>;
-    /// Opens a regular file of any size. Never waits for a pipe or a device.
+    /// Opens a regular file of any size. Never blocks on a pipe or a device.
     fn open(&self, at: &Located) -> Result<Box<dyn io::Read + Send>, Error>;
-    /// How many names a regular file has (hard links); 1 if there is no such file.
+    /// Returns the number of hard links of a regular file, or 1 if there is no such file.
     fn link_count(&self, at: &Located) -> u64;
-    /// Returns a check for many files: whether a file has several names (hard links) of which not all are known to be
-    /// harmless files of the project. What it knows of other names is looked up once, at the first file that has several.
+    /// Returns a check for many files: true if a file has several hard links and not all of them are known to be
+    /// harmless files of the project. The other names are collected once, at the first file with several links.
     fn name_check(&self) -> NameCheck<'_> {
         Box::new(|at| self.link_count(at) > 1)
     }
-    /// Whether what is read here is a dry run's view.
+    /// Returns whether this reader shows a dry run's view of the project.
     fn is_rehearsal(&self) -> bool {
         false
     }
-    /// Whether a regular file holds exactly what [`Writer::write_whole`] put there in this dry run or, in the project, is a file
-    /// that the project itself does not have. Then reading it discloses nothing, whatever its name is.
+    /// Returns whether a regular file holds exactly the bytes that [`Writer::write_whole`] wrote in this dry run, or is
+    /// a file of the overlay that the project does not have. Reading such a file discloses nothing, whatever its name.
     fn is_rehearsed_whole(&self, _at: &Located) -> bool {
         false
     }
-    /// Whether there is a file or folder.
     fn exists(&self, at: &Located) -> bool;
-    /// Of which kind what is there is, without opening it. Nothing where nobody can look.
+    /// Returns the type of the file at this path without opening it. `None` if it cannot be read.
     fn kind(&self, at: &Located) -> Option<Kind>;
-    /// The names of everything in a folder, hidden and ignored too, sorted. Refused where one of them is no Unicode.
+    /// Returns the names of all entries of a folder, sorted, including hidden and ignored ones. Fails if a name is not
+    /// Unicode.
     fn names(&self, at: &Located) -> Result<Vec<String>, Error>;
-    /// Every file and folder below, sorted by path, ignore files respected, `.git` left out. `hidden` takes dot
-    /// files in. `visit` ends the walk with `Break`.
+    /// Visits every file and folder under a folder, sorted by path. Respects ignore files and skips `.git`. Dot files
+    /// are visited only if `hidden` is set. `visit` stops the walk by returning `Break`.
     fn walk(
         &self,
         under: &Located,
@@ -135,87 +131,77 @@ pub trait Reader: Send + Sync {
     ) -> Result<(), Error>;
 }
 
-/// Changes files too. Handed only to what was allowed.
+/// Write access to the project, given only to code that runs approved calls.
 pub trait Writer: Reader {
-    /// Replaces the file as a whole, or makes it with its folders. Refused with [`Error::Changed`] unless the file
-    /// still holds exactly `before` (`None`: there is no such file). Mode and ownership of the file stay; it is
-    /// whole at every moment.
+    /// Replaces a whole file, or creates it together with its folders. Fails with [`Error::Changed`] unless the file
+    /// still holds exactly `before` (`None` means that the file must not exist). The file's mode and owner are kept.
+    /// The replacement is atomic.
     fn write(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error>;
-    /// The same if no part of `after` comes from the file that was there.
+    /// Writes like [`Writer::write`], for content of which no part comes from the previous file.
     fn write_whole(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
         self.write(at, before, after)
     }
-    /// What tells apart the states that a dry run's layer is in: the same while nothing in it changed, also in a copy of
-    /// it. Nothing where there is no layer. Blocks while it is read.
+    /// Returns a digest of the state of a dry run's overlay. It stays the same while nothing in the overlay changes,
+    /// also in a copy of the overlay. Empty if there is no overlay. Blocks while the overlay is read.
     fn state(&self) -> Digest {
         Digest::default()
     }
 }
 
-/// What goes wrong with a project's files. The model reads it.
+/// Errors of file and command operations in a project. Their texts are shown to the model.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nothing is there.
     #[error("there is no file {}", escape(.0))]
     Missing(PathBuf),
-    /// It is there, but is not a regular file.
     #[error("{} is {kind}, not a file", escape(path))]
     NotAFile {
-        /// The path.
         path: PathBuf,
-        /// What it is, with its article: `a folder`, `a device`.
+        /// The type with its article: `a folder`, `a device`.
         kind: &'static str,
     },
-    /// It is larger than [`READ_LIMIT`].
     #[error("{} has {size} bytes; the limit is {READ_LIMIT}", escape(path))]
     TooLarge {
-        /// The path.
         path: PathBuf,
-        /// Its bytes.
+        /// Size in bytes.
         size: u64,
     },
-    /// It is not what the plan was made from.
+    /// The file differs from the content that the plan was made from.
     #[error("{} has changed since the plan was made; nothing was written. Read it again", escape(.0))]
     Changed(PathBuf),
-    /// The walls that a command's card promised could not be raised.
-    #[error("the command was not run: the sandbox that its card promised could not be raised ({0})")]
+    /// The sandbox shown in the approval prompt could not be set up.
+    #[error("the command was not run: its sandbox could not be set up ({0})")]
     Unwalled(sandbox::Refused),
-    /// There is no stage for a rehearsed command.
-    #[error("the command was not run: no stage here: {0}")]
+    /// The overlay sandbox for a rehearsed command could not be set up.
+    #[error("the command was not run: no overlay sandbox: {0}")]
     Unstaged(stage::Unstaged),
-    /// The text is no path.
+    /// The text is not a valid path.
     #[error("{0}")]
     BadPath(String),
-    /// There is no room for it.
-    #[error("{}: the disk is full. Nothing was changed there; make room and try again", escape(.0))]
+    /// The disk of the project is full.
+    #[error("{}: the disk is full. Nothing was changed there; free some space and try again", escape(.0))]
     Full(PathBuf),
-    /// There is no room for it in the layer of a dry run.
-    #[error("{}: the disk is full that holds the layer of this dry run. Nothing was changed there; make room on it, or throw away what was rehearsed (/rehearsal drop), and try again", escape(.0))]
+    /// The disk that holds the overlay of the dry run is full.
+    #[error("{}: the disk is full (it holds the overlay of this dry run). Nothing was changed there; free some space or discard the overlay (/rehearsal drop), and try again", escape(.0))]
     LayerFull(PathBuf),
-    /// A sensitive file was made or replaced in the project while a command of a dry run ran, which may have read it.
-    #[error("{} was made or replaced in the project while the command ran, and may hold secrets. Its output is withheld and {}; run it again", escape(path), if *is_dropped { "its changes are dropped" } else { "its changes, which may hold them too, stay in the overlay" })]
+    /// A sensitive file was created or replaced in the project while a command of a dry run ran. The command may have
+    /// read it.
+    #[error("{} was created or replaced in the project while the command ran and may hold secrets. Its output is withheld and {}; run it again", escape(path), if *is_dropped { "its changes are dropped" } else { "its changes, which may hold them too, stay in the overlay" })]
     Appeared {
-        /// The file, relative to the project.
+        /// Path relative to the project.
         path: PathBuf,
-        /// Whether what the command wrote was dropped.
+        /// True if the changes of the command were dropped.
         is_dropped: bool,
     },
-    /// The project's own folder is not there any more.
-    #[error("the project's folder {} is not there any more; nothing was changed", escape(.0))]
+    #[error("the project's folder {} no longer exists; nothing was changed", escape(.0))]
     NoProject(PathBuf),
-    /// The system says no.
+    /// Any other I/O error.
     #[error("{}: {source}", escape(path))]
-    Io {
-        /// The path.
-        path: PathBuf,
-        /// The system's words.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl Error {
-    /// Said of the names in a folder: whether a command finds none there either, as it is no folder, or one that is closed to
-    /// this person. Whatever else went wrong, there may be names that a command finds.
+    /// Returns whether listing the folder failed because a command could not list it either: it is not a folder, or the
+    /// user has no permission. After any other error there may be names that a command can see.
     pub fn is_of_no_folder(&self) -> bool {
         use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
         match self {
@@ -224,13 +210,13 @@ impl Error {
         }
     }
 
-    /// The system's error at a path.
+    /// Wraps an I/O error at a path.
     fn io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         if is_full(&source) { Self::Full(path) } else { Self::Io { path, source } }
     }
 
-    /// The system's error in the layer of a dry run, told with the path that was to change.
+    /// Wraps an I/O error in the overlay of a dry run. `path` is the path that was to be changed.
     fn in_layer(path: &Path, source: io::Error) -> Self {
         match Self::io(path, source) {
             Self::Full(path) => Self::LayerFull(path),
@@ -239,7 +225,7 @@ impl Error {
     }
 }
 
-/// Whether there was no room, or none for this person.
+/// Returns whether the error means a full disk or an exhausted quota.
 fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

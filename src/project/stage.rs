@@ -1,18 +1,21 @@
-//! Runs the commands of a dry run where they change nothing real and see nothing that a live session would ask about: the
-//! overlay sandbox.
+//! Runs the commands of a dry run in the overlay sandbox, in which they change nothing live and see nothing that a live
+//! session would ask about.
 //!
-//! aye starts itself as `aye guard --stage …` (the [`usher`](self), which leaves the system's namespaces) and that once
-//! more as `aye guard --on-stage …`: the first process of the new ones, which makes the overlay sandbox and is the command's guard
-//! there. When it ends the kernel ends whatever else is there, and all mounts are gone with it.
+//! aye starts itself as `aye guard --stage …` (the `namespace_entry` module, which leaves the system's namespaces), and
+//! that process starts aye again as `aye guard --on-stage …`: the first process of the new namespaces. It builds the
+//! overlay sandbox and guards the command inside it. When it exits, the kernel kills all remaining processes and
+//! removes all mounts.
 //!
-//! In there is a root of its own ([`View::Hidden`]). It holds the project with the rehearsal's overlay over it, the system's programs
-//! and libraries, toolchains, what `dry_run.read` names, and nothing else: the home is an empty folder, and files of the project that
-//! may hold secrets cannot be opened. `/tmp` is empty at first and kept as long as the session; what `shell.write` names has an
-//! overlay; what a command writes anywhere else is refused as it is live, or kept too with `dry_run.outside`. After the user approved
-//! a call the whole disk is there, read-only ([`View::Live`]). In both there is no network but a loopback of its own, no terminal, no
-//! device but those that hold nothing, and none of aye's own files. The sandbox of [`super::sandbox`] holds within as well.
+//! The overlay sandbox has its own root ([`View::Hidden`]). The root contains the project with the overlay mounted over
+//! it, the system's programs and libraries, toolchains, the paths in `dry_run.read`, and nothing else: the home is an
+//! empty folder, and project files that may hold secrets cannot be opened. `/tmp` starts empty and is kept for the
+//! session. Paths in `shell.write` have an overlay. Writes anywhere else fail as they do live, or are kept as well if
+//! `dry_run.outside` is set. After the user approved a call, the whole disk is visible, read-only ([`View::Live`]).
+//! Both views have only their own loopback network, no terminal, no devices except harmless ones such as `/dev/null`,
+//! and none of aye's own files. The sandbox of [`super::sandbox`] applies inside as well.
 //!
-//! What is written outside the project is kept in one tree by its absolute path: `outside/upper` in the layer's folder.
+//! Files written outside the project are kept in one tree by their absolute path: `outside/upper` in the overlay's
+//! folder.
 
 #[cfg(target_os = "linux")]
 mod bounds;
@@ -60,57 +63,58 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Runs commands on the stage. It holds nothing that could run one elsewhere: whatever it is given goes through
-/// [`Setting`], and a guard that cannot set the stage runs nothing.
+/// Runs commands in the overlay sandbox. It cannot run a command anywhere else: every command goes through an
+/// `OverlaySpec`, and a guard that cannot set up the overlay sandbox runs nothing.
 pub struct StageShell {
     shell: Arc<Shell>,
     play: Arc<Rehearsal>,
-    /// What the settings open outside the project.
     disclosed: Disclosed,
     memory: Option<u64>,
-    /// What was withheld from the last command.
+    /// Paths withheld from the last command.
     withheld: Mutex<Arc<[Withheld]>>,
-    /// One command at a time: two mounts of one layer would not see each other.
-    /// The value is the lock file of an overlay of which all changes are noted with what the project held there.
+    /// Held while a command runs: two mounts of one overlay would not see each other's changes. The value is the lock
+    /// file of an overlay whose changes are all recorded together with the previous state of the project.
     turn: tokio::sync::Mutex<Option<LockFile>>,
 }
 
-/// Device, inode and time of the last change of the file that is locked: inodes are used again at once.
+/// Device, inode and change time of the lock file. The change time is needed because inodes are reused at once.
 type LockFile = (u64, u64, i64, i64);
 
-/// How commands are rehearsed.
+/// Execution of the commands of a dry run.
 #[derive(Clone)]
 pub enum Commands {
-    /// They run on the stage.
+    /// They run in the overlay sandbox.
     OnStage(Arc<StageShell>),
-    /// They do not run; with why, in words that follow “no stage here: ”.
+    /// They do not run; their results are simulated. The value is the reason, a text that follows “no overlay sandbox:
+    /// ”.
     Told(Arc<str>),
 }
 
-/// Bytes: what is less than this is no room.
+/// Bytes. A disk with less free space counts as full.
 const ROOM: u64 = 64 << 10;
-/// How long the trial of a stage may take: on a machine that is busy to its limits some milliseconds become seconds.
+/// Time limit for testing the overlay sandbox. On a very busy machine a few milliseconds can become seconds.
 const TRIAL: Duration = Duration::from_secs(30);
 
 impl StageShell {
-    /// Over this rehearsal's layer. `shell` says which environment a command gets and what is closed to it.
+    /// Creates the runner for this rehearsal's overlay. `shell` supplies the environment of the commands and the paths
+    /// closed to them.
     pub fn new(shell: Arc<Shell>, play: Arc<Rehearsal>) -> Self {
         let (disclosed, withheld) = (Disclosed::default(), Mutex::new(Arc::from([])));
         Self { shell, play, disclosed, memory: None, withheld, turn: tokio::sync::Mutex::default() }
     }
 
-    /// Lets commands read and write outside the project what these settings say.
+    /// Sets the paths outside the project that commands may read and write.
     pub fn with_disclosed(self, disclosed: Disclosed) -> Self {
         Self { disclosed, ..self }
     }
 
-    /// Lets everything that a command starts take so many bytes of memory together.
+    /// Limits the memory of a command and all processes it starts, in bytes.
     pub fn with_memory(self, bytes: u64) -> Self {
         Self { memory: Some(bytes), ..self }
     }
 
-    /// Runs a command to its end, as [`Shell::run`] does, but in the overlay sandbox, or not at all. What it wrote in the project
-    /// is in the rehearsal's layer afterwards.
+    /// Runs a command to completion like [`Shell::run`], but only in the overlay sandbox. Afterwards its changes to the
+    /// project are in the overlay.
     pub async fn run(
         &self,
         line: &CommandLine,
@@ -120,8 +124,8 @@ impl StageShell {
         self.run_with(line, view, &[], progress).await
     }
 
-    /// The same with [`View::Hidden`], but these files of the project, relative to it, can be read although they may hold secrets.
-    /// One that has other names or is a link stays closed.
+    /// Runs a command with [`View::Hidden`] plus read access to these project files (relative paths), although they may
+    /// hold secrets. A file that has other names or is a link stays closed.
     pub async fn run_opening(
         &self,
         line: &CommandLine,
@@ -143,31 +147,31 @@ impl StageShell {
         let noted = self.look(move |play| before(play, noted)).await.unwrap_or_default();
         self.note_view(line, view).await?;
         let ran = self.run_seeing(line, view, files, progress).await;
-        // Its overlay may have been thrown away before it began.
+        // The overlay may have been discarded before the command started.
         let still_noted = self.note_view(line, view).await;
         let changed = self.look(move |play| after(play, noted)).await.map(|(noted, changed)| {
             *turn = noted;
             changed
         });
         match ran {
-            // What does not fit is no missing stage: the next command may have one.
+            // A full disk does not mean that there is no overlay sandbox: the next command may get one.
             Err(Error::Unstaged(why)) if why.is_full() => Err(Error::LayerFull(line.folder.clone())),
             Ok(ran) => still_noted.map(|()| Ran { changed: changed.unwrap_or_default(), ..ran }),
             ran => ran,
         }
     }
 
-    /// Notes in the overlay that a command sees the whole disk, if it does.
+    /// Records in the overlay that a command sees the whole disk, if `view` is [`View::Live`].
     async fn note_view(&self, line: &CommandLine, view: View) -> Result<(), Error> {
         if view != View::Live {
             return Ok(());
         }
-        let crashed = || Err(std::io::Error::other("it could not be noted"));
+        let crashed = || Err(std::io::Error::other("the record could not be written"));
         let noted = self.look(Rehearsal::note_live_view).await.unwrap_or_else(crashed);
         noted.map_err(|source| Error::in_layer(&line.folder, source))
     }
 
-    /// Looks at the layer, off the async threads; nothing where that crashed.
+    /// Accesses the overlay outside the async threads. Returns `None` if `look` panicked.
     async fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Rehearsal) -> T + Send + 'static,
@@ -176,17 +180,17 @@ impl StageShell {
         tokio::task::spawn_blocking(move || look(&play)).await.ok()
     }
 
-    /// Whether no room is left on the disk that the layer is on.
+    /// Returns whether the disk that holds the overlay is full.
     pub fn is_full(&self) -> bool {
         let disk = rustix::fs::statvfs(self.play.folder());
-        // Some file systems have as many files as one likes, and say that there are none.
+        // File systems without a limit on the number of files report 0 files.
         let full = |disk: rustix::fs::StatVfs| {
             disk.f_bavail.saturating_mul(disk.f_frsize) < ROOM || (disk.f_files > 0 && disk.f_favail < 8)
         };
         disk.is_ok_and(full)
     }
 
-    /// Runs it with what the view shows.
+    /// Runs the command with everything that `view` discloses.
     async fn run_seeing(
         &self,
         line: &CommandLine,
@@ -218,24 +222,24 @@ impl StageShell {
         }
     }
 
-    /// What was withheld from the last command.
+    /// Returns the paths withheld from the last command.
     pub fn withheld(&self) -> Arc<[Withheld]> {
         self.withheld.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// What is known of the layer before a command.
+/// State of the overlay before a command.
 #[derive(Default)]
 struct Before {
-    /// Its lock file, if everything in it is noted.
+    /// The overlay's lock file, if all changes in it are recorded.
     noted: Option<LockFile>,
-    /// How it looks, if the command writes in it directly.
+    /// Snapshot of the overlay, if the command writes in it directly.
     marks: Option<Marks>,
 }
 
-/// Makes the layer, so that it is known what the project's own folder was, and merges what an earlier command left; where that
-/// cannot be done the stage says why. A command that was stopped half-way, or an older version, may have left what is not
-/// noted, so all is noted unless `noted` says that this was done.
+/// Creates the overlay, so that the original state of the project's folder is recorded, and merges the changes of an
+/// earlier command. If that fails, setting up the overlay sandbox reports the reason. A killed command or an older
+/// version may have left unrecorded changes, so everything is recorded unless `noted` shows that this was done.
 fn before(play: &Rehearsal, noted: Option<LockFile>) -> Before {
     let _ = play.begin();
     play.take_changed();
@@ -244,12 +248,13 @@ fn before(play: &Rehearsal, noted: Option<LockFile>) -> Before {
     Before { noted: lock.filter(|_| is_noted), marks: play.marks_inside() }
 }
 
-/// Merges what a command changed, noted with what the project held there, and returns the changed paths. What cannot be merged
-/// or noted, because the layer's disk is full, is tried again before the next command; what changed since is a conflict then.
+/// Merges the changes of a command, records the previous state of the project at their paths, and returns the changed
+/// paths. If the overlay's disk is full, this is tried again before the next command; a path that changed in the
+/// project in the meantime is then a conflict.
 fn after(play: &Rehearsal, before: Before) -> (Option<LockFile>, Vec<PathBuf>) {
     let Before { noted, marks } = before;
     if let Some(marks) = marks {
-        // Looked at first: a file tool may write as soon as the command has ended.
+        // Read the changes first: a file tool may write as soon as the command has ended.
         let changed = play.changed_since(&marks);
         return (noted.filter(|_| play.note_origins().is_ok()), changed);
     }
@@ -258,18 +263,18 @@ fn after(play: &Rehearsal, before: Before) -> (Option<LockFile>, Vec<PathBuf>) {
     (noted.filter(|_| is_noted), play.take_changed())
 }
 
-/// The file that is locked in the layer's folder.
+/// Returns the identity of the overlay's lock file.
 fn lock_of(play: &Rehearsal) -> Option<LockFile> {
     use std::os::unix::fs::MetadataExt;
     let meta = play.folder().join("lock").symlink_metadata().ok()?;
     Some((meta.dev(), meta.ino(), meta.ctime(), meta.ctime_nsec()))
 }
 
-/// Tries a stage over `project` with a layer in `beside` or, where that is not there, above it, which is left as it was; blocks for some 20 ms. `program` is aye
-/// itself.
+/// Tests the overlay sandbox over `project` with a temporary overlay in `beside`, or in its nearest existing parent
+/// folder, which is left unchanged. `program` is the path of aye. Blocks for about 20 ms.
 ///
 /// # Errors
-/// What is in the way, in words that follow “no stage here: ”.
+/// The reason why there is no overlay sandbox, as a text that follows “no overlay sandbox: ”.
 pub fn try_stage(program: &Path, project: &Path, beside: &Path) -> Result<(), String> {
     let trial = || -> std::io::Result<Option<Report>> {
         let beside = beside.ancestors().find(|folder| folder.is_dir()).unwrap_or(beside);
@@ -278,7 +283,7 @@ pub fn try_stage(program: &Path, project: &Path, beside: &Path) -> Result<(), St
         let at = layer.path().canonicalize()?;
         let line = CommandLine { folder: project.clone(), ..CommandLine::default() };
         let shell = Shell::new(program.to_owned());
-        // Nothing is read there, so nothing is masked.
+        // The test command reads no project files, so nothing is masked.
         let setting = view::frame(&shell, &at, &line, View::Hidden, &Disclosed::default());
         let (words, bytes) = setting.arguments(STAGE);
         let (mut ours, theirs) = UnixStream::pair()?;
@@ -288,7 +293,7 @@ pub fn try_stage(program: &Path, project: &Path, beside: &Path) -> Result<(), St
         command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
         let mut usher = command.spawn()?;
         drop(command);
-        // One that is gone already is noticed right below.
+        // If the process has already exited, reading its report below notices that.
         let _ = ours.write_all(&bytes);
         let mut told = Vec::new();
         let heard = ours.read_to_end(&mut told);
@@ -296,24 +301,24 @@ pub fn try_stage(program: &Path, project: &Path, beside: &Path) -> Result<(), St
         drop(ours);
         usher.wait()?;
         super::rehearsal::clear(layer.path())?;
-        // One that failed before it read the list resets the connection, after it has reported.
+        // A process that failed before it read the list resets the connection after it sent its report.
         Report::read(&told).map_or_else(|| heard.map(|_| None), |report| Ok(Some(report)))
     };
     match trial() {
         Ok(Some(Report::Exit(0))) => Ok(()),
         Ok(Some(Report::Unstaged(why))) => Err(why.to_string()),
-        Ok(Some(Report::Unwalled(_))) => Err("the walls within it could not be raised".to_owned()),
+        Ok(Some(Report::Unwalled(_))) => Err("its inner sandbox could not be set up".to_owned()),
         Ok(Some(Report::Exit(_) | Report::Signal(_) | Report::Failed(_)) | None) => {
-            Err("what was tried on it did not run to its end".to_owned())
+            Err("its test command did not finish".to_owned())
         }
         Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
-            Err(format!("its trial did not end within {} s", TRIAL.as_secs()))
+            Err(format!("its test command did not finish within {} s", TRIAL.as_secs()))
         }
-        Err(error) => Err(format!("it could not be tried ({error})")),
+        Err(error) => Err(format!("it could not be tested ({error})")),
     }
 }
 
-/// Sets the stage, in the first process of its namespaces; says within which walls the command runs there.
+/// Sets up the overlay sandbox in the first process of its namespaces, and returns the limits of the command in it.
 pub(super) fn set(setting: &Setting) -> Result<Confines, Unstaged> {
     #[cfg(target_os = "linux")]
     return scenery::set(setting);
@@ -324,7 +329,7 @@ pub(super) fn set(setting: &Setting) -> Result<Confines, Unstaged> {
     }
 }
 
-/// Raises the walls within a stage around this thread.
+/// Applies the sandbox inside the overlay sandbox to this thread.
 pub(super) fn raise(confines: &Confines) -> Result<(), Refused> {
     #[cfg(target_os = "linux")]
     return confines.raise_on_stage();
@@ -335,14 +340,14 @@ pub(super) fn raise(confines: &Confines) -> Result<(), Refused> {
     }
 }
 
-/// Ends the stage with everything on it as soon as it takes too much; the last line of the output says so.
+/// Kills everything in the overlay sandbox as soon as it exceeds its limits, and appends the reason to the output.
 pub(super) fn bound(folder: PathBuf, memory: Option<u64>) {
     #[cfg(target_os = "linux")]
     std::thread::spawn(move || {
         let why = bounds::watch(&folder, memory);
         let _ = writeln!(std::io::stdout(), "\n[stopped by the limits of the dry run: {why}]");
         super::guard::tell(Report::Signal(9));
-        // With its first process the namespace ends, and everything in it.
+        // When its first process exits, the namespace ends and the kernel kills everything in it.
         std::process::exit(137);
     });
     #[cfg(not(target_os = "linux"))]

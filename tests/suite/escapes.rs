@@ -290,7 +290,7 @@ async fn a_command_whose_walls_cannot_be_raised_is_not_run() {
     for write in [place.at("gone"), swapped, "not/absolute".into()] {
         let reach = Openings { write: vec![write], ..Openings::default() };
         let error = place.runs_with("echo ran > ran", reach).await.unwrap_err().to_string();
-        assert!(error.starts_with("the command was not run: the sandbox that its card promised"), "{error}");
+        assert!(error.starts_with("the command was not run: its sandbox could not be set up"), "{error}");
         assert!(!place.at("project/ran").exists());
     }
     if !is_there() {

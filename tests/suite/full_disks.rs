@@ -79,12 +79,12 @@ fn r24_what_a_dry_run_cannot_keep_is_said_and_is_no_change() {
     program.until("DRY RUN");
     say(&mut program, "go");
     let screen = program.until("Done.");
-    assert!(screen.contains("the disk is full that holds the layer"), "{screen}");
+    assert!(screen.contains("the disk is full (it holds"), "{screen}");
     let told = service.received()[1].body["messages"].to_string();
     assert_eq!(told.matches("/rehearsal drop").count(), 2, "{told}");
     assert!(told.contains("deep/er/large.txt: the disk is full"), "{told}");
     let told = service.received()[2].body["messages"].to_string();
-    assert!(told.contains("a.txt: the disk is full that holds"), "{told}");
+    assert!(told.contains("a.txt: the disk is full (it holds"), "{told}");
     program.until("nothing changed on disk");
     program.keys("\x04");
     assert_eq!(program.ends(), 0);
@@ -135,13 +135,15 @@ async fn fills() -> bool {
         "{outcomes:?}"
     );
     assert!(
-        matches!(&outcomes[1], Outcome::Failed(text) if text.contains("the disk is full that holds the layer")),
+        matches!(&outcomes[1], Outcome::Failed(text) if text.contains("the disk is full (it holds")),
         "{outcomes:?}"
     );
     assert_eq!(told(2), "ok\nreal\nexit 0");
     assert!(matches!(&outcomes[3], Outcome::Rehearsed(_)), "{outcomes:?}");
     assert!(
-        told(4).contains("[stopped by the limits of the dry run: the disk that holds the layer gets full"),
+        told(4).contains(
+            "[stopped by the limits of the dry run: the disk that holds the overlay is nearly full"
+        ),
         "{outcomes:?}"
     );
     assert_eq!(told(5), "more\nexit 0");
@@ -172,7 +174,7 @@ async fn r24_where_a_stage_has_no_room_its_command_failed_and_is_not_made_up() {
     }
     let outcomes = scene.outcomes();
     assert!(
-        matches!(&outcomes[0], Outcome::Failed(text) if text.contains("the disk is full that holds the layer")),
+        matches!(&outcomes[0], Outcome::Failed(text) if text.contains("the disk is full (it holds")),
         "{outcomes:?}"
     );
     for entry in std::fs::read_dir(&layer).unwrap() {

@@ -259,7 +259,7 @@ async fn what_a_person_set_up_oddly_has_a_stage_or_says_why_not() {
     let before = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
     let whole = try_stage(&program(), Path::new("/"), &at("beside")).unwrap_err();
     if is_there() {
-        assert!(whole.starts_with("the project is a whole file system"), "{whole}");
+        assert!(whole.starts_with("the project is the root of a file system"), "{whole}");
     }
     // The layer cannot be made: a file stands where its folder would.
     std::fs::create_dir_all(at("layer")).unwrap();
@@ -270,7 +270,12 @@ async fn what_a_person_set_up_oddly_has_a_stage_or_says_why_not() {
         .await
         .unwrap_err()
         .to_string();
-    assert!(error.starts_with("the command was not run: no stage here: the folders of its layer"), "{error}");
+    assert!(
+        error.starts_with(
+            "the command was not run: no overlay sandbox: cannot create the folders of the overlay"
+        ),
+        "{error}"
+    );
     // A kernel's own file system takes no layer.
     let kernels =
         try_stage(&program(), &PathBuf::from(format!("/proc/{}", std::process::id())), &at("beside"));
@@ -332,7 +337,7 @@ async fn what_takes_too_much_memory_is_ended_with_all_it_started_and_says_so() {
     let shell = StageShell::new(Arc::new(Shell::new(program())), play.clone()).with_memory(200 << 20);
     let command = "touch begun; (setsid sleep 600 &); x=aaaaaaaa; while :; do x=$x$x; done";
     let ran = shell.run(&line(command, &project), View::Hidden, &|_| {}).await.unwrap();
-    let words = "[stopped by the limits of the dry run: it took more than 200 MB of memory]";
+    let words = "[stopped by the limits of the dry run: it used more than 200 MB of memory]";
     assert!(ran.output.contains(words), "{ran:?}");
     assert!(ran.signal == Some(9) && !ran.timed_out, "{ran:?}");
     assert!(play.exists(&play.locate("begun").unwrap()), "what it did before is there");

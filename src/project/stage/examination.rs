@@ -1,5 +1,6 @@
-//! Whether a sensitive file was made or replaced in the project while a command of a dry run ran. Such a file had no mask, so the
-//! command may have read it: its output is withheld, and what it wrote is not merged into the overlay.
+//! Check for sensitive files that were created or replaced in the project while a command of a dry run ran. Such a file
+//! had no mask, so the command may have read it: its output is withheld, and its changes are not merged into the
+//! overlay.
 
 use super::tool_settings;
 use crate::project::Error;
@@ -11,21 +12,20 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What of the project is masked from a command.
+/// Project files that are masked from a command.
 pub struct Masked {
     listing: Arc<Listing>,
-    /// The files among it, as they were when the masks were made.
+    /// Device and inode of each masked file when the masks were made.
     files: HashMap<PathBuf, Option<(u64, u64)>>,
 }
 
 impl Masked {
-    /// From the list that the masks are made from.
     pub fn new(listing: Arc<Listing>) -> Self {
         let files = listing.withheld.iter().map(|one| (one.path.clone(), identity_of(&one.path))).collect();
         Self { listing, files }
     }
 
-    /// A sensitive file that was made or replaced since. Blocks while folders that changed are looked at.
+    /// Returns a sensitive file that was created or replaced since. Blocks while changed folders are read.
     fn appeared(&self, shell: &Shell, folder: &Path) -> Option<PathBuf> {
         let now = shell.withheld_in(folder).list();
         let (keep, _) = shell.closed();
@@ -40,14 +40,14 @@ impl Masked {
     }
 }
 
-/// Device and inode of a file; `None` of anything else.
+/// Returns device and inode of a regular file, `None` for anything else.
 fn identity_of(path: &Path) -> Option<(u64, u64)> {
     let about = path.symlink_metadata().ok().filter(|about| about.is_file())?;
     Some((about.dev(), about.ino()))
 }
 
-/// The examination of one command, from before it starts. Until it is finished nobody merges what the command wrote. Dropped
-/// unfinished, because the command was stopped, it finishes itself on a thread of its own.
+/// Check of one command, created before the command starts. Until it is finished, the changes of the command are not
+/// merged. If it is dropped unfinished because the command was stopped, it finishes on a separate thread.
 pub struct Examination(Option<Work>);
 
 struct Work {
@@ -58,14 +58,15 @@ struct Work {
 }
 
 impl Examination {
-    /// Of a command in this project's folder that does not run yet.
+    /// Starts the check for a command in this project folder that has not started yet.
     pub fn begin(masked: Masked, shell: Arc<Shell>, play: Arc<Rehearsal>, folder: PathBuf) -> Self {
         play.hold_back(true);
         Self(Some(Work { masked, shell, play, folder }))
     }
 
-    /// Returns [`Error::Appeared`] if a sensitive file did. What the command wrote is dropped then, unless it wrote directly in the
-    /// overlay, as it does if the overlay is inside the project. Blocks, and is to be called when the command has ended.
+    /// Returns [`Error::Appeared`] if a sensitive file was created or replaced. The changes of the command are then
+    /// dropped, unless it wrote directly in the overlay, which happens if the overlay lies inside the project. Blocks.
+    /// Call it after the command has ended.
     pub fn finish(mut self) -> Option<Error> {
         self.0.take().and_then(Work::finish)
     }
@@ -78,7 +79,8 @@ impl Work {
         if found.is_some() {
             match is_dropped {
                 true => self.play.discard_pending(),
-                // New files of the overlay no longer count as the model's own. If that cannot be noted, the error says enough.
+                // New files of the overlay no longer count as written by the model. If that cannot be recorded, the
+                // returned error is sufficient.
                 false => drop(self.play.note_live_view()),
             }
         }

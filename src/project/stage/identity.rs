@@ -1,10 +1,12 @@
-//! Who commits in a dry run: the user's git settings are not shown, since they may hold credentials, but for name and address.
+//! Author of commits in a dry run. The user's git settings may hold credentials, so commands see only the name and the
+//! address.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-/// Adds the name and the address of the user's git settings to the environment, unless the project's own say who commits.
+/// Adds the name and address from the user's git settings to the environment, unless the project's git settings contain
+/// their own.
 pub fn add(environment: &mut Vec<(OsString, OsString)>, home: Option<&Path>, project: &Path) {
     let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
     let Some(home) = home else { return };
@@ -26,7 +28,7 @@ pub fn add(environment: &mut Vec<(OsString, OsString)>, home: Option<&Path>, pro
     }
 }
 
-/// The value of a key in the section `[user]`; the last one counts.
+/// Returns the last value of a key in the section `[user]`.
 fn of_user(text: &str, key: &str) -> Option<String> {
     let (mut is_user, mut found) = (false, None);
     for line in text.lines().map(str::trim) {
@@ -48,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn name_and_address_alone_are_taken_of_the_users_settings() {
+    fn only_name_and_address_are_taken_from_user_settings() {
         let place = tempfile::tempdir().unwrap();
         let (home, project) = (place.path().join("home"), place.path().join("project"));
         fs::create_dir_all(home.join(".config/git")).unwrap();

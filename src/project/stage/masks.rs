@@ -1,7 +1,7 @@
-//! Closes files and folders that may hold secrets: opening one is refused to every user, root included.
+//! Masks files and folders that may hold secrets: no user, not even root, can open them.
 //!
-//! A file has a device over it, on a mount without devices; a folder has an empty one. Neither can be renamed, removed, linked or
-//! changed: a path that something is mounted at cannot, and the mount is read-only.
+//! A file is covered by a device on a mount that forbids devices, a folder by an empty folder without permissions.
+//! Neither can be renamed, removed, linked or changed, because a mount point cannot, and the mount is read-only.
 
 use super::mounts::{clone, close, put, put_over};
 use super::overlay::memory;
@@ -14,13 +14,13 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// Masks; of more, those in one folder become one of that folder.
+/// Maximum number of masks. If there are more, the masks in one folder become one mask of that folder.
 const MOST: usize = 4000;
-/// Where the device and the empty folder are while they are cloned, and nothing of theirs stays.
+/// Temporary folder for the device and the empty folder while they are cloned. It is removed afterwards.
 const KIT: &str = "/dev/.masks";
 
-/// Closes all of these that are there. `device` is one that holds nothing, without a place yet. To be called when everything that
-/// they lie in is in its place, and `/dev` is still writable.
+/// Masks all of these paths that exist. `device` is a detached mount of an empty device. Call this when all folders of
+/// the paths are mounted and `/dev` is still writable.
 pub fn close_all(paths: &[PathBuf], device: &OwnedFd) -> io::Result<()> {
     if paths.is_empty() {
         return Ok(());
@@ -33,7 +33,7 @@ pub fn close_all(paths: &[PathBuf], device: &OwnedFd) -> io::Result<()> {
     put(&memory(4096, 0o000)?, &folder)?;
     close(&folder, false, Closed::Still)?;
     for path in few(paths, MOST) {
-        // A link leads to what is closed by itself, or is not.
+        // A link needs no mask: its target is masked by its own path if needed.
         let (at, is_folder) = match open_as_it_is(&path) {
             Err(error) if is_absent(&error) => continue,
             opened => opened?,
@@ -45,13 +45,14 @@ pub fn close_all(paths: &[PathBuf], device: &OwnedFd) -> io::Result<()> {
     fs::remove_dir_all(KIT)
 }
 
-/// Whether there is nothing at a path that could be opened.
+/// Returns whether the error means that there is nothing to open at the path.
 fn is_absent(error: &io::Error) -> bool {
     let link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
     link || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// The same or more, in at most so many paths if they have common folders; none within another.
+/// Returns paths that cover all of these and contain no nested paths. If there are more than `most`, deeper paths are
+/// replaced by their parent folders where possible.
 fn few(paths: &[PathBuf], most: usize) -> BTreeSet<PathBuf> {
     let mut all: BTreeSet<PathBuf> = paths.iter().cloned().collect();
     while all.len() > most {

@@ -1,4 +1,4 @@
-//! What mounts are made of: their clones, their places, and where file systems are mounted.
+//! Basic mount operations: cloning, attaching and closing mounts, and listing mount points.
 
 use super::overlay::memory;
 use crate::project::sandbox::namespaces::{Closed, close_mounts, close_tree};
@@ -10,14 +10,15 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Where file systems are mounted.
+/// Returns the paths of all mount points.
 pub fn mounted() -> io::Result<Vec<PathBuf>> {
     let table = fs::read("/proc/self/mountinfo")?;
     let field = |line: &[u8]| line.split(|byte| *byte == b' ').nth(4).map(unescaped);
     Ok(table.split(|byte| *byte == b'\n').filter_map(field).collect())
 }
 
-/// The kernel writes blanks, tabs, line ends and backslashes as `\040` and the like.
+/// Decodes a path of the mount table, in which the kernel writes blanks, tabs, line ends and backslashes as `\040` and
+/// the like.
 fn unescaped(field: &[u8]) -> PathBuf {
     let mut path = Vec::new();
     let mut rest = field;
@@ -37,25 +38,25 @@ fn unescaped(field: &[u8]) -> PathBuf {
     PathBuf::from(std::ffi::OsStr::from_bytes(&path))
 }
 
-/// Puts a mount into its place.
+/// Attaches a mount at a path.
 pub fn put(mount: &OwnedFd, at: &Path) -> io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
     Ok(move_mount(mount, "", rustix::fs::CWD, at, flags)?)
 }
 
-/// Puts a mount over an open file or folder.
+/// Attaches a mount over an open file or folder.
 pub fn put_over(mount: &OwnedFd, at: &OwnedFd) -> io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     Ok(move_mount(mount, "", at, "", flags)?)
 }
 
-/// A second mount of a file or folder, without what is mounted below it.
+/// Clones the mount of a file or folder, without the mounts below it.
 pub fn clone(path: &Path) -> io::Result<OwnedFd> {
     Ok(open_tree(rustix::fs::CWD, path, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?)
 }
 
-/// A second mount of a file or folder with all that is mounted below it, read-only, without devices and without programs that
-/// give rights. A link is not followed.
+/// Clones the mount of a file or folder with all mounts below it: read-only, without devices and without set-user-id
+/// programs. A link is not followed.
 pub fn clone_closed(path: &Path) -> io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -66,13 +67,13 @@ pub fn clone_closed(path: &Path) -> io::Result<OwnedFd> {
     Ok(tree)
 }
 
-/// Closes the mount at a path, and if `all` those below it.
+/// Closes the mount at a path, and those below it if `all` is set.
 pub fn close(path: &Path, all: bool, how: Closed) -> io::Result<()> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     Ok(close_mounts(&path, all, how)?)
 }
 
-/// Lays an empty folder in memory over one that is there.
+/// Mounts an empty in-memory folder over an existing one.
 pub fn put_empty(at: &Path, mode: u32) -> io::Result<()> {
     put(&memory(1 << 20, mode)?, at)
 }
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernels_way_to_write_a_path_is_read() {
+    fn escaped_mount_paths_are_decoded() {
         assert_eq!(
             unescaped(b"/a\\040b\\012\\134c\\\xff"),
             Path::new(std::ffi::OsStr::from_bytes(b"/a b\n\\c\\\xff"))

@@ -1,4 +1,4 @@
-//! The layers of a stage: their folders, and their mounts before these have a place.
+//! Overlay file systems of the overlay sandbox: their folders, and their mounts before they are attached.
 
 use super::setting::Setting;
 use crate::project::rehearsal::{OUTSIDE, PENDING, UPPER, empty, is_inside, prepare};
@@ -14,28 +14,28 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What the kernel needs beside an upper folder.
+/// Work folder that the kernel requires next to an upper folder.
 const WORK: &str = "work";
-/// Where the root of the overlay sandbox is put together.
+/// Folder in which the root of the overlay sandbox is built.
 pub const ROOT: &str = "root";
-/// Names in an empty file system in memory. Each takes a little of the kernel's own memory, which no size counts.
+/// Maximum number of names in an in-memory file system. Each name takes kernel memory that no size limit counts.
 const NAMES: u64 = 65_536;
 
-/// What the kernel keeps of the layer of a place.
+/// Returns the kernel's work folder for the overlay of a place.
 fn work_of(layer: &Path, place: &Path) -> PathBuf {
     let name = format!("{:x}", Sha256::digest(place.as_os_str().as_bytes()));
     layer.join(OUTSIDE).join(WORK).join(&name[..16])
 }
 
-/// Makes the folders of all layers.
+/// Creates the folders of all overlays.
 pub fn make_folders(setting: &Setting) -> io::Result<()> {
     let like = |upper: &Path, work: &Path, real: &Path| -> io::Result<()> {
-        // What the kernel left there of the last command says that its layer was not synced, and would be refused.
+        // A work folder left by the last command marks the overlay as not synced; the kernel would refuse to mount it.
         empty(work)?;
         fs::create_dir_all(work)?;
         if !upper.is_dir() {
             fs::create_dir_all(upper)?;
-            // The folder that is seen has the upper one's mode: that of `/tmp` matters to programs.
+            // The merged folder has the mode of the upper one, and programs depend on the mode of `/tmp`.
             if let Ok(meta) = fs::metadata(real) {
                 let _ = fs::set_permissions(upper, meta.permissions());
             }
@@ -52,19 +52,20 @@ pub fn make_folders(setting: &Setting) -> io::Result<()> {
     places.try_for_each(|place| like(&Setting::upper_of(layer, place), &work_of(layer, place), place))
 }
 
-/// The folders of a layer outside the project, as open files: they are found whatever is mounted over them later.
+/// Folders of an overlay outside the project, as open files, so that they can be used after something is mounted over
+/// their paths.
 pub struct Folders {
     upper: OwnedFd,
     work: OwnedFd,
 }
 
-/// Opens those of a place.
+/// Opens the overlay folders of a place.
 pub fn folders_of(layer: &Path, place: &Path) -> io::Result<Folders> {
     Ok(Folders { upper: held(&Setting::upper_of(layer, place))?, work: held(&work_of(layer, place))? })
 }
 
 impl Folders {
-    /// Lays the layer over a folder, without a place yet.
+    /// Mounts the overlay over a folder and returns the detached mount.
     pub fn lay_over(&self, lower: &Path) -> io::Result<OwnedFd> {
         mount(&[held(lower)?], &self.upper, &self.work)
     }
@@ -74,8 +75,8 @@ fn held(path: &Path) -> io::Result<OwnedFd> {
     Ok(open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// The project's overlay, without a place yet. What the command changes lands in a folder of its own, over what was changed
-/// before it.
+/// Mounts the project's overlay and returns the detached mount. The command's writes go to a separate folder on top of
+/// the earlier changes.
 pub fn lay_project(setting: &Setting) -> io::Result<OwnedFd> {
     let layer = &setting.layer;
     match is_inside(&setting.folder, layer) {
@@ -87,13 +88,13 @@ pub fn lay_project(setting: &Setting) -> io::Result<OwnedFd> {
     }
 }
 
-/// The same over a place, of which it is not asked what changed.
+/// Mounts an overlay over a folder without separating the changes of this command.
 fn lay(folder: &Path, layer: &Path) -> io::Result<OwnedFd> {
     mount(&[held(folder)?], &held(&layer.join(UPPER))?, &held(&layer.join(WORK))?)
 }
 
-/// An overlay over folders, the topmost first. The folders are named by their open files, so that no name of theirs is ever
-/// read as an option.
+/// Mounts an overlay over folders, the topmost first. Folders are passed as open files, so that no part of their names
+/// can be read as an option.
 fn mount(lower: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> io::Result<OwnedFd> {
     let name = |file: &OwnedFd| format!("/proc/self/fd/{}", file.as_raw_fd());
     let lower = lower.iter().map(name).collect::<Vec<_>>().join(":");
@@ -102,16 +103,16 @@ fn mount(lower: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> io::Result<Owned
     fsconfig_set_string(&overlay, "lowerdir", lower)?;
     fsconfig_set_string(&overlay, "upperdir", name(upper))?;
     fsconfig_set_string(&overlay, "workdir", name(work))?;
-    // The marks an ordinary person may set.
+    // Overlay attributes in the namespace that unprivileged users may set.
     fsconfig_set_flag(&overlay, "userxattr")?;
-    // Without this the end of each command would sync the whole file system that the layer is on.
+    // Otherwise the end of each command would sync the whole file system that holds the overlay.
     fsconfig_set_flag(&overlay, "volatile")?;
     fsconfig_create(&overlay)?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     Ok(fsmount(&overlay, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
 }
 
-/// An empty file system in memory, of so many bytes, without a place yet.
+/// Creates an empty in-memory file system of this size and returns the detached mount.
 pub fn memory(bytes: u64, mode: u32) -> io::Result<OwnedFd> {
     let empty = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(&empty, "size", bytes.to_string())?;
@@ -122,7 +123,7 @@ pub fn memory(bytes: u64, mode: u32) -> io::Result<OwnedFd> {
     Ok(fsmount(&empty, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
 }
 
-/// The list of this namespace's processes, without a place yet.
+/// Mounts the `/proc` of this process namespace and returns the detached mount.
 pub fn processes() -> io::Result<OwnedFd> {
     let own = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&own)?;

@@ -1,38 +1,39 @@
-//! Why there is no overlay sandbox: which step failed, with the real cause and the setting that would change it.
+//! Errors when setting up the overlay sandbox: the step that failed, the cause, and the system setting that would
+//! change it.
 
 use rustix::io::Errno;
 use std::io;
 
-/// What is done for a stage, one after the other.
+/// Steps of setting up the overlay sandbox, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Understanding what it is made of.
+    /// Parsing its specification.
     Told,
-    /// Making the folders of the layer.
+    /// Creating the folders of the overlay.
     Layer,
     /// Leaving the system's namespaces.
     Namespaces,
-    /// Saying who is who in the new one.
+    /// Mapping the user in the new user namespace.
     Person,
-    /// The project is a file system's root, or holds another one.
+    /// Checking that the project is not the root of a file system and contains no mount point.
     Project,
-    /// Laying the layer over the project.
+    /// Mounting the overlay on the project.
     Overlay,
-    /// Making all else read-only.
+    /// Making everything else read-only.
     Closing,
-    /// Devices.
+    /// Creating its devices.
     Devices,
-    /// Processes.
+    /// Mounting its `/proc`.
     Processes,
-    /// Putting the layers in their places.
+    /// Mounting the other overlays.
     Places,
-    /// Limits.
+    /// Setting resource limits.
     Bounds,
     /// Starting its first process.
     First,
-    /// Making a root of its own.
+    /// Creating its root file system.
     Root,
-    /// Closing what may hold secrets.
+    /// Masking files that may hold secrets.
     Masks,
 }
 
@@ -56,30 +57,29 @@ impl Step {
 
     fn words(self) -> &'static str {
         match self {
-            Self::Told => "what it is made of was not understood",
-            Self::Layer => "the folders of its layer cannot be made",
-            Self::Namespaces => "this system lets nobody make the namespaces it takes",
-            Self::Person => "this system does not say who is who in a user namespace",
-            Self::Project => "the project is a whole file system, or holds another one",
-            Self::Overlay => "no layer can be laid over the project's file system",
-            Self::Closing => "the rest of the disk cannot be made read-only; that takes Linux 5.12 or newer",
-            Self::Devices => "it can have no devices of its own",
-            Self::Processes => "it can have no list of processes of its own",
-            Self::Places => "its layers cannot be put in their places",
-            Self::Bounds => "its limits cannot be set",
-            Self::First => "its first process cannot be started",
-            Self::Root => "it can have no root of its own",
-            Self::Masks => "files that may hold secrets cannot be closed in it",
+            Self::Told => "its specification is malformed",
+            Self::Layer => "cannot create the folders of the overlay",
+            Self::Namespaces => "cannot create its namespaces",
+            Self::Person => "cannot map the user in its user namespace",
+            Self::Project => "the project is the root of a file system or contains a mount point",
+            Self::Overlay => "cannot mount an overlay on the project's file system",
+            Self::Closing => "cannot make the rest of the disk read-only, which requires Linux 5.12 or newer",
+            Self::Devices => "cannot create its devices",
+            Self::Processes => "cannot mount its own /proc",
+            Self::Places => "cannot mount the overlays outside the project",
+            Self::Bounds => "cannot set its resource limits",
+            Self::First => "cannot start its first process",
+            Self::Root => "cannot create its root file system",
+            Self::Masks => "cannot mask files that may hold secrets",
         }
     }
 }
 
-/// Why there is no stage.
+/// Reason why the overlay sandbox could not be set up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unstaged {
-    /// What could not be done.
     pub step: Step,
-    /// The system's number for why; 0 where it gave none.
+    /// The system's error number, 0 if unknown.
     pub errno: u8,
 }
 
@@ -102,7 +102,7 @@ impl std::fmt::Display for Unstaged {
     }
 }
 
-/// The limits of what the namespaces of an overlay sandbox are counted by, with the words for them.
+/// System limits on the number of namespaces, with their names in messages.
 const LIMITS: [(&str, &str); 6] = [
     ("user.max_user_namespaces", "user namespaces"),
     ("user.max_mnt_namespaces", "mount namespaces"),
@@ -113,8 +113,8 @@ const LIMITS: [(&str, &str); 6] = [
 ];
 
 impl Unstaged {
-    /// Finds the setting of the system that is why, and says how to change it; `value` reads one, such as
-    /// `user.max_user_namespaces`. `None` if none is known to be.
+    /// Describes the system setting that causes the error and how to change it. `value` reads a setting such as
+    /// `user.max_user_namespaces`. Returns `None` if no setting is known to be the cause.
     fn cause(self, value: impl Fn(&str) -> Option<String>) -> Option<String> {
         let is = |errno: Errno| i32::from(self.errno) == errno.raw_os_error();
         let is_step = |steps: &[Step]| steps.contains(&self.step);
@@ -137,7 +137,7 @@ impl Unstaged {
             let (name, what, value) = at_zero.or(known.iter().find(|(_, _, value)| value.is_some()))?;
             return Some(reached(what, name, value.as_deref()?));
         }
-        // The disk of the layer is asked for room by the overlay alone.
+        // Only mounting the overlay itself can run out of disk space.
         if mounting && self.step != Step::Overlay && is(Errno::NOSPC) {
             return Some(reached("mounts", "fs.mount-max", &value("fs.mount-max")?));
         }
@@ -149,13 +149,13 @@ impl Unstaged {
             let (name, is, wanted) =
                 forbids.into_iter().find(|(name, forbidden, _)| value(name).as_deref() == Some(forbidden))?;
             return Some(format!(
-                "this system lets no ordinary user make namespaces ({name} = {is}). Allow it with `sysctl {name}={wanted}`"
+                "unprivileged users cannot create namespaces on this system ({name} = {is}). Allow it with `sysctl {name}={wanted}`"
             ));
         }
         None
     }
 
-    /// That this could not be done, for this reason.
+    /// Converts an I/O error at this step.
     pub fn at(step: Step) -> impl FnOnce(io::Error) -> Self {
         move |error| {
             let errno = error.raw_os_error().and_then(|code| u8::try_from(code).ok());
@@ -163,20 +163,20 @@ impl Unstaged {
         }
     }
 
-    /// Whether the layer's disk has no room for it, which passes. Where the system lets nobody make one more namespace, or
-    /// mount, it has the same word.
+    /// Returns whether the overlay's disk is full, which is temporary. The same error number from another step means a
+    /// limit on namespaces or mounts.
     pub fn is_full(self) -> bool {
         matches!(self.step, Step::Layer | Step::Overlay)
             && crate::project::is_full(&io::Error::from_raw_os_error(self.errno.into()))
     }
 
-    /// Its two bytes on the guard's lifeline.
+    /// Encodes the error as the two bytes sent over the guard's lifeline.
     pub fn bytes(self) -> [u8; 2] {
         let at = Step::ALL.iter().position(|step| *step == self.step);
         [at.and_then(|at| u8::try_from(at).ok()).unwrap_or(0), self.errno]
     }
 
-    /// The one of these bytes.
+    /// Decodes the error from its two bytes.
     pub fn of(step: u8, errno: u8) -> Self {
         Self { step: Step::ALL.get(usize::from(step)).copied().unwrap_or(Step::Told), errno }
     }
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_has_bytes_and_words_of_its_own() {
+    fn every_reason_has_its_own_bytes_and_text() {
         for step in Step::ALL {
             let why = Unstaged { step, errno: 1 };
             let [at, errno] = why.bytes();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_setting_of_the_system_that_is_why_is_named_with_what_to_do() {
+    fn error_names_the_system_setting_and_the_remedy() {
         let said = |step, errno: Errno, system: &[(&str, &str)]| {
             let value = |name: &str| {
                 system.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
@@ -247,14 +247,14 @@ mod tests {
             Step::Namespaces,
             Errno::PERM,
             &with("kernel.unprivileged_userns_clone", "0"),
-            "this system lets no ordinary user make namespaces (kernel.unprivileged_userns_clone = 0). Allow it with `sysctl kernel.unprivileged_userns_clone=1`",
+            "unprivileged users cannot create namespaces on this system (kernel.unprivileged_userns_clone = 0). Allow it with `sysctl kernel.unprivileged_userns_clone=1`",
         );
         for step in [Step::Person, Step::Root, Step::Overlay] {
             check(
                 step,
                 Errno::ACCESS,
                 &with("kernel.apparmor_restrict_unprivileged_userns", "1"),
-                "this system lets no ordinary user make namespaces (kernel.apparmor_restrict_unprivileged_userns = 1). Allow it with `sysctl kernel.apparmor_restrict_unprivileged_userns=0`",
+                "unprivileged users cannot create namespaces on this system (kernel.apparmor_restrict_unprivileged_userns = 1). Allow it with `sysctl kernel.apparmor_restrict_unprivileged_userns=0`",
             );
         }
         for (step, errno) in [
@@ -266,7 +266,7 @@ mod tests {
         ] {
             assert_eq!(said(step, errno, &plain), None, "{step:?} {errno}");
         }
-        // No limit of namespaces or mounts is a disk without room.
+        // A limit on namespaces or mounts is not a full disk.
         assert!(!Unstaged { step: Step::Namespaces, errno: 28 }.is_full());
         assert!(!Unstaged { step: Step::Places, errno: 28 }.is_full());
         assert!(Unstaged { step: Step::Overlay, errno: 28 }.is_full());

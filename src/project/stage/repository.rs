@@ -1,4 +1,4 @@
-//! What of the project's `.git` commands of a dry run must not open.
+//! Parts of the project's `.git` that commands of a dry run must not open.
 
 use super::tool_settings;
 use crate::chat::sensitive::sensitive;
@@ -8,17 +8,17 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Where git keeps the content of files.
+/// Parts in which git keeps the content of files.
 const CONTENT: [&str; 5] = ["objects", "lfs", "rr-cache", "rebase-apply", "rebase-merge"];
-/// Where it keeps that of other repositories, which are not looked at.
+/// Parts that hold other repositories, which are not examined.
 const OTHERS: [&str; 2] = ["modules", "worktrees"];
-/// What says that something was put aside with `git stash`.
+/// Parts that exist if something was stashed.
 const STASHED: [&str; 2] = ["refs/stash", "MERGE_AUTOSTASH"];
-/// Words in settings that stand next to passwords.
+/// Words that occur next to passwords in git settings.
 const CREDENTIALS: [&str; 5] = ["extraheader", "password", "token", "secret", "cookie"];
 
-/// Lists what is withheld of it: settings with passwords in them, and the content of files if that may be that of files that may
-/// hold secrets, unless `reads_content`.
+/// Lists the withheld parts of `.git`: settings with passwords, and, unless `reads_content`, the content of files if it
+/// may include files that hold secrets.
 pub fn withheld(project: &Path, reads_content: bool) -> Vec<Withheld> {
     let git = project.join(".git");
     let mut all = Vec::new();
@@ -41,7 +41,7 @@ pub fn withheld(project: &Path, reads_content: bool) -> Vec<Withheld> {
     all
 }
 
-/// The bytes of a file, none if it is not there; `None` if it cannot be read.
+/// Reads a file: empty if it does not exist, `None` if it cannot be read.
 fn read(path: &Path) -> Option<Vec<u8>> {
     match fs::read(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -51,7 +51,7 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     }
 }
 
-/// Whether git tracks, stages or has put aside a file that may hold secrets, or that cannot be told.
+/// Returns whether git tracks, stages or has stashed a file that may hold secrets, or whether that is unknown.
 fn keeps_secrets(project: &Path, git: &Path) -> bool {
     let Some(index) = read(&git.join("index")) else { return true };
     let is_tracked = || {
@@ -60,7 +60,7 @@ fn keeps_secrets(project: &Path, git: &Path) -> bool {
         paths.any(|path| sensitive(&path) && !tool_settings::is_shown(project, &path))
     };
     let is_packed = || read(&git.join("packed-refs")).is_none_or(|refs| contains(&refs, b"refs/stash"));
-    // An index of which a part is in another file.
+    // A split index keeps a part of its entries in another file.
     let is_split = || {
         let names = fs::read_dir(git).into_iter().flatten().flatten().map(|entry| entry.file_name());
         names.into_iter().any(|name| name.as_encoded_bytes().starts_with(b"sharedindex"))
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_with_passwords_are_told_from_others() {
+    fn settings_with_passwords_are_recognised() {
         for plain in [
             "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://example.com/a/b@c\n",
             "[remote \"origin\"]\n\turl = git@example.com:a/b\n",
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn content_is_withheld_if_it_may_hold_secrets_or_cannot_be_told() {
+    fn content_is_withheld_if_it_may_hold_secrets_or_is_unreadable() {
         let place = tempfile::tempdir().unwrap();
         let (root, git) = (place.path(), place.path().join(".git"));
         fs::create_dir_all(git.join("refs")).unwrap();

@@ -1,7 +1,8 @@
-//! The root of the overlay sandbox: an empty one in memory, with only what commands may see put into it.
+//! Root file system of the overlay sandbox: an empty in-memory folder that receives only the paths that commands may
+//! see.
 //!
-//! Only single trees are cloned, each read-only, so what else is mounted on the disk does not matter. The old root is unmounted
-//! before anything is started, so nothing leads back to it.
+//! Only single trees are cloned, each read-only, so other mounts on the disk do not matter. The old root is unmounted
+//! before any process starts, so no path leads back to it.
 
 use super::mounts::{clone_closed, close, put, put_empty};
 use super::overlay::{Folders, ROOT, folders_of, memory};
@@ -18,33 +19,33 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Component, Path, PathBuf};
 
-/// Bytes of the root itself, which holds names alone.
+/// Size of the root file system in bytes. It holds only names.
 const SIZE: u64 = 16 << 20;
-/// Where the old root is until it is unmounted.
+/// Path of the old root until it is unmounted.
 const OLD: &str = "/.aye-old";
-/// Links that are followed on the way to one path.
+/// Maximum number of links followed while resolving one path.
 const LINKS: usize = 40;
-/// Files written outside the project that are put into the root.
+/// Maximum number of files written outside the project that are mounted in the root.
 const WRITTEN: usize = 1000;
 
-/// What is put at a path.
+/// Entry to be mounted or created at a path.
 enum Kind {
-    /// A link, as it is on the disk.
+    /// A link, copied from the disk.
     Link(PathBuf),
-    /// A folder with nothing in it but what else is put there.
+    /// An empty folder, in which further entries may be mounted.
     Folder,
-    /// What the disk holds, read-only; whether it is a folder.
+    /// Read-only tree of the disk; true if it is a folder.
     Tree(OwnedFd, bool),
-    /// A folder that commands write in, and whether what the disk holds there is seen.
+    /// A folder that commands write in; true if it shows the content of the disk.
     Layer(Folders, bool),
-    /// The project with its layer.
+    /// The project with its overlay.
     Project(OwnedFd),
-    /// A folder or file that is not to be seen, should anything above it show it.
+    /// An aye file or folder that must stay hidden if a folder around it is shown.
     Closed,
 }
 
-/// Puts the root together and makes it this process's. `project` is the project with its layer, and `processes` the list of
-/// processes; both have no place yet.
+/// Builds the root and makes it the root of this process. `project` is the project with its overlay and `processes` its
+/// `/proc`; both are detached mounts.
 pub fn set(setting: &Setting, project: OwnedFd, processes: &OwnedFd) -> Result<(), Unstaged> {
     let entries = gather(setting, project).map_err(Unstaged::at(Step::Places))?;
     enter(&setting.layer.join(ROOT)).map_err(Unstaged::at(Step::Root))?;
@@ -53,7 +54,7 @@ pub fn set(setting: &Setting, project: OwnedFd, processes: &OwnedFd) -> Result<(
         .map_err(Unstaged::at(Step::Processes))?;
     let mut scene =
         Scene { root: device_of(Path::new("/")).map_err(Unstaged::at(Step::Root))?, closed: Vec::new() };
-    // Whatever lies in a folder that commands write in is there before the layer is laid over it.
+    // Mount points inside a private folder must exist before the overlay is mounted over it.
     let ahead = |entry: &(PathBuf, Kind)| {
         let private =
             |(at, kind): &(PathBuf, Kind)| matches!(kind, Kind::Layer(_, false)) && entry.0.starts_with(at);
@@ -73,9 +74,9 @@ pub fn set(setting: &Setting, project: OwnedFd, processes: &OwnedFd) -> Result<(
     left().map_err(Unstaged::at(Step::Root))
 }
 
-/// Makes an empty root this process's. The old one stays reachable in a folder of it.
+/// Makes an empty folder the root of this process. The old root stays reachable in a subfolder.
 fn enter(at: &Path) -> io::Result<()> {
-    // No mount of the system's comes through, and none of these gets out.
+    // Stop mount events in both directions between this namespace and the system's.
     close(Path::new("/"), true, Closed::Apart)?;
     put(&memory(SIZE, 0o755)?, at)?;
     let old = at.join(OLD.trim_start_matches('/'));
@@ -84,10 +85,11 @@ fn enter(at: &Path) -> io::Result<()> {
     std::env::set_current_dir("/")
 }
 
-/// Everything that is put into the root, outer folders first.
+/// Collects all entries of the root, outer folders first.
 fn gather(setting: &Setting, project: OwnedFd) -> io::Result<Vec<(PathBuf, Kind)>> {
     let mut all: Vec<(PathBuf, Kind)> = Vec::new();
-    // A command that writes where it may not is refused, and not told that there is no such folder.
+    // Keep the top-level folders, so that a forbidden write fails with "permission denied" and not with "no such
+    // folder".
     for entry in fs::read_dir("/")?.flatten() {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && entry.file_name() != "proc" => {
@@ -117,7 +119,7 @@ fn gather(setting: &Setting, project: OwnedFd) -> io::Result<Vec<(PathBuf, Kind)
     }
     written(&Setting::outside(&setting.layer), setting, &mut all);
     all.push((setting.folder.clone(), Kind::Project(project)));
-    // Of several at one path, what commands write in or what is closed counts more.
+    // If a path has several entries, the writable ones and the closed ones take precedence.
     let rank = |kind: &Kind| match kind {
         Kind::Project(_) => 0,
         Kind::Layer(..) => 1,
@@ -132,7 +134,7 @@ fn gather(setting: &Setting, project: OwnedFd) -> io::Result<Vec<(PathBuf, Kind)
     Ok(all)
 }
 
-/// The settings of each Java, but for who may manage it from elsewhere: passwords are among those.
+/// Returns the configuration files of all Java versions, except those for remote management, which contain passwords.
 fn java() -> impl Iterator<Item = PathBuf> {
     let entries =
         |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -143,7 +145,7 @@ fn java() -> impl Iterator<Item = PathBuf> {
     folders.flat_map(move |folder| entries(&folder)).filter(move |path| !begins(path, "management"))
 }
 
-/// Adds what the disk holds at a path, with the links on the way to it. What is not there is left out, and what is aye's own.
+/// Adds the disk's entry at a path and the links on the way to it. Missing paths and aye's own files are skipped.
 fn show(path: &Path, setting: &Setting, all: &mut Vec<(PathBuf, Kind)>) -> io::Result<()> {
     let Some(real) = follow_links(path, all)? else { return Ok(()) };
     if setting.keep.iter().chain(&setting.hide).any(|own| real.starts_with(own)) {
@@ -153,14 +155,14 @@ fn show(path: &Path, setting: &Setting, all: &mut Vec<(PathBuf, Kind)>) -> io::R
     if !about.is_dir() && !about.is_file() {
         return Ok(());
     }
-    // Of a folder that this user may not enter nothing is seen.
+    // A folder that this user may not enter stays hidden.
     if let Ok(tree) = clone_closed(&real) {
         all.push((real, Kind::Tree(tree, about.is_dir())));
     }
     Ok(())
 }
 
-/// Adds the links on the way to a path, and the folder that an empty one leads to; returns where it leads.
+/// Adds the links on the way to a path, and an empty folder at its target. Returns the target.
 fn follow_links(path: &Path, all: &mut Vec<(PathBuf, Kind)>) -> io::Result<Option<PathBuf>> {
     let mut rest: Vec<PathBuf> =
         path.components().rev().map(|part| PathBuf::from(part.as_os_str())).collect();
@@ -201,7 +203,7 @@ fn follow_links(path: &Path, all: &mut Vec<(PathBuf, Kind)>) -> io::Result<Optio
     Ok(Some(at))
 }
 
-/// Adds what file tools wrote outside the project, read-only, as far as it lies in no folder that commands write in.
+/// Adds files that file tools wrote outside the project, read-only, unless they lie in a folder that commands write in.
 fn written(upper: &Path, setting: &Setting, all: &mut Vec<(PathBuf, Kind)>) {
     let mut folders = vec![upper.to_owned()];
     let mut count = 0;
@@ -217,17 +219,17 @@ fn written(upper: &Path, setting: &Setting, all: &mut Vec<(PathBuf, Kind)>) {
             }
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                // What is masked is not named either: its name would tell that an edit found its text.
+                // A masked file is left out entirely: its existence would reveal that an edit found its text.
                 Ok(kind) if kind.is_file() && setting.masked.contains(&at) => {}
                 Ok(kind) if kind.is_file() && count < WRITTEN => {
                     count += 1;
-                    // It takes the place of what the disk holds there.
+                    // It replaces the disk's entry at this path.
                     all.retain(|(path, kind)| *path != at || matches!(kind, Kind::Closed));
                     if let Ok(tree) = clone_closed(&entry.path()) {
                         all.push((at, Kind::Tree(tree, false)));
                     }
                 }
-                // What stands for nothing, and what cannot be looked at.
+                // Deletion markers, and entries that cannot be read.
                 Ok(_) | Err(_) => {}
             }
         }
@@ -238,7 +240,7 @@ fn device_of(path: &Path) -> io::Result<u64> {
     Ok(path.symlink_metadata()?.dev())
 }
 
-/// Makes a link, or what a mount is put over. What is there already stays.
+/// Creates a link, or the file or folder that a mount is attached to. Anything already there is kept.
 fn make_place(at: &Path, kind: &Kind) -> io::Result<()> {
     let parent = at.parent().unwrap_or(at);
     let is_folder = match kind {
@@ -255,20 +257,20 @@ fn make_place(at: &Path, kind: &Kind) -> io::Result<()> {
     }
 }
 
-/// The root while things are put into it.
+/// The root while entries are mounted in it.
 struct Scene {
-    /// Its device.
+    /// Device number of the root.
     root: u64,
-    /// Other empty folders in memory.
+    /// Other empty in-memory folders.
     closed: Vec<PathBuf>,
 }
 
 impl Scene {
     fn put(&mut self, at: &Path, kind: &Kind) -> io::Result<()> {
         match kind {
-            // In a tree of the disk it is there already, or its folder is not seen.
+            // In a tree of the disk the link exists already, or its folder is hidden.
             Kind::Link(_) => make_place(at, kind).or_else(no_room),
-            // A place for it that cannot be made lies in something that is seen, and is not there.
+            // If the mount point cannot be created, it lies in a visible folder that does not contain it.
             Kind::Tree(tree, _) => match make_place(at, kind) {
                 Ok(()) => put(tree, at),
                 Err(error) => no_room(error),
@@ -281,7 +283,7 @@ impl Scene {
             }
             Kind::Closed => match at.symlink_metadata() {
                 Ok(about) if about.is_dir() => self.empty(at),
-                // A file is masked later.
+                // Files are masked later.
                 Ok(_) | Err(_) => Ok(()),
             },
             Kind::Layer(folders, shows_disk) => {
@@ -290,7 +292,7 @@ impl Scene {
                     return put(&folders.lay_over(at)?, at);
                 }
                 let disk = Path::new(OLD).join(at.strip_prefix("/").unwrap_or(at));
-                // Where no layer can be laid over it, it is read-only.
+                // If no overlay can be mounted here, the folder is read-only.
                 let layer = folders.lay_over(&disk).or_else(|_| clone_closed(&disk))?;
                 put(&layer, at)
             }
@@ -307,8 +309,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Lets nobody write in the other empty folders, nor in the root. There Landlock does so if the kernel has it, and its
-    /// answer is the one that a command gets outside a dry run: “Permission denied”.
+    /// Makes the other empty folders read-only, and also the root if the kernel has no Landlock. With Landlock the root
+    /// stays writable for the mount, so that a command gets the same error as outside a dry run: “Permission denied”.
     fn close(&self) -> io::Result<()> {
         let root = matches!(kernel(), Kernel::Unable(_)).then_some(Path::new("/"));
         let mut all = self.closed.iter().map(PathBuf::as_path).chain(root);
@@ -316,7 +318,7 @@ impl Scene {
     }
 }
 
-/// Passes on that there is no room, and nothing else.
+/// Returns the error only if it means a full disk.
 fn no_room(error: io::Error) -> io::Result<()> {
     if crate::project::is_full(&error) { Err(error) } else { Ok(()) }
 }

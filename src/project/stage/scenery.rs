@@ -1,4 +1,4 @@
-//! Makes the overlay sandbox, from within: what it shows of the disk, devices and processes of its own.
+//! Mounts of the overlay sandbox, made from inside its namespaces: disk, devices and processes.
 
 use super::mounts::{clone, close, mounted, put, put_empty};
 use super::overlay::{folders_of, lay_project, memory, processes};
@@ -16,21 +16,22 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// Devices that give and take nothing of anybody's.
+/// Devices that share no data with other processes.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
-/// What programs look for next to them.
+/// Links in `/dev` that programs expect.
 const LINKS: [(&str, &str); 4] = [
     ("fd", "/proc/self/fd"),
     ("stdin", "/proc/self/fd/0"),
     ("stdout", "/proc/self/fd/1"),
     ("stderr", "/proc/self/fd/2"),
 ];
-/// Bytes of memory that programs share by name, and of a folder for temporary files that no layer can be laid over.
+/// Maximum size in bytes of `/dev/shm`, and of a temporary folder over which no overlay can be mounted.
 const SHARED: u64 = 256 << 20;
 
-/// Makes it, and returns the limits within which the command runs there. This process is the first of the new namespaces.
+/// Sets up the overlay sandbox and returns the limits for the command in it. This process is the first one of the new
+/// namespaces.
 pub fn set(setting: &Setting) -> Result<Confines, Unstaged> {
-    // The process that started this one holds the lock on the layer.
+    // The parent process holds the lock on the overlay, so this process must not outlive it.
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|errno| Unstaged::at(Step::First)(errno.into()))?;
     whole(&setting.folder).map_err(Unstaged::at(Step::Project))?;
@@ -49,18 +50,18 @@ pub fn set(setting: &Setting) -> Result<Confines, Unstaged> {
     let masked: Vec<PathBuf> = setting.masked.iter().chain(own_files).cloned().collect();
     masks::close_all(&masked, &nothing).map_err(Unstaged::at(Step::Masks))?;
     own_devices(devices).map_err(Unstaged::at(Step::Devices))?;
-    // Without it programs reach not even themselves; nothing else depends on it.
+    // Without the loopback programs cannot connect even to themselves; nothing else depends on it.
     let _ = loopback();
-    // The folder this process was started in is the real one.
+    // The current folder is still the live one.
     std::env::set_current_dir(&setting.folder).map_err(Unstaged::at(Step::Places))?;
     let places = setting.places.iter().map(|place| place.path.clone());
     let write = places.chain(["/dev/shm".into()]).collect();
     let reach = Openings { write, network: true, sockets: false };
-    // aye's own folders are empty here: nothing in the places that may be written has to be kept.
+    // aye's own folders are already empty here, so no path among the writable places needs to be closed.
     Ok(Confines { folder: setting.folder.clone(), reach, keep: Vec::new(), hide: Vec::new() })
 }
 
-/// Shows the whole disk, read-only, with the layers in their places.
+/// Shows the whole disk read-only, with the overlays mounted at their places.
 fn set_whole_disk(setting: &Setting, project: &OwnedFd, processes: &OwnedFd) -> Result<(), Unstaged> {
     let lay_place = |Place { path, .. }: &Place| folders_of(&setting.layer, path)?.lay_over(path);
     let layers: Vec<(&Path, io::Result<OwnedFd>)> =
@@ -78,7 +79,8 @@ fn set_whole_disk(setting: &Setting, project: &OwnedFd, processes: &OwnedFd) -> 
     put(processes, Path::new("/proc")).map_err(Unstaged::at(Step::Processes))
 }
 
-/// Refuses a project that is a file system's root or holds another file system: a layer shows one alone.
+/// Refuses a project that is the root of a file system or contains a mount point, because an overlay shows only one
+/// file system.
 fn whole(folder: &Path) -> io::Result<()> {
     if folder.parent().is_none() {
         return Err(io::Error::from_raw_os_error(rustix::io::Errno::BUSY.raw_os_error()));
@@ -90,8 +92,8 @@ fn whole(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts the layer of a place there. If none can be laid over a folder that is empty at first, it is one in memory; any other place
-/// stays read-only.
+/// Mounts the overlay of a place. If that fails for a folder that starts empty, an in-memory folder is mounted instead;
+/// any other place stays read-only.
 fn put_place(place: &Path, layer: io::Result<OwnedFd>, setting: &Setting) -> io::Result<()> {
     let is_private = setting.places.iter().any(|one| one.path == place && !one.shows_disk);
     match layer {
@@ -99,16 +101,17 @@ fn put_place(place: &Path, layer: io::Result<OwnedFd>, setting: &Setting) -> io:
         Err(_) if is_private => put(&memory(SHARED, 0o1777)?, place)?,
         Err(_) => return Ok(()),
     }
-    // What is put into it later may have been on a disk that is mounted there, which a layer does not show.
+    // Mount points for later mounts may have been on a file system mounted below this place, which the overlay does not
+    // show.
     let later = setting.places.iter().map(|place| &place.path).chain([&setting.folder]);
     let mut inside = later.filter(|later| later.starts_with(place) && !later.is_dir());
     inside.try_for_each(fs::create_dir_all)
 }
 
-/// Makes a folder of aye's own empty. Should the project lie in it, it stays reachable.
+/// Replaces one of aye's own folders with an empty one. A project inside it stays reachable.
 fn hide(own: &Path, setting: &Setting) -> io::Result<()> {
     if !own.is_dir() {
-        // A file is masked.
+        // Single files are masked instead.
         return Ok(());
     }
     put_empty(own, 0o755)?;
@@ -118,7 +121,7 @@ fn hide(own: &Path, setting: &Setting) -> io::Result<()> {
     close(own, false, Closed::Still)
 }
 
-/// Puts devices into `/dev`, of which none reaches anything, and closes it.
+/// Fills `/dev` with harmless devices and makes it read-only.
 fn own_devices<const N: usize>(devices: [(&str, io::Result<OwnedFd>); N]) -> io::Result<()> {
     let dev = Path::new("/dev");
     for (name, device) in devices {
@@ -130,12 +133,13 @@ fn own_devices<const N: usize>(devices: [(&str, io::Result<OwnedFd>); N]) -> io:
         std::os::unix::fs::symlink(to, dev.join(name))?;
     }
     fs::create_dir(dev.join("shm"))?;
-    // The devices are the system's own: read-only they still take and give, and keep their owner and mode.
+    // These are the system's own device nodes: a read-only mount does not stop reads and writes, and protects owner and
+    // mode.
     close(dev, true, Closed::Devices)?;
     put(&memory(SHARED, 0o1777)?, &dev.join("shm"))
 }
 
-/// Turns the new network's own loopback on: a message of 32 bytes to the kernel.
+/// Brings up the loopback of the new network namespace with a 32-byte netlink message.
 fn loopback() -> io::Result<()> {
     const NEW_LINK: u16 = 16;
     const REQUEST: u16 = 1;
@@ -145,7 +149,7 @@ fn loopback() -> io::Result<()> {
     message.extend(NEW_LINK.to_ne_bytes());
     message.extend(REQUEST.to_ne_bytes());
     message.extend([0; 8]);
-    // Of any family; the first interface, which is the loopback; up, and nothing else changed.
+    // Any family; interface 1, which is the loopback; set the flag UP and change nothing else.
     message.extend([0; 4]);
     message.extend(1i32.to_ne_bytes());
     message.extend(UP.to_ne_bytes());

@@ -1,4 +1,4 @@
-//! What an overlay sandbox is made of, as the processes that make it receive it.
+//! Specification of an overlay sandbox, as passed to the processes that set it up.
 
 use super::refusal::{Step, Unstaged};
 use crate::project::rehearsal::{OUTSIDE, UPPER};
@@ -7,9 +7,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The word behind `guard` that asks for a stage.
+/// Argument of `guard` that requests an overlay sandbox.
 pub const STAGE: &str = "--stage";
-/// The same for the process that is within it already.
+/// The same for the process that already runs in its namespaces.
 pub const ON_STAGE: &str = "--on-stage";
 
 const FOLDER: &str = "--folder";
@@ -21,55 +21,52 @@ const HIDE: &str = "--hide";
 const EMPTY: &str = "--empty";
 const MEMORY: &str = "--memory";
 const LIVE: &str = "--live";
-/// How many bytes of paths come over the lifeline.
+/// Number of bytes of paths that follow over the lifeline.
 const PATHS: &str = "--paths=";
 
-/// What an overlay sandbox is made of. All paths are absolute.
+/// Specification of an overlay sandbox. All paths are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Setting {
-    /// The project.
     pub folder: PathBuf,
-    /// Where the layers are kept.
+    /// Folder of the overlays.
     pub layer: PathBuf,
-    /// Folders next to the project that get layers too; outer ones before those in them.
+    /// Folders outside the project that also get overlays, outer folders before inner ones.
     pub places: Vec<Place>,
-    /// aye's own folders and files, which are not there.
+    /// aye's own folders and files, which are hidden.
     pub keep: Vec<PathBuf>,
-    /// Files that are not read: aye's keys.
+    /// Files that cannot be read: aye's keys.
     pub hide: Vec<PathBuf>,
-    /// Folders that are there and empty, such as the home.
+    /// Folders that exist but are empty, such as the home.
     pub empty: Vec<PathBuf>,
-    /// Bytes of memory that everything in it may take together; half of what the machine has if `None`.
+    /// Memory limit of all processes together, in bytes. `None` means half of the machine's memory.
     pub memory: Option<u64>,
-    /// Whether the whole disk is there, read-only.
+    /// True if the whole disk is visible, read-only.
     pub live: bool,
-    /// Files and folders outside the project that are there, read-only, beside the system's programs.
+    /// Files and folders outside the project that are visible, read-only, in addition to the system's programs.
     pub shown: Vec<PathBuf>,
-    /// Files and folders that cannot be opened.
     pub masked: Vec<PathBuf>,
 }
 
 /// A folder outside the project that commands write in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// Where it is.
     pub path: PathBuf,
-    /// Whether what the disk holds there is seen. Otherwise it is empty at first.
+    /// True if the folder shows the content of the disk. Otherwise it starts empty.
     pub shows_disk: bool,
 }
 
 impl Setting {
-    /// The folder that holds what differs from the disk outside the project: each file and folder at its absolute path.
+    /// Returns the folder of the changes outside the project: each file and folder at its absolute path.
     pub fn outside(layer: &Path) -> PathBuf {
         layer.join(OUTSIDE).join(UPPER)
     }
 
-    /// What was written at or below a folder outside the project.
+    /// Returns the folder of the changes at or below `place`, a folder outside the project.
     pub fn upper_of(layer: &Path, place: &Path) -> PathBuf {
         Self::outside(layer).join(place.strip_prefix("/").unwrap_or(place))
     }
 
-    /// Takes of the places the folders that are there, each once, and not in the project.
+    /// Sets the places: only existing folders outside the project, each once.
     pub fn with_places(mut self, places: impl IntoIterator<Item = Place>) -> Self {
         let is_device = |path: &Path| ["/dev", "/proc", "/sys"].iter().any(|of| path.starts_with(of));
         let real = places.into_iter().filter_map(|Place { path, shows_disk }| {
@@ -80,14 +77,14 @@ impl Setting {
             .filter(|Place { path, .. }| !is_device(path) && !path.starts_with(&self.folder))
             .collect();
         real.sort();
-        // Of the same folder, the one that shows less comes first.
+        // Of two entries for one folder, the one that shows less sorts first.
         real.dedup_by(|one, other| one.path == other.path);
         self.places = real;
         self
     }
 
-    /// The places that need a layer of their own. One in another has its own only if what the disk holds is seen in it and not in
-    /// the other: what is written in it is in the other's layer otherwise.
+    /// Returns the places that need an overlay of their own. A nested place needs one only if it shows the disk and the
+    /// outer one does not, or the reverse; otherwise its files are kept in the outer overlay.
     pub fn layers(&self) -> impl Iterator<Item = &Place> {
         let covers = |outer: &Place, inner: &Place| {
             let is_same = self.live || outer.shows_disk == inner.shows_disk;
@@ -102,7 +99,7 @@ impl Setting {
         self.places.iter().filter(move |inner| !self.places.iter().any(|outer| covers(outer, inner)))
     }
 
-    /// As the processes receive it: their words, of which the first is `role`, and the bytes that come over the lifeline.
+    /// Encodes the specification: the arguments, of which the first is `role`, and the bytes sent over the lifeline.
     pub fn arguments(&self, role: &str) -> (Vec<OsString>, Vec<u8>) {
         let one = |name: &str, path: &Path| [OsString::from(name), path.into()];
         let mut words = vec![OsString::from(role)];
@@ -128,8 +125,8 @@ impl Setting {
         (words, bytes)
     }
 
-    /// Reads what follows the role; `list` gets so many bytes off the lifeline. An error if the words make no sense: no command
-    /// runs in half of an overlay sandbox.
+    /// Parses the arguments after the role. `list` reads so many bytes from the lifeline. Fails if an argument is
+    /// invalid: no command runs in a partial overlay sandbox.
     pub fn read(
         words: impl IntoIterator<Item = OsString>,
         list: impl FnOnce(usize) -> io::Result<Vec<u8>>,
@@ -191,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn r30_a_setting_is_read_as_it_was_written_and_never_as_less() {
+    fn r30_specification_survives_a_round_trip_and_rejects_truncation() {
         let odd = PathBuf::from(OsString::from_vec(b"/a \n,:\\\xff--folder".to_vec()));
         let setting = Setting {
             folder: odd.clone(),
@@ -214,8 +211,8 @@ mod tests {
             })
         };
         assert_eq!(read(&words, &bytes), Ok(setting));
-        assert!(read(&words, &bytes[1..]).is_err(), "cut off");
-        assert!(read(&words[..words.len() - 1], &bytes).is_err(), "it says nothing of the list");
+        assert!(read(&words, &bytes[1..]).is_err(), "truncated");
+        assert!(read(&words[..words.len() - 1], &bytes).is_err(), "the list is missing");
         for words in [
             &["", "--paths=0"][..],
             &["", "--folder", "/p", "--paths=0"],
@@ -235,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_gets_one_layer_and_none_in_the_project() {
+    fn each_place_gets_one_overlay_and_none_inside_the_project() {
         let root = tempfile::tempdir().unwrap();
         let at = |path: &str| root.path().canonicalize().unwrap().join(path);
         for folder in ["home/project/in", "home/tmp", "home/shown", "other"] {
@@ -255,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_outside_the_project_is_kept_in_one_tree_by_its_path() {
+    fn changes_outside_the_project_are_kept_by_absolute_path() {
         assert_eq!(
             Setting::upper_of(Path::new("/l"), Path::new("/home/u")),
             Path::new("/l/outside/upper/home/u")

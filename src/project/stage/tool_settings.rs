@@ -1,11 +1,11 @@
-//! Settings of tools in a project, which count as sensitive because other programs obey them: commands of a dry run see those that
-//! hold nothing like a credential. Without them builds and commits would fail that succeed live.
+//! Tool settings in a project. They count as sensitive because other programs read them, but commands of a dry run see
+//! those that contain nothing like a credential: without them builds and commits would fail that succeed live.
 
 use crate::chat::redact::redact;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files and folders. What is in none of them stays masked, whatever it holds.
+/// Files and folders of settings. Any other sensitive path stays masked, whatever its content.
 const SETTINGS: [&str; 10] = [
     ".cargo/config",
     ".cargo/config.toml",
@@ -18,20 +18,20 @@ const SETTINGS: [&str; 10] = [
     ".vscode",
     ".devcontainer",
 ];
-/// Words that stand next to credentials in such settings, in lower case.
+/// Words that occur next to credentials in such settings, in lower case.
 const WORDS: [&str; 7] = ["token", "pass", "secret", "auth", "cookie", "credential", "key"];
-/// Letters and digits in a row that may be a key.
+/// Length of an alphanumeric run that may be a key.
 const LONG: usize = 32;
-/// Bytes of one file; a larger one is not examined.
+/// Maximum size of an examined file, in bytes.
 const SIZE: u64 = 64 << 10;
-/// Files of one folder; if there are more none is examined.
+/// Maximum number of files in a folder. A folder with more is not examined.
 const FILES: usize = 100;
 
-/// Whether a path of the project, absolute and without links, is such a setting, and everything in it was examined and holds nothing
-/// like a credential. Blocks while it is read.
+/// Returns whether a path of the project (absolute, without links) is such a setting and no file in it contains
+/// anything like a credential. Blocks while the files are read.
 pub fn is_shown(project: &Path, path: &Path) -> bool {
     let Ok(below) = path.strip_prefix(project) else { return false };
-    // It may be anywhere in the project, but not in another sensitive folder.
+    // The setting may lie anywhere in the project except in another sensitive folder.
     let setting = below.ancestors().find(|above| SETTINGS.iter().any(|setting| above.ends_with(setting)));
     let Some(setting) = setting else { return false };
     let others = setting.parent().unwrap_or(Path::new(""));
@@ -49,7 +49,7 @@ fn is_harmless(path: &Path) -> bool {
             let Ok(entries) = fs::read_dir(&path) else { return false };
             for entry in entries {
                 let Ok(entry) = entry else { return false };
-                // A key does not look like one everywhere.
+                // A file with a secret name may not look like a secret by its content.
                 if is_secret_name(&entry.path()) {
                     return false;
                 }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_without_credentials_are_shown_and_nothing_else() {
+    fn only_settings_without_credentials_are_shown() {
         let place = tempfile::tempdir().unwrap();
         let project = place.path().canonicalize().unwrap();
         let write = |path: &str, text: &str| {

@@ -1,11 +1,11 @@
-//! Which folders of a user's toolchains commands of a dry run see: programs, libraries and caches, and none that holds
+//! Folders of the user's toolchains that commands of a dry run see: programs, libraries and caches, but none that hold
 //! credentials or settings.
 
 use crate::chat::sensitive::sensitive;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Below the home.
+/// Folders relative to the home.
 const OF_HOME: [&str; 38] = [
     ".cargo/bin",
     ".cargo/registry",
@@ -47,8 +47,8 @@ const OF_HOME: [&str; 38] = [
     "go/pkg",
 ];
 
-/// Variables that name the folder of a toolchain, what of it is seen, and what must be there for it to be one: a variable that
-/// names anything else opens nothing.
+/// Environment variables that name the folder of a toolchain, the visible parts of the folder, and a path that must
+/// exist in it. A variable that names any other folder is ignored.
 const NAMED: [(&str, &[&str], &str); 20] = [
     ("CARGO_HOME", &["bin", "registry", "git"], ""),
     ("RUSTUP_HOME", &[""], "toolchains"),
@@ -72,7 +72,7 @@ const NAMED: [(&str, &[&str], &str); 20] = [
     ("VOLTA_HOME", &["bin", "tools"], ""),
 ];
 
-/// Finds those that are there, of this home and this environment.
+/// Returns the existing toolchain folders for this home and this environment.
 pub fn folders(home: Option<&Path>, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let of_home = home.into_iter().flat_map(|home| OF_HOME.map(|folder| home.join(folder)));
     let value = |name: &str| {
@@ -80,7 +80,7 @@ pub fn folders(home: Option<&Path>, environment: &[(OsString, OsString)]) -> Vec
     };
     let named = NAMED.iter().flat_map(|(name, parts, sign)| {
         let folder = value(name).filter(|folder| folder.is_absolute() && folder.join(sign).exists());
-        // One that holds the home, or lies outside any folder of its own, is no toolchain's.
+        // A folder that contains the home, or lies directly below the root, is not a toolchain.
         let folder = folder.filter(|folder| !holds(folder, home) && folder.components().count() > 2);
         folder.into_iter().flat_map(|folder| parts.iter().map(move |part| folder.join(part)))
     });
@@ -90,8 +90,8 @@ pub fn folders(home: Option<&Path>, environment: &[(OsString, OsString)]) -> Vec
     of_home.chain(named).chain(optional).filter(is_toolchain).collect()
 }
 
-/// What may hold secrets of what is right in a toolchain's folder. One that a variable names is more than a toolchain then, and one
-/// that is known is shown without it.
+/// Returns the paths directly in a toolchain's folder that may hold secrets. A folder named by a variable is then not
+/// shown at all; a known folder is shown without them.
 pub fn secrets_in(folder: &Path) -> Vec<PathBuf> {
     let folder = real(folder);
     let names = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -102,7 +102,7 @@ fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Programs that were installed by themselves: `/opt/NAME` if a folder of `PATH` is in it.
+/// Returns separately installed programs: `/opt/NAME` for each folder of `PATH` in it.
 fn in_opt(path: &OsStr) -> Vec<PathBuf> {
     let top = |folder: PathBuf| {
         let name = folder.strip_prefix("/opt").ok()?.components().next()?;
@@ -147,7 +147,7 @@ mod tests {
             .map(|folder| home.join(folder));
         assert_eq!(secrets_in(&home.join(".m2/repository")), [home.join(".m2/repository/.env")]);
         assert_eq!(found(&[]), usual);
-        // A variable that names no toolchain, or more than one, opens nothing.
+        // A variable that names something else than one toolchain is ignored.
         for (name, value) in [
             ("RUSTUP_HOME", home.join(".ssh")),
             ("VIRTUAL_ENV", home.join("work")),

@@ -1,4 +1,4 @@
-//! Leaves the system's namespaces, and starts the first process of the new ones.
+//! Leaves the system's namespaces and starts the first process of the new ones.
 
 use super::overlay;
 use super::refusal::{Step, Unstaged};
@@ -16,15 +16,15 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitCode};
 
-/// The namespaces of a stage, but for that of persons.
+/// Namespaces of an overlay sandbox, except the user namespace.
 const OWN: UnshareFlags = UnshareFlags::NEWNS
     .union(UnshareFlags::NEWPID)
     .union(UnshareFlags::NEWIPC)
     .union(UnshareFlags::NEWUTS)
     .union(UnshareFlags::NEWNET);
 
-/// The whole life of `aye guard --stage`: what the command's guard would be, but one process further away. `words` are
-/// what follows `--stage`, up to the command and with it.
+/// Runs `aye guard --stage`: like the guard of a command, but one process further out. `words` are all arguments after
+/// `--stage`, including the command.
 pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
     let words: Vec<OsString> = words.collect();
     match usher(&words) {
@@ -38,12 +38,12 @@ pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
 
 fn usher(words: &[OsString]) -> Result<u8, Unstaged> {
     let (told, command) = words.split_at(words.iter().position(|word| word == "--").unwrap_or(words.len()));
-    // The list of paths stays on the lifeline, for the first process to read.
+    // The list of paths stays on the lifeline for the first process to read.
     let setting = Setting::read(told.iter().cloned(), |_| Ok(Vec::new()))?;
-    // Nothing else writes in the layer until this process ends.
+    // Holds the lock on the overlay until this process exits, so that no other process writes in it.
     let _lock = hold(&setting.layer).map_err(Unstaged::at(Step::Layer))?;
     overlay::make_folders(&setting).map_err(Unstaged::at(Step::Layer))?;
-    // What the program was started with open is no way off the stage.
+    // Inherited open files must not lead out of the overlay sandbox.
     namespaces::keep_files_to_oneself().map_err(|errno| Unstaged::at(Step::Namespaces)(errno.into()))?;
     leave()?;
     let mut first = Command::new("/proc/self/exe");
@@ -53,7 +53,7 @@ fn usher(words: &[OsString]) -> Result<u8, Unstaged> {
     Ok(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
-/// Root leaves alone; an ordinary person becomes the one person of a new user namespace, who may do so there.
+/// Creates the namespaces. Root can do this directly; another user becomes the only user of a new user namespace first.
 fn leave() -> Result<(), Unstaged> {
     let namespaces = |errno: rustix::io::Errno| Unstaged::at(Step::Namespaces)(errno.into());
     let has = capabilities(None).map_err(namespaces)?;
@@ -72,7 +72,7 @@ fn leave() -> Result<(), Unstaged> {
     person().map_err(Unstaged::at(Step::Person))
 }
 
-/// What the one person of a new namespace may would be lost with the next program that is started.
+/// Makes the capabilities of the namespace's only user survive the start of the next program.
 fn keep_powers() -> io::Result<()> {
     let mut has = capabilities(None)?;
     has.inheritable = has.permitted;

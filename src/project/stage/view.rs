@@ -1,4 +1,4 @@
-//! What a command of a dry run sees of the disk and of the user's variables.
+//! View of a command in a dry run: the visible parts of the disk and the environment variables.
 
 use super::examination::Masked;
 use super::setting::{Place, Setting};
@@ -16,36 +16,38 @@ use crate::project::shell::Shell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What a command sees.
+/// Visible part of the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
-    /// The project without what may hold secrets, the system's programs, toolchains, and what `dry_run.read` names.
+    /// The project without files that may hold secrets, the system's programs, toolchains, and the paths in
+    /// `dry_run.read`.
     Hidden,
-    /// The same, for a command that may read what git keeps: one that only reads, by the policy.
+    /// The same plus git's stored content, for a command that only reads according to the policy.
     Repository,
     /// The whole disk, read-only, and all of the project: the user approved the call. aye's own files stay closed.
     Live,
 }
 
-/// What the settings of a dry run open outside the project.
+/// Paths outside the project that the dry run's settings open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Disclosed {
-    /// Files and folders that commands read, absolute: `dry_run.read`. One that may hold secrets is opened if it is named itself.
+    /// Absolute paths that commands may read: `dry_run.read`. A path that may hold secrets is opened only if it is
+    /// listed itself.
     pub read: Vec<PathBuf>,
-    /// Whether commands write in the home and in `/var/tmp` too, and what they write is kept: `dry_run.outside`.
+    /// True if commands may also write in the home and in `/var/tmp`, with the changes kept: `dry_run.outside`.
     pub is_writable: bool,
 }
 
-/// What one command sees.
+/// Everything that one command is given.
 pub(super) struct Seen {
     pub(super) setting: Setting,
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) withheld: Vec<Withheld>,
-    /// What of the project is masked; `None` if nothing is.
+    /// The masked part of the project; `None` if nothing is masked.
     pub(super) masked: Option<Masked>,
 }
 
-/// Finds it. Blocks while the folders are looked at that may hold secrets.
+/// Determines the view of a command. Blocks while folders that may hold secrets are read.
 pub(super) fn look(
     shell: &Shell,
     layer: &Path,
@@ -75,7 +77,7 @@ pub(super) fn look(
     Seen { setting: Setting { masked, ..setting }, environment, withheld, masked: Some(seen) }
 }
 
-/// The same without a look at what may hold secrets.
+/// Determines the view without looking for files that may hold secrets.
 pub(super) fn frame(
     shell: &Shell,
     layer: &Path,
@@ -100,7 +102,7 @@ pub(super) fn frame(
     let outside = |path: &PathBuf| !path.starts_with(&line.folder);
     let tools = toolchains::folders(home.as_deref(), shell.environment());
     let programs = programs(shell, &setting, home.as_deref());
-    // As they are written: links on the way to them are made too.
+    // Use the paths as written, so that the links on the way to them are created too.
     let read = disclosed.read.iter().filter(|path| path.is_absolute()).cloned();
     let empty = home.into_iter().chain([PathBuf::from("/var/tmp"), std::env::temp_dir()]);
     Setting {
@@ -110,7 +112,7 @@ pub(super) fn frame(
     }
 }
 
-/// The folders outside the project that a command writes in.
+/// Returns the folders outside the project that a command writes in.
 fn places(line: &CommandLine, home: Option<&Path>, disclosed: &Disclosed) -> Vec<Place> {
     let temporary = [PathBuf::from("/tmp"), real(&std::env::temp_dir())];
     let named = match &line.walls {
@@ -125,7 +127,7 @@ fn places(line: &CommandLine, home: Option<&Path>, disclosed: &Disclosed) -> Vec
     private.chain(named).collect()
 }
 
-/// Everything that must not be opened of what is shown. `named` are the real paths that the settings open.
+/// Returns all visible paths that must not be opened. `named` are the real paths that the settings open.
 fn withheld(
     shell: &Shell,
     setting: &Setting,
@@ -140,19 +142,19 @@ fn withheld(
     let opened = named.iter().filter(outside);
     let places = setting.places.iter().filter(|place| place.shows_disk).map(|place| &place.path);
     for folder in places.chain(opened).filter(|folder| folder.is_dir()) {
-        // All of a folder that was named although it is sensitive is meant.
+        // If a listed folder is itself sensitive, all of it is meant to be open.
         if sensitive(folder) {
             continue;
         }
         all.extend(shell.withheld_in(folder).list().withheld.iter().cloned());
         all.push(Withheld { path: folder.join(".git"), reason: Reason::Sensitive });
     }
-    // Of a toolchain all that is right in it was looked at.
+    // In a toolchain only the entries directly in its folder are examined.
     let is_other = |path: &&PathBuf| !path.starts_with(project);
     let of_tools = setting.shown.iter().filter(is_other).flat_map(|folder| toolchains::secrets_in(folder));
     all.extend(of_tools.map(|path| Withheld { path, reason: Reason::Sensitive }));
     let is_named = |one: &Withheld| {
-        // Whoever names `.git` means all of it.
+        // Listing `.git` opens all of it.
         let is_git = |above: &Path| above.ends_with(".git") && named.iter().any(|name| name == above);
         named.contains(&one.path) || one.path.ancestors().any(is_git)
     };
@@ -161,7 +163,7 @@ fn withheld(
     let is_meant =
         |one: &Withheld| named.iter().any(|folder| sensitive(folder) && one.path.starts_with(folder));
     all.retain(|one| {
-        // What is next to a masked file need not be masked here.
+        // Entries withheld only because they are near a masked file need no mask here.
         let is_open = matches!(one.reason, Reason::NotAFile | Reason::Crowded);
         !is_open && !is_named(one) && !is_meant(one) && !is_setting(one)
     });
@@ -171,7 +173,7 @@ fn withheld(
     all
 }
 
-/// Folders of `PATH` that are neither the project's nor next to secrets.
+/// Returns the folders of `PATH` that lie outside the project and not next to secrets.
 #[cfg(target_os = "linux")]
 fn programs(shell: &Shell, setting: &Setting, home: Option<&Path>) -> Vec<PathBuf> {
     let closed: Vec<PathBuf> =
