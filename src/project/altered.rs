@@ -1,5 +1,5 @@
-//! What a rehearsal changed, told: lines where there are any, words where there are none, and whether the real one is
-//! still what it was.
+//! Summary of the changes of a rehearsal: diffs of text files, notes for everything else, and conflicts with the live
+//! files.
 
 use super::rehearsal::{Change, Node, OutsideChange, OutsideChanges, Rehearsal, Trail};
 use super::{Error, batch};
@@ -7,13 +7,13 @@ use crate::chat::altered::{Outside, OutsideAltered};
 use crate::chat::batch::Group;
 use crate::chat::{Altered, Did, Edit};
 
-/// Bytes of a file whose lines are compared, before and after.
+/// Maximum size of a file that is compared by lines, before and after, in bytes.
 const LINES: usize = 1024 * 1024;
 
-/// Everything a rehearsal changed, sorted by path.
+/// Returns all changes of a rehearsal, sorted by path.
 ///
 /// # Errors
-/// Where the layer's disk fails. What a command closed is no error: it is told as what it is.
+/// If the overlay's disk fails. A file that a command made unreadable is no error; it is described as such.
 pub fn all(rehearsal: &Rehearsal) -> Result<Vec<Altered>, Error> {
     let (mut altered, mut trail) = (Vec::new(), Trail::default());
     for path in rehearsal.touched()? {
@@ -25,7 +25,7 @@ pub fn all(rehearsal: &Rehearsal) -> Result<Vec<Altered>, Error> {
     Ok(altered)
 }
 
-/// Everything a rehearsal changed outside the project.
+/// Returns all changes of a rehearsal outside the project.
 ///
 /// # Errors
 /// If the overlay cannot be read.
@@ -38,7 +38,7 @@ pub fn outside(rehearsal: &Rehearsal) -> Result<Outside, Error> {
     Ok(Outside { changes: changes.into_iter().map(told).collect(), temporary })
 }
 
-/// One change, told.
+/// Describes one change.
 pub fn told(rehearsal: &Rehearsal, change: &Change) -> Altered {
     describe(change, rehearsal.is_conflict(&change.path))
 }
@@ -64,7 +64,7 @@ fn describe(change: &Change, conflict: bool) -> Altered {
     }
 }
 
-/// The change as lines, where both sides are text or nothing and the lines differ.
+/// Returns the change as lines, if both sides are text or absent and the lines differ.
 pub fn edit(change: &Change) -> Option<Edit> {
     let before = lines(&change.before)?;
     let after = lines(&change.after)?;
@@ -74,7 +74,7 @@ pub fn edit(change: &Change) -> Option<Edit> {
     Some(Edit { path: change.path.clone(), before, after: after.unwrap_or_default() })
 }
 
-/// The text of a file; `Some(None)` where there is nothing, `None` where it is no text.
+/// Returns the text of a file: `Some(None)` if it does not exist, `None` if it is not text.
 fn lines(node: &Node) -> Option<Option<String>> {
     match node {
         Node::Nothing => Some(None),
@@ -85,7 +85,7 @@ fn lines(node: &Node) -> Option<Option<String>> {
     }
 }
 
-/// What the lines do not show.
+/// Describes the parts of a change that a diff does not show.
 fn notes(change: &Change) -> Vec<String> {
     let mut notes = Vec::new();
     match (&change.before, &change.after) {
@@ -104,7 +104,7 @@ fn notes(change: &Change) -> Vec<String> {
             if let Node::File { mode, .. } = after
                 && mode & 0o111 != 0
             {
-                notes.push(format!("can be run (mode {mode:o})"));
+                notes.push(format!("executable (mode {mode:o})"));
             }
         }
         (before, Node::Nothing) => {
@@ -122,7 +122,7 @@ fn mode(was: u32, is: u32) -> Option<String> {
     (was != is).then(|| format!("mode {was:o} → {is:o}"))
 }
 
-/// What stands at a path, in a few words.
+/// Describes a node in a few words.
 fn words(node: &Node) -> String {
     match node {
         Node::Nothing => "nothing".to_owned(),
@@ -135,8 +135,7 @@ fn words(node: &Node) -> String {
 }
 
 fn size(bytes: &[u8]) -> String {
-    let kind =
-        if bytes.contains(&0) || std::str::from_utf8(bytes).is_err() { " that are no text" } else { "" };
+    let kind = if bytes.contains(&0) || std::str::from_utf8(bytes).is_err() { " of binary data" } else { "" };
     match bytes.len() {
         1 => format!("1 byte{kind}"),
         count => format!("{count} bytes{kind}"),

@@ -1,4 +1,5 @@
-//! Does for real what was rehearsed at one path: only where the real one is still what was shown, and whole at every moment.
+//! Applies rehearsed changes to the live project, one path at a time: only if the live path is unchanged since it was
+//! shown, and atomically.
 
 mod made;
 
@@ -12,20 +13,20 @@ use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// The file beside the layer that keeps what was applied, so that it is no conflict afterwards.
+/// File next to the overlay that records applied changes, so that they are not conflicts afterwards.
 const FILE: &str = "applied";
 
 /// One line of the file.
 #[derive(Serialize, Deserialize)]
 struct Line {
-    /// The bytes of the path: it may be no Unicode.
+    /// Path as bytes, because it may not be Unicode.
     path: Vec<u8>,
-    /// What was to stand there afterwards. An older version called its hash so.
+    /// State that was applied. Older versions stored only a hash under this name.
     #[serde(flatten)]
     holds: Holds,
 }
 
-/// What was to stand there, in this version's words or in those before.
+/// Applied state in the current format or in that of older versions.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Holds {
@@ -34,15 +35,15 @@ enum Holds {
 }
 
 impl Rehearsal {
-    /// Whether the real one is neither what it was when the rehearsal first changed it nor what was applied there since: its
-    /// bytes, its mode, what it is at all, or a folder on the way to it.
+    /// Returns whether the live path is neither in its state before the rehearsal first changed it nor in a state that
+    /// was applied since. Compares content, mode, file type, and the folders on the way.
     pub fn is_conflict(&self, path: &Path) -> bool {
         let now = self.print(path);
         let as_it_was = self.origin(path).unwrap_or_default().is(&now);
         if !as_it_was && !self.applied(path).any(|holds| holds.is(&now)) {
             return true;
         }
-        // Every folder on the way is still one.
+        // Every folder on the way still exists.
         if path.parent().is_some_and(|folder| self.has_folder(folder)) {
             return false;
         }
@@ -53,7 +54,7 @@ impl Rehearsal {
             let there = self.root().join(folder).symlink_metadata().is_ok_and(|meta| meta.is_dir());
             match self.origin(folder).filter(|_| !there) {
                 Some(origin) if origin.is_folder() && !self.was_applied(folder) => return true,
-                // Where nothing was there was no folder in it either.
+                // If the folder did not exist before, there is nothing in it to conflict with.
                 Some(origin) if origin.is_nothing() => return false,
                 Some(_) | None => {}
             }
@@ -61,21 +62,21 @@ impl Rehearsal {
         false
     }
 
-    /// A path of the project as it is judged: with every link followed.
+    /// Locates a path of the project with all links in its parent folders resolved, as the policy checks it.
     pub fn place(&self, below: &Path) -> Result<Located, Error> {
         let whole = self.root().join(below);
         let (parent, name) = (whole.parent().unwrap_or(self.root()), whole.file_name().unwrap_or_default());
-        // What stands there itself may be a link, which is what is changed then.
+        // If the path itself is a link, the link is what is changed.
         let real = path::resolve(parent, &path::on_disk)?.join(name);
         Ok(self.at(real))
     }
 
-    /// Does this change for real.
+    /// Applies a change to the live project.
     ///
     /// # Errors
-    /// [`Error::Changed`] where the real one is not what the change says it was; [`Error::Full`] where there is no room for
-    /// it, and [`Error::LayerFull`] where that it is applied cannot be kept; [`Error::NoProject`] where the project's own
-    /// folder is gone; [`Error::Io`] where the system says no. Nothing is half done then.
+    /// [`Error::Changed`] if the live path differs from the state before the change; [`Error::Full`] if the disk is
+    /// full, and [`Error::LayerFull`] if the record of the change cannot be written; [`Error::NoProject`] if the
+    /// project's own folder is gone; [`Error::Io`] for other failures. Nothing is partly applied then.
     pub fn apply(&self, change: &Change) -> Result<(), Error> {
         if !self.root().is_dir() {
             return Err(Error::NoProject(self.root().to_owned()));
@@ -87,12 +88,12 @@ impl Rehearsal {
         made::make(self.root(), change)
     }
 
-    /// Whether something was applied at a path.
+    /// Returns whether something was applied at a path.
     pub fn was_applied(&self, path: &Path) -> bool {
         self.applied(path).next().is_some()
     }
 
-    /// Every path at which something was applied.
+    /// Returns every path at which something was applied.
     pub fn applied_paths(&self) -> HashSet<PathBuf> {
         let bytes = fs::read(self.folder().join(FILE)).unwrap_or_default();
         let lines = bytes.split(|byte| *byte == b'\n');
@@ -100,13 +101,13 @@ impl Rehearsal {
         lines.map(|line| PathBuf::from(OsString::from_vec(line.path))).collect()
     }
 
-    /// Keeps what will stand there, before it does: an end in the middle is no conflict afterwards.
+    /// Records the state before it is applied, so that an interruption does not leave a conflict.
     fn will_hold(&self, path: &Path, after: &Node) -> Result<(), Error> {
         let holds = Holds::Now { holds: Fingerprint::of(after) };
         let line = Line { path: path.as_os_str().as_bytes().to_vec(), holds };
         let keep = || {
             let mut text = serde_json::to_vec(&line)?;
-            // One that was cut short before ends here.
+            // Ends a truncated line.
             text.insert(0, b'\n');
             text.push(b'\n');
             let file = self.folder().join(FILE);
@@ -115,7 +116,7 @@ impl Rehearsal {
         keep().map_err(|source: io::Error| Error::in_layer(path, source))
     }
 
-    /// What was applied at a path.
+    /// Returns the states that were applied at a path.
     fn applied(&self, path: &Path) -> impl Iterator<Item = Fingerprint> {
         let bytes = fs::read(self.folder().join(FILE)).unwrap_or_default();
         let lines = bytes.split(|byte| *byte == b'\n');

@@ -1,7 +1,8 @@
-//! A dry run's layer over the project: what is written lands there, and later reads see it. The project is only read.
+//! The overlay of a dry run: writes go to the overlay, and later reads see them. The project itself is only read.
 //!
-//! The layer has the form of the kernel's own overlay, so that commands can run over it as the file tools do: `upper`
-//! holds what changed, a device 0:0 stands for what is gone, and a mark on a folder hides what the project holds in it.
+//! The overlay has the on-disk format of the kernel's overlay file system, so that commands and file tools share it:
+//! `upper` holds the changes, a device 0:0 marks a deleted path, and an attribute on a folder hides the content of the
+//! project's folder.
 
 mod change;
 mod clear;
@@ -52,35 +53,36 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The folder of the layer that holds what changed.
+/// Folder of the overlay that holds the changes.
 pub const UPPER: &str = "upper";
-/// The project's own folder, as a path in it.
+/// The project root as a relative path.
 const ROOT: &str = ".";
 
-/// The project with a layer over it. The layer is a folder of its own; opened again, it gives the same view.
+/// The project with an overlay. The overlay is a folder on disk; opening it again gives the same view.
 pub struct Rehearsal {
     real: Arc<Disk>,
-    /// Everything of this rehearsal, without links on the way to it.
+    /// Folder of this rehearsal's files, without links in its path.
     layer: PathBuf,
-    /// What changed, by its path in the project.
+    /// The changes, by path relative to the project.
     upper: PathBuf,
     origins: Mutex<Option<HashMap<PathBuf, Fingerprint>>>,
-    /// Paths that commands changed since [`Self::take_changed`], relative to the project.
+    /// Paths changed by commands since the last [`Self::take_changed`], relative to the project.
     changed: Mutex<Vec<PathBuf>>,
-    /// Whether what a command changed was merged without a note of what the project holds there.
+    /// Set when changes of a command were merged without recording the project's previous state.
     is_unnoted: AtomicBool,
-    /// Whether what the last command wrote must be examined before it is merged.
+    /// Set while the changes of the last command must be checked before they are merged.
     is_held_back: AtomicBool,
-    /// The same for everything outside the project; `None` in that itself.
+    /// The overlay for everything outside the project; `None` in that overlay itself.
     outside: Option<Box<Self>>,
-    /// What [`Writer::write_whole`] wrote, by paths relative to the project. A session that is resumed begins without it.
+    /// Digests of the files written with [`Writer::write_whole`], by path relative to the project. Empty after a
+    /// session is resumed.
     whole: Mutex<HashMap<PathBuf, Digest>>,
 }
 
 impl Rehearsal {
-    /// Lays `layer`, a folder outside the project, over the project. It is made with the first write.
+    /// Opens the overlay in `layer`, a folder outside the project. The folder is created at the first write.
     pub fn new(real: Arc<Disk>, layer: PathBuf) -> Self {
-        // The person's own data folder may well have links on its way.
+        // The user's data folder may well contain links in its path.
         let layer = path::resolve(&layer, &path::on_disk).unwrap_or(layer);
         let upper = layer.join(UPPER);
         let (origins, changed, is_unnoted, is_held_back, whole) = Default::default();
@@ -89,33 +91,33 @@ impl Rehearsal {
         Self { outside: Some(Box::new(project.over_system())), ..project }
     }
 
-    /// Everything of this rehearsal: `upper` and what else is kept beside it.
+    /// Returns the folder of this rehearsal, which holds `upper` and all other files of the overlay.
     pub fn folder(&self) -> &Path {
         &self.layer
     }
 
-    /// The path below the project, where it is inside.
+    /// Returns the path relative to the project, if it lies inside.
     fn below(&self, at: &Located) -> Option<PathBuf> {
         at.real.strip_prefix(self.root()).ok().filter(|_| at.inside).map(Path::to_owned)
     }
 
-    /// What is known of a path that has no links in it.
+    /// Locates a path that contains no links.
     pub(super) fn at(&self, real: PathBuf) -> Located {
         self.real.mark_own_below(path::at(self.root(), real))
     }
 
-    /// Where what is seen at a path of the project comes from.
+    /// Returns the source of the content at a path of the project.
     fn spot(&self, below: &Path) -> io::Result<Spot> {
         self.settle()?;
         layer::spot(&self.upper, self.root(), below)
     }
 
-    /// The same, with what is in the way in our words.
+    /// Like [`Self::spot`], with the project's error type.
     fn spot_of(&self, at: &Located, below: &Path) -> Result<Spot, Error> {
         self.spot(below).map_err(|source| Error::io(&at.shown, source))
     }
 
-    /// What is seen at a place; links are not followed.
+    /// Returns the metadata that the dry run shows at a path. Links are not followed.
     fn meta(&self, at: &Located) -> Option<Metadata> {
         let Some(below) = self.below(at) else {
             return match self.outside() {
@@ -131,10 +133,10 @@ impl Rehearsal {
         }
     }
 
-    /// Where a link leads, as it is seen.
+    /// Returns the target of a link that the dry run shows.
     fn link(&self, path: &Path) -> Option<PathBuf> {
         let Ok(below) = path.strip_prefix(self.root()) else {
-            // No link leads to the project's own folder, whatever a command made of the folders above it.
+            // No link may redirect the project's own folder, even if a command replaced a folder above it.
             let is_above = self.root().starts_with(path);
             let outside = self.outside().filter(|_| !is_above);
             return outside.map_or_else(|| path::on_disk(path), |outside| outside.link(path));
@@ -147,15 +149,15 @@ impl Rehearsal {
         }
     }
 
-    /// Makes the folder of what changed, where it is not there, waits until nobody else writes in the layer, and merges what the
-    /// last command left. To be called before something else than this program writes in it.
+    /// Creates the folder of the changes if needed. Waits until no other process writes in the overlay and merges the
+    /// changes of the last command. Call this before another program writes in the overlay.
     pub fn begin(&self) -> io::Result<()> {
         let _lock = self.hold_settled()?;
         self.begin_held()
     }
 
-    /// The mode of the project's own folder is noted only here: that of a folder made later, or by an older version, is not
-    /// told from one that was set.
+    /// Records the mode of the project's own folder. This happens only here: in a folder created later or by an older
+    /// version, a mode that was set cannot be distinguished from the initial one.
     fn begin_held(&self) -> io::Result<()> {
         if self.upper.symlink_metadata().is_ok() {
             return Ok(());
@@ -167,7 +169,7 @@ impl Rehearsal {
         layer::begin(&self.upper, self.root())
     }
 
-    /// Refuses what would be refused for real: a file or folder made read-only is meant to stay as it is.
+    /// Fails if the write would fail live: a read-only file or folder stays protected.
     fn may_write(&self, below: &Path, exists: bool) -> io::Result<()> {
         let may = |path: &Path, access| -> io::Result<()> {
             let spot = self.spot(path)?;
@@ -183,7 +185,7 @@ impl Rehearsal {
         if exists { may(below, Access::WRITE_OK) } else { Ok(()) }
     }
 
-    /// Refuses a file below something that is a file itself.
+    /// Fails if a parent of the path is a file.
     fn fits(&self, at: &Located) -> Result<(), Error> {
         for folder in at.shown.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
             match self.meta(&self.at(self.root().join(folder))) {
@@ -234,7 +236,7 @@ impl Reader for Rehearsal {
         }
     }
 
-    /// A file of the overlay is a copy with a name of its own, unless a command linked it there.
+    /// A file of the overlay is a separate copy, unless a command created a hard link.
     fn link_count(&self, at: &Located) -> u64 {
         let Some(below) = self.below(at) else {
             let (reader, at) = self.beyond(at);
@@ -253,7 +255,7 @@ impl Reader for Rehearsal {
             let is_real = self
                 .below(at)
                 .is_some_and(|below| self.spot(&below).is_ok_and(|spot| spot.above.is_none() && spot.below));
-            // Which other names a file of the overlay has is not looked for.
+            // The other names of a file in the overlay are not searched for.
             if is_real { real(at) } else { self.link_count(at) > 1 && !is_packaged(&at.real) }
         })
     }
@@ -268,7 +270,7 @@ impl Reader for Rehearsal {
         }
         let Some(below) = self.below(at) else { return self.holds_whole(at) };
         let Some((above, meta)) = self.spot(&below).ok().and_then(|spot| spot.above) else { return false };
-        // A file with several names may hold what another of them was made of.
+        // A file with several names may have been written through another name.
         if !meta.is_file() || meta.nlink() != 1 {
             return false;
         }
@@ -303,11 +305,11 @@ impl Reader for Rehearsal {
         }
         let (seen, unseen) = walk::entries(Some(&above), spot.below.then_some(at.real.as_path()));
         if let Some(source) = unseen {
-            let source = std::io::Error::other(format!("not all that it holds can be told: {source}"));
+            let source = std::io::Error::other(format!("some of its entries cannot be read: {source}"));
             return Err(Error::io(&at.shown, source));
         }
         let odd = |name: std::ffi::OsString| {
-            Error::BadPath(format!("{} is no Unicode name", Path::new(&name).display()))
+            Error::BadPath(format!("{} is not a Unicode name", Path::new(&name).display()))
         };
         seen.into_keys().map(|name| name.into_string().map_err(odd)).collect()
     }
@@ -342,7 +344,7 @@ impl Writer for Rehearsal {
         };
         self.fits(at)?;
         now(false)?;
-        // Commands keep off the layer until this is closed.
+        // Commands cannot write in the overlay while this lock is held.
         let _lock = self.hold_settled().map_err(failed)?;
         now(true)?;
         let old = self.meta(at);
@@ -365,11 +367,11 @@ impl Writer for Rehearsal {
     }
 
     fn state(&self) -> Digest {
-        // What cannot be merged is part of no state.
+        // Changes that cannot be merged belong to no state.
         let _ = self.settle();
         let own = state::of(&self.layer);
         match self.change(Path::new(ROOT)) {
-            // Of nothing else does it depend on what the project holds.
+            // The state depends on the project only through the mode of its own folder.
             Ok(Some(change)) => Digest::of(format!("{own} {:?}", Fingerprint::of(&change.after)).as_bytes()),
             Ok(None) | Err(_) => own,
         }

@@ -1,4 +1,4 @@
-//! A project with a rehearsal over it, for tests.
+//! Test fixture: a project with a rehearsal over it.
 
 use super::disk::Disk;
 use super::rehearsal::{Rehearsal, UPPER};
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The rehearsal, and the folder that it and its project are in.
+/// A rehearsal, and the temporary folder that contains it and its project.
 pub(crate) struct Scene {
     pub(crate) place: tempfile::TempDir,
     pub(crate) disk: Arc<Disk>,
@@ -16,7 +16,7 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// Over a project with these files, all of mode 644.
+    /// Creates a project with these files, all of mode 644.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().canonicalize().unwrap().join("project");
@@ -32,14 +32,14 @@ impl Scene {
         Self { place, disk, rehearsal }
     }
 
-    /// As a file tool does.
+    /// Writes a file in the rehearsal, as a file tool does.
     pub(crate) fn rehearses(&self, path: &str, text: &str) {
         let at = self.rehearsal.locate(path).unwrap();
         let before = self.rehearsal.read(&at).ok();
         self.rehearsal.write(&at, before.as_deref(), text.as_bytes()).unwrap();
     }
 
-    /// As a command in the overlay sandbox deletes.
+    /// Deletes a file in the overlay, as a command in the overlay sandbox does.
     pub(crate) fn deletes(&self, path: &str) {
         let upper = self.upper(path);
         fs::create_dir_all(upper.parent().unwrap()).unwrap();
@@ -48,19 +48,19 @@ impl Scene {
         self.rehearsal.note_origins().unwrap();
     }
 
-    /// Where the overlay keeps a path.
+    /// Returns a path in the overlay.
     pub(crate) fn upper(&self, path: &str) -> PathBuf {
         let upper = self.place.path().join("layer").join(UPPER);
         fs::create_dir_all(&upper).unwrap();
         upper.join(path)
     }
 
-    /// Where the project keeps a path.
+    /// Returns a path in the project.
     pub(crate) fn real(&self, path: &str) -> PathBuf {
         self.rehearsal.root().join(path)
     }
 
-    /// The text that the project really holds.
+    /// Returns the text of a live file.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.real(path)).ok()
     }

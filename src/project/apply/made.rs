@@ -1,6 +1,6 @@
-//! One change made in the real project. What takes the place of another, or takes it away, looks once more at what it has in
-//! its hands, and puts it back where that is not what was shown; where no two can be exchanged, a file is looked at right
-//! before.
+//! Makes one change in the live project. After it replaces or removes an entry, the entry is checked once more and put
+//! back if it is not the one that was shown. If the file system cannot exchange two entries, a file is checked right
+//! before it is replaced.
 
 use crate::project::Error;
 use crate::project::rehearsal::{Change, Node, node_in};
@@ -14,7 +14,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Makes this change in the project at `root`, whose own folder is never made.
+/// Makes a change in the project at `root`. The project's own folder is never created.
 pub fn make(root: &Path, change: &Change) -> Result<(), Error> {
     let (real, shown) = (root.join(&change.path), &change.path);
     match (&change.before, &change.after) {
@@ -32,10 +32,10 @@ pub fn make(root: &Path, change: &Change) -> Result<(), Error> {
             set_mode(&real, shown, *was, after)
         }
         (_, Node::Other(words)) => {
-            Err(Error::BadPath(format!("{} would become {words}, which is not applied", shown.display())))
+            Err(Error::BadPath(format!("{} would become {words}, which cannot be applied", shown.display())))
         }
         (Node::Other(words), _) => {
-            Err(Error::BadPath(format!("{} is {words}, which is not replaced", shown.display())))
+            Err(Error::BadPath(format!("{} is {words}, which cannot be replaced", shown.display())))
         }
         (before, Node::Nothing) => take_away(&real, shown, before),
         (Node::Nothing, after) => put_new(root, &real, shown, after),
@@ -43,7 +43,7 @@ pub fn make(root: &Path, change: &Change) -> Result<(), Error> {
     }
 }
 
-/// The folder of a path, no link on the way followed, and the name in it.
+/// Opens the parent folder of a path without following links, and returns it with the name of the entry.
 fn parent<'a>(real: &'a Path, shown: &Path, make: Option<&Path>) -> Result<(Way, &'a OsStr), Error> {
     let failed = |errno| whole::error(errno, shown);
     let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
@@ -52,7 +52,7 @@ fn parent<'a>(real: &'a Path, shown: &Path, make: Option<&Path>) -> Result<(Way,
     Ok((way(folder, make).map_err(failed)?, name))
 }
 
-/// Sets the mode alone. The file is opened as a mere place: one that may not even be read can be made readable.
+/// Sets only the mode. The file is opened without read access, so that an unreadable file can be made readable.
 fn set_mode(real: &Path, shown: &Path, was: u32, after: &Node) -> Result<(), Error> {
     let failed = |errno| whole::error(errno, shown);
     let (Node::File { mode, .. } | Node::Folder { mode }) = after else { return Err(failed(Errno::INVAL)) };
@@ -76,7 +76,7 @@ fn set_mode(real: &Path, shown: &Path, was: u32, after: &Node) -> Result<(), Err
     set.map_err(failed)
 }
 
-/// A mere place, where the system knows such.
+/// Opens a path without access to its content, if the system supports it.
 #[cfg(target_os = "linux")]
 const PLACE: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
@@ -102,7 +102,7 @@ fn take_away(real: &Path, shown: &Path, before: &Node) -> Result<(), Error> {
     })
 }
 
-/// The bytes that tell it from another of its kind.
+/// Returns the bytes that distinguish a node from others of its type.
 fn marks(node: &Node) -> Option<&[u8]> {
     match node {
         Node::File { bytes, .. } => Some(bytes),
@@ -111,7 +111,7 @@ fn marks(node: &Node) -> Option<&[u8]> {
     }
 }
 
-/// Makes a folder or a link where nothing is.
+/// Creates a folder or a link at a path that does not exist.
 fn put_new(root: &Path, real: &Path, shown: &Path, after: &Node) -> Result<(), Error> {
     let (way, name) = parent(real, shown, Some(root))?;
     held::sweep(&way.folder);
@@ -125,7 +125,7 @@ fn put_new(root: &Path, real: &Path, shown: &Path, after: &Node) -> Result<(), E
     built
 }
 
-/// Puts one thing in the place of another in one step, and takes away what was there.
+/// Replaces one entry by another atomically and removes the old one.
 #[cfg(target_os = "linux")]
 fn put_in_place(real: &Path, shown: &Path, before: &Node, after: &Node) -> Result<(), Error> {
     let failed = |source| Error::io(shown, source);
@@ -155,7 +155,7 @@ fn put_in_place(_: &Path, shown: &Path, _: &Node, _: &Node) -> Result<(), Error>
     Err(Error::io(shown, io::ErrorKind::Unsupported.into()))
 }
 
-/// Makes something of this name; nothing may be there, and nothing stays of what cannot be made whole.
+/// Creates an entry with this name. Fails if one exists, and removes a partly written one.
 fn build(folder: &OwnedFd, name: &OsStr, after: &Node) -> io::Result<()> {
     match after {
         Node::Link(to) => rustix::fs::symlinkat(to, folder, name)?,

@@ -1,14 +1,14 @@
-//! What became of the real project since it was rehearsed: each is a conflict where it matters, and none where it does not.
+//! Tests: changes of the live project since the rehearsal are conflicts if, and only if, they matter.
 
 use super::*;
 use crate::project::altered;
 use crate::project::scene::Scene;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
-/// What is looked at and done in these tests.
+/// Helpers of these tests.
 trait Since {
     fn mode(&self, path: &str, mode: u32);
-    /// What is told of each change: its path, and whether it is a conflict.
+    /// Returns the path of each change and whether it is a conflict.
     fn told(&self) -> Vec<(String, bool)>;
     fn apply(&self, path: &str) -> Result<(), Error>;
 }
@@ -33,7 +33,7 @@ fn conflict(path: &str) -> (String, bool) {
 }
 
 #[test]
-fn r30_another_mode_alone_is_a_conflict() {
+fn r30_changed_mode_alone_is_a_conflict() {
     let scene = Scene::new(&[("a", "one\n"), ("d/x", "x")]);
     scene.rehearses("a", "two\n");
     let shown = scene.rehearsal.change(Path::new("a")).unwrap().unwrap();
@@ -44,12 +44,13 @@ fn r30_another_mode_alone_is_a_conflict() {
         (fs::read(scene.real("a")).unwrap(), scene.real("a").metadata().unwrap().mode() & 0o777),
         (b"one\n".to_vec(), 0o600)
     );
-    // Between the last look and the change itself it is seen too.
+    // A change between the check and the write is detected too.
     assert!(matches!(made::make(scene.rehearsal.root(), &shown), Err(Error::Changed(_))));
     assert_eq!(fs::read(scene.real("a")).unwrap(), b"one\n");
     scene.mode("a", 0o644);
     assert_eq!(scene.told(), [("a".to_owned(), false)]);
-    // A folder's is one only where the rehearsal set it: one that it merely wrote in stays as the person made it.
+    // The mode of a folder conflicts only if the rehearsal set it. A folder that only received files keeps the user's
+    // mode.
     scene.mode("d", 0o755);
     scene.rehearses("d/y", "y");
     scene.mode("d", 0o700);
@@ -59,7 +60,7 @@ fn r30_another_mode_alone_is_a_conflict() {
 }
 
 #[test]
-fn r30_a_link_or_a_folder_in_the_place_of_a_file_is_a_conflict() {
+fn r30_link_or_folder_in_place_of_a_file_is_a_conflict() {
     let scene = Scene::new(&[("a", "one\n"), ("b", "one\n")]);
     scene.rehearses("a", "two\n");
     scene.rehearses("b", "two\n");
@@ -78,7 +79,7 @@ fn r30_a_link_or_a_folder_in_the_place_of_a_file_is_a_conflict() {
 }
 
 #[test]
-fn r30_a_folder_on_the_way_that_went_or_leads_elsewhere_is_a_conflict() {
+fn r30_deleted_or_redirected_parent_folder_is_a_conflict() {
     let scene = Scene::new(&[("d/old", "one\n"), ("e/old", "one\n"), ("f/old", "one\n")]);
     for folder in ["d", "e", "f"] {
         scene.rehearses(&format!("{folder}/old"), "two\n");
@@ -95,7 +96,7 @@ fn r30_a_folder_on_the_way_that_went_or_leads_elsewhere_is_a_conflict() {
     fs::write(scene.real("f"), "a file").unwrap();
     let all = ["d/new", "d/old", "e/new", "e/old", "f/new", "f/old"];
     assert_eq!(scene.told(), all.map(conflict));
-    // What lies behind the link is neither read nor written.
+    // The target of the link is neither read nor written.
     let change = scene.rehearsal.change(Path::new("e/old")).unwrap().unwrap();
     assert_eq!(change.before, Node::Nothing);
     for change in &shown {
@@ -111,7 +112,7 @@ fn r30_a_folder_on_the_way_that_went_or_leads_elsewhere_is_a_conflict() {
 }
 
 #[test]
-fn what_is_another_by_now_is_put_back_whatever_was_to_become_of_it() {
+fn file_changed_meanwhile_is_put_back_for_every_kind_of_change() {
     let scene = Scene::new(&[("a", "mine\n")]);
     let file = |text: &str| Node::File { bytes: text.as_bytes().to_vec(), mode: 0o644 };
     for after in [
@@ -139,7 +140,7 @@ fn what_is_another_by_now_is_put_back_whatever_was_to_become_of_it() {
 }
 
 #[test]
-fn where_the_projects_folder_is_gone_it_is_not_made_anew() {
+fn deleted_project_folder_is_not_created_again() {
     let scene = Scene::new(&[]);
     scene.rehearses("new/a", "a");
     scene.rehearses("b", "b");
@@ -154,7 +155,7 @@ fn where_the_projects_folder_is_gone_it_is_not_made_anew() {
 }
 
 #[test]
-fn nothing_stays_of_what_cannot_be_made() {
+fn failed_change_leaves_nothing() {
     let scene = Scene::new(&[]);
     let long = PathBuf::from("new/deep").join("l".repeat(300));
     for after in [
@@ -170,9 +171,9 @@ fn nothing_stays_of_what_cannot_be_made() {
 }
 
 #[test]
-fn what_changed_before_it_could_be_noted_is_a_conflict() {
+fn live_change_before_it_was_recorded_is_a_conflict() {
     let scene = Scene::new(&[("late", "one\n"), ("gone", "one\n"), ("same", "one\n"), ("d/x", "x")]);
-    // As a command on the stage leaves it that was ended together with this program.
+    // As left by a command in the overlay sandbox that was killed together with this program.
     for path in ["late", "same"] {
         fs::write(scene.upper(path), "two\n").unwrap();
     }
@@ -189,7 +190,7 @@ fn what_changed_before_it_could_be_noted_is_a_conflict() {
             fs::write(scene.real(path), "mine\n").unwrap();
         }
     }
-    // Another file in the same folder takes nothing from what was rehearsed in it.
+    // Another file in the same folder does not affect the rehearsed one.
     fs::write(scene.real("d/mine"), "x").unwrap();
     scene.rehearsal.note_origins().unwrap();
     let all = [("d/y", false), ("gone", true), ("late", true), ("same", false)];
@@ -197,13 +198,13 @@ fn what_changed_before_it_could_be_noted_is_a_conflict() {
 }
 
 #[test]
-fn what_the_rehearsal_left_as_it_was_is_no_change_whatever_became_of_it() {
+fn reverted_rehearsal_is_no_change_even_if_the_live_file_changed() {
     let scene = Scene::new(&[("a", "one\n")]);
     scene.rehearses("a", "two\n");
     scene.rehearses("a", "one\n");
     fs::write(scene.real("a"), "mine\n").unwrap();
     assert_eq!(scene.told(), []);
-    // What was applied is another matter: it would have to be taken back.
+    // After it was applied there is a change, because it would have to be undone.
     fs::write(scene.real("a"), "one\n").unwrap();
     scene.rehearses("a", "two\n");
     scene.apply("a").unwrap();
@@ -214,7 +215,7 @@ fn what_the_rehearsal_left_as_it_was_is_no_change_whatever_became_of_it() {
 }
 
 #[test]
-fn what_an_older_version_kept_of_a_layer_is_read() {
+fn records_of_older_versions_are_read() {
     let scene = Scene::new(&[("a", "one\n"), ("b", "part\n")]);
     fs::write(scene.upper("a"), "two\n").unwrap();
     fs::write(scene.upper("b"), "two\n").unwrap();

@@ -1,4 +1,4 @@
-//! What was rehearsed is made for real, kind by kind, and nothing that changed since is touched.
+//! Tests: rehearsed changes of every kind are applied, and nothing that changed since is touched.
 
 use super::*;
 use crate::project::disk::Disk;
@@ -41,7 +41,7 @@ impl Scene {
         rehearsal
     }
 
-    /// Applies everything, as offered: what goes first, backwards.
+    /// Applies everything in the offered order: deletions first, in reverse order.
     fn apply_all(&self, rehearsal: &Rehearsal) -> Vec<String> {
         let changes = rehearsal.changes().unwrap();
         let (gone, rest): (Vec<_>, Vec<_>) =
@@ -51,14 +51,14 @@ impl Scene {
     }
 }
 
-/// A whiteout that any person may make.
+/// Creates a whiteout that an unprivileged user can create.
 fn gone(path: &Path) {
     rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::CharacterDevice, 0o600.into(), 0)
         .unwrap();
 }
 
 #[test]
-fn every_kind_of_change_is_made_with_its_mode_whatever_its_name() {
+fn every_kind_of_change_is_applied_with_its_mode_and_any_name() {
     let scene = Scene::new();
     let (root, upper) = (scene.root(), scene.upper());
     let odd = OsStr::from_bytes(b"odd \xff\nname");
@@ -92,7 +92,7 @@ fn every_kind_of_change_is_made_with_its_mode_whatever_its_name() {
     assert_eq!(notes("mode"), "mode 644 → 755");
     assert_eq!(notes("link"), "a link to a becomes a link to b");
     assert_eq!(notes("to-link"), "a file of 1 byte becomes a link to elsewhere");
-    assert_eq!(notes("new/binary"), "a file of 3 bytes that are no text");
+    assert_eq!(notes("new/binary"), "a file of 3 bytes of binary data");
     assert_eq!(scene.apply_all(&rehearsal), [""; 0]);
     assert_eq!(rehearsal.changes().unwrap(), []);
     assert_eq!(fs::read(root.join("text")).unwrap(), b"two\r\n");
@@ -111,7 +111,7 @@ fn every_kind_of_change_is_made_with_its_mode_whatever_its_name() {
 }
 
 #[test]
-fn what_changed_since_is_a_conflict_and_is_never_overwritten() {
+fn live_changes_are_conflicts_and_never_overwritten() {
     let scene = Scene::new();
     let root = scene.root();
     for name in ["text", "deleted", "goes"] {
@@ -140,7 +140,7 @@ fn what_changed_since_is_a_conflict_and_is_never_overwritten() {
 }
 
 #[test]
-fn a_part_that_was_applied_is_no_conflict_and_an_end_in_the_middle_is_none_either() {
+fn partial_and_interrupted_application_is_no_conflict() {
     let scene = Scene::new();
     let root = scene.root();
     fs::write(root.join("a"), "1\n2\n").unwrap();
@@ -153,13 +153,13 @@ fn a_part_that_was_applied_is_no_conflict_and_an_end_in_the_middle_is_none_eithe
     rehearsal.apply(&change).unwrap();
     assert_eq!(fs::read(root.join("a")).unwrap(), b"one\n2\n");
     assert!(!rehearsal.is_conflict(Path::new("a")));
-    // It ended between the note and the change.
+    // It was interrupted between the record and the change.
     rehearsal.will_hold(Path::new("a"), &Node::File { bytes: b"one\ntwo\n".to_vec(), mode }).unwrap();
     assert!(!rehearsal.is_conflict(Path::new("a")));
     let rest = rehearsal.change(Path::new("a")).unwrap().unwrap();
     rehearsal.apply(&rest).unwrap();
     assert_eq!(rehearsal.changes().unwrap(), []);
-    // The note itself was cut short, and what follows is read.
+    // A truncated record does not affect the following one.
     fs::OpenOptions::new()
         .append(true)
         .open(scene.place.path().join("layer").join(FILE))
@@ -173,7 +173,7 @@ fn a_part_that_was_applied_is_no_conflict_and_an_end_in_the_middle_is_none_eithe
 }
 
 #[test]
-fn no_link_on_the_way_is_followed_and_nothing_is_left_where_it_fails() {
+fn no_parent_link_is_followed_and_failure_leaves_nothing() {
     let scene = Scene::new();
     let (root, outside) = (scene.root(), scene.place.path().join("outside"));
     fs::create_dir(&outside).unwrap();
@@ -186,7 +186,7 @@ fn no_link_on_the_way_is_followed_and_nothing_is_left_where_it_fails() {
     assert!(rehearsal.apply(&change).is_err());
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
     assert!(!rehearsal.place(Path::new("d/x")).unwrap().inside);
-    // A folder with something in it that nobody rehearsed is not replaced by a file.
+    // A folder that contains an unrehearsed file is not replaced by a file.
     fs::create_dir(root.join("full")).unwrap();
     fs::write(root.join("full/mine"), "x").unwrap();
     let file = Node::File { bytes: b"x".to_vec(), mode: 0o644 };
@@ -198,12 +198,12 @@ fn no_link_on_the_way_is_followed_and_nothing_is_left_where_it_fails() {
 }
 
 #[test]
-fn r30_a_file_that_was_read_only_becomes_what_a_command_made_of_it() {
+fn r30_read_only_file_gets_the_content_and_mode_of_the_rehearsal() {
     ordinary::does(|folder| {
         let scene = Scene::within(folder);
         let (root, upper) = (scene.root(), scene.upper());
         let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-        // As `chmod u+w` and `>>` leave it, as `sed -i` does, which puts another in its place, and as `rm` does.
+        // The results of `chmod u+w` and `>>`, of `sed -i`, which replaces the file, and of `rm`.
         for (name, after) in [("opened", Some(0o644)), ("stays shut", Some(0o444)), ("goes", None)] {
             fs::write(root.join(name), "one\n").unwrap();
             mode(&root.join(name), 0o444);
@@ -225,7 +225,7 @@ fn r30_a_file_that_was_read_only_becomes_what_a_command_made_of_it() {
         }
         assert_eq!(fs::read_dir(&root).unwrap().count(), 2);
         assert_eq!(rehearsal.changes().unwrap(), []);
-        // A file tool still leaves it as it is.
+        // A file tool still refuses to write a read-only file.
         let at = rehearsal.locate("stays shut").unwrap();
         assert!(rehearsal.write(&at, Some(b"one\ntwo\n"), b"three\n").is_err());
         assert!(Disk::new(&root).unwrap().write(&at, Some(b"one\ntwo\n"), b"three\n").is_err());
@@ -233,7 +233,7 @@ fn r30_a_file_that_was_read_only_becomes_what_a_command_made_of_it() {
 }
 
 #[test]
-fn what_an_end_in_the_middle_left_beside_goes_with_the_next_change_in_its_folder() {
+fn remains_of_an_interruption_are_removed_by_the_next_change() {
     use crate::project::whole::held::{HELD, WRITING};
     let old = ulid::Ulid::from_datetime(std::time::SystemTime::now() - std::time::Duration::from_secs(3600));
     let mark = |text: &str| crate::chat::Digest::of(text.as_bytes()).short().to_owned();

@@ -1,4 +1,4 @@
-//! What a rehearsal changed: every path that is another than the project's, with what it was and would be.
+//! Changes of a rehearsal: every path that differs from the project, with its content before and after.
 
 use super::layer::{self, Above, Spot, Trail};
 use super::{Error, Fingerprint, ROOT, Reader, Rehearsal};
@@ -14,46 +14,42 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// What stands at a path.
+/// Content of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
-    /// Nothing.
     Nothing,
-    /// A regular file.
     File {
-        /// All of it.
+        /// The whole content.
         bytes: Vec<u8>,
-        /// Its permissions: the lower twelve bits.
+        /// Permissions: the lower twelve bits of the mode.
         mode: u32,
     },
-    /// A folder. What is in it is a change of its own.
+    /// A folder. Each entry in it is a separate change.
     Folder {
-        /// Its permissions.
         mode: u32,
     },
-    /// A symbolic link, with where it leads, as it is written.
+    /// A symbolic link and its target as written.
     Link(PathBuf),
-    /// What is not held here: a file of more than [`READ_LIMIT`] bytes, one that cannot be read, a pipe, a socket; in
-    /// words such as `a pipe`.
+    /// Content that is not loaded: a file of more than [`READ_LIMIT`] bytes, an unreadable file, a pipe, a socket. The
+    /// text describes it, such as `a pipe`.
     Other(String),
 }
 
-/// Something the rehearsal changed.
+/// One changed path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Relative to the project.
     pub path: PathBuf,
-    /// What the project really holds now.
+    /// Current content in the project.
     pub before: Node,
-    /// What it would hold.
+    /// Content in the dry run.
     pub after: Node,
 }
 
 impl Rehearsal {
-    /// Everything that was rehearsed, sorted by path, so that a folder stands before what is in it. What made no
-    /// difference is left out. Holds all the files at once; [`Self::touched`] and [`Self::change`] go one by one.
+    /// Returns all changes sorted by path, so that a folder comes before its entries. Changes without effect are
+    /// omitted. This loads all files at once; use [`Self::touched`] and [`Self::change`] to go one by one.
     pub fn changes(&self) -> Result<Vec<Change>, Error> {
-        // A command that was stopped half-way may have left what was not noted yet.
+        // A command that was killed may have left unrecorded changes.
         let _ = self.note_origins();
         let mut changes = Vec::new();
         let mut trail = Trail::default();
@@ -63,18 +59,19 @@ impl Rehearsal {
         Ok(changes)
     }
 
-    /// Every path that the layer has something to say of, relative to the project and sorted; the project's own folder is
-    /// `.`. Some may be as they were. A folder that a command closed stands for what is in it.
+    /// Returns every path that has an entry in the overlay, relative to the project and sorted. The project's own
+    /// folder is `.`. Some of these paths may be unchanged. If a command made a folder unreadable, the folder stands
+    /// for its content.
     ///
     /// # Errors
-    /// Where the layer's disk fails.
+    /// If the overlay's disk fails.
     pub fn touched(&self) -> Result<Vec<PathBuf>, Error> {
         let mut all: Vec<PathBuf> = self.said_of()?.into_iter().collect();
         all.sort_unstable();
         Ok(all)
     }
 
-    /// The same in no order.
+    /// Like `overlay_paths`, unsorted.
     pub(super) fn said_of(&self) -> Result<HashSet<PathBuf>, Error> {
         self.settle().map_err(|error| Error::in_layer(Path::new(ROOT), error))?;
         let mut found = HashSet::new();
@@ -85,15 +82,15 @@ impl Rehearsal {
         Ok(found)
     }
 
-    /// The same of what a command changed that wrote in this folder, which is not merged yet.
+    /// Like `collect_overlay_paths`, for the unmerged changes of a command in the folder `fresh`.
     pub(super) fn said_in(&self, fresh: &Path) -> Result<HashSet<PathBuf>, Error> {
         let mut found = HashSet::new();
         self.said_below(fresh, vec![(PathBuf::new(), false)], &mut found)?;
         Ok(found)
     }
 
-    /// What `upper`, a folder of the layer, says of everything in these folders, each with whether it hides what the project
-    /// holds in it.
+    /// Collects the paths of all entries that `upper`, a folder of the overlay, has in these folders. The flag of each
+    /// folder is true if the overlay hides the project's content of it.
     fn said_below(
         &self,
         upper: &Path,
@@ -134,18 +131,18 @@ impl Rehearsal {
         Ok(())
     }
 
-    /// What changed at one path, where something did.
+    /// Returns the change at one path, if any.
     ///
     /// # Errors
-    /// Where the layer's disk fails.
+    /// If the overlay's disk fails.
     pub fn change(&self, path: &Path) -> Result<Option<Change>, Error> {
         self.change_along(path, &mut Trail::default())
     }
 
-    /// The same for one of many paths that are asked for in sorted order: the folders on the way to it are looked at once.
+    /// Like [`Self::change`], for one of many paths in sorted order: each folder on the way is read only once.
     ///
     /// # Errors
-    /// Where the layer's disk fails.
+    /// If the overlay's disk fails.
     pub fn change_along(&self, path: &Path, trail: &mut Trail) -> Result<Option<Change>, Error> {
         self.settle().map_err(|error| Error::in_layer(path, error))?;
         let (stands, after) = match layer::spot_along(&self.upper, self.root(), path, trail) {
@@ -153,7 +150,7 @@ impl Rehearsal {
             Ok(Spot { above: None, below: true }) => return Ok(None),
             Ok(Spot { above: None, below: false }) => (None, Node::Nothing),
             Err(error) if !is_closed(&error) => return Err(Error::in_layer(path, error)),
-            Err(error) => (None, Node::Other(format!("something that cannot be looked at ({error})"))),
+            Err(error) => (None, Node::Other(format!("something unreadable ({error})"))),
         };
         let before = self.real(path);
         let same = match (&before, &after, &stands) {
@@ -165,14 +162,14 @@ impl Rehearsal {
         Ok((!same).then(|| Change { path: path.to_owned(), before, after }))
     }
 
-    /// Whether the layer holds what the project held at first, and nothing was applied there since: whatever became of the
-    /// real one then, the rehearsal changed nothing.
+    /// Returns whether the overlay holds the project's original content and nothing was applied at this path since. In
+    /// that case the rehearsal changed nothing, even if the project changed meanwhile.
     fn is_as_it_was(&self, path: &Path, after: &Node) -> bool {
         let after = Fingerprint::of(after);
         self.origin(path).is_some_and(|origin| origin == after) && !self.was_applied(path)
     }
 
-    /// A path and whatever the project holds below it.
+    /// Adds a path and all paths that the project has below it.
     fn all_below(&self, path: PathBuf, within: bool, found: &mut HashSet<PathBuf>) {
         let mut waiting = vec![path];
         while let Some(path) = waiting.pop() {
@@ -185,7 +182,8 @@ impl Rehearsal {
     }
 }
 
-/// Whether something is there that may not be looked at, or that no path leads to; any other error is the disk's.
+/// Returns whether the error concerns this path only (no permission, or path too long). Any other error is a failure of
+/// the disk.
 fn is_closed(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied || Errno::from_io_error(error) == Some(Errno::NAMETOOLONG)
 }
@@ -195,12 +193,12 @@ fn listed(folder: &Path) -> Vec<OsString> {
     entries.map(|entry| entry.file_name()).collect()
 }
 
-/// What stands at a path of the disk.
+/// Reads the content of a path.
 pub fn node(path: &Path) -> Node {
     node_in(CWD, path)
 }
 
-/// What stands at a path of a folder.
+/// Reads the content of a path relative to an open folder.
 pub fn node_in(folder: impl AsFd, path: &Path) -> Node {
     let folder = folder.as_fd();
     let Ok(stat) = statat(folder, path, AtFlags::SYMLINK_NOFOLLOW) else { return Node::Nothing };
@@ -212,13 +210,13 @@ pub fn node_in(folder: impl AsFd, path: &Path) -> Node {
                 Ok(_) => Node::Folder { mode },
                 Err(errno) => {
                     let error = io::Error::from(errno);
-                    Node::Other(format!("a folder that cannot be looked into ({error}), mode {mode:o}"))
+                    Node::Other(format!("an unreadable folder ({error}), mode {mode:o}"))
                 }
             }
         }
         FileType::Symlink => match readlinkat(folder, path, Vec::new()) {
             Ok(to) => Node::Link(std::ffi::OsString::from_vec(to.into_bytes()).into()),
-            Err(errno) => Node::Other(format!("a link that cannot be read ({})", io::Error::from(errno))),
+            Err(errno) => Node::Other(format!("an unreadable link ({})", io::Error::from(errno))),
         },
         FileType::RegularFile if u64::try_from(stat.st_size).is_ok_and(|size| size <= READ_LIMIT) => {
             let read = || -> io::Result<Vec<u8>> {
@@ -229,7 +227,7 @@ pub fn node_in(folder: impl AsFd, path: &Path) -> Node {
             };
             match read() {
                 Ok(bytes) => Node::File { bytes, mode },
-                Err(error) => Node::Other(format!("a file that cannot be read ({error})")),
+                Err(error) => Node::Other(format!("an unreadable file ({error})")),
             }
         }
         FileType::RegularFile => Node::Other(format!("a file of {} bytes, mode {mode:o}", stat.st_size)),
@@ -241,12 +239,12 @@ pub fn node_in(folder: impl AsFd, path: &Path) -> Node {
     }
 }
 
-/// The lower twelve bits; systems count them in numbers of different widths.
+/// Returns the lower twelve bits. The integer type of modes differs between systems.
 fn permissions(mode: impl Into<u32>) -> u32 {
     mode.into() & 0o7777
 }
 
-/// Whether two large files hold the same.
+/// Returns whether two large files have the same content.
 fn same_bytes(one: &Path, other: &Path) -> bool {
     let is_file = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_file());
     if !is_file(one) || !is_file(other) {

@@ -1,4 +1,5 @@
-//! Throws a layer away: at once for whoever looks, whatever commands left in it, and not while one of them runs.
+//! Removal of an overlay: visible at once, independent of the permissions that commands left in it, and never while a
+//! command runs.
 
 use super::lock;
 use std::fs;
@@ -6,11 +7,11 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-/// What the name of a layer begins with that is being taken away, so that an end in the middle leaves no half of one.
+/// Name prefix of an overlay that is being removed, so that an interrupted removal leaves no partial overlay.
 const THROWN: &str = ".aye-thrown-";
 
-/// Takes a layer away, with everything in it; one that is not there is gone already. What an end in the middle left of
-/// another goes too.
+/// Removes an overlay with all its files. A missing overlay counts as removed. Remains of interrupted removals are
+/// removed as well.
 ///
 /// # Errors
 /// [`io::ErrorKind::ResourceBusy`] while a command runs over it.
@@ -27,15 +28,15 @@ pub fn clear(layer: &Path) -> io::Result<()> {
     }
     for entry in fs::read_dir(beside).into_iter().flatten().flatten() {
         if entry.file_name().as_encoded_bytes().starts_with(THROWN.as_bytes()) {
-            // Another process may be at it.
+            // Another process may be removing it at the same time.
             let _ = empty(&entry.path());
         }
     }
     Ok(())
 }
 
-/// Takes a folder away with everything in it. Commands may have left folders that nobody may look into, and some so deep
-/// that no path reaches them: whatever stands in a folder of this one is brought up into this one first.
+/// Removes a folder with all its content. Commands may have left unreadable folders and folders nested deeper than any
+/// path can reach, so nested folders are moved up into this folder first.
 pub fn empty(folder: &Path) -> io::Result<()> {
     let (all, mut count) = (ulid::Ulid::new(), 0u64);
     loop {
@@ -50,7 +51,7 @@ pub fn empty(folder: &Path) -> io::Result<()> {
             let path = folder.join(name);
             for inner in opened(&path)?.unwrap_or_default() {
                 let inner = path.join(inner);
-                // A folder that is moved is written in.
+                // Moving a folder requires write permission on it.
                 gone(open_up(&inner))?;
                 count += 1;
                 gone(fs::rename(&inner, folder.join(format!("{all}-{count}"))))?;
@@ -60,7 +61,7 @@ pub fn empty(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// The folders in a folder, whose other entries are taken away; `None` where it is not there.
+/// Removes the files in a folder and returns its subfolders. `None` if the folder does not exist.
 fn opened(folder: &Path) -> io::Result<Option<Vec<std::ffi::OsString>>> {
     if let Err(error) = open_up(folder) {
         return gone(Err(error)).map(|()| None);
@@ -80,7 +81,7 @@ fn opened(folder: &Path) -> io::Result<Option<Vec<std::ffi::OsString>>> {
     Ok(Some(folders))
 }
 
-/// Lets its owner look into a folder and change it. What a link leads to is none to be emptied.
+/// Gives the owner full access to a folder. Fails for a link, so that its target is never emptied.
 fn open_up(folder: &Path) -> io::Result<()> {
     let meta = folder.symlink_metadata()?;
     if !meta.is_dir() {
@@ -92,7 +93,7 @@ fn open_up(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Another process may take the same away.
+/// Ignores that another process removed the same entry.
 fn gone(done: io::Result<()>) -> io::Result<()> {
     match done {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

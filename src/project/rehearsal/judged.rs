@@ -1,4 +1,4 @@
-//! What is known of a path in a rehearsal is what would be known of it for real: aye's own folders are its own here too.
+//! Tests: paths are classified in a rehearsal as they are live, including aye's own folders.
 
 use crate::project::disk::Disk;
 use crate::project::rehearsal::Rehearsal;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 #[test]
-fn r14_what_is_ayes_own_is_sensitive_in_a_rehearsal_and_on_its_cards_too() {
+fn r14_own_files_are_sensitive_in_a_rehearsal_and_its_prompts() {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().canonicalize().unwrap();
     let (root, own) = (base.join("project"), base.join("project/home/config"));
@@ -25,7 +25,7 @@ fn r14_what_is_ayes_own_is_sensitive_in_a_rehearsal_and_on_its_cards_too() {
     for made in ["home/other", "home/config/made"] {
         play.write(&play.locate(made).unwrap(), None, b"x").unwrap();
     }
-    // A link that only the rehearsal has.
+    // A link that exists only in the rehearsal.
     std::os::unix::fs::symlink("home/config/rules.toml", base.join("layer/upper/rules")).unwrap();
     for (path, expected) in [
         ("home/config/rules.toml", true),

@@ -1,5 +1,5 @@
-//! The folder that holds what was rehearsed, in the form that the kernel's overlay has: whiteouts for what is gone, a mark
-//! on folders that hide what the project holds there.
+//! On-disk format of the overlay, which is that of the kernel's overlay file system: whiteouts for deleted paths, and
+//! an attribute on folders that hide the project's content.
 
 use super::clear;
 use rustix::io::Errno;
@@ -9,35 +9,35 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
-/// Where a write is made before it comes into the layer.
+/// Folder in which a write is prepared before it is moved into the overlay.
 const UNFINISHED: &str = "unfinished";
 
-/// The mark of a folder that hides what is below it in the project.
+/// Attribute of a folder that hides the content of the project's folder.
 pub(super) const OPAQUE: &str = "user.overlay.opaque";
-/// The mark of an empty file that stands for nothing, where no device can.
+/// Attribute of an empty file that marks a deleted path where no device can be created.
 #[cfg(target_os = "linux")]
 const WHITEOUT: &str = "user.overlay.whiteout";
 
-/// What the layer itself says of a path.
+/// Entry of the overlay at a path.
 #[derive(Debug)]
 pub enum Above {
-    /// Nothing: what the project holds is seen.
+    /// No entry: the project's content is visible.
     Unsaid,
-    /// That there is nothing, whatever the project holds.
+    /// Deleted: nothing is visible, whatever the project has.
     Gone,
-    /// That there is a folder; `hides` where what the project holds below it is not seen. Of one that may not be read it
-    /// cannot be told.
+    /// A folder. `hides` is true if the content of the project's folder is not visible; for an unreadable folder it is
+    /// an error.
     Folder { hides: io::Result<bool>, meta: Metadata },
-    /// That there is something else: a file, a link, a pipe.
+    /// Anything else: a file, a link, a pipe.
     Other(Metadata),
 }
 
-/// Where what is seen at a path comes from.
+/// Source of the visible content at a path.
 #[derive(Debug)]
 pub struct Spot {
-    /// The layer's own, where it has something there.
+    /// The overlay's entry, if any.
     pub above: Option<(PathBuf, Metadata)>,
-    /// Whether what the project holds there is seen, or is merged with the layer's folder.
+    /// True if the project's content is visible, either directly or merged with the overlay's folder.
     pub below: bool,
 }
 
@@ -45,16 +45,16 @@ impl Spot {
     const NOTHING: Self = Self { above: None, below: false };
 }
 
-/// What the layer says of `path`, which lies in it.
+/// Returns the overlay's entry at `path`, which lies in the overlay.
 ///
 /// # Errors
-/// Where that cannot be known: below a folder that may not be entered, for one. Whatever stands there, it is not what the
-/// project holds.
+/// If the entry cannot be determined, for example below a folder without permission. The project's content is not
+/// visible then in any case.
 pub fn look(path: &Path) -> io::Result<Above> {
     Ok(there(path)?.map_or(Above::Unsaid, |meta| said_by(meta, || path.to_owned())))
 }
 
-/// What that which stands at a path of the layer says.
+/// Interprets the file found at a path of the overlay.
 fn said_by(meta: Metadata, path: impl Fn() -> PathBuf) -> Above {
     if meta.is_dir() {
         return Above::Folder { hides: marked(&path(), OPAQUE).map(|mark| mark == Some(b'y')), meta };
@@ -64,8 +64,8 @@ fn said_by(meta: Metadata, path: impl Fn() -> PathBuf) -> Above {
     if stands_for_nothing { Above::Gone } else { Above::Other(meta) }
 }
 
-/// What the layer says of each name in a folder of it, in no order; nothing where the folder is not there. One by one they
-/// would each be looked up from the root of the disk.
+/// Returns the entries of a folder of the overlay, unsorted, and an empty list if the folder does not exist. Reading
+/// them one by one would look up each path from the root of the disk.
 pub fn all_said(folder: &Path) -> io::Result<Vec<(OsString, io::Result<Above>)>> {
     #[cfg(test)]
     super::nested::LISTED.set(super::nested::LISTED.get() + 1);
@@ -86,7 +86,7 @@ pub fn all_said(folder: &Path) -> io::Result<Vec<(OsString, io::Result<Above>)>>
     entries.map(said).collect()
 }
 
-/// What stands at a path, where anything does; links are not followed.
+/// Returns the metadata at a path, if anything exists. Links are not followed.
 fn there(path: &Path) -> io::Result<Option<Metadata>> {
     match path.symlink_metadata() {
         Ok(meta) => Ok(Some(meta)),
@@ -95,14 +95,14 @@ fn there(path: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// Whether the error says that nothing is there.
+/// Returns whether the error means that nothing exists.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 #[cfg(target_os = "linux")]
 fn empty_mark(path: impl Fn() -> PathBuf, meta: &Metadata) -> bool {
-    // One that may not be read was made by a command: it is a file like any other.
+    // An unreadable one was created by a command: it is an ordinary file.
     meta.is_file() && meta.len() == 0 && matches!(marked(&path(), WHITEOUT), Ok(Some(_)))
 }
 
@@ -111,7 +111,7 @@ fn empty_mark(_: impl Fn() -> PathBuf, _: &Metadata) -> bool {
     false
 }
 
-/// The first byte of a mark; some systems know none.
+/// Returns the first byte of an attribute. Some file systems have no attributes.
 fn marked(path: &Path, mark: &str) -> io::Result<Option<u8>> {
     let mut value = [0; 8];
     match rustix::fs::lgetxattr(path, mark, &mut value[..]) {
@@ -121,20 +121,20 @@ fn marked(path: &Path, mark: &str) -> io::Result<Option<u8>> {
     }
 }
 
-/// Where what is seen at `below`, a path in the project without links, comes from.
+/// Returns the source of the visible content at `below`, a path of the project without links.
 ///
 /// # Errors
-/// Where the layer has something there or on the way that may not be looked at.
+/// If the overlay's entry at the path or at a folder on the way cannot be read.
 pub fn spot(upper: &Path, root: &Path, below: &Path) -> io::Result<Spot> {
     spot_along(upper, root, below, &mut Trail::default())
 }
 
-/// Folders of the layer on the way to the last path that was asked for, from the outermost on.
+/// Folders of the overlay on the way to the last requested path, outermost first.
 #[derive(Default)]
 pub struct Trail(Vec<(PathBuf, Metadata, bool)>);
 
-/// The same as [`spot`], and keeps the folders on the way in `trail`: of many paths in sorted order each folder is looked at
-/// once. Nothing may change in the layer meanwhile.
+/// Like [`spot`], and keeps the folders on the way in `trail`: for many paths in sorted order each folder is read once.
+/// The overlay must not change in the meantime.
 pub fn spot_along(upper: &Path, root: &Path, below: &Path, trail: &mut Trail) -> io::Result<Spot> {
     while trail.0.last().is_some_and(|(folder, ..)| !below.starts_with(folder) || folder == below) {
         trail.0.pop();
@@ -149,10 +149,10 @@ pub fn spot_along(upper: &Path, root: &Path, below: &Path, trail: &mut Trail) ->
         }
     };
     let rest = below.strip_prefix(&at).unwrap_or(below).to_owned();
-    // Why it cannot be known whether what the project holds in a folder is seen.
+    // Error because of which the visibility of the project's folder is unknown.
     let mut unknown = None;
     for part in rest.components().filter(|part| matches!(part, Component::Normal(_))) {
-        // Only a folder has something below it.
+        // Only a folder has entries.
         if spot.above.as_ref().is_some_and(|(_, meta)| !meta.is_dir()) {
             return Ok(Spot::NOTHING);
         }
@@ -189,18 +189,19 @@ pub fn spot_along(upper: &Path, root: &Path, below: &Path, trail: &mut Trail) ->
     Ok(spot)
 }
 
-/// Makes the folder of what changed, like the project's own.
+/// Creates the folder of the changes with the attributes of the project's own folder.
 pub fn begin(upper: &Path, root: &Path) -> io::Result<()> {
     fs::create_dir_all(upper)?;
     like(upper, &root.metadata()?)
 }
 
-/// Puts a file into the layer, in the place of whatever the layer has there but a folder, with the folders on its way: each
-/// like the project's own; one that takes the place of what is gone hides what the project holds there. It is made
-/// beside `upper` and comes into it in one step, so that nobody ever sees a part of it. It takes mode and owner from `old`.
+/// Writes a file into the overlay, replacing anything there except a folder, and creates missing parent folders with
+/// the attributes of the project's folders. A folder that replaces a deleted one hides the project's content. The file
+/// is prepared next to `upper` and moved in atomically, so that no reader sees a part of it. It gets mode and owner
+/// from `old`.
 pub fn put(layer: &Path, root: &Path, below: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
     let (upper, unfinished) = (layer.join(super::UPPER), layer.join(UNFINISHED));
-    // What an end in the middle of another left.
+    // Remove the remains of an interrupted write.
     clear::empty(&unfinished)?;
     fs::create_dir(&unfinished)?;
     let make = || {
@@ -219,7 +220,7 @@ pub fn put(layer: &Path, root: &Path, below: &Path, bytes: &[u8], old: Option<&M
             }
             let real = root.join(&seen).symlink_metadata().ok().filter(Metadata::is_dir);
             let real = real.filter(|_| !stands && spot(&upper, root, &seen).is_ok_and(|spot| spot.below));
-            // Its mode comes last: one may allow nothing to be made in it.
+            // The mode is set last, because it may forbid creating entries.
             fs::DirBuilder::new().mode(if real.is_some() { 0o700 } else { 0o777 }).create(&beside)?;
             if depth == 0 && stands {
                 rustix::fs::lsetxattr(&beside, OPAQUE, b"y", rustix::fs::XattrFlags::empty())?;
@@ -230,7 +231,7 @@ pub fn put(layer: &Path, root: &Path, below: &Path, bytes: &[u8], old: Option<&M
         let mut within = made.iter().rev().filter(|(folder, _)| *folder != top);
         within.try_for_each(|(folder, real)| like(folder, real))?;
         opened(to.parent().unwrap_or(&upper), || take_place(&top, &to, stands && names.len() > 1))?;
-        // Of a folder that nobody may write in none could have been moved here.
+        // A folder without write permission could not have been moved, so its mode is set after the move.
         made.first().filter(|(folder, _)| *folder == top).map_or(Ok(()), |(_, real)| like(&to, real))
     };
     let done = make();
@@ -238,8 +239,8 @@ pub fn put(layer: &Path, root: &Path, below: &Path, bytes: &[u8], old: Option<&M
     done
 }
 
-/// Does something in a folder that its mode may keep from being written in: who makes a change below it may have every right
-/// to, but the layer has no folder of this name yet.
+/// Runs `change` while the owner has write permission on the folder. The change below it may be permitted even if the
+/// folder is read-only; only the overlay has no copy of it yet.
 fn opened(folder: &Path, change: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let meta = folder.symlink_metadata()?;
     let open = meta.mode() & 0o300 == 0o300;
@@ -251,8 +252,8 @@ fn opened(folder: &Path, change: impl FnOnce() -> io::Result<()>) -> io::Result<
     if open { done } else { done.and(set(meta.mode())) }
 }
 
-/// How many names of a path the layer has folders for, and whether it says of the next that there is something else, or
-/// nothing at all.
+/// Returns how many leading folders of a path exist in the overlay, and whether the entry after them is a deletion or
+/// another file type.
 fn beginning(upper: &Path, below: &Path) -> io::Result<(usize, bool)> {
     let mut path = upper.to_owned();
     let last = below.components().count().checked_sub(1).ok_or(io::ErrorKind::IsADirectory)?;
@@ -269,7 +270,7 @@ fn beginning(upper: &Path, below: &Path) -> io::Result<(usize, bool)> {
     Ok((last, true))
 }
 
-/// Puts what was made into its place. A folder does not take that of something else in one step, so the two are exchanged.
+/// Moves a prepared entry into place. A folder cannot atomically replace another entry, so the two are exchanged.
 fn take_place(made: &Path, to: &Path, exchange: bool) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if exchange {
@@ -278,7 +279,7 @@ fn take_place(made: &Path, to: &Path, exchange: bool) -> io::Result<()> {
             return Ok(());
         }
     }
-    // Some file systems know no exchange.
+    // Some file systems do not support the exchange.
     if exchange {
         fs::remove_file(to)?;
     }
@@ -295,17 +296,18 @@ fn file(path: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Gives a file or folder the mode of another, and its owner where that may be.
+/// Copies the mode of a file or folder, and its owner if permitted.
 fn like(path: &Path, old: &Metadata) -> io::Result<()> {
-    // An ordinary user cannot, and need not: the file is theirs then. Nor is it given to another of their groups, because their
-    // namespace knows one group alone, and commands could not change it.
+    // An unprivileged user cannot change the owner and does not need to: the file is already theirs. The group is not
+    // changed to another one of theirs either: commands run in a namespace that has only one group and could not change
+    // the file.
     if keeps_owners() {
         let _ = std::os::unix::fs::lchown(path, Some(old.uid()), Some(old.gid()));
     }
     fs::set_permissions(path, fs::Permissions::from_mode(old.mode() & 0o7777))
 }
 
-/// Whether commands know every user and group: if the overlay sandbox needs no user namespace.
+/// Returns whether commands see all users and groups, which is the case if the overlay sandbox needs no user namespace.
 #[cfg(target_os = "linux")]
 fn keeps_owners() -> bool {
     use rustix::thread::{CapabilitySet, capabilities};

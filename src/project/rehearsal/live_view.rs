@@ -1,24 +1,26 @@
-//! Whether a command of this rehearsal saw the whole disk: it may have copied secrets to files of any name.
+//! Record that a command of this rehearsal saw the whole disk. Such a command may have copied secrets to files of any
+//! name.
 
 use super::Rehearsal;
 use std::fs::{self, File};
 use std::io;
 
-/// The file in the overlay's folder that says so. Copies of the session have it too.
+/// File in the overlay's folder. It is copied with the session.
 const FILE: &str = "live-view";
 
 impl Rehearsal {
-    /// Notes on disk that a command ran that saw the whole disk. From then on a new file counts as the rehearsal's own only if
-    /// [`Writer::write_whole`](crate::project::Writer::write_whole) wrote what it holds. To be called before such a command.
+    /// Records on disk that a command sees the whole disk. From then on a new file counts as written by the model only
+    /// if its content was written with [`Writer::write_whole`](crate::project::Writer::write_whole). Call this before
+    /// the command runs.
     ///
     /// # Errors
-    /// If the note cannot be written. The command must not run then.
+    /// If the record cannot be written. The command must not run then.
     pub fn note_live_view(&self) -> io::Result<()> {
         fs::create_dir_all(&self.layer)?;
         File::options().create(true).append(true).open(self.layer.join(FILE))?.sync_all()
     }
 
-    /// Whether that was noted, or cannot be known.
+    /// Returns whether this was recorded, or true if that is unknown.
     pub(super) fn had_live_view(&self) -> bool {
         let noted = self.layer.join(FILE).symlink_metadata();
         !matches!(noted, Err(error) if error.kind() == io::ErrorKind::NotFound)

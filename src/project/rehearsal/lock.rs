@@ -1,4 +1,4 @@
-//! The lock on a layer: while somebody holds it, nobody else writes in the layer or throws it away.
+//! Lock of an overlay. Its holder is the only process that writes in the overlay or removes it.
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -7,11 +7,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The file that is locked, in the layer's folder.
+/// Lock file in the overlay's folder.
 const LOCK: &str = "lock";
 
-/// Makes the layer's folder where it is not there, and waits until nobody else holds its lock. It is held until the file
-/// is closed.
+/// Creates the overlay's folder if needed and waits for its lock. The lock is held until the returned file is closed.
 pub fn hold(layer: &Path) -> io::Result<File> {
     loop {
         fs::create_dir_all(layer)?;
@@ -24,10 +23,10 @@ pub fn hold(layer: &Path) -> io::Result<File> {
     }
 }
 
-/// The same without making anything.
+/// Waits for the lock without creating anything.
 ///
 /// # Errors
-/// [`io::ErrorKind::NotFound`] where there is no layer.
+/// [`io::ErrorKind::NotFound`] if there is no overlay.
 pub fn hold_existing(layer: &Path) -> io::Result<File> {
     let path = layer.join(LOCK);
     let Some(file) = opened(&path)? else { return Err(io::ErrorKind::NotFound.into()) };
@@ -35,10 +34,11 @@ pub fn hold_existing(layer: &Path) -> io::Result<File> {
     if is_still(&file, &path) { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
 }
 
-/// The same without waiting and without making anything.
+/// Takes the lock without waiting and without creating anything.
 ///
 /// # Errors
-/// [`io::ErrorKind::ResourceBusy`] where somebody else holds it, and [`io::ErrorKind::NotFound`] where there is no layer.
+/// [`io::ErrorKind::ResourceBusy`] if another process holds the lock, and [`io::ErrorKind::NotFound`] if there is no
+/// overlay.
 pub fn hold_now(layer: &Path) -> io::Result<File> {
     let path = layer.join(LOCK);
     let Some(file) = opened(&path)? else { return Err(io::ErrorKind::NotFound.into()) };
@@ -53,7 +53,7 @@ pub fn hold_now(layer: &Path) -> io::Result<File> {
     }
 }
 
-/// `None` where the folder was thrown away in the meantime.
+/// Opens the lock file. `None` if the folder was removed in the meantime.
 fn opened(path: &Path) -> io::Result<Option<File>> {
     match File::options().create(true).append(true).open(path) {
         Ok(file) => Ok(Some(file)),
@@ -62,7 +62,8 @@ fn opened(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Whether the file that was waited for is still the one of this name: the layer may have been thrown away since.
+/// Returns whether the locked file is still the current lock file. The overlay may have been removed while this process
+/// waited.
 fn is_still(file: &File, path: &Path) -> bool {
     let (Ok(held), Ok(named)) = (file.metadata(), path.metadata()) else { return false };
     (held.dev(), held.ino()) == (named.dev(), named.ino())

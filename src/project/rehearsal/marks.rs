@@ -1,5 +1,6 @@
-//! What a command changed in a layer that is kept in the project: what its paths looked like before it, compared with how they
-//! look now. There the kernel cannot lay a command's changes over those of earlier ones (see [`super::pending`]).
+//! Snapshot comparison for an overlay that lies inside the project: finds the changes of a command by comparing
+//! metadata before and after it. There the kernel cannot separate a command's changes from earlier ones (see
+//! [`super::pending`]).
 
 use super::Rehearsal;
 use super::layer::{self, Above};
@@ -11,25 +12,27 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// How the paths of a layer look, without a byte of them read.
+/// Metadata of all paths of an overlay. File contents are not read.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Marks(HashMap<PathBuf, Mark>);
 
-/// How one path looks.
+/// Metadata of one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Mark {
-    /// Nothing is seen there.
     Gone,
-    /// A folder. What is in it has marks of its own, so its times count for nothing.
-    Folder { hides: bool, mode: u32 },
-    /// Anything else: its inode, mode, size, and the times of its bytes and of all else.
+    /// A folder. Its entries have their own metadata, so its times are not compared.
+    Folder {
+        hides: bool,
+        mode: u32,
+    },
+    /// Anything else: inode, mode, size, modification time, change time.
     Other(u64, u32, u64, (i64, i64), (i64, i64)),
 }
 
-/// How one path looks.
+/// Returns the metadata of one entry.
 fn mark(said: io::Result<Above>) -> Option<Mark> {
     match said {
-        // What cannot be looked at now is told by whoever reads the layer.
+        // Unreadable entries are reported when the overlay is read.
         Ok(Above::Unsaid) | Err(_) => None,
         Ok(Above::Gone) => Some(Mark::Gone),
         Ok(Above::Folder { hides, meta }) => {
@@ -40,12 +43,12 @@ fn mark(said: io::Result<Above>) -> Option<Mark> {
 }
 
 impl Rehearsal {
-    /// How the layer looks now; `None` if commands write in a folder of their own.
+    /// Takes a snapshot; `None` if commands write in a separate folder.
     pub fn marks_inside(&self) -> Option<Marks> {
         super::pending::is_inside(self.root(), &self.layer).then(|| self.marks())
     }
 
-    /// How the layer looks now.
+    /// Takes a snapshot.
     fn marks(&self) -> Marks {
         let mut marks = HashMap::new();
         let mut folders = vec![PathBuf::new()];
@@ -62,15 +65,16 @@ impl Rehearsal {
         Marks(marks)
     }
 
-    /// The paths of the project that changed in the layer since, sorted, of a folder that came or went the folder alone,
-    /// and of very many the first. A folder that the layer has only for what is in it did not change.
+    /// Returns the sorted paths of the project that changed in the overlay since `before`. For a folder that was
+    /// created or deleted only the folder itself is listed, and the list is limited to the first `PATHS_KEPT` paths. A
+    /// folder that exists in the overlay only for the sake of its entries did not change.
     pub fn changed_since(&self, before: &Marks) -> Vec<PathBuf> {
         let now = self.marks();
         let new = now.0.iter().filter(|(path, mark)| before.0.get(*path) != Some(*mark));
         let gone = before.0.keys().filter(|path| !now.0.contains_key(*path));
         let paths: BTreeSet<&Path> = new.map(|(path, _)| path).chain(gone).map(PathBuf::as_path).collect();
         let mut changed: Vec<PathBuf> = Vec::new();
-        // The last folder of which all that is in it came or went along.
+        // The last folder that was created or deleted with all its entries.
         let mut whole: Option<&Path> = None;
         for path in paths {
             let (was, is) = (before.0.get(path), now.0.get(path));
@@ -110,7 +114,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn r30_what_changed_since_is_what_came_what_went_and_what_is_another_and_nothing_else() {
+    fn r30_changes_since_a_snapshot_are_exactly_the_created_deleted_and_modified_paths() {
         let place = tempfile::tempdir().unwrap();
         let project = place.path().join("project");
         fs::create_dir_all(project.join("src")).unwrap();
@@ -125,7 +129,7 @@ mod tests {
             changed.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
         };
         assert_eq!(since(&|| ()), [""; 0]);
-        // The layer has the folder for the sake of the file alone.
+        // The overlay has the folder only because of the file in it.
         let copied_up = || {
             fs::create_dir_all(upper.join("src")).unwrap();
             fs::write(upper.join("src/a"), "two").unwrap();

@@ -1,8 +1,9 @@
-//! Merges the folder that a command wrote in into the overlay, by renames.
+//! Merges the changes of a command into the overlay by renaming files.
 //!
-//! What is not renamed yet lies over what is, so at every step both together show what the command left, and a merge that was
-//! interrupted is finished by doing it again. Only modes and times of folders cannot be read off the folders any more then; a
-//! journal keeps those. Folders are held open instead of named, so none is too deep.
+//! Unmerged entries lie over the merged ones, so at every step both together show the result of the command, and
+//! repeating an interrupted merge completes it. Only modes and times of folders cannot be recovered from the folders
+//! themselves; a journal keeps them. Folders are accessed through open files instead of paths, so nesting depth is
+//! unlimited.
 
 mod journal;
 
@@ -22,19 +23,18 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Where a folder goes that is replaced. The name that a write of a file tool uses too, under the same lock.
+/// Temporary place of a folder that is being replaced. Writes of file tools use the same name under the same lock.
 const REPLACED: &str = "unfinished";
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// What its owner needs to change a folder.
+/// Permissions that the owner needs to change a folder.
 const OPEN: RawMode = 0o700;
 
 /// A folder that is being merged.
 struct Frame {
-    /// Relative to the project.
     path: PathBuf,
     attributes: Attributes,
     names: Vec<OsString>,
-    /// Whether the project's folder of this path is seen through the overlay's.
+    /// True if the project's folder at this path is visible through the overlay.
     is_real_seen: bool,
 }
 
@@ -44,20 +44,20 @@ struct Merge<'a> {
     journal: Journal<'a>,
 }
 
-/// Merges `merging` into `upper`, both in `layer`; what is at `root` lies under them. The caller holds the overlay's lock.
+/// Merges `merging` into `upper`, both in `layer`, over the project at `root`. The caller holds the overlay's lock.
 ///
 /// # Errors
-/// If the disk fails. Calling it again goes on.
+/// If the disk fails. Calling it again continues the merge.
 pub(super) fn merge(root: &Path, layer: &Path, merging: &Path) -> io::Result<()> {
     Merge { root, layer, journal: Journal::open(layer) }.run(merging)
 }
 
-/// Makes an empty folder with the owner, mode, attributes and times of another.
+/// Creates an empty folder with the owner, mode, attributes and times of another.
 pub(super) fn make_like(old: &Path, new: &Path) -> io::Result<()> {
     fs::create_dir(new)?;
     let about = statat(CWD, old, AtFlags::SYMLINK_NOFOLLOW)?;
     let to = openat(CWD, new, FOLDER, Mode::empty())?;
-    // One that may not be read has no attributes that could be copied.
+    // An unreadable folder has no attributes that could be copied.
     let from = openat(CWD, old, FOLDER, Mode::empty()).ok();
     take_over(from.as_ref().map(AsFd::as_fd), to.as_fd(), &about, attributes(&about))
 }
@@ -91,7 +91,7 @@ impl Merge<'_> {
                 self.restore(&to, &name, &path.join(&name))?;
             }
             let above = match path.file_name() {
-                // Its mode may keep even its owner out once it is set.
+                // After the mode is set, even the owner may have no access.
                 Some(name) => Some((
                     openat(&from, "..", FOLDER, Mode::empty())?,
                     openat(&to, "..", FOLDER, Mode::empty())?,
@@ -108,7 +108,7 @@ impl Merge<'_> {
                     (from, to) = (outer_from, outer_to);
                 }
                 None => {
-                    // An empty folder needs no mode that lets its owner in; without the journal its own is what counts.
+                    // The owner needs no access to an empty folder. Without the journal its own mode counts.
                     step()?;
                     fchmod(&from, Mode::from_raw_mode(its.mode))?;
                     step()?;
@@ -121,8 +121,8 @@ impl Merge<'_> {
         Ok(())
     }
 
-    /// Merges one entry of a folder. Returns the pair of folders, and whether the project's is seen there, if the entry is a
-    /// folder on both sides and has to be merged too.
+    /// Merges one entry of a folder. If it is a folder on both sides, returns the pair of folders to be merged and
+    /// whether the project's folder is visible there.
     fn entry(
         &mut self,
         from: &OwnedFd,
@@ -148,7 +148,7 @@ impl Merge<'_> {
                 }
                 Some(old) => {
                     if !is_opaque {
-                        // It hides what the file or whiteout hid that it replaces.
+                        // It must hide what the replaced file or whiteout hid.
                         step()?;
                         fsetxattr(&inner, super::layer::OPAQUE, b"y", XattrFlags::empty())?;
                     }
@@ -183,13 +183,13 @@ impl Merge<'_> {
         Ok(None)
     }
 
-    /// Takes away what a folder or file of the command replaces, which hides it meanwhile.
+    /// Removes an entry that is replaced by an entry of the command, which hides it until then.
     fn remove(&self, to: &OwnedFd, name: &OsStr, old: &Stat) -> io::Result<()> {
         step()?;
         if !is_folder(old) {
             return Ok(unlinkat(to, name, AtFlags::empty())?);
         }
-        // A folder that is moved is written in.
+        // Moving a folder requires write permission on it.
         open_up(to, name, old)?;
         let replaced = self.layer.join(REPLACED);
         renameat(to, name, CWD, &replaced)?;
@@ -197,7 +197,7 @@ impl Merge<'_> {
         clear::empty(&replaced)
     }
 
-    /// Opens a folder of the command for its owner, after its mode is noted, and returns what it had first.
+    /// Gives the owner access to a folder of the command after recording its attributes, and returns these.
     fn enter(
         &mut self,
         within: impl AsFd,
@@ -214,7 +214,7 @@ impl Merge<'_> {
         Ok(its)
     }
 
-    /// Sets the attributes of a folder that an interrupted merge had renamed already.
+    /// Restores the attributes of a folder that an interrupted merge had already renamed.
     fn restore(&self, to: &OwnedFd, name: &OsStr, path: &Path) -> io::Result<()> {
         match (look(to, name)?, self.journal.get(path)) {
             (Some(about), Some(its)) if is_folder(&about) => restore_attributes(to, name, its),
@@ -223,7 +223,7 @@ impl Merge<'_> {
     }
 }
 
-/// Lets its owner look into a folder and change it.
+/// Gives the owner full access to a folder.
 fn open_up(within: impl AsFd, name: &OsStr, about: &Stat) -> io::Result<()> {
     if about.st_mode & OPEN == OPEN {
         return Ok(());
@@ -239,7 +239,7 @@ fn look(folder: &OwnedFd, name: &OsStr) -> io::Result<Option<Stat>> {
     }
 }
 
-/// Whether a folder hides what lies under it.
+/// Returns whether a folder hides the content below it.
 fn is_opaque(folder: &OwnedFd) -> io::Result<bool> {
     let mut value = [0u8; 8];
     match fgetxattr(folder, super::layer::OPAQUE, &mut value[..]) {
@@ -269,7 +269,7 @@ fn is_folder(about: &Stat) -> bool {
     kind(about) == FileType::Directory
 }
 
-/// Whether anything is at a path, or may be.
+/// Returns whether anything exists at a path, or true if that is unknown.
 fn may_be_there(path: &Path) -> bool {
     let gone = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
     !path.symlink_metadata().is_err_and(|error| gone.contains(&error.kind()))
@@ -281,7 +281,7 @@ fn step() -> io::Result<()> {
     Ok(())
 }
 
-/// Stops a merge where a test wants it stopped.
+/// Interrupts a merge at the step that a test chose.
 #[cfg(test)]
 fn step() -> io::Result<()> {
     tests::step()

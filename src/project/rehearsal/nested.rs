@@ -1,4 +1,5 @@
-//! Folders in folders cost what they are, not the product of their depths; and what a command left is noted as well as all is.
+//! Tests: the cost of nested folders is linear, and recording one command's changes gives the same result as recording
+//! all.
 
 use super::*;
 use crate::chat::altered::tree;
@@ -11,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 const DEPTH: usize = 500;
 
 thread_local! {
-    /// Folders of layers that were listed.
+    /// Number of overlay folders that were listed.
     pub static LISTED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
@@ -21,7 +22,7 @@ fn play(place: &tempfile::TempDir) -> Rehearsal {
     Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), place.path().join("l"))
 }
 
-/// Makes folders in each other, each with a file and of this mode.
+/// Creates nested folders with this mode, each with a file.
 fn nest(top: &Path, mode: u32) {
     let mut folder = top.to_owned();
     for _ in 0..DEPTH {
@@ -33,7 +34,7 @@ fn nest(top: &Path, mode: u32) {
 }
 
 #[test]
-fn r55_nested_folders_are_noted_and_listed() {
+fn r55_nested_folders_are_recorded_and_listed() {
     let place = tempfile::tempdir().unwrap();
     let play = play(&place);
     for is_real in [false, true] {
@@ -44,9 +45,9 @@ fn r55_nested_folders_are_noted_and_listed() {
             prepare(play.root(), &play.layer).unwrap();
             nest(&play.layer.join(PENDING), 0o755);
             play.begin().unwrap();
-            assert_eq!(play.take_changed(), [Path::new("d")], "of a folder that is new it is told alone");
+            assert_eq!(play.take_changed(), [Path::new("d")], "a new folder is listed without its content");
         }
-        // What costs the product of the depths takes minutes here.
+        // An implementation with cost proportional to the product of the depths takes minutes here.
         play.note_origins().unwrap();
         let told = altered::all(&play).unwrap();
         assert_eq!(tree(&told).len(), 2 * DEPTH);
@@ -54,7 +55,7 @@ fn r55_nested_folders_are_noted_and_listed() {
 }
 
 #[test]
-fn r30_what_a_command_changed_is_noted_as_well_as_all_is() {
+fn r30_changes_of_one_command_are_recorded_like_all_changes() {
     let place = tempfile::tempdir().unwrap();
     let (one, other) = (play(&place), play(&place));
     for path in ["kept/a", "kept/sub/b", "gone/c", "gone/deep/d", "hidden/e", "hidden/sub/f"] {
@@ -76,14 +77,14 @@ fn r30_what_a_command_changed_is_noted_as_well_as_all_is() {
     fs::write(fresh.join("kept/a"), "y").unwrap();
     whiteout("kept/sub");
     whiteout("gone");
-    // The folder was made again, with the same mode.
+    // The folder was created again with the same mode.
     fs::create_dir(fresh.join("hidden")).unwrap();
     let flags = rustix::fs::XattrFlags::empty();
     rustix::fs::lsetxattr(fresh.join("hidden"), "user.overlay.opaque", b"y", flags).unwrap();
     fs::create_dir(fresh.join("hidden/sub")).unwrap();
     one.begin().unwrap();
     assert!(!fresh.exists() && !one.layer.join(MERGING).exists());
-    // Another that opens the same layer knows what was written down.
+    // Another process that opens the same overlay reads the recorded state.
     let all = other.said_of().unwrap();
     assert!(all.contains(Path::new("hidden/sub/f")) && all.contains(Path::new("gone/deep/d")), "{all:?}");
     for path in all {
@@ -93,7 +94,7 @@ fn r30_what_a_command_changed_is_noted_as_well_as_all_is() {
 }
 
 #[test]
-fn r30_of_a_large_overlay_only_what_a_command_changed_is_looked_at() {
+fn r30_only_the_changed_part_of_a_large_overlay_is_read() {
     let place = tempfile::tempdir().unwrap();
     let play = play(&place);
     let run = |change: &dyn Fn(&Path)| {
@@ -112,7 +113,7 @@ fn r30_of_a_large_overlay_only_what_a_command_changed_is_looked_at() {
         fs::create_dir(fresh.join("d7")).unwrap();
         fs::write(fresh.join("d7/new"), "").unwrap();
     });
-    // Once for the report and once for the notes.
+    // One listing for the report and one for the record, per folder.
     assert_eq!((none, one), (2, 4));
     assert_eq!(play.take_changed().last().unwrap(), Path::new("d7/new"));
     // A merged overlay is not listed at all.
@@ -122,7 +123,7 @@ fn r30_of_a_large_overlay_only_what_a_command_changed_is_looked_at() {
 }
 
 #[test]
-fn r30_a_command_changed_what_came_what_went_and_what_is_another_and_nothing_else() {
+fn r30_changes_of_a_command_are_exactly_the_created_deleted_and_modified_paths() {
     let place = tempfile::tempdir().unwrap();
     let play = play(&place);
     fs::create_dir(play.root().join("src")).unwrap();
@@ -139,7 +140,7 @@ fn r30_a_command_changed_what_came_what_went_and_what_is_another_and_nothing_els
         rustix::fs::mknodat(rustix::fs::CWD, path, kind, 0o600.into(), 0).unwrap();
     };
     assert_eq!(changed(&|_| ()), [""; 0]);
-    // The overlay has the folder for the sake of the file alone.
+    // The overlay has the folder only because of the file in it.
     let copied = |text: &'static str| {
         move |fresh: &Path| {
             fs::create_dir(fresh.join("src")).unwrap();

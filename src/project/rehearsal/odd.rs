@@ -1,4 +1,5 @@
-//! Layers that are odd: half written, thrown away under one's hands, deeper than a path can be, with names that are too long.
+//! Tests of unusual overlays: partly written, removed while in use, nested deeper than a path can be, with names that
+//! are too long.
 
 use super::*;
 use crate::project::disk::Disk;
@@ -40,7 +41,7 @@ impl Play {
 }
 
 #[test]
-fn r30_a_write_that_fails_leaves_no_folder_and_brings_back_nothing_that_is_gone() {
+fn r30_failed_write_leaves_no_folder_and_restores_nothing_deleted() {
     let place = Play::new();
     let long = "l".repeat(300);
     let error = place.write(&format!("new/deep/{long}"), "x").unwrap_err().to_string();
@@ -50,7 +51,7 @@ fn r30_a_write_that_fails_leaves_no_folder_and_brings_back_nothing_that_is_gone(
         .unwrap();
     assert!(place.write(&format!("old/{long}"), "x").is_err());
     assert!(!place.exists("old") && !place.exists("old/a"));
-    // What an end in the middle of a write left is in nobody's way.
+    // Remains of an interrupted write are harmless.
     fs::create_dir_all(place.play.layer.join("unfinished/0/deep")).unwrap();
     place.write("old/b/c", "x").unwrap();
     assert!(place.exists("old/b/c") && !place.exists("old/a"));
@@ -59,7 +60,7 @@ fn r30_a_write_that_fails_leaves_no_folder_and_brings_back_nothing_that_is_gone(
 }
 
 #[test]
-fn a_note_that_was_cut_short_takes_no_other_with_it() {
+fn truncated_record_does_not_affect_other_records() {
     let place = Play::new();
     place.write("one", "1").unwrap();
     let origins = place.play.layer.join("origins");
@@ -73,7 +74,7 @@ fn a_note_that_was_cut_short_takes_no_other_with_it() {
     assert!(again.origin(Path::new("two")).is_some());
 }
 
-/// Makes folders in each other, so deep that no path reaches the last.
+/// Creates nested folders, so deep that no path reaches the last one.
 fn dig(top: &Path) {
     fs::create_dir_all(top).unwrap();
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -87,20 +88,20 @@ fn dig(top: &Path) {
 }
 
 #[test]
-fn folders_deeper_than_a_path_can_be_are_told_and_can_be_thrown_away() {
+fn folders_deeper_than_any_path_are_reported_and_removed() {
     let place = Play::new();
     dig(&place.play.upper.join("deep"));
     let changes = place.play.changes().unwrap();
     let Node::Other(words) = &changes.last().unwrap().after else { panic!("{:?}", changes.last()) };
-    assert!(words.starts_with("something that cannot be looked at (File name too long"), "{words}");
+    assert!(words.starts_with("something unreadable (File name too long"), "{words}");
     clear(&place.play.layer).unwrap();
     assert!(!place.play.layer.exists());
     assert_eq!(place.changed(), [""; 0]);
     assert_eq!(fs::read_dir(place.play.layer.parent().unwrap()).unwrap().count(), 0);
 }
 
-/// Throws a layer away that nobody holds any more. A program that another test begins holds what this process held, until it
-/// is one of its own.
+/// Removes an overlay whose lock was released. A process started by another test holds a copy of the lock file until it
+/// executes its program.
 fn cleared(layer: &Path) {
     let began = std::time::Instant::now();
     loop {
@@ -116,7 +117,7 @@ fn cleared(layer: &Path) {
 }
 
 #[test]
-fn r54_a_layer_is_not_thrown_away_while_somebody_writes_in_it_and_is_then_gone_at_once() {
+fn r54_overlay_is_not_removed_while_in_use_and_then_removed_at_once() {
     let place = Play::new();
     place.write("one", "1").unwrap();
     let held = hold(&place.play.layer).unwrap();
@@ -125,7 +126,7 @@ fn r54_a_layer_is_not_thrown_away_while_somebody_writes_in_it_and_is_then_gone_a
     assert!(error.to_string().starts_with("a command of this dry run is still running"), "{error}");
     assert!(place.exists("one"));
     drop(held);
-    // What an end in the middle of throwing another away left goes with it.
+    // Remains of another interrupted removal are removed as well.
     let beside = place.play.layer.parent().unwrap();
     fs::create_dir_all(beside.join(".aye-thrown-x/upper/shut")).unwrap();
     fs::set_permissions(beside.join(".aye-thrown-x/upper"), fs::Permissions::from_mode(0o000)).unwrap();
@@ -133,7 +134,7 @@ fn r54_a_layer_is_not_thrown_away_while_somebody_writes_in_it_and_is_then_gone_a
     clear(&place.play.layer).unwrap();
     assert!(!place.exists("one"));
     assert_eq!(fs::read_dir(beside).unwrap().count(), 0);
-    // It is rehearsed anew over what is there now.
+    // A new rehearsal starts from the project's current content.
     fs::write(place.root.join("one"), "mine").unwrap();
     place.write("one", "2").unwrap();
     assert!(!place.play.is_conflict(Path::new("one")));
@@ -141,7 +142,7 @@ fn r54_a_layer_is_not_thrown_away_while_somebody_writes_in_it_and_is_then_gone_a
 }
 
 #[test]
-fn who_waited_for_a_layer_that_was_thrown_away_has_the_lock_of_the_new_one() {
+fn waiting_for_a_removed_overlay_takes_the_lock_of_the_new_one() {
     let place = Play::new();
     place.write("one", "1").unwrap();
     let layer = place.play.layer.clone();
@@ -154,13 +155,13 @@ fn who_waited_for_a_layer_that_was_thrown_away_has_the_lock_of_the_new_one() {
     fs::rename(&layer, &thrown).unwrap();
     drop(held);
     let got = waits.join().unwrap();
-    assert!(clear(&layer).is_err(), "the one that waited holds it");
+    assert!(clear(&layer).is_err(), "the waiting thread holds the lock");
     drop(got);
     cleared(&layer);
 }
 
 #[test]
-fn hard_links_holes_and_marks_of_the_project_itself_are_what_they_are() {
+fn hard_links_holes_and_attributes_are_handled() {
     let place = Play::new();
     let upper = &place.play.upper;
     fs::create_dir_all(upper).unwrap();
@@ -169,14 +170,14 @@ fn hard_links_holes_and_marks_of_the_project_itself_are_what_they_are() {
     fs::File::create(upper.join("hole")).unwrap().set_len(8 << 30).unwrap();
     fs::set_permissions(upper.join("hole"), fs::Permissions::from_mode(0o644)).unwrap();
     place.write("two", "2").unwrap();
-    assert_eq!(fs::read(upper.join("one")).unwrap(), b"1", "a write is never through a hard link");
+    assert_eq!(fs::read(upper.join("one")).unwrap(), b"1", "a write never goes through a hard link");
     let told: Vec<String> =
         place.play.changes().unwrap().iter().map(|change| format!("{:?}", change.after)).collect();
     assert!(told[0].contains("a file of 8589934592 bytes, mode 644"), "{told:?}");
-    // A mark that the project's own folder has says nothing.
+    // The attribute has no effect on a folder of the project itself.
     let _ = lsetxattr(place.root.join("old"), "user.overlay.opaque", b"y", XattrFlags::empty());
     assert!(place.exists("old/a"));
-    // The mode of a file that is too large to be read is a change too.
+    // The mode of a file too large to be read is a change too.
     fs::File::create(place.root.join("large")).unwrap().set_len(11 << 20).unwrap();
     fs::set_permissions(place.root.join("large"), fs::Permissions::from_mode(0o644)).unwrap();
     fs::copy(place.root.join("large"), upper.join("large")).unwrap();
@@ -187,13 +188,13 @@ fn hard_links_holes_and_marks_of_the_project_itself_are_what_they_are() {
 }
 
 #[test]
-fn r25_where_a_link_was_nothing_behind_it_is_looked_at() {
+fn r25_target_of_a_replaced_link_is_not_read() {
     let place = Play::new();
     let outside = place.root.parent().unwrap().join("outside");
     fs::create_dir_all(outside.join("deep/er")).unwrap();
     fs::write(outside.join("deep/secret"), "s").unwrap();
     std::os::unix::fs::symlink(&outside, place.root.join("link")).unwrap();
-    // A command took the link away and made a folder in its place.
+    // A command replaced the link with a folder.
     let upper = place.play.upper.join("link");
     fs::create_dir_all(upper.join("deep")).unwrap();
     lsetxattr(&upper, "user.overlay.opaque", b"y", XattrFlags::empty()).unwrap();

@@ -1,4 +1,5 @@
-//! What the project held at each path when the layer first changed it, kept beside the layer: what tells a conflict.
+//! Baseline of an overlay: the project's state at each path when the overlay first changed it. Conflicts are detected
+//! by comparing with it.
 
 use super::change::{Node, node};
 use super::layer::{self, Above};
@@ -14,18 +15,18 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
 
-/// The file's name, beside `upper`.
+/// File name, next to `upper`.
 const FILE: &str = "origins";
 
-/// What stood at a path, as far as it is kept to tell whether it is another by now.
+/// State of a path, reduced to what is needed to detect a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
-    /// The hash of a file's bytes, or of where a link leads; of what is not read whole, of its size and time.
+    /// Hash of a file's bytes or of a link's target; for files not read completely, of size and time.
     pub held: Option<Digest>,
-    /// What it was. An older version kept none.
+    /// File type. Not recorded by older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kind: Option<Kind>,
-    /// The permissions of a file or folder. An older version kept none.
+    /// Permissions of a file or folder. Not recorded by older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mode: Option<u32>,
 }
@@ -38,21 +39,20 @@ enum Kind {
     Folder,
     Link,
     Other,
-    /// It had changed before it could be noted.
+    /// The project had already changed before the state could be recorded.
     Unknown,
 }
 
 /// One line of the file.
 #[derive(Serialize, Deserialize)]
 struct Line {
-    /// The bytes of the path: it may be no Unicode.
+    /// Path as bytes, because it may not be Unicode.
     path: Vec<u8>,
     #[serde(flatten)]
     held: Fingerprint,
 }
 
 impl Fingerprint {
-    /// Of this.
     pub fn of(node: &Node) -> Self {
         let (kind, mode, held) = match node {
             Node::Nothing => (Kind::Nothing, None, None),
@@ -64,12 +64,12 @@ impl Fingerprint {
         Self { held, kind: Some(kind), mode }
     }
 
-    /// Of something of which an older version kept the hash alone.
+    /// Creates a fingerprint from the hash alone, as recorded by older versions.
     pub fn of_hash(held: Option<Digest>) -> Self {
         Self { held, ..Self::default() }
     }
 
-    /// Of what stands at a path of the disk, where this was found.
+    /// Creates the fingerprint of `node`, which was read at a path of the disk.
     fn on_disk(path: &Path, node: &Node) -> Self {
         let print = Self::of(node);
         match node {
@@ -82,42 +82,42 @@ impl Fingerprint {
         }
     }
 
-    /// Whether what stands there now is the same, as far as this says.
+    /// Returns whether `now` is the same state, as far as recorded.
     pub fn is(&self, now: &Self) -> bool {
         self.held == now.held
             && (self.kind.is_none() || self.kind == now.kind)
             && (self.mode.is_none() || self.mode == now.mode)
     }
 
-    /// Whether it says that there was nothing.
+    /// Returns whether nothing existed.
     pub fn is_nothing(&self) -> bool {
         self.kind == Some(Kind::Nothing)
     }
 
-    /// The hash of the bytes of a file; `None` if it was anything else.
+    /// Returns the hash of the content if this was a file.
     pub fn file(&self) -> Option<&Digest> {
         self.held.as_ref().filter(|_| self.kind == Some(Kind::File))
     }
 
-    /// Whether it says that there was a folder.
+    /// Returns whether this was a folder.
     pub fn is_folder(&self) -> bool {
         self.kind == Some(Kind::Folder)
     }
 }
 
 impl Rehearsal {
-    /// What the project held at this path when the layer first changed it; `None` where it was not noted.
+    /// Returns the project's state at this path when the overlay first changed it, if recorded.
     pub fn origin(&self, path: &Path) -> Option<Fingerprint> {
         let mut known = self.known();
         known.get_or_insert_with(|| read(&self.layer)).get(path).cloned()
     }
 
-    /// What the project really holds at a path.
+    /// Returns the fingerprint of a live path.
     pub fn print(&self, path: &Path) -> Fingerprint {
         Fingerprint::on_disk(&self.root().join(path), &self.real(path))
     }
 
-    /// What the project really holds at a path; no link on the way is followed.
+    /// Reads a live path. Links in parent folders are not followed.
     pub fn real(&self, path: &Path) -> Node {
         if path == Path::new(ROOT) {
             return node(self.root());
@@ -126,7 +126,7 @@ impl Rehearsal {
         if there { node(&self.root().join(path)) } else { Node::Nothing }
     }
 
-    /// Whether the project really holds a folder at a path, and no link leads there.
+    /// Returns whether a live path is a folder without links in its path.
     pub fn has_folder(&self, path: &Path) -> bool {
         #[cfg(target_os = "linux")]
         {
@@ -135,13 +135,13 @@ impl Rehearsal {
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let top = rustix::fs::openat(CWD, self.root(), flags, Mode::empty());
             let path = if path.as_os_str().is_empty() { Path::new(ROOT) } else { path };
-            // One system call walks the whole way.
+            // A single system call checks the whole path.
             match top.and_then(|top| openat2(top, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)) {
                 Ok(_) => return true,
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS | Errno::NAMETOOLONG) => {
                     return false;
                 }
-                // Older kernels and some sandboxes do not have it.
+                // Not available on older kernels and in some sandboxes.
                 Err(_) => {}
             }
         }
@@ -149,22 +149,22 @@ impl Rehearsal {
         way.all(|folder| self.root().join(folder).symlink_metadata().is_ok_and(|meta| meta.is_dir()))
     }
 
-    /// What was read or noted so far; forgotten where the layer was thrown away since.
+    /// Returns the records read or written so far. They are dropped if the overlay was removed.
     fn known(&self) -> MutexGuard<'_, Option<HashMap<PathBuf, Fingerprint>>> {
         let mut known = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
         known.take_if(|_| !self.layer.join(FILE).exists());
         known
     }
 
-    /// Notes what the project holds at every path that the layer changed and that was not noted yet. To be called
-    /// whenever something else than this program may have written in the layer. What became another in the project since
-    /// the layer changed it cannot be known any more, and is a conflict.
+    /// Records the project's state at every path that the overlay changed and that has no record yet. Call this
+    /// whenever another program may have written in the overlay. If a path changed in the project after the overlay
+    /// changed it, its original state is unknown, and the path is a conflict.
     pub fn note_origins(&self) -> io::Result<()> {
         let touched = self.said_of().map_err(io::Error::other)?;
         self.note_touched(&touched, &self.upper)
     }
 
-    /// The same for what a command changed that wrote in this folder, which is not merged yet.
+    /// Like [`Self::note_origins`], for the unmerged changes of a command in the folder `fresh`.
     pub(super) fn note_in(&self, fresh: &Path) -> io::Result<()> {
         let touched = self.said_in(fresh).map_err(io::Error::other)?;
         self.note_touched(&touched, fresh)
@@ -178,29 +178,29 @@ impl Rehearsal {
         self.note_where(touched.iter().map(PathBuf::as_path), |_| false, print)
     }
 
-    /// Notes what the project holds at these paths, which are about to be changed. What was noted before counts only where
-    /// the layer still has something to say: a write that failed, or was taken back, changed nothing.
+    /// Records the project's state at paths that are about to be changed. An earlier record is kept only if the overlay
+    /// still has an entry: otherwise the change failed or was reverted.
     pub(super) fn note_anew<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> io::Result<()> {
         self.note_where(paths, |path| self.says_nothing(path), |path| self.print(path))
     }
 
-    /// Forgets what was noted of paths of which the layer has nothing to say: the change that it was noted for was not made.
+    /// Removes the records of paths without an entry in the overlay, because the planned change was not made.
     pub(super) fn forget<'a>(&self, paths: impl Iterator<Item = &'a Path>) {
         let mut known = self.known();
         let known = known.get_or_insert_with(|| read(&self.layer));
         paths.filter(|path| self.says_nothing(path)).for_each(|path| drop(known.remove(path)));
     }
 
-    /// Whether what the project holds there is what is seen.
+    /// Returns whether the project's own content is visible at this path.
     fn says_nothing(&self, path: &Path) -> bool {
         self.spot(path).is_ok_and(|spot| spot.above.is_none() && spot.below)
     }
 
-    /// Notes each path that was not noted yet, and each that is noted anew.
+    /// Records each path that has no record yet or for which `is_outdated` returns true.
     fn note_where<'a>(
         &self,
         paths: impl Iterator<Item = &'a Path>,
-        anew: impl Fn(&Path) -> bool,
+        is_outdated: impl Fn(&Path) -> bool,
         print: impl Fn(&Path) -> Fingerprint,
     ) -> io::Result<()> {
         let mut known = self.known();
@@ -208,14 +208,14 @@ impl Rehearsal {
         let (mut lines, mut fresh) = (Vec::new(), Vec::new());
         for path in paths {
             let before = known.get(path);
-            if before.is_some() && !anew(path) {
+            if before.is_some() && !is_outdated(path) {
                 continue;
             }
             let held = print(path);
             if before == Some(&held) {
                 continue;
             }
-            // One that was cut short by a full disk ends here.
+            // Ends a line truncated by a full disk.
             lines.push(b'\n');
             let line = Line { path: path.as_os_str().as_bytes().to_vec(), held: held.clone() };
             serde_json::to_writer(&mut lines, &line)?;
@@ -232,8 +232,8 @@ impl Rehearsal {
         Ok(())
     }
 
-    /// Whether the project's own changed after the layer did in its folder `upper`. The layer's entry, or that of the nearest folder which it has,
-    /// is as old as what it says; a folder that both have is as old as the last change in it.
+    /// Returns whether the project changed at this path after the overlay did in its folder `upper`. The change time of
+    /// the overlay's entry, or of the nearest parent entry, is compared; a folder that both have is never late.
     fn is_late(&self, path: &Path, upper: &Path) -> bool {
         let Ok(real) = self.root().join(path).symlink_metadata() else { return false };
         let upper = |path: &Path| upper.join(path);
@@ -248,7 +248,7 @@ impl Rehearsal {
     }
 }
 
-/// Reads the file; a line that was cut short is left out, and of two for a path the last one counts.
+/// Reads the file. Truncated lines are skipped; the last line for a path counts.
 fn read(folder: &Path) -> HashMap<PathBuf, Fingerprint> {
     let bytes = fs::read(folder.join(FILE)).unwrap_or_default();
     let lines =

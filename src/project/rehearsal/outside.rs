@@ -1,7 +1,8 @@
-//! What a rehearsal changed outside the project: a second overlay, over `/`, in the folder `outside` of the first one.
+//! Changes of a rehearsal outside the project: a second overlay, over `/`, in the folder `outside` of the first one.
 //!
-//! The overlay sandbox mounts parts of the same tree, so commands and file tools see each other's changes. What a file tool
-//! wrote is noted with the hash of its content: whatever differs from the note was written by a command.
+//! The overlay sandbox mounts parts of the same tree, so commands and file tools see each other's changes. Each write
+//! of a file tool is recorded with the hash of its content; content that differs from the record was written by a
+//! command.
 
 use super::{Change, Error, Found, Located, Node, ROOT, Reader, Rehearsal, Trail, Writer, lock, path, walk};
 use crate::chat::Digest;
@@ -14,44 +15,42 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The folder of the second overlay, in that of the first.
+/// Folder of the second overlay inside the first.
 pub const OUTSIDE: &str = "outside";
-/// The file in it that notes what file tools wrote.
+/// File that records the writes of file tools.
 const WRITTEN: &str = "written";
-/// Nothing is made in these: live the kernel refuses it.
+/// Folders in which writes fail, as the kernel does live.
 const KERNEL: [&str; 2] = ["/proc", "/sys"];
 
 /// One line of the file.
 #[derive(Serialize, Deserialize)]
 struct Written {
-    /// The bytes of the absolute path: it may be no Unicode.
+    /// Absolute path as bytes, because it may not be Unicode.
     path: Vec<u8>,
     sha256: Digest,
-    /// Whether none of it comes from a real file.
+    /// True if no part of the content comes from a live file.
     whole: bool,
 }
 
-/// A change outside the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutsideChange {
-    /// What it is; its path is absolute.
+    /// The change, with an absolute path.
     pub change: Change,
-    /// Whether a file tool wrote exactly this. Only then can it be applied.
+    /// True if a file tool wrote exactly this content. Only then it can be applied.
     pub is_by_tool: bool,
-    /// Whether the real one changed since.
+    /// True if the live file changed since.
     pub is_conflict: bool,
 }
 
-/// Everything that a rehearsal changed outside the project.
+/// All changes of a rehearsal outside the project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutsideChanges {
-    /// Sorted by path.
     pub changes: Vec<OutsideChange>,
-    /// How many more files commands changed in the folders for temporary files.
+    /// Number of further files that commands changed in folders for temporary files.
     pub temporary: usize,
 }
 
-/// The notes in the folder of a second overlay, by absolute path; of two for one path the last counts.
+/// Reads the records of a second overlay, by absolute path. The last record for a path counts.
 fn notes(outside: &Path) -> HashMap<PathBuf, Written> {
     let bytes = fs::read(outside.join(WRITTEN)).unwrap_or_default();
     let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
@@ -59,20 +58,20 @@ fn notes(outside: &Path) -> HashMap<PathBuf, Written> {
     lines.map(by_path).collect()
 }
 
-/// Lists the files outside the project that file tools changed in part: the rest of each is the real file's. `layer` is the folder
-/// of the first overlay.
+/// Returns the files outside the project that file tools changed in part, so that they still contain live content.
+/// `layer` is the folder of the first overlay.
 pub fn partly_written(layer: &Path) -> Vec<PathBuf> {
     let partly = notes(&layer.join(OUTSIDE)).into_iter().filter(|(_, note)| !note.whole);
     partly.map(|(path, _)| path).filter(|path| path.is_absolute()).collect()
 }
 
-/// The place as the overlay over `/` knows it.
+/// Converts a location to one of the overlay over `/`.
 fn in_system(at: &Located) -> Located {
     Located { inside: true, ..at.clone() }
 }
 
 impl Rehearsal {
-    /// The overlay over everything that is outside the project of this one.
+    /// Creates the overlay over everything outside this project.
     pub(super) fn over_system(&self) -> Self {
         let layer = self.layer.join(OUTSIDE);
         let upper = layer.join(super::UPPER);
@@ -81,12 +80,12 @@ impl Rehearsal {
         Self { real, layer, upper, origins, changed, is_unnoted, is_held_back, whole, outside: None }
     }
 
-    /// The overlay over everything that is outside the project. Paths in it are relative to `/`.
+    /// Returns the overlay over everything outside the project. Paths in it are relative to `/`.
     pub fn outside(&self) -> Option<&Self> {
         self.outside.as_deref()
     }
 
-    /// What reads a place outside the project, and the place as that knows it.
+    /// Returns the reader for a path outside the project, and the path's location for that reader.
     pub(super) fn beyond(&self, at: &Located) -> (&dyn Reader, Located) {
         match self.outside() {
             Some(outside) => (outside, in_system(at)),
@@ -94,7 +93,8 @@ impl Rehearsal {
         }
     }
 
-    /// Rehearses a write outside the project. `is_whole`: no part of `after` comes from the file before.
+    /// Writes a file outside the project in the overlay. `is_whole` means that no part of `after` comes from the
+    /// previous file.
     pub(super) fn write_outside(
         &self,
         at: &Located,
@@ -112,21 +112,21 @@ impl Rehearsal {
             return Err(failed(rustix::io::Errno::ACCESS.into()));
         }
         let whole = is_whole || before.is_none() || self.is_rehearsed_whole(at);
-        // Commands write in this tree too while they hold the lock of the whole layer.
+        // Commands also write in this tree while they hold the lock of the whole overlay.
         let _lock = lock::hold(&self.layer).map_err(failed)?;
         let note = || outside.note_written(&at.real, Digest::of(after), whole).map_err(failed);
         if whole {
             outside.write(&in_system(at), before, after)?;
             return note();
         }
-        // Noted first: whatever ends this process, a file with parts of a real one is never shown to a command.
+        // Record first, so that even after a crash a file with live content is never shown to a command.
         note()?;
         outside.write(&in_system(at), before, after)
     }
 
     fn note_written(&self, path: &Path, sha256: Digest, whole: bool) -> io::Result<()> {
         let line = Written { path: path.as_os_str().as_bytes().to_vec(), sha256, whole };
-        // A line that a full disk cut short ends here.
+        // Ends a line truncated by a full disk.
         let mut text = vec![b'\n'];
         serde_json::to_writer(&mut text, &line)?;
         text.push(b'\n');
@@ -134,17 +134,17 @@ impl Rehearsal {
         fs::OpenOptions::new().create(true).append(true).open(self.layer.join(WRITTEN))?.write_all(&text)
     }
 
-    /// What file tools wrote, by absolute path; of two notes for one path the last counts.
+    /// Returns the records of file tools' writes by absolute path.
     fn written_by_tools(&self) -> HashMap<PathBuf, Written> {
         notes(&self.layer)
     }
 
-    /// Whether the overlay holds at this place, itself and not by a link, exactly what a `write_file` of this rehearsal put
-    /// there. `at` is outside the project.
+    /// Returns whether the overlay itself, not a link in it, holds exactly the content written by a `write_file` of
+    /// this rehearsal. `at` is outside the project.
     pub(super) fn holds_whole(&self, at: &Located) -> bool {
         let Some(outside) = self.outside() else { return false };
         let Some(below) = outside.below(&in_system(at)) else { return false };
-        // What is seen is the overlay's own file, with one name.
+        // The visible file must be the overlay's own, with a single name.
         let is_own = outside.spot(&below).is_ok_and(|spot| {
             spot.above
                 .is_some_and(|(_, meta)| meta.is_file() && std::os::unix::fs::MetadataExt::nlink(&meta) == 1)
@@ -156,7 +156,7 @@ impl Rehearsal {
             })
     }
 
-    /// Walks a folder outside the project as the rehearsal leaves it; the project, if it is below, as its own overlay does.
+    /// Walks a folder outside the project as the rehearsal shows it, including the project if it lies below.
     pub(super) fn walk_outside(
         &self,
         under: &Located,
@@ -173,7 +173,7 @@ impl Rehearsal {
                 return ControlFlow::Continue(());
             }
             let at = self.at(found.at.real);
-            // As live: a link is met if it leads into the project.
+            // A link is visited if it leads into the project, as in a live walk.
             if at.real != shown && !at.inside {
                 return ControlFlow::Continue(());
             }
@@ -189,13 +189,13 @@ impl Rehearsal {
                 ended = visit(Found { at, ..found });
                 ended
             });
-            // What cannot be listed is left out, as any folder is.
+            // Unreadable folders are skipped, as everywhere.
             drop(walked);
             ended
         })
     }
 
-    /// Everything that was changed outside the project, by file tools and by commands.
+    /// Returns all changes outside the project, by file tools and by commands.
     ///
     /// # Errors
     /// If the overlay cannot be read.
@@ -225,7 +225,7 @@ impl Rehearsal {
             let is_conflict = is_by_tool && outside.is_conflict(&below);
             all.changes.push(OutsideChange { change: Change { path, ..change }, is_by_tool, is_conflict });
         }
-        // A folder is made with what is in it.
+        // A new folder is created together with its files, so it needs no entry of its own.
         let paths: Vec<PathBuf> = all.changes.iter().map(|one| one.change.path.clone()).collect();
         all.changes.retain(|one| {
             let is_new =
@@ -237,7 +237,7 @@ impl Rehearsal {
     }
 }
 
-/// The folders for temporary files, without links.
+/// Returns the folders for temporary files, without links.
 fn temporary_folders() -> Vec<PathBuf> {
     let usual = ["/tmp", "/var/tmp"].map(PathBuf::from);
     let all = usual.into_iter().chain([std::env::temp_dir()]);

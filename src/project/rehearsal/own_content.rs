@@ -1,4 +1,4 @@
-//! Which files hold nothing but what the dry run wrote: those may be read whatever their name is.
+//! Tests: files that contain only content written in the dry run may be read, whatever their name.
 
 use crate::project::disk::Disk;
 use crate::project::rehearsal::Rehearsal;
@@ -7,7 +7,7 @@ use std::fs;
 use std::sync::Arc;
 
 #[test]
-fn r30_a_file_is_the_dry_runs_own_if_nothing_of_the_real_one_is_in_it() {
+fn r30_file_without_live_content_belongs_to_the_dry_run() {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().canonicalize().unwrap();
     let root = base.join("project");
@@ -27,7 +27,7 @@ fn r30_a_file_is_the_dry_runs_own_if_nothing_of_the_real_one_is_in_it() {
     write("new.env", None, "KEY=made\n");
     write("edited.env", Some("KEY=real\n"), "KEY=real\nB=1\n");
     replace("replaced.env", "KEY=real\n", "KEY=made\n");
-    // What something else wrote over it afterwards is not known.
+    // Overwritten by a write whose content is unknown.
     replace("later.env", "KEY=real\n", "KEY=made\n");
     write("later.env", Some("KEY=made\n"), "KEY=other\n");
     let upper = base.join("layer/upper");
@@ -57,17 +57,17 @@ fn r30_a_file_is_the_dry_runs_own_if_nothing_of_the_real_one_is_in_it() {
     ] {
         assert_eq!(play.is_rehearsed_whole(&play.locate(name).unwrap()), own, "{name}");
     }
-    // Opened again, only what the project does not have is known.
+    // After reopening, only files that the project does not have are known.
     let again = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), base.join("layer"));
     assert!(again.is_rehearsed_whole(&again.locate("new.env").unwrap()));
     assert!(!again.is_rehearsed_whole(&again.locate("replaced.env").unwrap()));
-    // Nor is the real project itself.
+    // Files of the live project never count.
     let disk = Disk::new(&root).unwrap();
     assert!(!disk.is_rehearsed_whole(&disk.locate(".env").unwrap()));
 }
 
 #[test]
-fn r30_after_a_command_saw_the_whole_disk_only_what_was_written_whole_is_the_dry_runs_own() {
+fn r30_after_a_live_view_only_whole_writes_belong_to_the_dry_run() {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().canonicalize().unwrap();
     let (root, layer) = (base.join("project"), base.join("layer"));
@@ -90,7 +90,7 @@ fn r30_after_a_command_saw_the_whole_disk_only_what_was_written_whole_is_the_dry
         assert_eq!(is_own(&play, name), own, "{name}");
     }
     assert!(!is_own(&open(), "copy.env"), "opened again");
-    // Whether one ran cannot be known.
+    // If the record is missing it is not known that such a command ran; an unreadable record counts as present.
     fs::remove_file(layer.join("live-view")).unwrap();
     assert!(is_own(&open(), "copy.env"));
     std::os::unix::fs::symlink("live-view", layer.join("live-view")).unwrap();

@@ -1,4 +1,4 @@
-//! The project's own folder in a rehearsal, and what a write leaves that fails: neither is told where nothing changed.
+//! Tests: the project's own folder and failed writes are reported only if something changed.
 
 use super::*;
 use crate::project::altered;
@@ -13,7 +13,7 @@ struct Play {
 }
 
 impl Play {
-    /// Over a project whose folder has this mode.
+    /// Creates a project whose folder has this mode.
     fn new(mode: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("project");
@@ -42,17 +42,17 @@ fn mode(path: &Path) -> u32 {
     path.metadata().unwrap().mode() & 0o7777
 }
 
-/// Every change: its path and what is said of it.
+/// Returns the path and the notes of every change.
 fn told(play: &Rehearsal) -> Vec<(String, String)> {
     let all = altered::all(play).unwrap();
     all.iter().map(|one| (one.path.display().to_string(), one.notes.join("; "))).collect()
 }
 
 #[test]
-fn r30_the_mode_of_the_projects_own_folder_is_told_and_applied_like_any_other() {
+fn r30_mode_of_the_project_folder_is_reported_and_applied() {
     let place = Play::new(0o770);
     place.write("a", "a").unwrap();
-    assert_eq!(mode(&place.play.upper), 0o770, "a command finds it as it is");
+    assert_eq!(mode(&place.play.upper), 0o770, "a command sees the original mode");
     assert_eq!(told(&place.play), [("a".to_owned(), String::new())]);
     let before = place.play.state();
     set(&place.play.upper, 0o711);
@@ -60,7 +60,7 @@ fn r30_the_mode_of_the_projects_own_folder_is_told_and_applied_like_any_other() 
     let changed = (".".to_owned(), "mode 770 → 711".to_owned());
     assert_eq!(told(&place.again())[0], changed);
     assert_eq!(told(&place.again()).len(), 2);
-    // Set by the person meanwhile it is a conflict.
+    // Changed by the user in the meantime, it is a conflict.
     set(&place.root, 0o750);
     assert!(place.play.is_conflict(Path::new(ROOT)));
     set(&place.root, 0o770);
@@ -72,7 +72,7 @@ fn r30_the_mode_of_the_projects_own_folder_is_told_and_applied_like_any_other() 
 }
 
 #[test]
-fn what_a_person_makes_of_the_projects_own_folder_is_no_change_of_the_rehearsal() {
+fn live_mode_change_of_the_project_folder_is_no_change_of_the_rehearsal() {
     let place = Play::new(0o755);
     place.play.begin().unwrap();
     place.play.begin().unwrap();
@@ -80,7 +80,7 @@ fn what_a_person_makes_of_the_projects_own_folder_is_no_change_of_the_rehearsal(
     set(&place.root, 0o700);
     place.play.note_origins().unwrap();
     assert_eq!(told(&place.again()), []);
-    // A layer of an older version has a folder of any mode.
+    // An overlay of an older version has a folder of any mode.
     let older = Play::new(0o700);
     fs::create_dir_all(&older.play.upper).unwrap();
     set(&older.play.upper, 0o755);
@@ -90,29 +90,29 @@ fn what_a_person_makes_of_the_projects_own_folder_is_no_change_of_the_rehearsal(
 }
 
 #[test]
-fn a_write_that_failed_makes_no_later_one_a_conflict() {
+fn failed_write_makes_no_later_write_a_conflict() {
     let place = Play::new(0o755);
     for path in ["by a tool", "by a command", "again"] {
         fs::write(place.root.join(path), "one").unwrap();
         place.write("other", path).unwrap();
-        // Nothing can be made beside the layer.
+        // Prevents writes from being prepared.
         fs::write(place.play.layer.join("unfinished"), "").unwrap();
         assert!(place.write(path, "two").is_err());
         fs::remove_file(place.play.layer.join("unfinished")).unwrap();
-        // The person goes on for real.
+        // The user changes the live file.
         fs::write(place.root.join(path), "mine").unwrap();
     }
     place.write("by a tool", "mine and two").unwrap();
     fs::write(place.play.upper.join("by a command"), "mine and two").unwrap();
     place.play.note_origins().unwrap();
-    // After a restart too, where the note is there that was made in vain.
+    // The same after a restart, with the record of the failed write still present.
     let again = place.again();
     let at = again.locate("again").unwrap();
     again.write(&at, Some(b"mine"), b"mine and two").unwrap();
     for path in ["by a tool", "by a command", "again"] {
         assert!(!again.is_conflict(Path::new(path)) && !place.again().is_conflict(Path::new(path)), "{path}");
     }
-    // What was noted of a change that was made stays.
+    // The record of a completed change is kept.
     fs::write(place.root.join("again"), "other").unwrap();
     again.write(&at, Some(b"mine and two"), b"three").unwrap();
     assert!(again.is_conflict(Path::new("again")) && place.again().is_conflict(Path::new("again")));

@@ -1,12 +1,13 @@
-//! What a command changed, before it is part of the overlay.
+//! Changes of a command before they are part of the overlay.
 //!
-//! Each command writes in a folder of its own, `pending`, which the kernel mounts over `upper` and the project. So the cost of
-//! finding and merging a command's changes depends on what it changed, not on the size of the overlay. The merge begins by
-//! renaming `pending` to `merging`; from then on any process that opens the overlay finishes it, under the overlay's lock.
+//! Each command writes in a separate folder, `pending`, which the kernel mounts over `upper` and the project. The cost
+//! of finding and merging its changes therefore depends on the number of changes, not on the size of the overlay. The
+//! merge begins by renaming `pending` to `merging`; from then on any process that opens the overlay completes it, under
+//! the overlay's lock.
 //!
-//! A file that a later command changes is copied, so hard links between files of earlier commands are broken then, as they are
-//! for files of the project; and a folder of an earlier command cannot be renamed by rename(2), which says EXDEV. Programs copy
-//! it instead, as they do for folders of the project.
+//! When a later command changes a file, the file is copied, which breaks hard links between files of earlier commands,
+//! as it does for files of the project. A folder of an earlier command cannot be renamed with rename(2), which fails
+//! with EXDEV. Programs copy it instead, as they do for folders of the project.
 
 use super::layer::{self, Above};
 use super::{Rehearsal, lock, merge};
@@ -21,23 +22,24 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The upper folder of a command that is running, or of one whose changes are not merged yet.
+/// Upper folder of a command that is running or whose changes are not merged yet.
 pub const PENDING: &str = "pending";
-/// The same once merging has begun.
+/// Name of that folder once merging has begun.
 pub(super) const MERGING: &str = "merging";
-/// How long the lock is tried for after a command: one that does not end in time may hold it longer.
+/// Time limit for taking the lock after a command. A process that does not end in time may hold it longer.
 const SOON: Duration = Duration::from_millis(200);
-/// How long an examination may take after its command has ended.
+/// Time limit for the check that follows a command.
 const EXAMINATION: Duration = Duration::from_secs(30);
 
-/// Whether the overlay is kept in the project itself, as it is if that is the home. The kernel lays no folder over one that holds
-/// it, so commands write in `upper` then, and what they changed is found by comparing all of it ([`super::Marks`]).
+/// Returns whether the overlay lies inside the project, which happens if the project is the home. The kernel cannot
+/// mount an overlay over a folder that contains its upper folder, so commands write in `upper` directly, and their
+/// changes are found by comparing snapshots (`Snapshot`).
 pub fn is_inside(project: &Path, layer: &Path) -> bool {
     layer.starts_with(project)
 }
 
-/// Makes the folder that the next command writes in, and merges first what an earlier one left. `upper` must be there, and the
-/// caller holds the overlay's lock.
+/// Merges the changes of an earlier command and creates the folder for the next one. `upper` must exist, and the caller
+/// holds the overlay's lock.
 pub fn prepare(project: &Path, layer: &Path) -> io::Result<()> {
     if is_there(&layer.join(PENDING)) || is_there(&layer.join(MERGING)) {
         let disk = Disk::new(project).map_err(io::Error::other)?;
@@ -46,14 +48,14 @@ pub fn prepare(project: &Path, layer: &Path) -> io::Result<()> {
     merge::make_like(&layer.join(super::UPPER), &layer.join(PENDING))
 }
 
-/// What was seen at a path before a command.
+/// Visible content of a path before a command.
 enum Was {
     Nothing,
     Folder(u32, Sources),
     Other,
 }
 
-/// Where the content of a folder comes from: the overlay, the project, or both.
+/// Sources of a folder's content: the overlay, the project, or both.
 #[derive(Clone, Copy)]
 struct Sources {
     upper: bool,
@@ -61,15 +63,16 @@ struct Sources {
 }
 
 impl Rehearsal {
-    /// Merges what the last command left. Does nothing while a command runs: its changes are not seen before it has ended.
+    /// Merges the changes of the last command. Does nothing while a command runs: its changes become visible when it
+    /// has ended.
     ///
     /// # Errors
-    /// If the disk fails. What is not merged then stays pending.
+    /// If the disk fails. Unmerged changes stay pending.
     pub fn settle(&self) -> io::Result<()> {
         if self.is_held_back.load(Ordering::Acquire) {
             return Ok(());
         }
-        // Of a merge that has begun the lock is held only as long as it takes.
+        // The lock is held only as long as the merge takes, so wait for it.
         let held = match is_there(&self.layer.join(MERGING)) {
             true => lock::hold_existing(&self.layer),
             false if is_there(&self.layer.join(PENDING)) => lock::hold_now(&self.layer),
@@ -84,22 +87,22 @@ impl Rehearsal {
         }
     }
 
-    /// Sets whether what the last command wrote is kept from being merged, because it must be examined first.
+    /// Sets whether merging must wait until the changes of the last command have been checked.
     pub fn hold_back(&self, is_held_back: bool) {
         self.is_held_back.store(is_held_back, Ordering::Release);
     }
 
-    /// Throws away what the last command wrote, as far as it is not merged. Waits until the command has ended.
+    /// Removes the unmerged changes of the last command. Waits until the command has ended.
     pub fn discard_pending(&self) {
         if let Ok(_lock) = lock::hold_existing(&self.layer) {
             let _ = super::empty(&self.layer.join(PENDING));
         }
     }
 
-    /// The same right after a command: a process that is being started may hold the lock for a moment.
+    /// Merges right after a command, with retries: a process that is just starting may hold the lock for a moment.
     ///
     /// # Errors
-    /// As those of [`Self::settle`].
+    /// As for [`Self::settle`].
     pub fn settle_soon(&self) -> io::Result<()> {
         let began = Instant::now();
         loop {
@@ -111,8 +114,8 @@ impl Rehearsal {
         }
     }
 
-    /// Waits until nobody else writes in the layer, makes it if it is not there, merges what the last command left once that is
-    /// examined, and returns the lock.
+    /// Waits until no other process writes in the overlay, creates the overlay if needed, merges the changes of the
+    /// last command after their check, and returns the lock.
     pub(super) fn hold_settled(&self) -> io::Result<File> {
         let began = Instant::now();
         loop {
@@ -123,14 +126,14 @@ impl Rehearsal {
             }
             drop(lock);
             if began.elapsed() > EXAMINATION {
-                let why = "the last command of this dry run is still examined; try again";
+                let why = "the last command of this dry run is still being checked; try again";
                 return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
             }
             std::thread::sleep(Duration::from_millis(2));
         }
     }
 
-    /// The same for a caller that holds the lock.
+    /// Merges the changes of the last command. The caller holds the lock.
     pub(super) fn settle_held(&self) -> io::Result<()> {
         let (pending, merging) = (self.layer.join(PENDING), self.layer.join(MERGING));
         if is_there(&merging) {
@@ -147,30 +150,30 @@ impl Rehearsal {
     }
 
     fn merge(&self, merging: &Path) -> io::Result<()> {
-        // On a full disk nothing can be noted, but what was written must be seen all the same.
+        // On a full disk nothing can be recorded, but the written files must become visible all the same.
         if self.note_in(merging).is_err() {
             self.is_unnoted.store(true, Ordering::Relaxed);
         }
         merge::merge(self.root(), &self.layer, merging)
     }
 
-    /// The paths of the project that commands changed since this was called last, sorted; of a folder that came or went the
-    /// folder alone. At most [`PATHS_KEPT`] of each command.
+    /// Returns the sorted paths of the project that commands changed since the last call. For a folder that was created
+    /// or deleted only the folder itself is listed. At most [`PATHS_KEPT`] per command.
     pub fn take_changed(&self) -> Vec<PathBuf> {
         std::mem::take(&mut self.changed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether something was merged since this was asked last without a note of what the project holds there.
+    /// Returns whether changes were merged since the last call without recording the project's previous state.
     pub fn take_unnoted(&self) -> bool {
         self.is_unnoted.swap(false, Ordering::Relaxed)
     }
 
-    /// What a command that wrote in this folder changed.
+    /// Returns the paths changed by the command that wrote in this folder.
     fn changed_in(&self, fresh: &Path) -> Vec<PathBuf> {
         let (mut changed, mut waiting) = (Vec::new(), Vec::new());
         let enter = |waiting: &mut Vec<_>, folder: &Path, sources: Sources| {
             let mut said = layer::all_said(&fresh.join(folder)).unwrap_or_default();
-            // The last one is taken first.
+            // The last element is taken first.
             said.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
             waiting.extend(said.into_iter().map(|(name, said)| (folder.join(name), said, sources)));
         };
@@ -201,7 +204,7 @@ impl Rehearsal {
         changed
     }
 
-    /// What was seen at a path of a folder that has these sources.
+    /// Returns what was visible at a path of a folder with these sources.
     fn was(&self, path: &Path, sources: Sources) -> Was {
         let real = || match self.root().join(path).symlink_metadata().ok().filter(|_| sources.real) {
             None => Was::Nothing,

@@ -1,4 +1,4 @@
-//! What tells one state of a layer from another.
+//! Digest of an overlay's state.
 
 use super::layer::{self, Above};
 use super::{Fingerprint, OUTSIDE, UPPER, node};
@@ -12,13 +12,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Bytes of all files together that are read; those after them are told by their size and their time.
+/// Total number of file bytes that are read. Further files are identified by size and time.
 const READ: u64 = 64 << 20;
 /// Bytes that are hashed at a time.
 const PART: u64 = 1 << 20;
 
-/// Of everything that a layer holds, and of what was written outside the project: paths, kinds, modes and contents. No times, so
-/// that a copy is in the same state; but of what is not read: files once too much was, and what a command closed.
+/// Returns the digest of an overlay, including changes outside the project: paths, types, modes and contents. Times are
+/// left out, so that a copy has the same state, except for content that is not read: files beyond the limit, and
+/// unreadable files.
 pub fn of(layer: &Path) -> Digest {
     let mut state = String::new();
     let mut left = READ;
@@ -54,13 +55,13 @@ pub fn of(layer: &Path) -> Digest {
     Digest::of(state.as_bytes())
 }
 
-/// What stands for a file's bytes, or for anything else that is no folder; `None` where it is not read.
+/// Returns the digest of a file's bytes, or of any other entry that is not a folder. `None` if it is not read.
 fn held(path: &Path, meta: &Metadata, left: &mut u64) -> Option<Digest> {
     if !meta.is_file() {
         return Fingerprint::of(&node(path)).held;
     }
     *left = left.checked_sub(meta.len())?;
-    // Something else may stand there by now, and be a pipe.
+    // The path may have been replaced by a pipe in the meantime.
     let file = File::from(openat(CWD, path, READING, Mode::empty()).ok()?);
     let (mut file, mut parts, mut part) = (file.take(meta.len()), String::new(), Vec::new());
     loop {
@@ -73,7 +74,7 @@ fn held(path: &Path, meta: &Metadata, left: &mut u64) -> Option<Digest> {
     }
 }
 
-/// What tells apart what is not read. A change of it has another time, whatever its own times were set to.
+/// Returns text that identifies unread content. A change always updates the change time, which programs cannot set.
 fn unread(meta: &Metadata) -> String {
     format!("{} {}.{}", meta.len(), meta.ctime(), meta.ctime_nsec())
 }
@@ -85,7 +86,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn r30_every_change_of_a_layer_is_another_state_and_a_copy_is_the_same() {
+    fn r30_every_change_gives_a_new_state_and_a_copy_the_same() {
         let root = tempfile::tempdir().unwrap();
         let layer = root.path().join("layer");
         let mut states = vec![of(&layer)];
@@ -107,7 +108,7 @@ mod tests {
             assert_eq!(of(&layer), state);
             states.push(state);
         }
-        // What is beside the layer is none of it.
+        // Files next to the overlay's changes do not count.
         fs::write(layer.join("origins"), "x").unwrap();
         fs::create_dir_all(layer.join("work/work")).unwrap();
         fs::create_dir_all(layer.join("outside/work/1")).unwrap();
@@ -118,11 +119,11 @@ mod tests {
         }
         assert_eq!(of(&copied), states[9]);
         super::super::clear(&layer).unwrap();
-        assert_eq!(of(&layer), states[0], "thrown away it is as it was");
+        assert_eq!(of(&layer), states[0], "a removed overlay is in the initial state");
     }
 
     #[test]
-    fn a_copy_is_the_same_whatever_is_in_it_and_a_large_file_is_another_by_one_byte() {
+    fn copy_has_the_same_state_and_one_changed_byte_of_a_large_file_another() {
         let root = tempfile::tempdir().unwrap();
         let make = |name: &str| {
             let layer = root.path().join(name);
@@ -147,7 +148,7 @@ mod tests {
         std::os::unix::fs::FileExt::write_at(&file, b"x", 10 << 20).unwrap();
         file.set_modified(times).unwrap();
         assert_ne!(of(&copied), of(&layer));
-        // After what is read of all files together they are told by their times, without waiting for their bytes.
+        // Beyond the limit files are compared by time, and their bytes are not read.
         for layer in [&layer, &copied] {
             File::create(layer.join("upper/zz")).unwrap().set_len(READ).unwrap();
         }

@@ -1,4 +1,4 @@
-//! The rehearsal, tried out: it sees what it wrote, and the project stays as it is.
+//! Tests of the rehearsal: it sees its own writes, and the project stays unchanged.
 
 use super::*;
 use crate::chat::Digest;
@@ -27,7 +27,7 @@ impl Play {
         Rehearsal::new(Arc::new(Disk::new(&self.root).unwrap()), self.layer.clone())
     }
 
-    /// Every path of the project with its bytes, mode and time of change.
+    /// Returns every path of the project with its bytes, mode and change time.
     fn picture(&self) -> Vec<(PathBuf, u32, i64, Vec<u8>)> {
         use std::os::unix::fs::MetadataExt;
         let mut picture = Vec::new();
@@ -59,7 +59,7 @@ fn names(play: &Rehearsal, under: &str, hidden: bool) -> Vec<String> {
     names
 }
 
-/// Every change in a few words.
+/// Describes every change in a few words.
 fn told(play: &Rehearsal) -> Vec<String> {
     let words = |node: &Node| match node {
         Node::Nothing => "nothing".to_owned(),
@@ -75,7 +75,7 @@ fn told(play: &Rehearsal) -> Vec<String> {
     told.collect()
 }
 
-/// What the kernel's overlay leaves where something was deleted.
+/// Creates the whiteout that the kernel's overlay leaves for a deleted path.
 fn delete(upper: &Path) {
     std::fs::create_dir_all(upper.parent().unwrap()).unwrap();
     let nothing = rustix::fs::makedev(0, 0);
@@ -83,14 +83,14 @@ fn delete(upper: &Path) {
         .unwrap();
 }
 
-/// What it leaves of a folder that took the place of another.
+/// Creates the opaque folder that the kernel's overlay leaves for a replaced folder.
 fn hides(upper: &Path) {
     std::fs::create_dir_all(upper).unwrap();
     rustix::fs::lsetxattr(upper, "user.overlay.opaque", b"y", rustix::fs::XattrFlags::empty()).unwrap();
 }
 
 #[test]
-fn r30_the_rehearsal_sees_its_own_writes_and_the_project_stays_as_it_is() {
+fn r30_rehearsal_sees_its_own_writes_and_the_project_stays_unchanged() {
     let place = Play::new();
     let before = place.picture();
     let play = place.open();
@@ -121,7 +121,7 @@ fn r30_the_rehearsal_sees_its_own_writes_and_the_project_stays_as_it_is() {
 }
 
 #[test]
-fn a_walk_meets_what_was_rehearsed_in_its_place() {
+fn walk_visits_rehearsed_files_in_order() {
     let place = Play::new();
     let play = place.open();
     assert_eq!(names(&play, ".", false), ["src/", "src/a.rs 5", "z.txt 1"]);
@@ -145,7 +145,7 @@ fn a_walk_meets_what_was_rehearsed_in_its_place() {
 }
 
 #[test]
-fn r30_nothing_real_outside_the_project_is_written() {
+fn r30_no_live_file_outside_the_project_is_written() {
     let place = Play::new();
     let play = place.open();
     for path in ["../outside", "link"] {
@@ -155,11 +155,11 @@ fn r30_nothing_real_outside_the_project_is_written() {
         assert_eq!(play.read(&play.locate("../outside").unwrap()).unwrap(), path.as_bytes());
     }
     assert_eq!(std::fs::read(place.root.join("../outside")).unwrap(), b"o");
-    assert!(play.changes().unwrap().is_empty(), "the project has nothing of it");
+    assert!(play.changes().unwrap().is_empty(), "the project has no changes");
 }
 
 #[test]
-fn what_would_be_refused_for_real_is_refused_in_rehearsal() {
+fn writes_that_fail_live_fail_in_a_rehearsal() {
     let place = Play::new();
     let play = place.open();
     let write = |path: &str, before: Option<&[u8]>| {
@@ -176,7 +176,7 @@ fn what_would_be_refused_for_real_is_refused_in_rehearsal() {
 }
 
 #[test]
-fn r30_what_was_deleted_is_gone_for_every_reader_and_can_be_made_anew() {
+fn r30_deleted_paths_are_invisible_and_can_be_created_again() {
     let place = Play::new();
     std::fs::create_dir_all(place.root.join("old/deep")).unwrap();
     std::fs::write(place.root.join("old/deep/x"), "x").unwrap();
@@ -194,7 +194,7 @@ fn r30_what_was_deleted_is_gone_for_every_reader_and_can_be_made_anew() {
     assert!(matches!(play.names(&at("old")), Err(Error::Missing(_))));
     assert_eq!(play.names(&at(".")).unwrap(), ["src"]);
     assert_eq!(names(&play, ".", true), ["src/", "src/a.rs 5"]);
-    assert!(at("link").inside, "a link that is gone leads nowhere");
+    assert!(at("link").inside, "a deleted link has no target");
     play.note_origins().unwrap();
     assert_eq!(play.origin(Path::new("old/deep/x")).unwrap().held, Some(Digest::of(b"x")));
     assert_eq!(
@@ -226,7 +226,7 @@ fn r30_what_was_deleted_is_gone_for_every_reader_and_can_be_made_anew() {
 }
 
 #[test]
-fn r30_folders_links_modes_and_odd_files_are_kept_as_they_are() {
+fn r30_folders_links_modes_and_special_files_are_preserved() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let place = Play::new();
     std::fs::set_permissions(place.root.join("z.txt"), std::fs::Permissions::from_mode(0o751)).unwrap();
@@ -245,7 +245,7 @@ fn r30_folders_links_modes_and_odd_files_are_kept_as_they_are() {
     std::fs::create_dir(upper.join("empty")).unwrap();
     std::fs::File::create(upper.join("big")).unwrap().set_len(super::super::READ_LIMIT + 1).unwrap();
     std::fs::set_permissions(upper.join("big"), std::fs::Permissions::from_mode(0o644)).unwrap();
-    // What an end in the middle of a write leaves.
+    // Remains of an interrupted write.
     std::fs::create_dir_all(play.folder().join("unfinished/0")).unwrap();
     std::fs::write(play.folder().join("unfinished/0/half"), "half").unwrap();
 
@@ -275,7 +275,7 @@ fn r30_folders_links_modes_and_odd_files_are_kept_as_they_are() {
     assert_eq!(told, expected);
     let changed = play.change(Path::new("z.txt")).unwrap().unwrap();
     assert!(matches!(changed.after, Node::File { mode: 0o751, .. }), "{changed:?}");
-    // A mode alone is a change too.
+    // A changed mode alone is a change too.
     std::fs::set_permissions(upper.join("src/new"), std::fs::Permissions::from_mode(0o700)).unwrap();
     std::fs::remove_file(upper.join("z.txt")).unwrap();
     std::fs::write(upper.join("z.txt"), "z").unwrap();
@@ -288,7 +288,7 @@ fn r30_folders_links_modes_and_odd_files_are_kept_as_they_are() {
 }
 
 #[test]
-fn the_walk_keeps_to_the_ignore_files_as_they_are_seen() {
+fn walk_respects_the_visible_ignore_files() {
     let place = Play::new();
     std::fs::write(place.root.join(".gitignore"), "*.log\n/target\n").unwrap();
     for path in ["a.log", "src/b.log", "target/x", "src/target/y"] {
@@ -305,7 +305,7 @@ fn the_walk_keeps_to_the_ignore_files_as_they_are_seen() {
     assert_eq!(names(&play, "src", false), all[1..4]);
     play.write(&at("src/.ignore"), None, b"!b.log\ntarget\n").unwrap();
     assert_eq!(names(&play, ".", false), ["src/", "src/a.rs 5", "src/b.log 0", "z.txt 1"]);
-    // A pipe in the place of one holds nothing up, and a link to one counts.
+    // A pipe in place of an ignore file does not block, and a link to one counts.
     rustix::fs::mkfifoat(rustix::fs::CWD, play.upper.join("src/target/.ignore"), 0o600.into())
         .or_else(|_| {
             std::fs::create_dir_all(play.upper.join("src/target")).unwrap();
@@ -331,7 +331,7 @@ fn the_walk_keeps_to_the_ignore_files_as_they_are_seen() {
 }
 
 #[test]
-fn a_walk_over_a_rehearsal_without_changes_is_that_of_the_project() {
+fn walk_without_changes_equals_the_live_walk() {
     let place = Play::new();
     std::fs::create_dir_all(place.root.join(".git/info")).unwrap();
     std::fs::create_dir_all(place.root.join("deep/er")).unwrap();

@@ -1,5 +1,5 @@
-//! The walk through the project as the rehearsal leaves it: what it deleted is not met, what it made is, and its ignore
-//! files count.
+//! Walks the project as the rehearsal shows it: deleted files are skipped, new files are visited, and visible ignore
+//! files apply.
 
 use super::layer::{self, Above};
 use super::{Error, Found, Located, Reader, Rehearsal};
@@ -12,38 +12,37 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Folders deeper than this are left out: nobody made them by hand.
+/// Maximum depth. Deeper folders are skipped.
 const DEPTH: usize = 64;
 
-/// One entry of a folder as it is seen: where it is on the disk, and what.
+/// A visible entry of a folder: its location on disk and its metadata.
 pub struct Entry {
-    /// The layer's own path, or the project's.
+    /// Path in the overlay or in the project.
     pub stands: PathBuf,
-    /// What it is; links are not followed.
+    /// Metadata; links are not followed.
     pub meta: Metadata,
 }
 
-/// What one folder is merged from.
+/// Sources of one folder.
 #[derive(Clone)]
 struct Merged {
-    /// Relative to the project.
     below: PathBuf,
     above: Option<PathBuf>,
     real: Option<PathBuf>,
 }
 
-/// The ignore files of the folders so far: `.ignore` and `.gitignore`, the deepest last.
+/// Ignore files of the folders so far: `.ignore` and `.gitignore`, the deepest last.
 type Ignores = Vec<[Option<Gitignore>; 2]>;
 
 struct Walk<'a> {
     play: &'a Rehearsal,
     hidden: bool,
-    /// `.git/info/exclude` of the repository, where there is one.
+    /// `.git/info/exclude` of the repository, if any.
     exclude: Option<Gitignore>,
     visit: &'a mut dyn FnMut(Found) -> ControlFlow<()>,
 }
 
-/// Walks `under`, sorted by path, as [`Reader::walk`] says.
+/// Implements [`Reader::walk`] for the folder `under`.
 pub fn walk(
     play: &Rehearsal,
     under: &Located,
@@ -78,7 +77,7 @@ impl Walk<'_> {
         if depth == DEPTH {
             return ControlFlow::Continue(());
         }
-        // What may not be looked at is left out, as it is for real.
+        // Unreadable entries are skipped, as in a live walk.
         let (entries, _) = entries(folder.above.as_deref(), folder.real.as_deref());
         ignores.push(self.play.ignore_files(&folder.below, &entries));
         let mut ended = ControlFlow::Continue(());
@@ -124,7 +123,7 @@ impl Walk<'_> {
     fn found(&self, below: &Path, entry: &Entry) -> Option<Found> {
         let meta = &entry.meta;
         if meta.is_symlink() {
-            // Where it leads may be in the layer, so it is looked up as any path is.
+            // The target may be in the overlay, so it is located like any other path.
             let located = self.play.locate(self.play.root().join(below).to_str()?).ok()?;
             let target = self.play.meta(&located).filter(|_| located.inside)?;
             let (folder, size) = (target.is_dir(), if target.is_file() { target.len() } else { 0 });
@@ -139,13 +138,13 @@ impl Walk<'_> {
     }
 }
 
-/// Where a folder below is merged from: the layer's and the project's.
+/// Sources of a subfolder: the overlay's path and the project's path.
 type Sources = (Option<PathBuf>, Option<PathBuf>);
 
-/// What is seen in a folder, sorted by name.
+/// Visible entries of a folder, by name.
 type Entries = BTreeMap<OsString, (Entry, Sources)>;
 
-/// What is seen in a folder, and why it is not all, where it is not.
+/// Returns the visible entries of a folder, and the error if they are incomplete.
 pub fn entries(above: Option<&Path>, real: Option<&Path>) -> (Entries, Option<io::Error>) {
     let (mut seen, mut unseen) = (BTreeMap::new(), None);
     if let Some(real) = real {
@@ -154,7 +153,7 @@ pub fn entries(above: Option<&Path>, real: Option<&Path>) -> (Entries, Option<io
     let Some(above) = above else { return (seen, unseen) };
     let all = match layer::all_said(above) {
         Ok(all) => all,
-        // What the layer says of each is not known.
+        // Without the overlay's entries nothing is known about any name.
         Err(error) => return (BTreeMap::new(), Some(error)),
     };
     for (name, said) in all {
@@ -166,7 +165,7 @@ pub fn entries(above: Option<&Path>, real: Option<&Path>) -> (Entries, Option<io
                 seen.insert(name, (Entry { stands: stands.clone(), meta }, (Some(stands), None)));
             }
             Ok(Above::Folder { hides, meta }) => {
-                // One of which it cannot be told may not be listed either.
+                // A folder with unknown visibility may not be listable either.
                 let merges = matches!(hides, Ok(false));
                 let under = seen.remove(&name).filter(|(entry, _)| merges && entry.meta.is_dir());
                 let sources = (Some(stands.clone()), under.map(|(entry, _)| entry.stands));
@@ -181,7 +180,7 @@ pub fn entries(above: Option<&Path>, real: Option<&Path>) -> (Entries, Option<io
     (seen, unseen)
 }
 
-/// What a folder of the project holds; what went in the meantime is left out.
+/// Lists a folder of the project. Entries deleted in the meantime are skipped.
 fn listed(real: &Path, seen: &mut Entries) -> io::Result<()> {
     let entries = match fs::read_dir(real) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -192,7 +191,7 @@ fn listed(real: &Path, seen: &mut Entries) -> io::Result<()> {
         let looked = entry.and_then(|entry| entry.metadata().map(|meta| (entry, meta)));
         let (entry, meta) = match looked {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            // The others are seen all the same.
+            // The other entries are still listed.
             Err(error) => {
                 unseen = Err(error);
                 continue;
@@ -206,7 +205,7 @@ fn listed(real: &Path, seen: &mut Entries) -> io::Result<()> {
 }
 
 impl Rehearsal {
-    /// The ignore files among a folder's entries.
+    /// Parses the ignore files among a folder's entries.
     fn ignore_files(&self, below: &Path, entries: &Entries) -> [Option<Gitignore>; 2] {
         [".ignore", ".gitignore"].map(|name| {
             entries.get(std::ffi::OsStr::new(name))?;
@@ -214,8 +213,8 @@ impl Rehearsal {
         })
     }
 
-    /// What the ignore file of this name says of a folder, as it is seen. A bad line leaves the rest as it is, and a pipe
-    /// in its place is not waited for.
+    /// Parses the visible ignore file with this name in a folder. Invalid lines are skipped, and a pipe in its place
+    /// does not block.
     pub(in crate::project) fn ignore_file(&self, folder: &Path, name: &str) -> Option<Gitignore> {
         let at = self.locate(folder.join(name).to_str()?).ok()?;
         let text = self.read(&at).ok()?;
@@ -226,7 +225,8 @@ impl Rehearsal {
         builder.build().ok().filter(|ignore| !ignore.is_empty())
     }
 
-    /// The ignore files of the folders above one in the project; in a repository those above the project too.
+    /// Returns the ignore files of the parent folders within the project, and within a repository also those above the
+    /// project.
     fn ignores_above(&self, below: &Path) -> Ignores {
         let root = self.root();
         let top = self.repository().filter(|top| *top != root);
@@ -239,7 +239,7 @@ impl Rehearsal {
         folders.iter().map(files).collect()
     }
 
-    /// The folder of the repository that the project is in.
+    /// Returns the root of the repository that contains the project.
     pub(in crate::project) fn repository(&self) -> Option<PathBuf> {
         self.root().ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned)
     }

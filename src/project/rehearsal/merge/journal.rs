@@ -1,4 +1,4 @@
-//! Modes, times and extended attributes of folders that are merged, and the journal that keeps them until that is done.
+//! Journal of the modes and times of folders during a merge, and functions that copy folder attributes.
 
 use rustix::fs::{
     AtFlags, Gid, Mode, RawMode, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, XattrFlags, chmodat, fchmod,
@@ -12,28 +12,28 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// The journal's name, beside the overlay's folders.
+/// File name of the journal, next to the overlay's folders.
 pub(super) const JOURNAL: &str = "merging-folders";
-/// What the kernel's overlay sets by itself.
+/// Prefix of the attributes that the kernel's overlay sets itself.
 const OVERLAY: &[u8] = b"user.overlay.";
 
-/// Mode and times of a folder as the command left them.
+/// Mode and times of a folder after the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Attributes {
     pub(super) mode: RawMode,
     modified: (i64, i64),
 }
 
-/// Attributes of folders by their path in the project, in memory and on the disk.
+/// Attributes of folders by path relative to the project, in memory and on disk.
 pub(super) struct Journal<'a> {
     layer: &'a Path,
     known: HashMap<PathBuf, Attributes>,
-    /// The folders of a merge that was interrupted, by the folder that they are in.
+    /// Folders recorded by an interrupted merge, by parent folder.
     before: HashMap<PathBuf, Vec<OsString>>,
 }
 
 impl<'a> Journal<'a> {
-    /// Reads what a merge that was interrupted wrote, if any.
+    /// Reads the journal of an interrupted merge, if any.
     pub(super) fn open(layer: &'a Path) -> Self {
         let mut journal = Self { layer, known: HashMap::new(), before: HashMap::new() };
         let bytes = fs::read(layer.join(JOURNAL)).unwrap_or_default();
@@ -50,19 +50,19 @@ impl<'a> Journal<'a> {
         self.known.get(path).copied()
     }
 
-    /// The names of the folders in this one that an interrupted merge wrote down; each is given once.
+    /// Returns the names of the subfolders that an interrupted merge recorded, once per folder.
     pub(super) fn take_before(&mut self, folder: &Path) -> Vec<OsString> {
         self.before.remove(folder).unwrap_or_default()
     }
 
-    /// Writes the attributes of a folder down. A full disk prevents that, but not the merge: they are lost only if that is
-    /// interrupted.
+    /// Records the attributes of a folder. On a full disk this fails silently: the merge continues, and the attributes
+    /// are lost only if it is interrupted.
     pub(super) fn note(&mut self, path: &Path, its: Attributes) {
         if self.known.insert(path.to_owned(), its).is_some() {
             return;
         }
         let (path, (seconds, part)) = (path.as_os_str().as_bytes(), its.modified);
-        // One that was cut short by a full disk ends at the first byte.
+        // A line truncated by a full disk ends at this first byte.
         let mut line = format!("\0{:o} {seconds} {part} {} ", its.mode, path.len()).into_bytes();
         line.extend(path);
         line.push(0);
@@ -79,7 +79,7 @@ pub(in super::super) fn forget_journal(layer: &Path) -> io::Result<()> {
     }
 }
 
-/// A line of the journal; `None` if it was cut short.
+/// Parses a line of the journal. `None` if it is truncated.
 fn line(line: &[u8]) -> Option<(PathBuf, Attributes)> {
     let mut words = line.splitn(5, |byte| *byte == b' ');
     let mut word = || std::str::from_utf8(words.next()?).ok();
@@ -104,7 +104,7 @@ pub(super) fn take_over(
         copy_extended(from, to);
     }
     if (now.st_uid, now.st_gid) != (about.st_uid, about.st_gid) {
-        // An ordinary user cannot, and need not: it is theirs then.
+        // An unprivileged user cannot change the owner and does not need to: the folder is already theirs.
         let (user, group) = (Uid::from_raw(about.st_uid), Gid::from_raw(about.st_gid));
         let _ = rustix::fs::fchown(to, Some(user), Some(group));
     }
@@ -114,7 +114,7 @@ pub(super) fn take_over(
     Ok(futimens(to, &its.times())?)
 }
 
-/// Makes the extended attributes of two folders the same, but for those of the overlay, as far as that is allowed.
+/// Makes the extended attributes of two folders equal, as far as permitted, except those of the overlay.
 fn copy_extended(from: BorrowedFd<'_>, to: BorrowedFd<'_>) {
     let (new, old) = (extended(from), extended(to));
     for name in old.iter().filter(|name| !new.contains(name)) {

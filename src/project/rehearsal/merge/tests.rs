@@ -1,4 +1,4 @@
-//! Random commands over the kernel's overlay: merged, what they left is what they would leave in a plain copy, wherever the
+//! Random commands over the kernel's overlay: after merging, the result is the same as in a plain copy, wherever the
 //! merge was interrupted.
 
 use super::super::pending::{MERGING, PENDING};
@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 thread_local! {
-    /// How many more steps are done.
+    /// Number of steps until the merge is interrupted.
     static STEPS: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
@@ -27,7 +27,7 @@ pub(super) fn step() -> io::Result<()> {
     }
 }
 
-/// Random numbers, the same ones for the same seed.
+/// Deterministic random numbers for a seed.
 struct Dice(u64);
 
 impl Dice {
@@ -48,14 +48,14 @@ impl Dice {
             2 => format!("mkdir -p {one}"),
             3 => format!("rm -rf {one}"),
             4 => format!("rm -rf {one}; mkdir -p {one}; echo {number} > {one}/c"),
-            // Of a folder mv(1) makes a copy, of which not all is as it was.
+            // mv(1) copies a folder, which does not preserve everything.
             5 => format!("test -d {one} || mv -T {one} {other}"),
             6 => format!("test -d {one} || mv {one} {other}"),
             7 => format!("ln -sfn {other} {one}"),
-            // Between two commands no two names are of one file: see `pending`.
+            // Between two commands hard links are not preserved: see `pending`.
             8 => format!("ln -fT {one} {other} && cp -p {other} .t && mv -fT .t {other}"),
             9 | 10 => format!("chmod {} {one}", ["000", "600", "755", "711", "1777", "500"][self.below(6)]),
-            // Of a folder into itself cp(1) copies what it comes upon, in the order of the disk.
+            // When copying a folder into itself, the result of cp(1) depends on the order of entries on disk.
             11 => format!("test -d {one} || cp -T {one} {other}"),
             12 => format!("test -f {one} && echo {number} >> {one}"),
             13 => format!("rmdir {one}"),
@@ -66,7 +66,7 @@ impl Dice {
     }
 }
 
-/// Everything in a folder; times only where a test set them.
+/// Lists everything in a folder; times only if a test set them.
 const LOOK: &str = "find . -printf '%P|%y|%m|%l|%T@\\n' | sed 's/|[0-9]\\{9,\\}\\.[0-9]*$/|/' | sort; \
     find . -type f -exec sha256sum {} + | sort -k 2";
 
@@ -102,7 +102,7 @@ impl Scene {
         Rehearsal::new(Arc::new(Disk::new(&self.at("project")).unwrap()), self.at("layer"))
     }
 
-    /// Runs a script as root of a user namespace of its own, or as root; `None` if that is not possible here.
+    /// Runs a script as root of a user namespace, or as root. `None` if that is not possible here.
     fn shell(&self, script: &str) -> Option<String> {
         let own = if rustix::thread::capabilities(None)
             .is_ok_and(|has| has.effective.contains(rustix::thread::CapabilitySet::SYS_ADMIN))
@@ -116,7 +116,7 @@ impl Scene {
         done.status.success().then(|| String::from_utf8(done.stdout).unwrap())
     }
 
-    /// Runs a script over the overlay, as a command of a dry run is run.
+    /// Runs a script over the overlay, like a command of a dry run.
     fn runs(&self, script: &str) -> Option<()> {
         clear::empty(&self.at("work")).unwrap();
         fs::create_dir(self.at("work")).unwrap();
@@ -127,21 +127,21 @@ impl Scene {
         self.shell(&format!("{mount} && cd seen && {{ {script}\n}} 2>/dev/null; true")).map(drop)
     }
 
-    /// What the kernel shows of the merged overlay.
+    /// Lists the merged overlay as mounted by the kernel.
     fn seen(&self) -> String {
         let mount = format!("mount -t overlay o -o lowerdir=layer/{UPPER}:project,userxattr seen");
         self.shell(&format!("{mount} && cd seen && {{ {LOOK}; }}")).unwrap()
     }
 }
 
-/// Whether this machine lets the test mount an overlay.
+/// Returns whether this machine lets the test mount an overlay.
 fn can_mount(base: &Path) -> bool {
     let probe = base.join("probe");
     fs::create_dir(&probe).unwrap();
     let scene = Scene::new(&probe);
     let can = scene.runs("echo x > probe").is_some() && scene.layer(PENDING).join("probe").exists();
     if !can {
-        let _ = writeln!(io::stderr(), "left out: no overlay can be mounted here");
+        let _ = writeln!(io::stderr(), "left out: cannot mount an overlay here");
     }
     can
 }
@@ -159,7 +159,7 @@ fn agrees(base: &Path, seed: u64) {
         let most = 1 + dice.below(9);
         let mut tries = 0;
         loop {
-            // A merge that does one step a time would do the first ones of a folder's end again and again.
+            // A merge interrupted after every single step would repeat the first steps of finishing a folder forever.
             STEPS.set(4 + dice.below(most));
             let done = scene.open().begin();
             STEPS.set(usize::MAX);
@@ -193,12 +193,12 @@ fn all_agree(base: &Path) {
 }
 
 #[test]
-fn r30_merged_changes_are_what_the_commands_did_wherever_a_merge_was_interrupted() {
+fn r30_merged_changes_match_the_commands_after_any_interruption() {
     let place = crate::test_folder::Folder::new();
     all_agree(&place.path().canonicalize().unwrap());
 }
 
 #[test]
-fn r30_the_same_for_a_user_whom_modes_stop() {
+fn r30_merged_changes_match_the_commands_for_an_unprivileged_user() {
     ordinary::does(all_agree);
 }

@@ -1,4 +1,4 @@
-//! Writes outside the project are rehearsed, and none of them is a way to a real file.
+//! Tests: writes outside the project stay in the overlay, and none of them reaches a live file.
 
 use super::*;
 use crate::project::OwnFiles;
@@ -34,21 +34,21 @@ impl Play {
         self.rehearsal.locate(self.base.join(path).to_str().unwrap()).unwrap()
     }
 
-    /// As `write_file` does.
+    /// Writes like `write_file`.
     fn writes(&self, path: &str, text: &str) -> Result<(), Error> {
         let at = self.at(path);
         let before = self.rehearsal.read(&at).ok();
         self.rehearsal.write_whole(&at, before.as_deref(), text.as_bytes())
     }
 
-    /// As `edit_file` does.
+    /// Writes like `edit_file`.
     fn edits(&self, path: &str, text: &str) {
         let at = self.at(path);
         let before = self.rehearsal.read(&at).ok();
         self.rehearsal.write(&at, before.as_deref(), text.as_bytes()).unwrap();
     }
 
-    /// Where the overlay keeps a path: what a command in the overlay sandbox changes.
+    /// Returns a path in the overlay, where commands in the overlay sandbox make changes.
     fn upper(&self, path: &str) -> PathBuf {
         let path = self.base.join(path);
         let upper = self.base.join("layer/outside/upper").join(path.strip_prefix("/").unwrap());
@@ -83,7 +83,7 @@ fn walked(rehearsal: &Rehearsal, under: &Located) -> Vec<String> {
 }
 
 #[test]
-fn r30_every_way_of_reading_sees_what_was_written_outside_and_nothing_real_changes() {
+fn r30_all_reads_see_outside_writes_and_live_files_stay_unchanged() {
     let play = Play::new();
     play.writes("out/real", "two\n").unwrap();
     play.writes("out/new/deep", "new\n").unwrap();
@@ -102,7 +102,7 @@ fn r30_every_way_of_reading_sees_what_was_written_outside_and_nothing_real_chang
         assert!(!at("out/real").inside && at("out/real").shown.is_absolute());
         let expected = ["new false", "new/deep false", "real false", "secret false"];
         assert_eq!(walked(rehearsal, &at("out")), expected);
-        // The project is met as its own overlay leaves it.
+        // The project is visited as its own overlay shows it.
         let all = walked(rehearsal, &at(""));
         for name in ["out/new/deep false", "project/in true", "project/own true"] {
             assert!(all.iter().any(|one| one == name), "{name}: {all:?}");
@@ -112,7 +112,7 @@ fn r30_every_way_of_reading_sees_what_was_written_outside_and_nothing_real_chang
 }
 
 #[test]
-fn a_write_outside_is_refused_if_the_file_is_another_or_live_would_refuse_it() {
+fn outside_write_is_refused_if_the_file_changed_or_a_live_write_would_fail() {
     let play = Play::new();
     let at = play.at("out/real");
     assert!(matches!(play.rehearsal.write(&at, Some(b"other"), b"x"), Err(Error::Changed(_))));
@@ -131,7 +131,7 @@ fn a_write_outside_is_refused_if_the_file_is_another_or_live_would_refuse_it() {
         let error = play.rehearsal.write(&at, None, b"x").unwrap_err().to_string();
         assert!(error.contains("Permission denied"), "{error}");
     }
-    // A folder or file that was made read-only.
+    // Read-only folders and files.
     fs::set_permissions(play.base.join("out"), std::os::unix::fs::PermissionsExt::from_mode(0o555)).unwrap();
     let may = rustix::fs::access(play.base.join("out"), rustix::fs::Access::WRITE_OK);
     assert_eq!(play.writes("out/new", "x").is_ok(), may.is_ok());
@@ -140,10 +140,10 @@ fn a_write_outside_is_refused_if_the_file_is_another_or_live_would_refuse_it() {
 }
 
 #[test]
-fn only_what_write_file_put_there_counts_as_the_models_own() {
+fn only_content_of_write_file_counts_as_the_models_own() {
     let play = Play::new();
     play.edits("out/real", "one\nedited\n");
-    assert!(!play.is_whole("out/real"), "it holds a part of the real file");
+    assert!(!play.is_whole("out/real"), "it contains a part of the live file");
     play.writes("out/real", "mine\n").unwrap();
     assert!(play.is_whole("out/real"));
     play.edits("out/real", "mine, edited\n");
@@ -153,40 +153,40 @@ fn only_what_write_file_put_there_counts_as_the_models_own() {
     fs::write(play.upper("out/real"), "mine, edited\nhunter2\n").unwrap();
     assert!(!play.is_whole("out/real"));
     play.edits("out/real", "hunter2, edited\n");
-    assert!(!play.is_whole("out/real"), "an edit makes no part of it the model's own");
-    // A file of the same bytes that a command linked has another name.
+    assert!(!play.is_whole("out/real"), "an edit does not make the rest the model's own");
+    // A hard link created by a command does not count.
     play.writes("out/mine", "x").unwrap();
     fs::hard_link(play.upper("out/mine"), play.upper("out/linked")).unwrap();
     assert_eq!((play.is_whole("out/mine"), play.rehearsal.link_count(&play.at("out/mine"))), (false, 2));
 }
 
 #[test]
-fn r13_a_link_that_a_command_made_outside_leads_to_a_real_file_that_stays_one() {
+fn r13_link_created_by_a_command_outside_does_not_expose_its_target() {
     let play = Play::new();
     play.writes("out/mine", "mine\n").unwrap();
     let planned = play.at("out/mine");
     assert!(play.rehearsal.is_rehearsed_whole(&planned));
     fs::remove_file(play.upper("out/mine")).unwrap();
     symlink("secret", play.upper("out/mine")).unwrap();
-    // Looked up again it is the secret; where it was looked up before there is no file.
+    // A new lookup leads to the secret; the old location has no file.
     assert_eq!(play.at("out/mine"), play.at("out/secret"));
     assert!(!play.is_whole("out/mine") && !play.rehearsal.is_rehearsed_whole(&planned));
     assert!(play.rehearsal.read(&planned).is_err() && play.rehearsal.open(&planned).is_err());
-    // A link that leads out of the project by way of the overlay.
+    // A link that leads out of the project through the overlay.
     fs::create_dir_all(&play.rehearsal.upper).unwrap();
     symlink(play.base.join("out/way"), play.rehearsal.upper.join("way")).unwrap();
     symlink("secret", play.upper("out/way")).unwrap();
     let led = play.rehearsal.locate("way").unwrap();
     assert_eq!((led.real.clone(), led.inside), (play.base.join("out/secret"), false));
     assert!(!play.rehearsal.is_rehearsed_whole(&led));
-    // One that leads into the project is judged as what is there.
+    // A link into the project is classified by its target.
     symlink(play.base.join("project/.env"), play.upper("out/env")).unwrap();
     let led = play.at("out/env");
     assert!(led.inside && led.sensitive && led.shown == Path::new(".env"), "{led:?}");
 }
 
 #[test]
-fn r13_a_rehearsed_folder_is_no_way_to_another_one() {
+fn r13_rehearsed_folder_does_not_lead_to_another_folder() {
     let play = Play::new();
     play.writes("out/new/secret", "mine\n").unwrap();
     let planned = play.at("out/new/secret");
@@ -195,24 +195,24 @@ fn r13_a_rehearsed_folder_is_no_way_to_another_one() {
         assert_eq!(play.at(path).real, play.base.join("out/secret"), "{path}");
         assert!(!play.is_whole(path), "{path}");
     }
-    // The folder is replaced by a link to one that has a secret of the same name.
+    // The folder is replaced by a link to one that contains a secret of the same name.
     fs::rename(play.upper("out/new"), play.upper("out/old")).unwrap();
     symlink(".", play.upper("out/new")).unwrap();
     assert_eq!(play.at("out/new/secret").real, play.base.join("out/secret"));
     assert!(!play.is_whole("out/new/secret"));
     assert!(!play.rehearsal.is_rehearsed_whole(&planned) && play.rehearsal.read(&planned).is_err());
     let write = play.rehearsal.write(&planned, None, b"x");
-    assert!(write.is_err(), "a write to where it was goes through no link");
-    // Nor does the same text elsewhere count.
+    assert!(write.is_err(), "a write to the old location follows no link");
+    // The same text in another file does not count either.
     fs::write(play.upper("out/copy"), "mine\n").unwrap();
     assert!(!play.is_whole("out/copy") && play.read("out/copy").as_deref() == Some("mine\n"));
 }
 
 #[test]
-fn a_link_in_the_place_of_a_folder_above_the_project_does_not_move_the_project() {
+fn replacing_a_parent_folder_by_a_link_does_not_move_the_project() {
     let play = Play::new();
     fs::write(play.base.join("project/a"), "a").unwrap();
-    // The folder that the project is in.
+    // The folder that contains the project.
     let above = play.upper("project").parent().unwrap().to_owned();
     fs::remove_dir(&above).unwrap();
     symlink("/etc", &above).unwrap();
@@ -221,17 +221,17 @@ fn a_link_in_the_place_of_a_folder_above_the_project_does_not_move_the_project()
 }
 
 #[test]
-fn what_changed_outside_is_all_listed_with_who_did_it() {
+fn all_outside_changes_are_listed_with_their_author() {
     let play = Play::new();
     play.writes("out/real", "two\n").unwrap();
     play.writes("out/new/deep", "new\n").unwrap();
     play.writes("out/overwritten", "mine\n").unwrap();
     fs::write(play.upper("out/overwritten"), "by a command\n").unwrap();
-    // Folders for temporary files: the tests' own is one.
+    // Folders for temporary files; the tests' own folder is one.
     fs::write(play.upper("out/x"), "").unwrap();
     fs::create_dir(play.upper("out/folder")).unwrap();
     fs::write(play.upper("out/folder/y"), "").unwrap();
-    // Elsewhere each is listed.
+    // Elsewhere each file is listed.
     let opt = play.base.join("layer/outside/upper/opt/aye-none");
     fs::create_dir_all(&opt).unwrap();
     fs::write(opt.join("z"), "").unwrap();
@@ -251,12 +251,12 @@ fn what_changed_outside_is_all_listed_with_who_did_it() {
     ];
     expected.sort();
     assert_eq!((listed, all.temporary), (expected, 2));
-    // What was real meanwhile is a conflict of what was read, and of that alone.
+    // Only a live change of a file that was read is a conflict.
     fs::write(play.base.join("out/real"), "changed\n").unwrap();
     let all = play.rehearsal.outside_changes().unwrap();
     let conflicts: Vec<&Path> =
         all.changes.iter().filter(|one| one.is_conflict).map(|one| one.change.path.as_path()).collect();
     assert_eq!(conflicts, [play.base.join("out/real")]);
-    // The project's own changes are none of these.
+    // Changes of the project are not included.
     assert!(play.rehearsal.changes().unwrap().is_empty());
 }
