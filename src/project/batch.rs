@@ -1,4 +1,4 @@
-//! One group of a dry run's changes: what it holds, and applying it item by item.
+//! Applies one group of a dry run's changes, item by item.
 
 mod left_out;
 mod moves;
@@ -12,20 +12,19 @@ use crate::chat::{Access, Digest};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What came of one item.
+/// Result of applying one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Applied {
-    /// It is applied.
     Done,
-    /// The project was already so.
+    /// The project already had this state.
     Already,
-    /// Something changed since; nothing of the item was changed.
+    /// Something changed since the dry run; no part of the item was applied.
     Conflict(String),
-    /// It was tried; the text says what of it was applied.
+    /// Applying failed; the text says which part was applied.
     Failed(String),
 }
 
-/// A change that was looked at. Its bytes are not kept.
+/// An examined change, without its content.
 struct Seen {
     operation: Operation,
     item: Item,
@@ -33,21 +32,21 @@ struct Seen {
     after: Kept,
 }
 
-/// What is kept of a node.
+/// Content of a node, reduced to what detecting moves needs.
 #[derive(Clone, PartialEq, Eq)]
 enum Kept {
     Nothing,
-    /// Hash of the bytes; `None` for an empty file, which is like any other.
+    /// Hash of the content; `None` for an empty file, because all empty files are equal.
     File(Option<Digest>),
     Folder,
     Other,
 }
 
-/// The changes of a group, with what applying them needs. `repository` is the `.git` folder that is meant, for that group
-/// alone.
+/// Returns the changes of a group and the operations that apply them. `repository` selects the `.git` folder and is
+/// used only for that group.
 ///
 /// # Errors
-/// If the disk of the layer fails.
+/// If the overlay's disk fails.
 pub fn draft(
     rehearsal: &Rehearsal,
     group: Group,
@@ -71,7 +70,7 @@ pub fn draft(
         if group == Group::Repository && own == Group::Source && !is_folder {
             unapplied += usize::from(rehearsal.change(path)?.is_some());
         }
-        // Below `objects` git alone decides what is garbage.
+        // Below `objects` only git decides which files are garbage.
         let goes_empty = is_folder
             && is_gone
             && own != Group::Repository
@@ -107,7 +106,7 @@ pub fn draft(
     Ok((batch, work))
 }
 
-/// Whether a path is a folder, or was one, and whether the dry run deleted it.
+/// Returns whether a path is or was a folder, and whether the dry run deleted it.
 fn kind(rehearsal: &Rehearsal, path: &Path) -> (bool, bool) {
     let real = rehearsal.root().join(path);
     match rehearsal.kind(&rehearsal.at(real.clone())) {
@@ -116,14 +115,14 @@ fn kind(rehearsal: &Rehearsal, path: &Path) -> (bool, bool) {
     }
 }
 
-/// Whether something else than a folder takes the place of one above: then what was in it goes along with that.
+/// Returns whether a parent folder was replaced by another file type, which removes this path with it.
 fn is_in_replaced(rehearsal: &Rehearsal, path: &Path) -> bool {
     let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
     let kind = |above: &Path| rehearsal.kind(&rehearsal.at(rehearsal.root().join(above)));
     above.into_iter().any(|above| kind(above).is_some_and(|kind| kind != Kind::Folder))
 }
 
-/// Whether the dry run made or changed something in a folder, with which the folder is made.
+/// Returns whether the dry run created or changed something in a folder, so that the folder is created along with it.
 fn has_new_below(rehearsal: &Rehearsal, touched: &[PathBuf], path: &Path) -> Result<bool, Error> {
     for below in touched.iter().filter(|below| below.starts_with(path) && *below != path) {
         if rehearsal.change(below)?.is_some_and(|change| change.after != Node::Nothing) {
@@ -137,7 +136,7 @@ fn is_new_folder(change: &Change) -> bool {
     matches!((&change.before, &change.after), (Node::Nothing, Node::Folder { .. }))
 }
 
-/// One change by itself, with the hash of what it is before and after.
+/// Returns the operation for one change, with a hash of its state before and after.
 pub fn operation(change: &Change) -> Operation {
     let node = |node: &Node| match node {
         Node::Nothing => "nothing".to_owned(),
@@ -151,13 +150,13 @@ pub fn operation(change: &Change) -> Operation {
     Operation { path: change.path.clone(), sha256: Digest::of(text.as_bytes()) }
 }
 
-/// Hash of several changes.
+/// Returns the hash of several operations.
 pub fn digest(operations: &[Operation]) -> Digest {
     let all: Vec<&str> = operations.iter().map(|operation| operation.sha256.as_str()).collect();
     Digest::of(all.join("\n").as_bytes())
 }
 
-/// What the policy judges of a path, and why it cannot be applied.
+/// Returns the access that the policy checks for a path, and the reason if it cannot be applied.
 pub(super) fn access(rehearsal: &Rehearsal, path: &Path) -> (Access, Option<String>) {
     match rehearsal.place(path) {
         Ok(at) if at.inside && !at.sensitive => (Access::Write(at.shown), None),
@@ -183,15 +182,15 @@ fn see(rehearsal: &Rehearsal, group: Group, change: &Change) -> Seen {
     let destroys = match (&change.before, &change.after) {
         (_, Node::Nothing) => Some(format!("deletes {shown}")),
         _ if outside => Some(format!("changes {shown}, which is outside the project")),
-        _ if group == Group::GitSettings => Some(format!("changes {shown}, which git runs or obeys")),
+        _ if group == Group::GitSettings => Some(format!("changes {shown}, which git runs or reads")),
         (Node::Nothing | Node::File { .. }, Node::File { .. })
         | (Node::Folder { .. }, Node::Folder { .. })
         | (Node::Nothing, _) => None,
-        (_, _) => Some(format!("replaces {shown} with something of another kind")),
+        (_, _) => Some(format!("replaces {shown} with another file type")),
     };
     let mut notes: Vec<String> = told.notes.into_iter().filter(|note| note != "deleted").collect();
     let diff = match (group, told.diff) {
-        // What a build writes is listed, not read.
+        // Build output is listed without its diff.
         (Group::Ignored, Some(diff)) => {
             notes.push(format!("+{} −{}", diff.added, diff.removed));
             None
@@ -199,7 +198,7 @@ fn see(rehearsal: &Rehearsal, group: Group, change: &Change) -> Seen {
         (_, diff) => diff,
     };
     if matches!(access, Access::WriteOutside(_)) && !outside && group != Group::GitSettings {
-        notes.push("may hold secrets, or other programs obey it".to_owned());
+        notes.push("may hold secrets or configure other programs".to_owned());
     }
     let kept = |node: &Node| match node {
         Node::Nothing => Kept::Nothing,
@@ -207,7 +206,7 @@ fn see(rehearsal: &Rehearsal, group: Group, change: &Change) -> Seen {
         Node::Folder { .. } => Kept::Folder,
         Node::Link(_) | Node::Other(_) => Kept::Other,
     };
-    // A move is one also if the source or the target changed since.
+    // A move is recognised even if the source or the target changed since.
     let origin = rehearsal.origin(&change.path);
     let before = match origin.as_ref().map(|origin| (origin.is_nothing(), origin.file())) {
         Some((true, _)) => Kept::Nothing,
@@ -229,7 +228,7 @@ fn see(rehearsal: &Rehearsal, group: Group, change: &Change) -> Seen {
     Seen { operation, item, before, after: kept(&change.after) }
 }
 
-/// A folder that something else replaces is one item with all that was in it, which goes first.
+/// Combines a folder that is replaced and everything that was in it into one item. The content is removed first.
 fn with_what_is_below(seen: Vec<Seen>) -> Vec<(Seen, Vec<Operation>)> {
     let mut all: Vec<(Seen, Vec<Operation>)> = Vec::new();
     for one in seen {
@@ -242,9 +241,9 @@ fn with_what_is_below(seen: Vec<Seen>) -> Vec<(Seen, Vec<Operation>)> {
             Some((above, operations)) => {
                 operations.insert(0, one.operation);
                 above.item.blocked = above.item.blocked.take().or(one.item.blocked);
-                above.item.notes.push(format!("and with it: {}", one.item.path.display()));
+                above.item.notes.push(format!("includes: {}", one.item.path.display()));
                 above.item.sha256 = digest(operations);
-                // The most careful of them is judged.
+                // The strictest access of all parts is checked.
                 if matches!(one.item.access, Access::WriteOutside(_)) {
                     above.item.access = one.item.access;
                 }
@@ -258,8 +257,8 @@ fn with_what_is_below(seen: Vec<Seen>) -> Vec<(Seen, Vec<Operation>)> {
     all
 }
 
-/// Applies one item without the hunks that begin at these lines. Compares each path again first, so that a conflict leaves
-/// all of it as it is, and stops at the first change that fails: of a move the source stays then.
+/// Applies one item without the hunks that begin at these lines. First compares every path again, so that a conflict
+/// leaves the whole item unapplied. Stops at the first change that fails; the source of a move is then kept.
 pub fn apply(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[usize]) -> Applied {
     let mut changes = Vec::new();
     let first = operations.first().map(|operation| operation.path.as_path()).unwrap_or(Path::new(""));
@@ -282,7 +281,7 @@ pub fn apply(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[usize]
                 return Applied::Conflict(format!("{} changed since the dry run", path.display()));
             }
             Ok(Some(change)) if operation(&change).sha256 != *sha256 => {
-                return Applied::Conflict(format!("{} is not what was shown", path.display()));
+                return Applied::Conflict(format!("{} differs from the preview", path.display()));
             }
             Ok(Some(change)) => changes.push(change),
         }
@@ -299,7 +298,7 @@ pub fn apply(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[usize]
             (Some(edit), Node::File { mode, .. }) => {
                 change.after = Node::File { bytes: edit.after.into_bytes(), mode: *mode };
             }
-            _ => return Applied::Conflict(format!("{} is not what was shown", change.path.display())),
+            _ => return Applied::Conflict(format!("{} differs from the preview", change.path.display())),
         }
     }
     for (at, change) in changes.iter().enumerate() {
@@ -318,7 +317,7 @@ pub fn apply(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[usize]
     Applied::Done
 }
 
-/// Something in a folder that goes which the dry run did not delete.
+/// Returns a path in a folder to be removed that the dry run did not delete.
 fn unknown_in_replaced(rehearsal: &Rehearsal, changes: &[Change]) -> Option<PathBuf> {
     let goes = |change: &&Change| {
         matches!(change.before, Node::Folder { .. }) && !matches!(change.after, Node::Folder { .. })
@@ -330,7 +329,7 @@ fn unknown_in_replaced(rehearsal: &Rehearsal, changes: &[Change]) -> Option<Path
     })
 }
 
-/// Makes the folders on the way that the dry run made, each with its mode.
+/// Creates the missing parent folders that the dry run created, each with its mode.
 fn make_folders(rehearsal: &Rehearsal, path: &Path) -> Result<(), Error> {
     let mut way: Vec<&Path> = path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
     way.reverse();
@@ -346,7 +345,7 @@ fn make_folders(rehearsal: &Rehearsal, path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Deletes the folders of the dry run that are empty by now. One that is not stays.
+/// Deletes the folders that the dry run deleted and that are now empty.
 pub fn delete_empty(rehearsal: &Rehearsal, folders: &[Operation]) {
     for folder in folders {
         let empty = std::fs::read_dir(rehearsal.root().join(&folder.path));
@@ -354,13 +353,13 @@ pub fn delete_empty(rehearsal: &Rehearsal, folders: &[Operation]) {
         if let (true, Ok(Some(change))) = (empty, rehearsal.change(&folder.path))
             && operation(&change).sha256 == folder.sha256
         {
-            // Something may be in it again; then it stays.
+            // If something was added to it in the meantime, this fails and the folder stays.
             let _ = rehearsal.apply(&change);
         }
     }
 }
 
-/// The group of each of these changes, and of each repository its `.git` folder.
+/// Sets the group of each change.
 pub fn assign_groups(rehearsal: &Rehearsal, all: &mut [crate::chat::Altered]) {
     let mut groups = Groups::new(rehearsal);
     for altered in all {

@@ -1,13 +1,13 @@
-//! Which branch the project is on, read from git's own files: no program is run for it.
+//! Reads the project's current branch from git's files, without running a program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Longer than any branch file; a larger one is none.
+/// Size limit of a branch file in bytes. A larger file is ignored.
 const LIMIT: u64 = 4096;
 
-/// The branch that is checked out in the folder or in the nearest one above that is a repository; the first eight
-/// letters of the commit where none is. `None` outside a repository, or where git's files cannot be read.
+/// Returns the branch checked out in the folder or its nearest parent that is a repository, or the first eight
+/// characters of the commit on a detached HEAD. `None` outside a repository, or if git's files cannot be read.
 pub fn branch(folder: &Path) -> Option<String> {
     let git = folder.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists())?;
     let head = small(&git_folder(git)?.join("HEAD"))?;
@@ -19,7 +19,7 @@ pub fn branch(folder: &Path) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// In a linked work tree `.git` is a file that names the folder.
+/// Returns git's folder. In a linked work tree `.git` is a file that names it.
 pub(super) fn git_folder(git: PathBuf) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git);
@@ -56,7 +56,7 @@ mod tests {
         at("d/.git/HEAD", "");
         let branch = |folder: &str| branch(&place.path().join(folder));
         assert_eq!(branch("a").as_deref(), Some("fix/retry"));
-        assert_eq!(branch("a/src").as_deref(), Some("fix/retry"), "from below");
+        assert_eq!(branch("a/src").as_deref(), Some("fix/retry"), "from a subfolder");
         assert_eq!(branch("b").as_deref(), Some("01234567"));
         assert_eq!(branch("c").as_deref(), Some("fix/retry"), "a linked work tree");
         assert_eq!(branch("d"), None);

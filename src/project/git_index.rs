@@ -1,4 +1,4 @@
-//! Reads git's index: which files a repository tracks, and what is staged.
+//! Parser of git's index: the tracked files of a repository and their staged content.
 
 use crate::chat::Digest;
 use std::ffi::OsString;
@@ -7,27 +7,28 @@ use std::path::PathBuf;
 
 /// Bytes of an entry before its object id: times, device, inode, mode, owner and size.
 const STAT: usize = 40;
-/// Offset of the mode in these.
+/// Offset of the mode in these bytes.
 const MODE: usize = 24;
-/// Set in the flags of an entry that has two more bytes of them.
+/// Flag of an entry with two more bytes of flags.
 const EXTENDED: u16 = 0x4000;
 
-/// One entry.
+/// An entry of the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tracked {
-    /// Relative to the work tree.
+    /// Path relative to the work tree.
     pub path: PathBuf,
-    /// Mode, flags and object id: everything but what git only caches of the file system.
+    /// Mode, flags and object id: everything except git's cache of file metadata.
     staged: Vec<u8>,
 }
 
-/// The entries of an index of version 2 to 4; `None` if it is none, or is cut short.
+/// Parses an index of version 2 to 4. Returns `None` if it is invalid or truncated.
 pub fn parse(bytes: &[u8]) -> Option<Vec<Tracked>> {
-    // Nothing in it says which hash its repository uses. Git sorts the entries, so the wrong length shows.
+    // The index does not name the hash algorithm of its repository. Git sorts the entries, so a wrong hash length is
+    // detected.
     [20, 32].into_iter().find_map(|length| parse_with(bytes, length))
 }
 
-/// Hash of what is staged, without the times and sizes that git refreshes when it only looks.
+/// Returns the hash of the staged content, without the times and sizes that git refreshes when it only reads.
 pub fn staged_digest(bytes: &[u8]) -> Digest {
     let Some(entries) = parse(bytes) else { return Digest::of(bytes) };
     let mut all = Vec::new();
@@ -77,11 +78,11 @@ fn parse_with(bytes: &[u8], oid: usize) -> Option<Vec<Tracked>> {
         entries.push(Tracked { path: OsString::from_vec(path.clone()).into(), staged });
         previous = (path, stage);
     }
-    // What follows are extensions and the checksum.
+    // Extensions and the checksum follow.
     (rest.len() >= oid).then_some(entries)
 }
 
-/// The number that version 4 gives a shared prefix in, and what follows it.
+/// Decodes a number of version 4, and returns it with the remaining bytes.
 fn varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let (mut byte, mut rest) = bytes.split_first()?;
     let mut value = usize::from(byte & 0x7f);
@@ -108,12 +109,12 @@ mod tests {
     }
 
     #[test]
-    fn each_version_and_hash_is_read_as_git_reads_it() {
+    fn every_version_and_hash_is_parsed_like_git() {
         for (version, hash) in [("2", "sha1"), ("3", "sha1"), ("4", "sha1"), ("2", "sha256")] {
             let place = tempfile::tempdir().unwrap();
             let root = place.path();
             if git(root, &["init", "-q", "--object-format", hash]).is_none() {
-                eprintln!("left out: there is no git");
+                eprintln!("left out: git is not installed");
                 return;
             }
             for path in ["a", "src/b.rs", "src/b/deep/er", "src/c with blanks", "zz", "ünï"] {
@@ -121,7 +122,7 @@ mod tests {
                 fs::write(root.join(path), path).unwrap();
             }
             git(root, &["add", "a", "src", "zz"]).unwrap();
-            // This flag needs version 3.
+            // This flag requires version 3.
             git(root, &["add", "--intent-to-add", "ünï"]).unwrap();
             git(root, &["update-index", "--index-version", version]).unwrap();
             let listed = git(root, &["ls-files", "-z"]).unwrap();
@@ -132,11 +133,11 @@ mod tests {
     }
 
     #[test]
-    fn looking_changes_no_digest_and_staging_does() {
+    fn only_staging_changes_the_digest() {
         let place = tempfile::tempdir().unwrap();
         let root = place.path();
         if git(root, &["init", "-q"]).is_none() {
-            eprintln!("left out: there is no git");
+            eprintln!("left out: git is not installed");
             return;
         }
         fs::write(root.join("a"), "one\n").unwrap();
@@ -146,7 +147,7 @@ mod tests {
         let old = fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH);
         fs::File::options().write(true).open(root.join("a")).unwrap().set_times(old).unwrap();
         git(root, &["status"]).unwrap();
-        assert_ne!(index(), first, "git refreshed what it caches");
+        assert_ne!(index(), first, "git refreshed its cached metadata");
         assert_eq!(staged_digest(&index()), staged_digest(&first));
         fs::write(root.join("a"), "two\n").unwrap();
         git(root, &["add", "a"]).unwrap();
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_short_or_no_index_is_none() {
+    fn truncated_or_invalid_index_is_none() {
         let mut bytes = b"DIRC\0\0\0\x02\0\0\0\x01".to_vec();
         bytes.extend([0; STAT + 20]);
         bytes.extend([0, 1, b'a', 0, 0, 0, 0, 0, 0, 0, 0, 0]);

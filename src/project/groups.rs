@@ -1,4 +1,4 @@
-//! Sorts the changes of a dry run into groups, by git's ignore rules and by what is in `.git`.
+//! Sorts the changes of a dry run into groups, by git's ignore rules and by paths in `.git`.
 
 use super::branch::git_folder;
 use super::rehearsal::Rehearsal;
@@ -10,22 +10,21 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What decides on the group of a path. Reads each ignore file once.
+/// Determines the group of a path. Reads each ignore file once.
 pub struct Groups<'a> {
     rehearsal: &'a Rehearsal,
-    /// The work tree that the project is in; without one nothing is ignored.
+    /// Work tree that contains the project. Without one no file is ignored.
     top: Option<PathBuf>,
-    /// Absolute paths that the repository tracks, now or in the dry run: git's ignore rules do not apply to them.
+    /// Absolute paths tracked by the repository, live or in the dry run. Git's ignore rules do not apply to them.
     tracked: HashSet<PathBuf>,
     exclude: Option<Gitignore>,
-    /// The ignore file of each folder, by its absolute path.
+    /// Ignore file of each folder, by absolute path.
     files: HashMap<PathBuf, Option<Gitignore>>,
-    /// Folders that are known to be ignored or not.
+    /// Cache: true for ignored folders.
     folders: HashMap<PathBuf, bool>,
 }
 
 impl<'a> Groups<'a> {
-    /// For this dry run.
     pub fn new(rehearsal: &'a Rehearsal) -> Self {
         let top = rehearsal.repository();
         let tracked = top.as_deref().map(|top| tracked(rehearsal, top)).unwrap_or_default();
@@ -39,12 +38,12 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Whether the project is in a git repository: without one nothing is ignored.
+    /// Returns whether the project is in a git repository. Without one no file is ignored.
     pub fn has_repository(&self) -> bool {
         self.top.is_some()
     }
 
-    /// The group of a path of the project.
+    /// Returns the group of a path of the project.
     pub fn of(&mut self, path: &Path, folder: bool) -> Group {
         let ignored = self.is_ignored(path, folder);
         Group::of(path, folder, ignored)
@@ -56,7 +55,7 @@ impl<'a> Groups<'a> {
         if self.tracked.contains(&whole) {
             return false;
         }
-        // What is in an ignored folder is ignored, whatever the files in it say.
+        // Everything in an ignored folder is ignored, whatever ignore files in it contain.
         let above: Vec<PathBuf> = whole.ancestors().skip(1).map(Path::to_owned).collect();
         let below_top = above.iter().rev().filter(|folder| folder.starts_with(&top) && **folder != top);
         for folder in below_top {
@@ -75,7 +74,7 @@ impl<'a> Groups<'a> {
         self.matches(&top, &whole, folder)
     }
 
-    /// Whether the rules name exactly this path: those of the nearest folder that has something to say of it.
+    /// Returns whether the rules ignore exactly this path. The nearest folder with a matching rule decides.
     fn matches(&mut self, top: &Path, path: &Path, folder: bool) -> bool {
         for above in path.ancestors().skip(1).take_while(|above| above.starts_with(top)) {
             let rehearsal = self.rehearsal;
@@ -91,7 +90,7 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// What the index of the work tree at `top` names, in the project and as the dry run left it.
+/// Returns the paths in the index of the work tree at `top`, live and in the dry run.
 fn tracked(rehearsal: &Rehearsal, top: &Path) -> HashSet<PathBuf> {
     let index = git_folder(top.join(".git")).map(|folder| folder.join("index"));
     let Some(index) = index else { return HashSet::new() };
@@ -117,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_ignore_file_counts_and_what_is_in_an_ignored_folder_is_ignored() {
+    fn nearest_ignore_file_wins_and_ignored_folders_are_ignored_entirely() {
         let all = [
             (".git/HEAD", "ref: refs/heads/main\n"),
             (".git/info/exclude", "*.swp\n"),
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ignore_file_of_the_dry_run_counts_and_without_a_repository_none_does() {
+    fn ignore_files_of_the_dry_run_apply_only_in_a_repository() {
         let git = (".git/HEAD", "ref: refs/heads/main\n");
         check(&[git], &[(".gitignore", "/target\n")], "target/x", Group::Ignored);
         check(&[], &[(".gitignore", "/target\n")], "target/x", Group::Source);

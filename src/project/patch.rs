@@ -1,7 +1,7 @@
-//! The changes of a rehearsal as a patch for `git apply`, and the list of what such a patch cannot hold.
+//! Changes of a rehearsal as a patch for `git apply`, with a list of the changes that a patch cannot contain.
 //!
-//! A patch names paths and keeps contents, an executable bit and links. Everything else (`.git`, empty folders, other
-//! modes, pipes, very large files) is listed with its reason in comment lines before the first file, which git skips.
+//! A patch contains paths, contents, an executable bit and links. All other changes (`.git`, empty folders, other
+//! modes, pipes, very large files) are listed with a reason in comment lines before the first file, which git skips.
 
 mod binary;
 mod fate;
@@ -26,33 +26,33 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file whose lines are compared; a larger one is written like a binary file.
+/// Size limit for a comparison by lines, in bytes. A larger file is written like a binary file.
 const TEXT_LIMIT: u64 = super::READ_LIMIT;
-/// Bytes of one file that a patch holds.
+/// Size limit of one file in a patch, in bytes.
 const FILE_LIMIT: u64 = 256 << 20;
-/// Bytes of a whole patch: `git apply` refuses one of 1,023 MiB or more.
+/// Size limit of a whole patch, in bytes. `git apply` refuses one of 1,023 MiB or more.
 const PATCH_LIMIT: u64 = 900 << 20;
 
-/// A change, or a part of one, that the patch does not hold.
+/// A change, or a part of one, that the patch does not contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Omission {
-    /// Relative to the project; absolute outside of it.
+    /// Path relative to the project; absolute if outside.
     pub path: PathBuf,
-    /// Why, in words that follow the path.
+    /// Reason, as a text that follows the path.
     pub reason: String,
 }
 
-/// What a rehearsal changed, decided path by path but not yet read.
+/// The planned patch of a rehearsal, without contents.
 pub struct Patch {
     repository: Repository,
     items: Vec<Item>,
-    /// What the patch does not hold, sorted by path.
+    /// Changes that the patch does not contain, sorted by path.
     pub omissions: Vec<Omission>,
 }
 
 impl Patch {
-    /// Plans the patch of everything that `keeps` accepts. Reads every changed file of up to 10 MB once and larger ones
-    /// only to find renames, and holds no content.
+    /// Plans the patch of all paths that `keeps` accepts. Reads every changed file of up to 10 MB once, and larger ones
+    /// only to find renames. Contents are not kept.
     ///
     /// # Errors
     /// If the overlay cannot be read.
@@ -68,11 +68,11 @@ impl Patch {
         Ok(Self { repository: Repository::of(rehearsal.root()), items, omissions })
     }
 
-    /// Writes the list of omissions and the patch. Holds one pair of text files in memory at most; binary files are
-    /// streamed.
+    /// Writes the list of omissions and the patch. At most one pair of text files is in memory at a time; binary files
+    /// are streamed.
     ///
     /// # Errors
-    /// If a file cannot be read any more or changed since the patch was planned, or if `out` fails.
+    /// If a file cannot be read or changed since the patch was planned, or if `out` fails.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         if !self.omissions.is_empty() {
             writeln!(out, "# Not in this patch:")?;
@@ -101,7 +101,7 @@ impl Patch {
         let nothing = &Side::Nothing;
         let before = if item.deletes { &item.before } else { nothing };
         let after = if item.creates { &item.after } else { nothing };
-        // git writes a file that becomes a link as a deletion and a creation.
+        // Like git, writes a file that becomes a link as a deletion and a creation.
         match (before.git_kind(), after.git_kind()) {
             (Some(was), Some(is)) if was != is => {
                 self.write_file(item, before, nothing, out)?;
@@ -142,7 +142,7 @@ impl Patch {
             if from.is_empty() && to.is_empty() {
                 return Ok(());
             }
-            // git ends a name that holds a space with a tab, so that no time is looked for after it.
+            // Like git, ends a name that contains a space with a tab, so that no time is parsed after it.
             let tab: &[u8] = if item.path.as_os_str().as_bytes().contains(&b' ') { b"\t" } else { b"" };
             let name = |side: &Side, name: &[u8]| match side.git_mode() {
                 Some(_) => [name, tab].concat(),
@@ -154,7 +154,7 @@ impl Patch {
         }
         line(out, &[b"GIT binary patch"])?;
         binary::write_literal(after.open()?, after.size().unwrap_or(0), out)?;
-        // What `git apply --reverse` takes.
+        // Needed by `git apply --reverse`.
         binary::write_literal(before.open()?, before.size().unwrap_or(0), out)
     }
 
@@ -163,11 +163,11 @@ impl Patch {
     }
 }
 
-/// What changed outside the project, where `git apply` reaches nothing.
+/// Lists changes outside the project, which `git apply` cannot make.
 fn outside(rehearsal: &Rehearsal, keeps: impl Fn(&Path) -> bool) -> Result<Vec<Omission>, Error> {
     let all = altered::outside(rehearsal)?;
     let words = |one: &OutsideAltered| {
-        let by = if one.is_by_tool { "applied by a prompt of its own" } else { BY_COMMAND };
+        let by = if one.is_by_tool { "applied with its own approval prompt" } else { BY_COMMAND };
         format!("outside the project, {}; {by}", one.altered.did.word())
     };
     let kept = all.changes.iter().filter(|one| keeps(&one.altered.path));
@@ -181,13 +181,12 @@ fn outside(rehearsal: &Rehearsal, keeps: impl Fn(&Path) -> bool) -> Result<Vec<O
     Ok(omissions)
 }
 
-/// Writes one line.
 fn line(out: &mut dyn Write, parts: &[&[u8]]) -> io::Result<()> {
     parts.iter().try_for_each(|part| out.write_all(part))?;
     out.write_all(b"\n")
 }
 
-/// Opens a file for reading; a link in its place is not followed, and a pipe not waited for.
+/// Opens a regular file for reading. Does not follow a link and does not block on a pipe.
 fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     let file = File::from(openat(CWD, path, READING, Mode::empty())?);
     if !file.metadata()?.is_file() {

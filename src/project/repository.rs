@@ -1,4 +1,5 @@
-//! The repository state of a dry run as one item: its commits, branches, tags and index, refused if HEAD moved since.
+//! Git state of a dry run as one item: commits, branches, tags and index. It cannot be applied if HEAD moved since the
+//! dry run began.
 
 mod commits;
 
@@ -13,23 +14,22 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The file next to the layer that says how the repository was when the dry run began.
+/// File next to the overlay with the state of the repository when the dry run began.
 const FILE: &str = "repository";
-/// What the user can do if the state cannot be applied.
+/// Remedy if the state cannot be applied.
 const INSTEAD: &str = "Nothing in it was changed. Run the git commands of the dry run again, or take its patch: aye rehearsal diff";
 
-/// How the project's own repository was when the dry run began.
+/// State of the project's repository when the dry run began.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Baseline {
-    /// The content of `HEAD`.
     head: Option<String>,
-    /// The commit that it leads to.
+    /// The commit that `HEAD` resolves to.
     commit: Option<String>,
-    /// What was staged, without what git only caches.
+    /// Digest of the staged content, without git's cached metadata.
     index: Digest,
 }
 
-/// When a change is made: what others refer to comes first.
+/// Order in which changes are applied: referenced objects come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     Objects,
@@ -39,7 +39,7 @@ enum Phase {
     Deletions,
 }
 
-/// Notes how the repository is, next to the layer; called before the dry run first changes anything.
+/// Records the state of the repository next to the overlay. Called before the dry run changes anything.
 pub(super) fn note_baseline(root: &Path, layer: &Path) -> std::io::Result<()> {
     let git = root.join(".git");
     if !git.is_dir() {
@@ -56,7 +56,7 @@ pub(super) fn note_baseline(root: &Path, layer: &Path) -> std::io::Result<()> {
     fs::write(layer.join(FILE), serde_json::to_vec(&baseline)?)
 }
 
-/// The commit that `HEAD` leads to, by the files of a `.git` folder.
+/// Resolves `HEAD` to a commit with the files of a `.git` folder.
 fn commit(read: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Option<String> {
     let text = |path: &Path| read(path).and_then(|bytes| String::from_utf8(bytes).ok());
     let head = text(Path::new("HEAD"))?;
@@ -65,19 +65,19 @@ fn commit(read: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Option<String> {
     loose.or_else(|| packed(&text(Path::new("packed-refs"))?).get(name).cloned())
 }
 
-/// The refs of a `packed-refs` file.
+/// Parses a `packed-refs` file.
 fn packed(text: &str) -> BTreeMap<String, String> {
     let lines = text.lines().filter(|line| !line.starts_with(['#', '^']));
     lines.filter_map(|line| line.split_once(' ')).map(|(id, name)| (name.into(), id.into())).collect()
 }
 
-/// What the dry run sees at a path.
+/// Reads a file as the dry run sees it.
 fn rehearsed(rehearsal: &Rehearsal, path: &Path) -> Option<Vec<u8>> {
     let at = rehearsal.locate(rehearsal.root().join(path).to_str()?).ok()?;
     rehearsal.read(&at).ok()
 }
 
-/// What the project really holds at a path.
+/// Reads a live file.
 fn real(rehearsal: &Rehearsal, path: &Path) -> Option<Vec<u8>> {
     match rehearsal.real(path) {
         Node::File { bytes, .. } => Some(bytes),
@@ -85,7 +85,7 @@ fn real(rehearsal: &Rehearsal, path: &Path) -> Option<Vec<u8>> {
     }
 }
 
-/// Why the state of the repository in `git` cannot be applied; `None` if it can be.
+/// Returns the reason why the state of the repository in `git` cannot be applied, `None` if it can.
 pub(super) fn blocked(rehearsal: &Rehearsal, git: &Path) -> Option<String> {
     for lock in ["index.lock", "HEAD.lock", "packed-refs.lock"] {
         if rehearsal.root().join(git).join(lock).symlink_metadata().is_ok() {
@@ -99,7 +99,7 @@ pub(super) fn blocked(rehearsal: &Rehearsal, git: &Path) -> Option<String> {
     let baseline = baseline(rehearsal).filter(|_| git == Path::new(".git"))?;
     let text = |bytes: Option<Vec<u8>>| bytes.and_then(|bytes| String::from_utf8(bytes).ok());
     let now = |path: &Path| real(rehearsal, &git.join(path));
-    // What the dry run did not touch is seen as it is now, which says nothing.
+    // A path without changes in the dry run is read live and therefore proves nothing.
     let then = |path: &Path| {
         let path = git.join(path);
         rehearsal.origin(&path).and_then(|_| text(rehearsed(rehearsal, &path)))
@@ -114,7 +114,7 @@ pub(super) fn blocked(rehearsal: &Rehearsal, git: &Path) -> Option<String> {
         });
         is == was || applied.is_some() && is == applied
     } else {
-        // It was applied already, before the program ended in the middle.
+        // It was already applied before an interruption.
         head.is_some() && head == then(Path::new("HEAD"))
     };
     if stands {
@@ -133,30 +133,30 @@ fn baseline(rehearsal: &Rehearsal) -> Option<Baseline> {
     serde_json::from_slice(&fs::read(rehearsal.folder().join(FILE)).ok()?).ok()
 }
 
-/// Whether a path of the repository state changed since, so that overwriting it would lose something.
+/// Returns whether a path of the repository changed since, so that overwriting it would lose data.
 pub(super) fn is_conflict(rehearsal: &Rehearsal, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_message = name.ends_with("_EDITMSG") || ["FETCH_HEAD", "gc.log", "gc.pid"].contains(&&*name);
     if is_message || !rehearsal.is_conflict(path) {
         return false;
     }
-    // Git rewrites the index when it only looks. What is staged is what counts.
+    // Git rewrites the index even when it only reads. Only the staged content counts.
     let own_index = path == Path::new(".git/index");
     let staged = real(rehearsal, path).map(|bytes| git_index::staged_digest(&bytes));
     let same = baseline(rehearsal).is_some_and(|baseline| Some(baseline.index) == staged);
     !(own_index && same)
 }
 
-/// When a change is made, by its path in `.git`; `None` if it is not made at all.
+/// Returns the phase in which a path in `.git` is applied, `None` if it is skipped.
 fn phase(inside: &Path, change: &Change) -> Option<Phase> {
     let first = inside.iter().next().unwrap_or_default().to_string_lossy();
     let name = inside.file_name().unwrap_or_default().to_string_lossy();
     match (&change.before, &change.after) {
-        // Nothing refers to an object that is too many, and an empty folder harms nobody.
+        // An unreferenced object and an empty folder do no harm.
         (Node::Folder { .. }, Node::Nothing) => None,
         (_, Node::Nothing) if first == "objects" => None,
         (_, Node::Nothing) => Some(Phase::Deletions),
-        // An object that is there already has the same content: it is named after its hash.
+        // An existing object has the same content, because its name is its hash.
         (Node::File { .. }, _) if first == "objects" && !inside.starts_with("objects/info") => None,
         (_, Node::Folder { .. }) => Some(Phase::Objects),
         _ if first == "objects" => Some(Phase::Objects),
@@ -168,7 +168,7 @@ fn phase(inside: &Path, change: &Change) -> Option<Phase> {
     }
 }
 
-/// The state of the repository in `git` as a batch of one item; without an item if nothing changes.
+/// Returns the state of the repository in `git` as a batch of one item. The batch is empty if nothing changes.
 pub(super) fn draft(
     rehearsal: &Rehearsal,
     git: &Path,
@@ -203,7 +203,7 @@ pub(super) fn draft(
     }
     if unapplied > 0 {
         batch.notes.push(format!(
-            "Not applied: {unapplied} source {} of the dry run. git status will show the difference.",
+            "Not applied: {unapplied} source {} of the dry run. `git status` shows the difference.",
             if unapplied == 1 { "change" } else { "changes" }
         ));
     }
@@ -226,7 +226,7 @@ pub(super) fn draft(
     Ok((batch, BatchWork { items: vec![operations], ..BatchWork::default() }))
 }
 
-/// Says what one change of the state means.
+/// Describes one change of the repository state.
 fn tell(
     rehearsal: &Rehearsal,
     git: &Path,
@@ -251,7 +251,7 @@ fn tell(
         let (was, is) = (packed(&before.unwrap_or_default()), packed(&after.unwrap_or_default()));
         let seen = |name: &str| rehearsed(rehearsal, &git.join(name)).is_some();
         for name in was.keys().chain(is.keys().filter(|name| !was.contains_key(*name))) {
-            // A ref with a file of its own is told by that.
+            // A ref with its own file is described by that file.
             if was.get(name) != is.get(name) && !seen(name) {
                 moves(name, was.get(name).map(String::as_str), is.get(name).map(String::as_str));
             }
@@ -262,7 +262,7 @@ fn tell(
             Node::Nothing | Node::Folder { .. } | Node::Link(_) | Node::Other(_) => None,
         };
         if digest(&change.before) != digest(&change.after) {
-            notes.push("index: what is staged changes with the commits".to_owned());
+            notes.push("index: staged content changes with the commits".to_owned());
         }
     }
 }

@@ -168,7 +168,7 @@ fn r30_a_session_with_edits_a_build_and_a_commit_is_applied_with_two_prompts() {
     let mut program = scene.applies(&[], (80, 24));
     let screen = program.until_asked("apply source changes?");
     assert!(screen.contains("3 of 3 ticked · 1 of 2") && screen.contains("src/a.rs"), "{screen}");
-    assert!(screen.contains("Left out: 300 files that git ignores (target/)"), "{screen}");
+    assert!(screen.contains("Not included: 300 files ignored by git (target/)"), "{screen}");
     program.keys(END);
     program.keys("y");
     let screen = program.until_asked("apply the commits?");
@@ -364,7 +364,7 @@ fn r30_hooks_and_settings_of_git_are_a_prompt_of_their_own_that_needs_a_capital(
     program.until_asked("apply source changes?");
     program.keys("y");
     let screen = program.until_asked("apply git settings and hooks?");
-    assert!(screen.contains("which git runs or obeys") && screen.contains("pager = sh -c x"), "{screen}");
+    assert!(screen.contains("which git runs or reads") && screen.contains("pager = sh -c x"), "{screen}");
     program.keys("y");
     program.until("Destructive: y is not enough");
     assert!(!project.join(".git/hooks/pre-commit").exists());

@@ -138,7 +138,7 @@ fn r30_what_changed_outside_is_in_the_plan_the_list_the_patch_and_the_json() {
     assert!(out.contains("To apply, 2 prompts") && out.contains("outside the project: "), "{out}");
     let (out, _) = prints(place, &["rehearsal", "diff"]);
     let listed: Vec<&str> = out.lines().take_while(|line| line.starts_with('#')).collect();
-    let own = format!("#   {shown}: outside the project, made; applied by a prompt of its own");
+    let own = format!("#   {shown}: outside the project, made; applied with its own approval prompt");
     assert!(listed.contains(&own.as_str()), "{out}");
     assert!(listed.iter().any(|line| line.contains("/opt/aye-none/three")), "{out}");
     assert!(listed.iter().any(|line| line.contains("2 temporary files")), "{out}");

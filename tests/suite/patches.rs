@@ -52,7 +52,7 @@ fn r30_git_applies_the_patch_of_a_dry_run_with_a_commit_a_move_a_mode_and_a_bina
     let (patch, err, code) = Setup::again(&place, &["rehearsal", "diff"]).print("");
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("changes are not in this patch; its first lines list them"), "{err}");
-    assert!(patch.contains("#   empty: a folder without a file, which git does not keep\n"), "{patch}");
+    assert!(patch.contains("#   empty: an empty folder, which git does not store\n"), "{patch}");
     assert!(patch.contains("of the repository's own state, such as commits\n"), "{patch}");
     assert!(patch.contains("rename from a.txt\nrename to moved to.txt\n"), "{patch}");
     git(&project, &["apply"], &patch);

@@ -1,12 +1,12 @@
-//! Says which files git ignores and the batch leaves out.
+//! Note about files that are ignored by git and therefore not part of the batch.
 
 use super::{Error, Group, Groups, Path, PathBuf, Rehearsal};
 use std::collections::BTreeMap;
 
-/// Places that a sentence names before it counts the rest.
+/// Number of places that the note lists by name.
 const NAMED: usize = 3;
 
-/// A sentence on these ignored files; `None` if nothing of them changes.
+/// Returns a note about these ignored files, `None` if none of them changes.
 pub(super) fn note(
     rehearsal: &Rehearsal,
     groups: &mut Groups<'_>,
@@ -26,13 +26,13 @@ pub(super) fn note(
         *places.entry(place).or_default() += 1;
     }
     let count: usize = places.values().sum();
-    let files = if count == 1 { "file that git ignores" } else { "files that git ignores" };
+    let files = if count == 1 { "file ignored by git" } else { "files ignored by git" };
     let named = places.keys().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     let more = match places.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {more} more places"),
     };
     Ok((count > 0).then(|| {
-        format!("Left out: {count} {files} ({named}{more}). /rehearsal apply ignored applies them.")
+        format!("Not included: {count} {files} ({named}{more}). Apply them with /rehearsal apply ignored.")
     }))
 }

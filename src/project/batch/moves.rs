@@ -1,13 +1,14 @@
-//! Finds moves: a file that is deleted, and a new one with exactly its bytes.
+//! Detects moves: a deleted file and a new file with exactly the same content.
 
 use super::{Access, Did, Digest, Error, Item, Kept, Node, Operation, Rehearsal, Seen, digest};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// A change that was looked at, with what applying it does.
+/// An examined change with the operations that apply it.
 type Part = (Seen, Vec<Operation>);
 
-/// Files that a move has put in place already, by the hash of their bytes: a program that ended in the middle left the source.
+/// Returns files that an interrupted move has already created, by the hash of their content. The source of such a move
+/// still exists.
 pub(super) fn in_place(
     rehearsal: &Rehearsal,
     touched: &[PathBuf],
@@ -30,7 +31,7 @@ pub(super) fn in_place(
     Ok(found)
 }
 
-/// Makes one item of each move: the target first, then the source. What is not moved stays an item of its own.
+/// Combines each move into one item: first the target, then the source. All other changes stay separate items.
 pub(super) fn pair(
     seen: Vec<(Seen, Vec<Operation>)>,
     in_place: &HashMap<Digest, PathBuf>,
@@ -64,7 +65,7 @@ pub(super) fn pair(
         } else if let (true, Kept::File(Some(held))) = (one.is_deleted_file(), &one.before)
             && let Some(target) = in_place.get(held)
         {
-            one.item.notes.push(format!("moved to {}, which is in place", target.display()));
+            one.item.notes.push(format!("moved to {}, which already exists", target.display()));
             one.item.destroys = None;
         }
         items.push((one.item, operations));
@@ -73,18 +74,18 @@ pub(super) fn pair(
 }
 
 fn join(target: Item, source: Item, operations: &[Operation]) -> Item {
-    let mut notes = vec!["moved, with the same content".to_owned()];
+    let mut notes = vec!["moved, content unchanged".to_owned()];
     notes.extend(target.notes.iter().filter(|note| !note.starts_with("a file of ")).cloned());
     let outside = [&target, &source].into_iter().find(|item| matches!(item.access, Access::WriteOutside(_)));
     let access = outside.unwrap_or(&target).access.clone();
     Item {
-        // A name that is no Unicode is shown and kept as near as can be.
+        // A name that is not Unicode is shown and stored approximately.
         from: Some(source.path.to_string_lossy().into_owned().into()),
         did: Did::Changed,
         diff: None,
         notes,
         blocked: target.blocked.or(source.blocked),
-        // Of the source nothing is lost, unless it is outside or git obeys it.
+        // No content of the source is lost, unless it is outside the project or a file of git.
         destroys: target.destroys,
         access,
         sha256: digest(operations),

@@ -1,15 +1,15 @@
-//! Items of a group: moves, folders, hunks, and what changed since.
+//! Tests of a group's items: moves, folders, hunks, and conflicts.
 
 use super::*;
 use crate::chat::batch::Rejected;
 use crate::project::scene::Scene;
 use std::fs;
 
-/// What is done with a group.
+/// Helpers of these tests.
 trait Applies {
     fn draft(&self) -> (Batch, BatchWork);
 
-    /// Applies all that is not blocked and not rejected.
+    /// Applies all items that are neither blocked nor rejected.
     fn apply(&self, draft: &(Batch, BatchWork), rejected: &[Rejected]) -> Vec<Applied>;
 }
 
@@ -34,7 +34,7 @@ fn names(batch: &Batch) -> Vec<String> {
 }
 
 #[test]
-fn a_moved_folder_is_one_item_for_each_file_and_leaves_nothing_behind() {
+fn moved_folder_has_one_item_per_file_and_is_removed() {
     let scene = Scene::new(&[("old/a", "a\n"), ("old/deep/b", "b\n"), ("same", "s\n")]);
     scene.deletes("old");
     scene.rehearses("new/a", "a\n");
@@ -49,7 +49,7 @@ fn a_moved_folder_is_one_item_for_each_file_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_folder_that_the_user_keeps_a_file_in_stays() {
+fn folder_with_a_rejected_deletion_stays() {
     let scene = Scene::new(&[("old/a", "a\n"), ("old/b", "b\n")]);
     scene.deletes("old");
     let draft = scene.draft();
@@ -64,14 +64,14 @@ fn a_folder_that_the_user_keeps_a_file_in_stays() {
 }
 
 #[test]
-fn the_source_of_a_move_stays_while_its_target_or_itself_is_in_conflict() {
+fn source_of_a_move_stays_if_source_or_target_conflicts() {
     let moved = || {
         let scene = Scene::new(&[("old", "m\n")]);
         scene.deletes("old");
         scene.rehearses("new", "m\n");
         scene
     };
-    // Before it is shown: the target, and then the source.
+    // A change before the preview: of the target, then of the source.
     for (path, text) in [("new", "mine\n"), ("old", "mine\n")] {
         let scene = moved();
         fs::write(scene.rehearsal.root().join(path), text).unwrap();
@@ -80,7 +80,7 @@ fn the_source_of_a_move_stays_while_its_target_or_itself_is_in_conflict() {
         assert!(batch.items[0].blocked.as_ref().is_some_and(|why| why.contains("CONFLICT")), "{path}");
         assert_eq!(scene.text(path).as_deref(), Some("mine\n"));
     }
-    // After it was shown.
+    // A change after the preview.
     for (path, text) in [("new", "mine\n"), ("old", "mine\n")] {
         let scene = moved();
         let draft = scene.draft();
@@ -92,26 +92,26 @@ fn the_source_of_a_move_stays_while_its_target_or_itself_is_in_conflict() {
 }
 
 #[test]
-fn a_move_that_was_cut_short_goes_on_and_destroys_nothing() {
+fn interrupted_move_continues_and_destroys_nothing() {
     let scene = Scene::new(&[("old", "m\n")]);
     scene.deletes("old");
     scene.rehearses("new", "m\n");
     let (_, work) = scene.draft();
-    // The program ended once the target was in place.
+    // The program ended after it created the target.
     assert_eq!(apply(&scene.rehearsal, &work.items[0][..1], &[]), Applied::Done);
     assert_eq!((scene.text("old"), scene.text("new")), (Some("m\n".into()), Some("m\n".into())));
     let draft = scene.draft();
     assert_eq!(names(&draft.0), ["old"]);
     assert_eq!(draft.0.destroys(&[]), None, "{draft:?}");
     assert!(draft.0.items[0].notes[0].contains("moved to new"), "{draft:?}");
-    // The plan of before finishes it as well.
+    // The earlier plan completes it as well.
     assert_eq!(apply(&scene.rehearsal, &work.items[0], &[]), Applied::Done);
     assert_eq!((scene.text("old"), scene.text("new")), (None, Some("m\n".into())));
     assert_eq!(apply(&scene.rehearsal, &work.items[0], &[]), Applied::Already);
 }
 
 #[test]
-fn empty_files_and_copies_are_no_moves() {
+fn empty_files_and_copies_are_not_moves() {
     let scene = Scene::new(&[("empty", ""), ("kept", "k\n")]);
     scene.deletes("empty");
     scene.rehearses("other", "");
@@ -120,7 +120,7 @@ fn empty_files_and_copies_are_no_moves() {
 }
 
 #[test]
-fn hunks_that_are_rejected_stay_as_they_were() {
+fn rejected_hunks_are_not_applied() {
     let before: String = (1..=60).map(|n| format!("{n}\n")).collect();
     let after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n").replace("\n50\n", "\n");
     let scene = Scene::new(&[("a", &before)]);
@@ -136,7 +136,7 @@ fn hunks_that_are_rejected_stay_as_they_were() {
     assert_eq!(scene.draft().0.items[0].diff.as_ref().unwrap().hunks.len(), 2);
     assert_eq!(scene.apply(&scene.draft(), &[]), [Applied::Done]);
     assert_eq!(scene.text("a"), Some(after));
-    // Hunks that there are not are no reason to apply the whole.
+    // Unknown hunks do not cause the whole file to be applied.
     scene.rehearses("a", "other\n");
     let draft = scene.draft();
     let bad = [Rejected { item: 0, hunks: vec![999] }];
@@ -144,7 +144,7 @@ fn hunks_that_are_rejected_stay_as_they_were() {
 }
 
 #[test]
-fn a_folder_that_a_file_replaces_is_one_item_with_what_was_in_it() {
+fn folder_replaced_by_a_file_is_one_item_with_its_content() {
     let files = [("d/a", "a\n"), ("d/deep/b", "b\n")];
     let scene = Scene::new(&files);
     scene.rehearsal.begin().unwrap();
@@ -154,10 +154,10 @@ fn a_folder_that_a_file_replaces_is_one_item_with_what_was_in_it() {
     assert_eq!(names(&draft.0), ["d"]);
     assert!(draft.0.destroys(&[]).is_some_and(|words| words.contains("replaces d")), "{draft:?}");
     assert!(draft.0.items[0].notes.iter().any(|note| note.contains("d/deep/b")), "{draft:?}");
-    // A file that the user added since is in the way of all of it.
+    // A file that the user added since blocks the whole item.
     fs::write(scene.rehearsal.root().join("d/mine"), "mine\n").unwrap();
     assert!(matches!(scene.apply(&draft, &[])[..], [Applied::Conflict(_)]));
-    assert_eq!(scene.text("d/a").as_deref(), Some("a\n"), "nothing of the item was changed");
+    assert_eq!(scene.text("d/a").as_deref(), Some("a\n"), "no part of the item was applied");
     assert_eq!(scene.text("d/mine").as_deref(), Some("mine\n"));
     fs::remove_file(scene.rehearsal.root().join("d/mine")).unwrap();
     assert_eq!(scene.apply(&scene.draft(), &[]), [Applied::Done]);
@@ -165,7 +165,7 @@ fn a_folder_that_a_file_replaces_is_one_item_with_what_was_in_it() {
 }
 
 #[test]
-fn a_batch_says_where_nothing_counts_as_ignored() {
+fn batch_without_a_repository_notes_that_no_file_is_ignored() {
     let scene = Scene::new(&[(".gitignore", "/target\n")]);
     scene.rehearses("target/x", "x\n");
     let (batch, _) = scene.draft();
@@ -174,7 +174,7 @@ fn a_batch_says_where_nothing_counts_as_ignored() {
 }
 
 #[test]
-fn what_holds_secrets_says_so_and_is_judged_so() {
+fn sensitive_file_has_a_note_and_outside_access() {
     let scene = Scene::new(&[]);
     scene.rehearses(".env", "KEY=x\n");
     let (batch, _) = scene.draft();
@@ -183,7 +183,7 @@ fn what_holds_secrets_says_so_and_is_judged_so() {
 }
 
 #[test]
-fn another_content_in_the_layer_than_was_shown_is_not_applied() {
+fn content_that_differs_from_the_preview_is_not_applied() {
     let scene = Scene::new(&[("a", "one\n")]);
     scene.rehearses("a", "two\n");
     let draft = scene.draft();

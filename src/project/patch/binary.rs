@@ -1,23 +1,23 @@
-//! Binary contents in a patch: compressed and in base 85, 52 bytes to a line.
+//! Binary contents in a patch: compressed and in base 85, 52 bytes per line.
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use std::io::{self, Read, Write};
 
-/// The digits of base 85, as git has them.
+/// Digits of git's base 85.
 const DIGITS: &[u8; 85] =
     b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
-/// Bytes of a line.
+/// Bytes per line.
 const LINE: usize = 52;
 
-/// Writes `size` bytes as one literal, with the empty line that ends it. Holds some hundred kilobytes.
+/// Writes `size` bytes as one literal, including the empty line that ends it. Uses a few hundred kilobytes of memory.
 ///
 /// # Errors
-/// If there are not exactly so many bytes any more.
+/// If the content does not have exactly this size any more.
 pub fn write_literal(content: impl Read, size: u64, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "literal {size}")?;
     let mut encoder = ZlibEncoder::new(Lines { out, open: Vec::new() }, Compression::default());
-    // One byte more tells that it grew.
+    // Reading one byte more detects that the file grew.
     let copied = io::copy(&mut content.take(size + 1), &mut encoder)?;
     let lines = encoder.finish()?;
     if copied != size {
@@ -26,10 +26,10 @@ pub fn write_literal(content: impl Read, size: u64, out: &mut dyn Write) -> io::
     lines.finish()
 }
 
-/// Makes lines of base 85 of what is written to it.
+/// Writer that encodes its input as lines of base 85.
 struct Lines<'a> {
     out: &'a mut dyn Write,
-    /// What is not yet a whole line.
+    /// Bytes of an incomplete line.
     open: Vec<u8>,
 }
 
@@ -58,7 +58,7 @@ impl Write for Lines<'_> {
     }
 }
 
-/// One line: how many bytes it holds as a letter, and five digits for each four of them.
+/// Encodes one line: its number of bytes as a letter, and five digits for every four bytes.
 fn line(bytes: &[u8]) -> Vec<u8> {
     let count = u8::try_from(bytes.len()).unwrap_or(0);
     let mut line = vec![if count <= 26 { b'A' + count - 1 } else { b'a' + count - 27 }];

@@ -1,7 +1,7 @@
-//! Decides for each changed path what the patch says of it, and lists what remains different after `git apply`.
+//! Decides how the patch represents each changed path, and lists the differences that remain after `git apply`.
 //!
-//! `git apply` first deletes, with every folder that becomes empty, and then creates. One path that it refuses makes it
-//! refuse the whole patch, so whatever it would refuse is left out here and listed.
+//! `git apply` first deletes, including every folder that becomes empty, and then creates. If it refuses one path it
+//! refuses the whole patch, so such paths are left out and listed.
 
 use super::object_id::Algorithm;
 use super::sides::{Item, Side};
@@ -13,7 +13,8 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Decides for all of them; they are sorted by path. Returns what the patch does not hold, sorted by path.
+/// Decides for all items, which are sorted by path. Returns the changes that the patch does not contain, sorted by
+/// path.
 pub fn decide(rehearsal: &Rehearsal, items: &mut [Item]) -> Vec<Omission> {
     let mut list = Omissions::default();
     let refused = list.refuse_names(items);
@@ -26,7 +27,7 @@ pub fn decide(rehearsal: &Rehearsal, items: &mut [Item]) -> Vec<Omission> {
     list.all.into_iter().map(|(path, reason)| Omission { path, reason }).collect()
 }
 
-/// What is listed; the first reason of a path counts.
+/// Omissions by path; the first reason for a path counts.
 #[derive(Default)]
 struct Omissions {
     all: BTreeMap<PathBuf, String>,
@@ -37,7 +38,7 @@ impl Omissions {
         self.all.entry(path.to_owned()).or_insert_with(|| reason.into());
     }
 
-    /// Lists what git never writes, all paths of one `.git` as one. Returns the indexes of these items.
+    /// Lists paths that git never writes, with one entry for each `.git` folder. Returns the indexes of these items.
     fn refuse_names(&mut self, items: &[Item]) -> HashSet<usize> {
         let mut refused = HashSet::new();
         let mut repositories: BTreeMap<PathBuf, usize> = BTreeMap::new();
@@ -63,11 +64,11 @@ impl Omissions {
     }
 }
 
-/// Finds files that were moved unchanged: a rename costs nothing in a patch, however large the file.
+/// Detects files that were moved unchanged: a rename takes no space in a patch, however large the file.
 fn rename(items: &mut [Item], refused: &HashSet<usize>) {
     let is_plain = |side: &Side| side.is_folder() || side.is_nothing();
     let (mut gone, mut made): (HashMap<_, Vec<usize>>, Vec<(_, usize)>) = (HashMap::new(), Vec::new());
-    // Nothing is renamed into or out of a folder that replaces a file or is replaced by one.
+    // No rename crosses a folder that replaces a file or is replaced by one.
     let mut replaced: Option<&Path> = None;
     for (at, item) in items.iter().enumerate() {
         if replaced.is_some_and(|replaced| item.path.starts_with(replaced)) || refused.contains(&at) {
@@ -111,7 +112,7 @@ fn rename(items: &mut [Item], refused: &HashSet<usize>) {
     }
 }
 
-/// Chooses what the patch takes away or replaces, as far as its size allows.
+/// Chooses the paths that the patch deletes or replaces, within the size limit.
 fn choose_deletions(items: &mut [Item], refused: &HashSet<usize>, list: &mut Omissions) {
     let mut total = 0u64;
     for (at, item) in items.iter_mut().enumerate() {
@@ -145,23 +146,23 @@ fn choose_deletions(items: &mut [Item], refused: &HashSet<usize>, list: &mut Omi
                 }
                 total += cost;
                 item.deletes = before.git_kind().is_some();
-                // Those that cannot be made are told apart later.
+                // Creations that are impossible are removed later.
                 item.creates = after.git_kind().is_some();
             }
         }
     }
 }
 
-/// Every path that is gone after git deleted: files and links, and the folders that held nothing else.
+/// Returns every path that is gone after git's deletions: files and links, and folders that contained nothing else.
 fn deleted_paths(rehearsal: &Rehearsal, items: &[Item]) -> HashSet<PathBuf> {
     let mut gone: HashSet<PathBuf> = HashSet::new();
-    // Of each folder that goes: whether all that it held is gone. One that held nothing is not in it, and stays.
+    // For each deleted folder: true if all its entries are deleted. A folder that was empty has no entry, and stays.
     let mut emptied: HashMap<&Path, bool> = HashMap::new();
     for item in items.iter().rev() {
         let is_gone = match &item.before {
             Side::Nothing => continue,
             Side::Folder { .. } if item.after.is_folder() => continue,
-            // The user may have put something into it that the rehearsal knows nothing of.
+            // The user may have added a file that the rehearsal does not know.
             Side::Folder { .. } => {
                 let is_gone = |entry: std::fs::DirEntry| gone.contains(&item.path.join(entry.file_name()));
                 let real = std::fs::read_dir(rehearsal.root().join(&item.path));
@@ -182,7 +183,7 @@ fn deleted_paths(rehearsal: &Rehearsal, items: &[Item]) -> HashSet<PathBuf> {
     gone
 }
 
-/// Takes back the creation of what git could not put there, and lists it.
+/// Removes and lists the creations that git could not perform.
 fn choose_creations(
     rehearsal: &Rehearsal,
     items: &mut [Item],
@@ -190,12 +191,12 @@ fn choose_creations(
     gone: &HashSet<PathBuf>,
     list: &mut Omissions,
 ) {
-    // Something that stays in the place of a folder.
+    // An entry that stays although a folder should replace it.
     let mut blocked: Option<PathBuf> = None;
     for (at, item) in items.iter_mut().enumerate() {
         if blocked.as_ref().is_some_and(|blocked| item.path.starts_with(blocked)) {
             (item.creates, item.renamed_from) = (false, None);
-            list.add(&item.path, "the folder that it is in is not in this patch");
+            list.add(&item.path, "its folder is not in this patch");
             continue;
         }
         let is_gone = gone.contains(&item.path);
@@ -205,7 +206,7 @@ fn choose_creations(
                 let words = item.after.words();
                 list.add(
                     &item.path,
-                    format!("would be {words}; the folder there holds what this patch leaves"),
+                    format!("would be {words}; the folder there keeps files that this patch does not delete"),
                 );
             } else if !refused.contains(&at) {
                 list.add(&item.path, "a folder that stays: git deletes only folders that become empty");
@@ -220,7 +221,8 @@ fn choose_creations(
     }
 }
 
-/// Whether git, which looks below a link before it deletes it, fails there: the link leads to itself, for one.
+/// Returns whether git fails at this link, for example because it leads to itself: git looks below a link before it
+/// deletes it.
 fn leads_nowhere(link: &Path) -> bool {
     match link.join("x").symlink_metadata() {
         Ok(_) => false,
@@ -228,9 +230,9 @@ fn leads_nowhere(link: &Path) -> bool {
     }
 }
 
-/// Lists folders that git makes otherwise than the rehearsal, or not at all.
+/// Lists folders that git creates differently, or not at all.
 fn list_folders(rehearsal: &Rehearsal, items: &[Item], gone: &HashSet<PathBuf>, list: &mut Omissions) {
-    // Every folder that something is put into.
+    // Every folder in which the patch creates something.
     let mut filled: HashSet<&Path> = HashSet::new();
     for item in items.iter().filter(|item| item.creates) {
         for folder in item.path.ancestors().skip(1) {
@@ -246,7 +248,7 @@ fn list_folders(rehearsal: &Rehearsal, items: &[Item], gone: &HashSet<PathBuf>, 
                 list.add(&item.path, format!("{}: git keeps no mode of a folder", modes(item)));
             }
             (_, Side::Folder { .. }) if !filled.contains(item.path.as_path()) => {
-                list.add(&item.path, "a folder without a file, which git does not keep");
+                list.add(&item.path, "an empty folder, which git does not store");
             }
             (_, Side::Folder { mode }) if *mode != made => {
                 list.add(&item.path, format!("mode {mode:o}: git makes folders of mode {made:o}"));
@@ -254,13 +256,13 @@ fn list_folders(rehearsal: &Rehearsal, items: &[Item], gone: &HashSet<PathBuf>, 
             (_, _) => {}
         }
     }
-    // A folder that the rehearsal left is deleted by git with the last file that it held.
+    // Git deletes a folder with its last file, even if the rehearsal kept the folder.
     let paths: HashMap<&Path, &Item> = items.iter().map(|item| (item.path.as_path(), item)).collect();
     let is_deleted = |item: &&Item| item.deletes && (item.is_renamed || !item.creates);
     let mut waiting: BTreeSet<PathBuf> =
         items.iter().filter(is_deleted).filter_map(|item| item.path.parent()).map(Path::to_owned).collect();
     let mut vanished: HashSet<PathBuf> = HashSet::new();
-    // The deepest first: what is below a folder sorts after it.
+    // Deepest folders first: they sort after their parents.
     while let Some(folder) = waiting.pop_last().filter(|folder| !folder.as_os_str().is_empty()) {
         if gone.contains(&folder) {
             waiting.extend(folder.parent().map(Path::to_owned));
@@ -280,7 +282,7 @@ fn list_folders(rehearsal: &Rehearsal, items: &[Item], gone: &HashSet<PathBuf>, 
         }
         let mode = real.symlink_metadata().map_or(made, |meta| meta.mode() & 0o7777);
         if !filled.contains(folder.as_path()) {
-            list.add(&folder, "a folder without a file: git deletes it with its last file");
+            list.add(&folder, "an empty folder: git deletes it with its last file");
         } else if mode != made {
             list.add(&folder, format!("mode {mode:o}: git may make this folder again with mode {made:o}"));
         }
@@ -289,13 +291,13 @@ fn list_folders(rehearsal: &Rehearsal, items: &[Item], gone: &HashSet<PathBuf>, 
     }
 }
 
-/// Lists files whose mode is more than an executable bit.
+/// Lists files whose mode has more than an executable bit.
 fn list_modes(items: &[Item], list: &mut Omissions) {
     let umask = names::umask();
     for item in items {
         let Side::File { mode, .. } = &item.after else { continue };
         let made = if mode & 0o100 == 0 { 0o666 & !umask } else { 0o777 & !umask };
-        // git writes a file again whatever changed of it.
+        // Git creates a file again, whatever changed in it.
         if item.creates && *mode != made {
             list.add(&item.path, format!("mode {mode:o}: git keeps only whether a file is executable"));
         }

@@ -1,5 +1,5 @@
-//! The lines that change between two texts, as a patch shows them. Only a line feed ends a line: a carriage return is a
-//! character like any other.
+//! Line differences between two texts in patch format. Only a line feed ends a line; a carriage return is an ordinary
+//! character.
 
 use super::line;
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline, group_diff_ops};
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 /// Unchanged lines shown around a change.
 const CONTEXT: usize = 3;
-/// After this the difference is coarser, never wrong.
+/// Time limit after which the difference becomes coarser, but not wrong.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Writes every place that changes.
+/// Writes all hunks.
 pub fn write(from: &[u8], to: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let lines = |text| <[u8]>::split_inclusive(text, |byte| *byte == b'\n').collect::<Vec<&[u8]>>();
     let (old, new) = (lines(from), lines(to));
@@ -45,7 +45,8 @@ fn write_lines(sign: &[u8], lines: &[&[u8]], out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-/// `first,count`, counted from 1; of no lines the one before them, and the count is left out if it is 1.
+/// Formats a range as `first,count`, counted from 1. The count is omitted if it is 1; for an empty range `first` is the
+/// line before it.
 fn span(lines: &Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),

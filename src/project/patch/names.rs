@@ -1,10 +1,10 @@
-//! Names as git writes them, and those that it refuses.
+//! Path names in git's format, and names that git refuses.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A name as git writes it: in quotes, with C escapes, if it holds a control character, a quote, a backslash or a byte
-/// that is not ASCII.
+/// Quotes a name like git: in quotes with C escapes if it contains a control character, a quote, a backslash or a
+/// non-ASCII byte.
 pub fn quoted(side: &str, path: &Path) -> Vec<u8> {
     let bytes = path.as_os_str().as_bytes();
     if bytes.iter().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
@@ -23,7 +23,7 @@ pub fn quoted(side: &str, path: &Path) -> Vec<u8> {
     quoted
 }
 
-/// The repository's folder that a path is or lies in.
+/// Returns the `.git` folder that a path is or lies in.
 pub fn git_folder(path: &Path) -> Option<PathBuf> {
     let mut folder = PathBuf::new();
     for part in path.components() {
@@ -35,12 +35,12 @@ pub fn git_folder(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Whether `git apply` refuses a name, and with it the whole patch: what another system would take for `.git`, and a link
-/// in the place of `.gitmodules`. Unknown forms of these are taken for refused.
+/// Returns whether `git apply` refuses a name, and with it the whole patch: names that other systems treat as `.git`,
+/// and a link named `.gitmodules`. Unknown variants count as refused.
 pub fn is_refused(path: &Path, is_link: bool) -> bool {
     let parts = path.as_os_str().as_bytes().split(|byte| matches!(byte, b'/' | b'\\'));
     parts.into_iter().any(|part| {
-        // What HFS ignores is not ASCII, and what NTFS ignores stands at the end.
+        // HFS ignores certain non-ASCII characters, NTFS ignores trailing ones.
         let ascii: Vec<u8> = part.iter().filter(|byte| byte.is_ascii()).map(u8::to_ascii_lowercase).collect();
         let name = ascii.split(|byte| *byte == b':').next().unwrap_or_default();
         let name = name.trim_ascii_end();
@@ -51,7 +51,7 @@ pub fn is_refused(path: &Path, is_link: bool) -> bool {
     })
 }
 
-/// The permissions that new files do not get in this process and those it starts.
+/// Returns the permissions that the umask removes from new files.
 pub fn umask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn r30_knows_the_names_that_git_refuses() {
+    fn r30_recognises_the_names_that_git_refuses() {
         for name in [
             ".git",
             ".GIT",

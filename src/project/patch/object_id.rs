@@ -1,4 +1,4 @@
-//! The names that git gives to contents, which a patch of a binary file has to tell.
+//! Object ids that git computes for contents, which patches of binary files contain.
 
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
 use std::fmt::{self, Display, Write as _};
@@ -7,14 +7,14 @@ use std::io::{self, Read};
 /// Bytes that are hashed at a time.
 const PART: usize = 64 << 10;
 
-/// How a repository names its objects.
+/// Hash algorithm of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
     Sha1,
     Sha256,
 }
 
-/// The name of an object, in hexadecimal digits.
+/// An object id in hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectId(String);
 
@@ -25,7 +25,7 @@ impl Display for ObjectId {
 }
 
 impl Algorithm {
-    /// What stands for no object.
+    /// Returns the all-zero id, which means that there is no object.
     pub fn nothing(self) -> ObjectId {
         let digits = match self {
             Self::Sha1 => 40,
@@ -34,10 +34,10 @@ impl Algorithm {
         ObjectId("0".repeat(digits))
     }
 
-    /// The name of a file's content of this size.
+    /// Returns the id of content of this size.
     ///
     /// # Errors
-    /// If it cannot be read, or is of another size by now.
+    /// If the content cannot be read or has another size.
     pub fn of_blob(self, mut content: impl Read, size: u64) -> io::Result<ObjectId> {
         let mut context = Context::new(match self {
             Self::Sha1 => &SHA1_FOR_LEGACY_USE_ONLY,
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r30_names_contents_like_git() {
+    fn r30_computes_object_ids_like_git() {
         let of = |algorithm: Algorithm, text: &str| {
             algorithm.of_blob(text.as_bytes(), text.len() as u64).unwrap().to_string()
         };

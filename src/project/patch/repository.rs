@@ -1,4 +1,4 @@
-//! The git repository that a project lies in, as far as a patch depends on it.
+//! Git repository of a project, as far as a patch depends on it.
 
 use super::object_id::Algorithm;
 use std::ffi::OsStr;
@@ -6,18 +6,18 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What a patch for this repository has to know.
+/// Properties of a repository that a patch depends on.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Repository {
-    /// The project's path in it. `git apply` takes paths of a patch from the repository's top folder, wherever in it git
-    /// is run, and skips those outside the current folder without an error.
+    /// Path of the project in the repository. `git apply` resolves the paths of a patch from the top folder of the
+    /// repository, in whatever subfolder it runs, and silently skips those outside the current folder.
     pub prefix: PathBuf,
-    /// How it names its objects.
+    /// Hash algorithm of object ids.
     pub algorithm: Algorithm,
 }
 
 impl Repository {
-    /// The repository that git finds from this folder; that of no repository if there is none.
+    /// Finds the repository of this folder, as git does. Without one, returns default properties.
     pub fn of(project: &Path) -> Self {
         let found = project.ancestors().find_map(|top| Some((top, git_folder(top)?)));
         match found {
@@ -30,13 +30,13 @@ impl Repository {
     }
 }
 
-/// The folder of the repository whose top folder this is.
+/// Returns the git folder of the work tree with this top folder.
 fn git_folder(top: &Path) -> Option<PathBuf> {
     let git = top.join(".git");
     if git.join("HEAD").symlink_metadata().is_ok() {
         return Some(git);
     }
-    // A worktree or a submodule has a file that names it.
+    // In a worktree or submodule `.git` is a file that names the folder.
     let named =
         git.symlink_metadata().ok().filter(fs::Metadata::is_file).and_then(|_| fs::read(&git).ok())?;
     let named = named.strip_prefix(b"gitdir: ")?.trim_ascii_end();

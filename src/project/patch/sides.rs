@@ -1,4 +1,4 @@
-//! One changed path: what a patch keeps of it before and after, without its content.
+//! A changed path in a patch: its state before and after, without content.
 
 use super::object_id::Algorithm;
 use super::{TEXT_LIMIT, open};
@@ -9,33 +9,33 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A changed path, and what the patch says of it.
+/// A changed path and its representation in the patch.
 pub struct Item {
     pub path: PathBuf,
     pub before: Side,
     pub after: Side,
-    /// Whether both sides are files, or both links, with the same content.
+    /// True if both sides are files, or both are links, with the same content.
     pub is_same_content: bool,
-    /// Whether the patch takes away what stands there, alone or to replace it.
+    /// True if the patch deletes the old entry, possibly to replace it.
     pub deletes: bool,
-    /// Whether the patch puts there what the rehearsal left.
+    /// True if the patch creates the new entry.
     pub creates: bool,
-    /// The file that becomes this one without any other change.
+    /// Source of an unchanged file that was moved here.
     pub renamed_from: Option<PathBuf>,
-    /// Whether it becomes another path.
+    /// True if the file is moved to another path.
     pub is_renamed: bool,
 }
 
-/// What stands at a path.
+/// State of a path.
 pub enum Side {
     Nothing,
     File {
         size: u64,
-        /// The lower twelve bits.
+        /// Lower twelve bits.
         mode: u32,
-        /// Whether a patch shows its lines: it is not large and holds no NUL byte.
+        /// True if a patch shows its lines: it is not large and contains no NUL byte.
         is_text: bool,
-        /// Upper limit of the bytes that it takes in a patch.
+        /// Upper limit of its size in a patch, in bytes.
         cost: u64,
         disk: PathBuf,
     },
@@ -43,11 +43,11 @@ pub enum Side {
     Folder {
         mode: u32,
     },
-    /// Something that git has no word for, in words such as `a pipe`.
+    /// Any state that git cannot represent, as a text such as `a pipe`.
     Other(String),
 }
 
-/// What git tells apart: a change of one into the other is a deletion and a creation.
+/// File types of git. A change of type is a deletion and a creation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum GitKind {
     File,
@@ -78,7 +78,7 @@ impl Item {
         }
     }
 
-    /// Whether anything of it is written at its place in the patch.
+    /// Returns whether the patch contains anything at this path.
     pub fn is_patched(&self) -> bool {
         !self.is_renamed && (self.deletes || self.creates)
     }
@@ -94,7 +94,7 @@ impl Side {
                 let size = bytes.len() as u64;
                 let is_text = size <= TEXT_LIMIT && !bytes.contains(&0);
                 let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-                // Each line has a sign before it, and each few of them a header at worst.
+                // Each line has a prefix, and at worst every few lines have a header.
                 let cost = if is_text { size + lines * 8 } else { encoded(size) };
                 Self::File { size, mode, is_text, cost, disk }
             }
@@ -111,7 +111,7 @@ impl Side {
         }
     }
 
-    /// Its mode in a patch, if git keeps such a thing.
+    /// Returns the mode in a patch, if git stores such an entry.
     pub fn git_mode(&self) -> Option<&'static str> {
         match self {
             Self::File { mode, .. } if mode & 0o100 == 0 => Some("100644"),
@@ -129,7 +129,7 @@ impl Side {
         }
     }
 
-    /// The lower twelve bits of its mode; 0 if it has none of its own.
+    /// Returns the lower twelve bits of the mode, 0 if it has none.
     pub fn permissions(&self) -> u32 {
         match self {
             Self::File { mode, .. } | Self::Folder { mode } => *mode,
@@ -145,7 +145,7 @@ impl Side {
         matches!(self, Self::Nothing)
     }
 
-    /// Whether its lines can stand in a patch; nothing has none.
+    /// Returns whether the content can be shown as lines. True for an absent path.
     pub fn is_text(&self) -> bool {
         match self {
             Self::File { is_text, .. } => *is_text,
@@ -154,7 +154,7 @@ impl Side {
         }
     }
 
-    /// Bytes of its content, if git keeps one.
+    /// Returns the size of the content in bytes, if git stores content for it.
     pub fn size(&self) -> Option<u64> {
         match self {
             Self::File { size, .. } => Some(*size),
@@ -163,7 +163,7 @@ impl Side {
         }
     }
 
-    /// Upper limit of the bytes that its content takes in a patch.
+    /// Returns the upper limit of the content's size in a patch, in bytes.
     pub fn cost(&self) -> u64 {
         match self {
             Self::File { cost, .. } => *cost,
@@ -172,7 +172,7 @@ impl Side {
         }
     }
 
-    /// Its content; that of a link is where it leads.
+    /// Opens the content; that of a link is its target.
     pub fn open(&self) -> io::Result<Box<dyn Read>> {
         match self {
             Self::File { disk, .. } => open(disk),
@@ -181,7 +181,7 @@ impl Side {
         }
     }
 
-    /// All of its content. Only as much is read as there was when the patch was planned.
+    /// Reads the whole content, limited to the size at planning time.
     pub fn read(&self) -> io::Result<Vec<u8>> {
         let size = self.size().unwrap_or(0);
         let mut bytes = Vec::new();
@@ -189,7 +189,7 @@ impl Side {
         if bytes.len() as u64 == size { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    /// Whether the other holds the same bytes. Files that cannot be read are taken for different ones.
+    /// Returns whether both contents are equal. Unreadable files count as different.
     fn holds_same(&self, other: &Self) -> bool {
         let hash = |side: &Self| Algorithm::Sha256.of_blob(side.open().ok()?, side.size()?).ok();
         self.git_kind() == other.git_kind()
@@ -197,7 +197,7 @@ impl Side {
             && hash(self).is_some_and(|hash_of_self| hash(other) == Some(hash_of_self))
     }
 
-    /// A few words for the list of omissions.
+    /// Describes the state in the list of omissions.
     pub fn words(&self) -> String {
         match self {
             Self::Nothing => "nothing".to_owned(),
@@ -209,12 +209,13 @@ impl Side {
     }
 }
 
-/// A path on one line, as git quotes it.
+/// Formats a path on one line, quoted like git.
 fn shown(path: &Path) -> String {
     String::from_utf8_lossy(&super::names::quoted("", path)).into_owned()
 }
 
-/// Upper limit of what a binary file takes: base85 makes five bytes of four, and a line of 52 has a count and an end.
+/// Returns the upper limit of a binary file's size: base 85 writes four bytes as five, and each line of 52 has a length
+/// and a line end.
 fn encoded(size: u64) -> u64 {
     size / 3 * 4 + 1024
 }

@@ -1,4 +1,4 @@
-//! A patch of any change of any tree makes of the project what the rehearsal made of it, but for what it lists.
+//! Tests: applying the patch of any change gives the state of the rehearsal, except for the listed omissions.
 
 mod tree;
 
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use tree::{Kind, Tree, trees};
 
-/// Applies a patch in a folder with the machine's git; `None` if it has none.
+/// Applies a patch in a folder with the installed git. `None` if git is not installed.
 fn git_apply(folder: &Path, patch: &[u8], options: &[&str]) -> Option<(bool, String)> {
     let mut command = Command::new("git");
     command.arg("apply").args(options).current_dir(folder).env_clear().env("HOME", folder);
@@ -20,7 +20,7 @@ fn git_apply(folder: &Path, patch: &[u8], options: &[&str]) -> Option<(bool, Str
     command.env("GIT_CEILING_DIRECTORIES", folder.ancestors().nth(2)?);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     let Ok(mut child) = child else {
-        let _ = writeln!(io::stderr(), "left out: git apply, there is no git here");
+        let _ = writeln!(io::stderr(), "left out: git apply, git is not installed");
         return None;
     };
     child.stdin.take()?.write_all(patch).ok();
@@ -61,7 +61,7 @@ impl Scene {
     }
 }
 
-/// Applies what the rehearsal of `after` over `before` prints to a copy of `before`, and compares.
+/// Rehearses `after` over `before`, applies the patch to a copy of `before`, and compares.
 fn check(before: &Tree, after: &Tree, seed: u64, in_repository: bool) {
     let scene = Scene::new(before);
     scene.rehearsal.begin().unwrap();
@@ -93,7 +93,7 @@ fn check(before: &Tree, after: &Tree, seed: u64, in_repository: bool) {
     }
 }
 
-/// As many cases as are asked for, and few otherwise: each starts git.
+/// Returns the requested number of cases, or few by default because each starts git.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(48)
 }
@@ -101,7 +101,7 @@ fn cases() -> u32 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn r30_git_makes_of_any_tree_what_the_rehearsal_made_of_it(
+    fn r30_git_apply_reproduces_the_rehearsal_for_any_tree(
         (before, after) in trees(), seed: u64, in_repository: bool
     ) {
         check(&before, &after, seed, in_repository);
@@ -115,12 +115,12 @@ fn tree(all: &[(&str, Kind)]) -> Tree {
 }
 
 #[test]
-fn r30_git_takes_every_kind_of_change() {
+fn r30_git_apply_accepts_every_kind_of_change() {
     let text = |text: &str| Kind::file(text.as_bytes());
     let link = |to: &str| Kind::Link(to.into());
     let noise: Vec<u8> = (0..100_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     for (before, after) in [
-        // Line ends: a lone carriage return ends no line.
+        // A lone carriage return does not end a line.
         (tree(&[("a", text("one\rtwo\nthree\r\n"))]), tree(&[("a", text("one\rTWO\nthree\r\nfour"))])),
         (tree(&[("a", text("x"))]), tree(&[("a", text("x\n"))])),
         (tree(&[("a", text("\n\n\n"))]), tree(&[("a", text(""))])),
@@ -148,7 +148,7 @@ fn r30_git_takes_every_kind_of_change() {
 }
 
 #[test]
-fn r30_what_git_cannot_hold_is_listed_with_its_reason() {
+fn r30_changes_that_git_cannot_represent_are_listed_with_a_reason() {
     let before = tree(&[("d/f", Kind::file(b"x")), ("pipe", Kind::Pipe), ("dir/only", Kind::file(b"x"))]);
     let scene = Scene::new(&before);
     fs::create_dir_all(scene.upper(".git/objects")).unwrap();
@@ -173,8 +173,8 @@ fn r30_what_git_cannot_hold_is_listed_with_its_reason() {
     for line in [
         "# Not in this patch:\n",
         "#   .git: 3 changed paths of the repository's own state, such as commits\n",
-        "#   dir: a folder without a file: git deletes it with its last file\n",
-        "#   empty: a folder without a file, which git does not keep\n",
+        "#   dir: an empty folder: git deletes it with its last file\n",
+        "#   empty: an empty folder, which git does not store\n",
         "#   fifo: would be a pipe\n",
         "#   git~1: git refuses this name\n",
         "#   large: a file of 268435457 bytes; a patch holds files of up to 256 MB\n",
@@ -190,7 +190,7 @@ fn r30_what_git_cannot_hold_is_listed_with_its_reason() {
 }
 
 #[test]
-fn r30_files_above_the_limit_for_lines_are_streamed_and_a_rename_of_any_size_costs_nothing() {
+fn r30_large_files_are_streamed_and_renames_take_no_space() {
     let noise: Vec<u8> = (0..12u32 << 20).map(|n| (n.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
     let (before, after) = (
         tree(&[("a", Kind::file(&noise)), ("b", Kind::file(b"x"))]),
@@ -211,13 +211,13 @@ fn r30_files_above_the_limit_for_lines_are_streamed_and_a_rename_of_any_size_cos
 }
 
 #[test]
-fn r30_a_patch_of_a_project_inside_a_repository_has_paths_that_git_finds_there() {
+fn r30_patch_paths_are_relative_to_the_repository() {
     let place = tempfile::tempdir().unwrap();
     let top = place.path().canonicalize().unwrap();
     let init =
         Command::new("git").args(["init", "-q", "--object-format=sha256", "."]).current_dir(&top).output();
     if !init.is_ok_and(|done| done.status.success()) {
-        let _ = writeln!(io::stderr(), "left out: a project inside a repository, there is no git here");
+        let _ = writeln!(io::stderr(), "left out: a project inside a repository, git is not installed");
         return;
     }
     let root = top.join("sub folder");
@@ -232,14 +232,14 @@ fn r30_a_patch_of_a_project_inside_a_repository_has_paths_that_git_finds_there()
     assert!(applied && !err.contains("Skipped"), "{err}");
     assert_eq!(fs::read(root.join("binary")).unwrap(), b"\0new");
     assert_eq!(fs::read(root.join("text")).unwrap(), b"text\n");
-    // It can be taken back, which needs the old contents.
+    // It can be reverted, which requires the old contents.
     let (applied, err) = git_apply(&root, &bytes, &["--reverse"]).unwrap();
     assert!(applied, "{err}");
     assert_eq!(fs::read(root.join("binary")).unwrap(), b"\0old");
 }
 
 #[test]
-fn what_cannot_be_read_is_neither_deleted_nor_made_by_a_patch() {
+fn unreadable_files_are_neither_deleted_nor_created() {
     let scene = Scene::new(&tree(&[("a", Kind::file(b"x")), ("sub/b", Kind::file(b"x"))]));
     let item = |before, after| Item {
         path: "a".into(),
@@ -251,12 +251,12 @@ fn what_cannot_be_read_is_neither_deleted_nor_made_by_a_patch() {
         renamed_from: None,
         is_renamed: false,
     };
-    let shut = || Side::Other("a file that cannot be read (Permission denied)".to_owned());
+    let shut = || Side::Other("an unreadable file (Permission denied)".to_owned());
     let link = || Side::Link("x".into());
     for (before, after, reason) in [
-        (link(), shut(), "would be a file that cannot be read (Permission denied)"),
-        (shut(), link(), "is a file that cannot be read (Permission denied)"),
-        (shut(), Side::Nothing, "is a file that cannot be read (Permission denied)"),
+        (link(), shut(), "would be an unreadable file (Permission denied)"),
+        (shut(), link(), "is an unreadable file (Permission denied)"),
+        (shut(), Side::Nothing, "is an unreadable file (Permission denied)"),
     ] {
         let mut items = [item(before, after)];
         let omissions = fate::decide(&scene.rehearsal, &mut items);

@@ -1,4 +1,4 @@
-//! Says what a ref gains and loses, read from the commits themselves.
+//! Describes the commits that a ref gains or loses, read from git's objects.
 
 use super::{Node, Rehearsal, rehearsed};
 use flate2::read::ZlibDecoder;
@@ -6,19 +6,19 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::path::Path;
 
-/// Commits that are looked at, and those that are named.
+/// Maximum number of commits that are read, and that are listed.
 const LOOKED_AT: usize = 200;
 const NAMED: usize = 20;
 /// Bytes of a commit that are read.
 const LONGEST: u64 = 64 * 1024;
 
-/// A commit, as far as it is told.
+/// Parsed part of a commit.
 struct Commit {
     parents: Vec<String>,
     subject: String,
 }
 
-/// Says what becomes of a ref: the commits that it gains, and whether it may lose some.
+/// Describes a change of a ref: the commits it gains, and a warning if it may lose commits.
 pub fn tell(
     rehearsal: &Rehearsal,
     git: &Path,
@@ -46,7 +46,7 @@ pub fn tell(
     }
 }
 
-/// Names the commits from one back to another; whether it was met.
+/// Lists the commits from `from` back to `until`. Returns whether `until` was reached.
 fn gained(
     rehearsal: &Rehearsal,
     git: &Path,
@@ -76,7 +76,7 @@ fn gained(
     met
 }
 
-/// A commit that is in a file of its own, and whether the project does not have it yet.
+/// Reads a commit stored as a loose object, and returns whether it is missing in the live project.
 fn read(rehearsal: &Rehearsal, git: &Path, id: &str) -> Option<(Commit, bool)> {
     let path = git.join("objects").join(id.get(..2)?).join(id.get(2..)?);
     let packed = rehearsed(rehearsal, &path)?;
@@ -101,7 +101,7 @@ fn is_id(text: &str) -> bool {
     [40, 64].contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The first digits of an id; anything else as it is.
+/// Shortens an object id; any other text is returned unchanged.
 fn short(text: &str) -> String {
     if is_id(text) { text.chars().take(7).collect() } else { text.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! The state of a repository, as git itself made it in a copy of the project.
+//! Tests of the repository state, with changes that git made in a copy of the project.
 
 use super::super::batch::{Applied, apply, draft};
 use super::*;
@@ -26,7 +26,7 @@ fn commits(folder: &Path, text: &str, more: &[&str]) {
     git(folder, &[&["commit", "-qm", text.trim()], more].concat());
 }
 
-/// Every file below, relative to the folder.
+/// Returns every file below a folder, relative to it.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let (mut all, mut waiting) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(at) = waiting.pop() {
@@ -41,10 +41,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 impl Scene {
-    /// A project with two commits, over which a dry run did this; `None` without git.
+    /// Creates a project with two commits and a dry run with this change. `None` if git is not installed.
     fn new(change: impl Fn(&Path)) -> Option<Self> {
         if Command::new("git").arg("--version").output().is_err() {
-            eprintln!("left out: there is no git");
+            eprintln!("left out: git is not installed");
             return None;
         }
         let place = tempfile::tempdir().unwrap();
@@ -122,7 +122,7 @@ fn commits_branches_and_tags_are_one_item_that_names_them() {
 }
 
 #[test]
-fn what_may_lose_commits_destroys() {
+fn changes_that_may_lose_commits_are_destructive() {
     for (change, words) in [
         (
             (|copy: &Path| commits(copy, "other\n", &["--amend"])) as fn(&Path),
@@ -143,7 +143,7 @@ fn what_may_lose_commits_destroys() {
 }
 
 #[test]
-fn it_is_refused_if_head_or_a_ref_moved_or_something_was_staged() {
+fn state_is_refused_if_head_a_ref_or_the_index_changed() {
     for change in [
         (|root: &Path| commits(root, "mine\n", &[])) as fn(&Path),
         |root| drop(git(root, &["checkout", "-q", "topic"])),
@@ -167,14 +167,14 @@ fn it_is_refused_if_head_or_a_ref_moved_or_something_was_staged() {
         let (item, _) = scene.draft();
         let why = item.blocked.expect("it is refused");
         assert!(why.starts_with("Cannot apply the commits: "), "{why}");
-        // Also if it moved after the prompt was shown.
+        // The same if it moved after the preview.
         assert!(matches!(apply(&scene.rehearsal, &operations, &[]), Applied::Conflict(_)));
         assert_eq!(all(), was);
     }
 }
 
 #[test]
-fn it_goes_on_after_every_point_at_which_it_can_be_cut_short() {
+fn applying_continues_after_any_interruption() {
     let rehearsed = |copy: &Path| {
         commits(copy, "three\n", &[]);
         git(copy, &["checkout", "-q", "-b", "fresh"]);
@@ -192,7 +192,7 @@ fn it_goes_on_after_every_point_at_which_it_can_be_cut_short() {
             continue;
         }
         assert_eq!(apply(&scene.rehearsal, &operations[..cut], &[]), Applied::Done);
-        // Whatever is there already, every ref leads to objects that are there.
+        // At every point all refs lead to existing objects.
         git(&scene.root(), &["fsck", "--strict"]);
         let (item, rest) = scene.draft();
         assert_eq!(item.blocked, None, "{cut}");
@@ -202,7 +202,7 @@ fn it_goes_on_after_every_point_at_which_it_can_be_cut_short() {
 }
 
 #[test]
-fn objects_are_never_deleted_and_packed_refs_are_told() {
+fn objects_are_never_deleted_and_packed_refs_are_described() {
     let Some(scene) = Scene::new(|copy| {
         commits(copy, "three\n", &[]);
         git(copy, &["gc", "-q", "--prune=now"]);

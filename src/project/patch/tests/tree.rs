@@ -1,4 +1,5 @@
-//! Trees of files, links and folders: made by chance, made on the disk, read from it, and laid over another as the kernel does.
+//! Random trees of files, links and folders: created on disk, read from disk, and written as an overlay like the kernel
+//! does.
 
 use crate::project::patch::names::umask;
 use proptest::collection::vec;
@@ -11,7 +12,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// What stands at each path; a folder stands before what is in it.
+/// Entries by path; a folder comes before its entries.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Tree(pub BTreeMap<PathBuf, Kind>);
 
@@ -24,7 +25,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// A file of the usual mode.
+    /// Creates a file with the default mode.
     pub fn file(bytes: &[u8]) -> Self {
         Self::File(bytes.to_vec(), 0o666 & !umask())
     }
@@ -59,7 +60,7 @@ impl std::fmt::Debug for Kind {
 }
 
 impl Tree {
-    /// Puts something at a path, in the place of whatever is in its way.
+    /// Puts an entry at a path and replaces everything in its way.
     pub fn put(&mut self, path: &Path, kind: Kind) {
         for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
             if !matches!(self.0.get(folder), Some(Kind::Folder(_))) {
@@ -101,7 +102,7 @@ impl Tree {
         }
     }
 
-    /// Whether git can keep all that is at a path: nothing, a file or a link, with the usual mode, in folders only.
+    /// Returns whether git can represent the path: absent, a file or a link, with a default mode, and only in folders.
     pub fn is_plain(&self, path: &Path) -> bool {
         let folders = path.ancestors().skip(1).all(|folder| {
             folder.as_os_str().is_empty()
@@ -120,13 +121,13 @@ impl Tree {
             }
     }
 
-    /// Makes it on the disk.
+    /// Creates the tree on disk.
     pub fn make(&self, root: &Path) {
         fs::create_dir_all(root).unwrap();
         self.0.iter().for_each(|(path, kind)| make(&root.join(path), kind));
     }
 
-    /// Reads one from the disk, without the repository's own folder.
+    /// Reads a tree from disk, without its `.git`.
     pub fn read(root: &Path) -> Self {
         let (mut tree, mut folders) = (Self::default(), vec![PathBuf::new()]);
         while let Some(folder) = folders.pop() {
@@ -149,14 +150,14 @@ impl Tree {
         tree
     }
 
-    /// Makes of an empty upper folder one that shows this tree over `before`. The bits of `seed` choose between the forms
-    /// that the kernel has for the same.
+    /// Fills an empty upper folder so that it shows this tree over `before`. The bits of `seed` choose between
+    /// equivalent forms of the kernel's overlay.
     pub fn lay_over(&self, before: &Self, upper: &Path, mut seed: u64) {
         let mut is_chosen = || {
             seed = seed.rotate_left(1);
             seed & 1 == 1
         };
-        // Folders of which all is in the upper one.
+        // Folders whose whole content is in the upper folder.
         let mut whole: Vec<PathBuf> = Vec::new();
         for (path, kind) in &self.0 {
             let at = upper.join(path);
@@ -164,7 +165,7 @@ impl Tree {
             let was = before.0.get(path);
             match (was, kind) {
                 (Some(Kind::Folder(_)), Kind::Folder(_)) if !is_whole => {
-                    // One that shows nothing else is there for the sake of what is in it.
+                    // A merged folder exists only because of its entries.
                     make(&at, kind);
                     if is_chosen() {
                         lsetxattr(&at, "user.overlay.opaque", b"y", XattrFlags::empty()).unwrap();
@@ -217,7 +218,7 @@ enum Step {
     Mode(PathBuf, u32),
 }
 
-/// Two trees, the second made of the first by a few steps.
+/// Generates two trees; the second is derived from the first by a few steps.
 pub fn trees() -> impl Strategy<Value = (Tree, Tree)> {
     let step = prop_oneof![
         4 => (path(), kind()).prop_map(|(path, kind)| Step::Put(path, kind)),
@@ -235,7 +236,7 @@ pub fn trees() -> impl Strategy<Value = (Tree, Tree)> {
 }
 
 fn path() -> impl Strategy<Value = PathBuf> {
-    // Few names, so that steps meet.
+    // Few names, so that steps affect the same paths.
     let names: &[&[u8]] = &[
         b"a",
         b"b",
