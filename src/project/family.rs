@@ -1,13 +1,13 @@
-//! Which processes come from which: how a command's whole family is found, and signalled.
+//! Finds and signals all processes that belong to a command.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// How often the family is looked at again while it still grows under the eyes of who ends it.
+/// Maximum number of passes over the process list while new processes keep appearing.
 const PASSES: usize = 64;
 
-/// A process as the system lists it.
+/// A process in the system's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Process {
     pid: i32,
@@ -15,25 +15,25 @@ struct Process {
     session: i32,
 }
 
-/// Which processes are meant.
+/// A set of processes.
 #[derive(Debug, Clone, Copy)]
 pub enum Family {
-    /// Everything that descends from this process, without itself.
+    /// All descendants of this process, without the process itself.
     Of(Pid),
-    /// Everything in the session that this process began, whether or not it still lives.
+    /// All processes in the session that this process started, whether or not it still runs.
     Session(Pid),
 }
 
 impl Family {
-    /// Sends the signal to each one, once.
+    /// Sends the signal to each process once.
     pub fn signal(self, signal: Signal) {
         for pid in self.members() {
-            // One that ended in between, or that belongs to somebody else, is not ours to end.
+            // Fails for a process that has ended or belongs to another user.
             let _ = kill_process(pid, signal);
         }
     }
 
-    /// Kills them all. They are stopped first, so that none has children while the others are being killed.
+    /// Kills all processes. They are stopped first, so that none starts children while the others are killed.
     pub fn kill(self) {
         let mut stopped = HashSet::new();
         for _ in 0..PASSES {
@@ -48,7 +48,7 @@ impl Family {
         self.signal(Signal::KILL);
     }
 
-    /// Those that live now. Empty where the system has no `/proc`.
+    /// Returns the running processes. Empty on systems without `/proc`.
     fn members(self) -> Vec<Pid> {
         let all = processes(Path::new("/proc"));
         let found = match self {
@@ -62,7 +62,7 @@ impl Family {
     }
 }
 
-/// Every process below this one, parents before their children.
+/// Returns all descendants of a process, parents before their children.
 fn descendants(all: &[Process], root: i32) -> Vec<i32> {
     let mut found = vec![root];
     let mut known = HashSet::from([root]);
@@ -76,7 +76,7 @@ fn descendants(all: &[Process], root: i32) -> Vec<i32> {
     found
 }
 
-/// Every process there is.
+/// Lists all processes.
 fn processes(proc: &Path) -> Vec<Process> {
     let Ok(entries) = std::fs::read_dir(proc) else { return Vec::new() };
     entries
@@ -86,9 +86,9 @@ fn processes(proc: &Path) -> Vec<Process> {
         .collect()
 }
 
-/// Reads one line of `/proc/PID/stat`.
+/// Parses a line of `/proc/PID/stat`.
 fn parse(stat: &[u8]) -> Option<Process> {
-    // The name between the brackets is the process's own choice: it may hold anything, brackets and spaces too.
+    // A process chooses its own name, which may contain brackets and spaces.
     let open = stat.iter().position(|byte| *byte == b'(')?;
     let close = stat.iter().rposition(|byte| *byte == b')')?;
     let pid = std::str::from_utf8(&stat[..open]).ok()?.trim().parse().ok()?;
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_made_to_mislead_does_not() {
+    fn misleading_process_names_are_parsed_correctly() {
         let process = parse(b"42 (a) S 1 (b)) R 7 42 9 0 -1 4194304").unwrap();
         assert_eq!(process, Process { pid: 42, parent: 7, session: 9 });
         assert_eq!(parse(b"42 (cut"), None);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn children_of_children_belong_to_the_family_and_the_neighbours_do_not() {
+    fn indirect_children_are_descendants_and_siblings_are_not() {
         let process = |pid, parent| Process { pid, parent, session: 1 };
         let all = [process(5, 3), process(3, 2), process(2, 1), process(4, 2), process(9, 1), process(2, 5)];
         assert_eq!(descendants(&all, 2), [3, 4, 5]);

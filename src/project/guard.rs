@@ -1,21 +1,21 @@
-//! Watches over one command, as a process of its own: nothing the command started outlives it, or aye.
+//! Guards one command from a separate process: no process that the command started outlives the command or aye.
 //!
-//! aye starts itself again as `aye guard -- PROGRAM ARGUMENTS…`, in the folder the command runs in, its output going to a
-//! pipe, and its stdin being a lifeline: a socket whose other end only aye holds. When that end closes, for whatever
-//! reason, aye is gone or wants no more of the command, and the guard ends everything. Over the same socket aye may
-//! send [`STOP`], and the guard reports how the command ended.
+//! aye starts itself as `aye guard -- PROGRAM ARGUMENTS…` in the command's folder. Its output goes to a pipe, and its
+//! stdin is the lifeline: a socket whose other end only aye holds. When that end closes, aye has exited or cancelled
+//! the command, and the guard kills everything. Over the same socket aye may send [`STOP`], and the guard reports how
+//! the command ended.
 //!
-//! Between `guard` and `--` may stand the walls that hold the command back ([`super::sandbox`]). They are raised around
-//! the one thread that starts the command: the guard itself stays outside, where the command cannot reach it.
+//! The arguments between `guard` and `--` describe the sandbox ([`super::sandbox`]). It applies only to the thread that
+//! starts the command: the guard itself stays outside, out of the command's reach.
 //!
-//! A command that was not approved gets the read-only sandbox instead ([`super::sandbox::read_only`]): `--read-only`, its
-//! folders; the paths that it opens come over the lifeline. Its private temporary folder is made and removed here.
+//! A command without approval gets the read-only sandbox ([`super::sandbox::read_only`]): `--read-only` and its
+//! folders; the paths it may open are sent over the lifeline. Its private temporary folder is created and removed here.
 //!
-//! With `--input=BYTES` there too, so many bytes come over the lifeline first: what the command reads on its stdin, which
-//! is empty otherwise.
+//! With `--input=BYTES` among the arguments, so many bytes are first sent over the lifeline as the command's stdin,
+//! which is otherwise empty.
 //!
-//! On Linux the guard adopts what its descendants leave behind (it is their subreaper), so a process that made itself a
-//! session of its own is found too. Elsewhere only the command's process group is.
+//! On Linux the guard is the subreaper of its descendants, so processes that started their own session are found too.
+//! On other systems only the command's process group is found.
 
 mod watch;
 
@@ -38,30 +38,29 @@ use std::thread;
 use std::time::Duration;
 use watch::Watch;
 
-/// What says how many bytes of the command's stdin come first.
+/// Prefix of the argument with the number of stdin bytes.
 pub const INPUT: &str = "--input=";
-/// The byte that asks for the command's end: TERM to all of it, KILL to what is left [`PATIENCE`] later.
+/// Byte that stops the command: TERM to all its processes, KILL to the remaining ones after [`PATIENCE`].
 pub const STOP: u8 = b'T';
-/// From TERM to KILL when the command's time is up.
+/// Time between TERM and KILL when a command is stopped.
 pub const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// How a command ended, as a few bytes on the lifeline.
+/// End of a command, as sent over the lifeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Report {
-    /// By itself, with this status.
+    /// It exited with this status.
     Exit(u8),
-    /// By this signal.
+    /// It was killed by this signal.
     Signal(u8),
     /// It could not be started; the system's error number.
     Failed(u8),
-    /// It was not started, since its walls could not be raised; the byte of [`Refused`].
+    /// It was not started, because its sandbox could not be set up; the byte of [`Refused`].
     Unwalled(u8),
-    /// It was not started, since there is no stage for it.
+    /// It was not started, because the overlay sandbox could not be set up.
     Unstaged(Unstaged),
 }
 
 impl Report {
-    /// The bytes.
     fn bytes(self) -> Vec<u8> {
         match self {
             Self::Exit(status) => vec![b'E', status],
@@ -72,7 +71,7 @@ impl Report {
         }
     }
 
-    /// Reads the bytes; `None` when the guard was ended before it could report.
+    /// Decodes a report. `None` if the guard was killed before it could report.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         match *bytes {
             [b'E', status] => Some(Self::Exit(status)),
@@ -85,19 +84,19 @@ impl Report {
     }
 }
 
-/// What the guard hears of.
+/// Event that the guard waits for.
 enum News {
     /// The command itself ended.
     Ended(Report),
-    /// No child is left.
+    /// No child process is left.
     Gone,
-    /// aye asks for the end.
+    /// aye requests the end.
     Stop,
-    /// The lifeline is cut.
+    /// The lifeline was closed.
     Cut,
 }
 
-/// The whole life of `aye guard`. Does not return before everything the command started is gone.
+/// Runs `aye guard`. Returns only after every process that the command started has ended.
 pub fn run() -> ExitCode {
     let mut words = std::env::args_os().skip(2).peekable();
     if words.next_if(|word| word == probe::PROBE).is_some() {
@@ -121,29 +120,28 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Says on the lifeline how it ended.
+/// Sends the report over the lifeline.
 pub(super) fn tell(report: Report) {
     if let Ok(mut lifeline) = lifeline() {
-        // Nobody may be there to read it.
+        // The reader may have exited.
         let _ = lifeline.write_all(&report.bytes());
     }
 }
 
-/// What holds the command back.
+/// Sandbox of the command.
 enum Held {
-    /// Nothing does.
     Free,
-    /// Walls.
+    /// The usual sandbox.
     Walls(Confines),
-    /// A stage, walls within it, and the bytes of memory that it may take.
+    /// The overlay sandbox, the limits in it, and its memory limit in bytes.
     OnStage(Confines, Option<u64>),
-    /// The read-only sandbox, and the private temporary folder, if one could be made.
+    /// The read-only sandbox, and the private temporary folder if one could be created.
     #[cfg(target_os = "linux")]
     ReadOnly(ReadOnly, Option<PathBuf>),
 }
 
 impl Held {
-    /// What stands between `guard` and `--`, done as far as it is done in this process. A stage is set by this.
+    /// Parses the arguments between `guard` and `--`. Also sets up the overlay sandbox if they request one.
     fn read() -> Result<Self, Report> {
         let is_input = |word: &OsString| word.to_str().is_some_and(|word| word.starts_with(INPUT));
         let mut words = before().filter(|word| !is_input(word)).peekable();
@@ -169,11 +167,11 @@ impl Held {
 
 #[cfg(target_os = "linux")]
 impl Held {
-    /// Makes the private temporary folder of a command that gets one, and tells the command of it. Without one it runs too,
-    /// and writes nowhere.
+    /// Creates the private temporary folder if the command gets one, and passes its path to the command. If that fails,
+    /// the command runs without a writable folder.
     fn give_private_folder(&mut self, command: &mut Command) -> Option<tempfile::TempDir> {
         let Self::ReadOnly(read_only, private) = self else { return None };
-        // Made for its owner alone, under a name that cannot be guessed.
+        // Accessible only to its owner, under a name that cannot be guessed.
         let alone = std::os::unix::fs::PermissionsExt::from_mode(0o700);
         let folder =
             tempfile::Builder::new().prefix("aye-").permissions(alone).tempdir_in(&read_only.temporary).ok();
@@ -184,7 +182,7 @@ impl Held {
     }
 }
 
-/// Starts the command and waits until nothing of it is left.
+/// Starts the command and waits until all its processes have ended.
 fn watch() -> io::Result<Report> {
     #[cfg_attr(not(target_os = "linux"), expect(unused_mut, reason = "nothing is added elsewhere"))]
     let mut held = match Held::read() {
@@ -201,7 +199,7 @@ fn watch() -> io::Result<Report> {
     let mut command = Command::new(program);
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     command.args(words).stdin(stdin).process_group(0);
-    // Removed when this returns: by then nothing of the command is left.
+    // Removed on return, when all processes of the command have ended.
     #[cfg(target_os = "linux")]
     let _private = held.give_private_folder(&mut command);
     if let Held::OnStage(confines, memory) = &held {
@@ -213,7 +211,7 @@ fn watch() -> io::Result<Report> {
     };
     let shell = Pid::from_child(&child);
     if let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) {
-        // A command that does not read must not hold anything up, and may close its end.
+        // A command that does not read its stdin must not block anything, and may close it.
         thread::spawn(move || stdin.write_all(&input));
     }
     let (sender, news) = channel();
@@ -223,12 +221,12 @@ fn watch() -> io::Result<Report> {
     Ok(Watch::new(shell).until_gone(&news))
 }
 
-/// What stands between `guard` and `--`.
+/// Returns the arguments between `guard` and `--`.
 fn before() -> impl Iterator<Item = OsString> {
     std::env::args_os().skip(2).take_while(|word| word != "--")
 }
 
-/// What the command is to read, where it is given anything.
+/// Reads the command's stdin from the lifeline, if any.
 fn given(lifeline: &mut File) -> io::Result<Option<Vec<u8>>> {
     let count = before().filter_map(|word| word.to_str()?.strip_prefix(INPUT)?.parse().ok()).next();
     let Some(count): Option<usize> = count else { return Ok(None) };
@@ -237,7 +235,7 @@ fn given(lifeline: &mut File) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(input))
 }
 
-/// Starts the command within its walls, or not at all.
+/// Starts the command in its sandbox, or not at all.
 fn start(mut command: Command, held: Held) -> io::Result<Result<Child, Refused>> {
     let raise = match held {
         Held::Free => return command.spawn().map(Ok),
@@ -250,7 +248,7 @@ fn start(mut command: Command, held: Held) -> io::Result<Result<Child, Refused>>
             thread::Builder::new().spawn(move || confined(command, read_only.raise(private.as_deref())))?
         }
     };
-    // A thread that broke down started nothing.
+    // A thread that panicked has started nothing.
     raise.join().unwrap_or(Ok(Err(Refused::Files)))
 }
 
@@ -261,18 +259,18 @@ fn confined(mut command: Command, walls: Result<(), Refused>) -> io::Result<Resu
     }
 }
 
-/// Stdin once more, to read from and to write to.
+/// Duplicates stdin for reading and writing.
 fn lifeline() -> io::Result<File> {
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// The next bytes that come over it.
+/// Reads the next bytes from the lifeline.
 fn bytes_of_lifeline(count: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; count];
     lifeline()?.read_exact(&mut bytes).map(|()| bytes)
 }
 
-/// Passes on what aye says.
+/// Forwards requests from aye.
 fn listen(lifeline: &mut File, news: &Sender<News>) {
     let mut byte = [0];
     loop {
@@ -289,7 +287,7 @@ fn listen(lifeline: &mut File, news: &Sender<News>) {
     }
 }
 
-/// Passes on the end of the command, and of the last child: the command's own and those adopted.
+/// Forwards the end of the command and of the last child, including adopted ones.
 fn reap(shell: Pid, news: &Sender<News>) {
     loop {
         let heard = match wait(WaitOptions::empty()) {
@@ -304,7 +302,7 @@ fn reap(shell: Pid, news: &Sender<News>) {
     }
 }
 
-/// The system's word for an end in ours.
+/// Converts an exit status.
 fn report(status: WaitStatus) -> Report {
     let byte = |number: i32| u8::try_from(number).unwrap_or(u8::MAX);
     match (status.exit_status(), status.terminating_signal()) {
@@ -319,7 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_reads_as_it_was_written_and_half_of_one_is_none() {
+    fn reports_survive_a_round_trip_and_truncated_ones_are_none() {
         for report in [
             Report::Exit(0),
             Report::Exit(137),

@@ -1,8 +1,9 @@
-//! Runs a program of the person's that is asked about a call: one question on its stdin, one answer on its stdout.
+//! Runs a hook: a program of the user that reviews a call. It gets one question on its stdin and writes one answer to
+//! its stdout.
 //!
-//! It is watched over by the guard, like a command: it has no terminal, a group of its own, and nothing that it started
-//! outlives its answer, the time it has, or aye. It runs in the person's home folder and not in a project, whose files
-//! must have no say in it.
+//! Like a command it runs under the guard: without a terminal, in its own process group, and no process that it started
+//! outlives its answer, its time limit, or aye. It runs in the user's home folder instead of the project, whose files
+//! must not influence it.
 
 use super::environment::environment;
 use super::family::Family;
@@ -19,40 +20,39 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::timeout;
 
-/// Bytes of the longest answer.
+/// Maximum size of an answer in bytes.
 pub const MOST: usize = 64 * 1024;
-/// Bytes kept of what it complains of; the rest is read and dropped.
+/// Bytes kept of its stderr. The rest is read and dropped.
 const COMPLAINT: usize = 4 * 1024;
-/// How long output may still come when the guard is gone. Only what escaped it could write any.
+/// Time for which output is read after the guard has exited. Only processes that escaped the guard could still write.
 const LINGER: Duration = Duration::from_millis(200);
 
-/// A program that is asked.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    /// aye itself, which guards it.
+    /// Path of aye, which guards the hook.
     program: PathBuf,
-    /// The program and its arguments. Empty where the settings name none.
+    /// The program and its arguments. Empty if the settings name none.
     words: Vec<String>,
-    /// Where it runs.
+    /// Folder in which it runs.
     home: PathBuf,
     environment: Vec<(OsString, OsString)>,
-    /// So long it may take.
+    /// Time limit.
     limit: Duration,
 }
 
 impl Hook {
-    /// A hook that runs these words, in the person's home folder `home` and for at most so many seconds. `program` is aye
-    /// itself; `keys` are variables that hold keys, whatever they are called.
+    /// Creates a hook with this command line, which runs in the user's home folder `home` for at most `seconds`.
+    /// `program` is the path of aye; `keys` are further variables that hold keys.
     pub fn new(program: PathBuf, words: Vec<String>, home: PathBuf, keys: &[String], seconds: u64) -> Self {
         let environment = environment(std::env::vars_os(), keys);
         Self { program, words, home, environment, limit: Duration::from_secs(seconds) }
     }
 
-    /// Asks it this; its answer as it came, or in words why there is none. To drop the future is to end the program and
-    /// everything it started, at once. Needs a tokio runtime with I/O and time.
+    /// Sends the question and returns the answer as it was written, or the reason why there is none. Dropping the
+    /// future kills the program and everything it started. Requires a tokio runtime with I/O and time.
     pub async fn ask(&self, question: &str) -> Result<String, String> {
         if self.words.is_empty() {
-            return Err("the settings do not say which program it is".to_owned());
+            return Err("its command is missing in the settings".to_owned());
         }
         let running =
             self.start(question.len()).map_err(|error| format!("it could not be started: {error}"))?;
@@ -90,7 +90,7 @@ impl Hook {
     }
 }
 
-/// A hook at work. Dropping it closes the lifeline, and the guard, once awake, does the rest.
+/// A running hook. Dropping it closes the lifeline, which makes the guard end everything.
 struct Running {
     guard: Child,
     lifeline: tokio::net::UnixStream,
@@ -100,20 +100,20 @@ struct Running {
 
 impl Running {
     async fn answer(mut self, question: &str) -> Result<String, String> {
-        // A guard that is gone has said so on the same socket.
+        // A guard that has exited has already reported the reason on the same socket.
         let _ = self.lifeline.write_all(question.as_bytes()).await;
         let (mut answer, mut complaint, mut report) = (Vec::new(), Vec::new(), Vec::new());
         let (mut out, mut err) = (self.out.take(), self.err.take());
         {
             let reads = async {
-                // Whoever says too much is not heard out.
+                // Stops reading once the answer exceeds the limit.
                 tokio::try_join!(take(&mut out, &mut answer, MOST), drain(&mut err, &mut complaint)).map(drop)
             };
             tokio::pin!(reads);
             let mut open = true;
             loop {
                 tokio::select! {
-                    // What it wrote last is read before its end is heard of.
+                    // Read its last output before handling its end.
                     biased;
                     all = &mut reads, if open => {
                         open = false;
@@ -133,26 +133,26 @@ impl Running {
         if report.is_none() {
             self.end_without_guard();
         }
-        // This only takes its status, so that it does not stay a zombie.
+        // Only collects its exit status, so that it does not stay a zombie.
         let _ = timeout(LINGER, self.guard.wait()).await;
         let said = first_line(&complaint);
         let because = if said.is_empty() { String::new() } else { format!(": {said}") };
         match report {
             Some(Report::Exit(0)) => {
-                String::from_utf8(answer).map_err(|_| "it did not answer with text in UTF-8".to_owned())
+                String::from_utf8(answer).map_err(|_| "its answer is not valid UTF-8".to_owned())
             }
-            Some(Report::Exit(status)) => Err(format!("it ended with status {status}{because}")),
-            Some(Report::Signal(signal)) => Err(format!("it was ended by signal {signal}{because}")),
+            Some(Report::Exit(status)) => Err(format!("it exited with status {status}{because}")),
+            Some(Report::Signal(signal)) => Err(format!("it was killed by signal {signal}{because}")),
             Some(Report::Failed(errno)) => {
                 Err(format!("it could not be started: {}", io::Error::from_raw_os_error(errno.into())))
             }
-            // Nothing holds it back but what holds back the person.
+            // A hook runs without a sandbox.
             Some(Report::Unwalled(_) | Report::Unstaged(_)) => Err("it was not started".to_owned()),
-            None => Err("it was lost".to_owned()),
+            None => Err("its guard was lost".to_owned()),
         }
     }
 
-    /// Does what can be done when it has killed or stopped its guard.
+    /// Kills the processes that can be found if the hook killed or stopped its guard.
     fn end_without_guard(&mut self) {
         if let Some(pid) = self.pid() {
             Family::Of(pid).kill();
@@ -161,7 +161,7 @@ impl Running {
         let _ = self.guard.start_kill();
     }
 
-    /// The guard's number, while nobody else can have it.
+    /// Returns the guard's process id, while it cannot have been reused.
     fn pid(&self) -> Option<Pid> {
         self.guard.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
     }
@@ -169,14 +169,14 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have put its guard to sleep.
+        // The hook may have stopped its guard.
         if let Some(pid) = self.pid() {
             let _ = kill_process(pid, Signal::CONT);
         }
     }
 }
 
-/// Reads to the end; fails as soon as there is more than so much.
+/// Reads to the end. Fails as soon as the limit is exceeded.
 async fn take(
     from: &mut Option<impl AsyncRead + Unpin>,
     into: &mut Vec<u8>,
@@ -185,7 +185,7 @@ async fn take(
     let Some(from) = from else { return Ok(()) };
     while let Ok(1..) = from.read_buf(into).await {
         if into.len() > most {
-            return Err(format!("it said more than {} KB and was stopped", most / 1024));
+            return Err(format!("it wrote more than {} KB and was stopped", most / 1024));
         }
     }
     Ok(())

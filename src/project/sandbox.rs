@@ -1,16 +1,17 @@
-//! The walls around a command on Linux: it writes only in named places, reaches no network unless that was asked for,
-//! and touches no process outside.
+//! Sandbox of a command on Linux: it writes only in listed folders, has no network unless requested, and cannot reach
+//! other processes.
 //!
-//! Landlock holds files, processes and signals; seccomp holds sockets and what only a system's owner does; root gives up
-//! what goes beyond files. They are
-//! raised in the guard, in the one thread that starts the command, so that the command and everything it starts are
-//! within and the guard itself is not. What was promised is raised whole, or the command is not run.
+//! Landlock restricts files, processes and signals; seccomp restricts sockets and administrative system calls; root
+//! loses the capabilities that go beyond files. The restrictions are applied in the guard, to the one thread that
+//! starts the command, so that they cover the command and its children but not the guard itself. They are applied
+//! completely, or the command is not run.
 //!
-//! Three decisions. The machine's own network (127.0.0.1) is network too: nothing below a namespace of its own can tell
-//! the two apart. Sockets of other programs (Docker, tmux, the session bus, agents that hold keys) are closed even where the
-//! network is open: whoever talks to those is out. `.git` stays open in the project, its hooks with it, since git
-//! could not commit otherwise. What neither wall has a word for: reading, and modes, owners and times of the person's
-//! own files elsewhere.
+//! Three decisions: The machine's own network (127.0.0.1) counts as network, because without a network namespace the
+//! two cannot be distinguished. Sockets of other programs (Docker, tmux, the session bus, agents that hold keys) are
+//! closed even if the network is open, because those programs run outside the sandbox. `.git` in the project stays
+//! writable, including hooks, because git could not commit otherwise.
+//!
+//! Not restricted: reading, and the modes, owners and times of the user's files elsewhere.
 
 #[cfg(target_os = "linux")]
 mod calls;
@@ -34,54 +35,54 @@ use crate::chat::Openings;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What this machine's kernel can do.
+/// Sandbox support of this machine's kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kernel {
-    /// It can raise the walls.
+    /// The sandbox can be applied.
     Able {
-        /// The version of Landlock's rules it knows, as far as this program does.
+        /// Supported version of Landlock's rules, at most the one this program uses.
         landlock: u8,
-        /// Whether signals to processes outside can be held back too.
+        /// True if signals to outside processes can be blocked too.
         signals: bool,
     },
-    /// It cannot; with why, in words that follow “no sandbox here: ”.
+    /// Not supported. The value is the reason, a text that follows “no sandbox here: ”.
     Unable(String),
 }
 
-/// Everything that the walls around one command are made from.
+/// Specification of the sandbox of one command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Confines {
-    /// The folder it works in; absolute, links resolved.
+    /// Absolute path of the working folder, links resolved.
     pub folder: PathBuf,
-    /// What its card says it reaches.
+    /// Writable paths, network and sockets, as shown in the approval prompt.
     pub reach: Openings,
-    /// What it never writes in, wherever that lies: aye's own folders.
+    /// Paths that are never writable: aye's own folders.
     pub keep: Vec<PathBuf>,
-    /// Files it never reads: aye's keys.
+    /// Files that are never readable: aye's keys.
     pub hide: Vec<PathBuf>,
 }
 
-/// Why the walls could not be raised.
+/// Reason why the sandbox could not be applied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// A place that was promised is not what it was.
-    #[error("a place it was to write in is gone, or a link has taken its place")]
+    /// A writable path changed since it was checked.
+    #[error("a writable path no longer exists or was replaced by a link")]
     Place,
-    /// The kernel does not take the rules about files.
-    #[error("the kernel did not take the rules about files")]
+    /// The kernel rejected the file rules.
+    #[error("the kernel rejected the file rules")]
     Files,
-    /// The kernel does not take the rules about system calls.
-    #[error("the kernel did not take the rules about system calls")]
+    /// The kernel rejected the system call rules.
+    #[error("the kernel rejected the system call rules")]
     Calls,
-    /// Root's powers could not be given up.
-    #[error("the powers of root could not be given up")]
+    /// Root's capabilities could not be dropped.
+    #[error("root's capabilities could not be dropped")]
     Powers,
 }
 
 impl Refused {
     const ALL: [Self; 4] = [Self::Place, Self::Files, Self::Calls, Self::Powers];
 
-    /// Its byte on the guard's lifeline.
+    /// Returns the byte sent over the guard's lifeline.
     pub fn byte(&self) -> u8 {
         match self {
             Self::Place => b'p',
@@ -91,13 +92,13 @@ impl Refused {
         }
     }
 
-    /// The one of this byte.
+    /// Returns the reason with this byte.
     pub fn of(byte: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|refused| refused.byte() == byte)
     }
 }
 
-/// The words of the guard's command line, between `guard` and `--`.
+/// Arguments of the guard, between `guard` and `--`.
 const WALLED: &str = "--walled";
 const FOLDER: &str = "--folder";
 const WRITE: &str = "--write";
@@ -107,7 +108,7 @@ const NETWORK: &str = "--network";
 const SOCKETS: &str = "--sockets";
 
 impl Confines {
-    /// As the guard is told of them.
+    /// Encodes the specification as arguments of the guard.
     pub fn arguments(&self) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec![WALLED.into(), FOLDER.into(), self.folder.clone().into()];
         for (name, paths) in [(WRITE, &self.reach.write), (KEEP, &self.keep), (HIDE, &self.hide)] {
@@ -118,8 +119,8 @@ impl Confines {
         words
     }
 
-    /// Reads them back: `None` where no walls are asked for; an error where the words make no sense, for a command
-    /// must not run with less than was meant.
+    /// Parses the arguments. Returns `None` if no sandbox is requested. Fails if an argument is invalid, because a
+    /// command must not run with fewer restrictions than specified.
     pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, Refused> {
         let mut words = words.into_iter();
         match words.next() {
@@ -146,7 +147,7 @@ impl Confines {
         if confines.folder.as_os_str().is_empty() { Err(Refused::Place) } else { Ok(Some(confines)) }
     }
 
-    /// Raises the walls around this thread and whatever it starts from now on. There is no way back.
+    /// Applies the sandbox to this thread and everything it starts. It cannot be undone.
     pub fn raise(&self) -> Result<(), Refused> {
         #[cfg(target_os = "linux")]
         {
@@ -158,7 +159,8 @@ impl Confines {
         Err(Refused::Files)
     }
 
-    /// The same on a stage, whose mounts hold the files already: Landlock is a second wall there, and may be missing.
+    /// Applies the sandbox inside the overlay sandbox, whose mounts already restrict files. Landlock is an additional
+    /// restriction there and may be missing.
     #[cfg(target_os = "linux")]
     pub fn raise_on_stage(&self) -> Result<(), Refused> {
         powers::give_up()?;
@@ -169,20 +171,23 @@ impl Confines {
     }
 }
 
-/// What the kernel can do, asked of it anew.
+/// Queries the kernel's support.
 pub fn kernel() -> Kernel {
     #[cfg(target_os = "linux")]
     {
         if !calls::is_known() {
-            return Kernel::Unable(format!("it is not made for {} processors", std::env::consts::ARCH));
+            return Kernel::Unable(format!(
+                "aye does not support it on {} processors",
+                std::env::consts::ARCH
+            ));
         }
         if !namespaces::takes_filters() {
-            return Kernel::Unable("this kernel has no seccomp, or it is closed to programs".to_owned());
+            return Kernel::Unable("this kernel has no seccomp, or programs may not use it".to_owned());
         }
         files::kernel()
     }
     #[cfg(not(target_os = "linux"))]
-    Kernel::Unable(format!("{} has none that aye knows of", std::env::consts::OS))
+    Kernel::Unable(format!("aye does not support one on {}", std::env::consts::OS))
 }
 
 #[cfg(test)]
@@ -190,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r21_confines_are_read_as_they_were_written_and_never_as_less() {
+    fn r21_specification_survives_a_round_trip_and_rejects_invalid_arguments() {
         let confines = Confines {
             folder: "/p".into(),
             reach: Openings {
@@ -220,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reason_has_a_byte_of_its_own() {
+    fn every_reason_has_its_own_byte() {
         for refused in Refused::ALL {
             assert_eq!(Refused::of(refused.byte()), Some(refused));
         }

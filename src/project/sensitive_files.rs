@@ -1,12 +1,13 @@
-//! Which files of a project a command that was not approved must not open: secrets, files with names elsewhere, pipes.
+//! Files of a project that a command without approval must not open: secrets, files with names elsewhere, pipes.
 //!
-//! The list is kept between commands. A folder is read again only if its identity or the time of its last change (`ctime`,
-//! which no program can set) differs from the last look, so every new, renamed or linked name in it is noticed, whoever made
-//! it. Times that are too young to tell two changes apart, and file systems whose times are not trusted, are read every time.
+//! The list is cached between commands. A folder is read again only if its identity or its change time (`ctime`, which
+//! no program can set) differs from the last scan, so every new, renamed or linked name in it is noticed, whichever
+//! process created it. Folders are read every time if their times are too recent to distinguish two changes, or if the
+//! file system's times are not trusted.
 //!
-//! A file with several names is opened only if all its names are in the project and none of them is sensitive, or if it is in
-//! a folder that package managers and build tools fill with links (`is_package_folder`). What is not looked through, because
-//! the project is too large, counts as sensitive.
+//! A file with several names is opened only if all its names are in the project and none of them is sensitive, or if it
+//! is in a folder that package managers and build tools fill with links (`is_package_folder`). Files that are not
+//! scanned because the project is too large count as sensitive.
 
 mod folder;
 mod mounts;
@@ -19,43 +20,43 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Folders that are looked through; the rest of a larger project is withheld.
+/// Maximum number of folders that are scanned. The rest of a larger project is withheld.
 const MOST_FOLDERS: usize = 20_000;
-/// Files and folders that are looked at.
+/// Maximum number of files and folders that are scanned.
 const MOST_ENTRIES: usize = 400_000;
-/// How often a list is made again because the project changed meanwhile.
+/// Number of times a scan is repeated because the project changed during it.
 const ATTEMPTS: usize = 3;
-/// No projects' files are in these.
+/// Folders that contain no project files.
 const SYSTEM: [&str; 4] = ["/proc", "/sys", "/dev", "/run"];
 
-/// Why a file is withheld.
+/// Reason why a file is withheld.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reason {
-    /// Its name says so, or that of a link to it.
+    /// Its name, or that of a link to it, is sensitive.
     Sensitive,
     /// It is another name of a sensitive file.
     NameOfSensitive,
     /// It has names outside the project, which may be sensitive.
     NamesElsewhere,
-    /// Something from elsewhere is mounted there.
+    /// It is mounted from elsewhere.
     Mounted,
     /// A pipe, a device or a socket.
     NotAFile,
-    /// The project has too many files for all to be looked at.
+    /// The project has too many files to examine all of them.
     NotExamined,
-    /// A sensitive file is in the same folder, and the folder has too many files for each of the others to be opened by name.
+    /// A sensitive file is in the same folder, and the folder has too many other files to open each of them by name.
     Crowded,
-    /// It holds the content of files that git tracks or has put aside, some of which may hold secrets.
+    /// It holds the content of files that git tracks or has stashed, some of which may hold secrets.
     Committed,
-    /// A file tool changed a part of it in a dry run; the rest is that of a real file outside the project.
+    /// A file tool changed a part of it in a dry run; the rest is the content of a live file outside the project.
     Edited,
 }
 
 impl Reason {
-    /// What is said after the path.
+    /// Returns the text that follows the path in a message.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Sensitive => "may hold secrets, or other programs obey it",
+            Self::Sensitive => "may hold secrets or configure other programs",
             Self::NameOfSensitive => "is a hard link to a file that may hold secrets",
             Self::NamesElsewhere => "has hard links outside the project",
             Self::Mounted => "is mounted from outside the project",
@@ -64,34 +65,33 @@ impl Reason {
             Self::Crowded => {
                 "is in a folder with a sensitive file and too many others for the read-only sandbox"
             }
-            Self::Committed => "holds files that git keeps, some of which may hold secrets",
+            Self::Committed => "holds file contents stored by git, some of which may hold secrets",
             Self::Edited => "is an edited copy of a file outside the project",
         }
     }
 }
 
-/// A file or folder that is withheld, with all below it.
+/// A withheld file, or a withheld folder with everything below it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Withheld {
-    /// Absolute, no links in it.
+    /// Absolute path without links.
     pub path: PathBuf,
-    /// Why.
     pub reason: Reason,
 }
 
-/// What a project's list says.
+/// Result of a scan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// Everything withheld, sorted by path. The folder `.git` is not among it.
+    /// All withheld paths, sorted. Does not include the folder `.git`.
     pub withheld: Vec<Withheld>,
-    /// Everything that may be opened, with all below it: no path leads to anything withheld, nor into `.git`.
+    /// Paths that may be opened with everything below them: they lead neither to a withheld path nor into `.git`.
     pub open: Vec<PathBuf>,
-    /// The same for the project's own `.git`, for commands that run git.
+    /// Such paths in the project's own `.git`, for commands that run git.
     pub repository: Vec<PathBuf>,
 }
 
 impl Listing {
-    /// Why this path, absolute and without links, is withheld; `None` if it is not.
+    /// Returns the reason why this path (absolute, without links) is withheld, or `None` if it is not.
     pub fn reason(&self, path: &Path) -> Option<Reason> {
         path.ancestors().find_map(|above| {
             let at = self.withheld.binary_search_by(|one| one.path.as_path().cmp(above)).ok()?;
@@ -100,7 +100,7 @@ impl Listing {
     }
 }
 
-/// Keeps the list of one project.
+/// Cached scan of one project.
 pub struct SensitiveFiles {
     root: PathBuf,
     /// aye's own folders and files.
@@ -108,29 +108,29 @@ pub struct SensitiveFiles {
     known: Mutex<Known>,
 }
 
-/// What the last look found.
+/// Results of the last scan.
 #[derive(Default)]
 struct Known {
     folders: Vec<Folder>,
-    /// Sensitive files with several names, and files with unknown names, that were searched for everywhere.
+    /// Sensitive files with several names, and files with unknown names, for which all folders were already searched.
     searched: HashSet<(u64, u64)>,
-    /// What is mounted in the project and withheld for that.
+    /// Mount points in the project that are withheld.
     mounted: Vec<PathBuf>,
     listing: Option<Arc<Listing>>,
 }
 
 impl SensitiveFiles {
-    /// `root` is the project's folder and `own` are aye's own files, all absolute with links resolved.
+    /// Creates the cache. `root` is the project's folder and `own` are aye's own files; all are absolute with links
+    /// resolved.
     pub fn new(root: PathBuf, own: Vec<PathBuf>) -> Self {
         Self { root, own, known: Mutex::default() }
     }
 
-    /// The project's folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Returns the list as of now. Blocks while the project's folders are looked at; reads only folders that changed.
+    /// Returns the current list. Blocks while the project's folders are scanned; only changed folders are read.
     pub fn list(&self) -> Arc<Listing> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mounted = mounts::from_elsewhere(&self.root);
@@ -161,13 +161,13 @@ impl SensitiveFiles {
                 return listing;
             }
         }
-        // It changes faster than it can be looked at: nothing is opened.
+        // The project changes faster than it can be scanned, so nothing is opened.
         known.listing = None;
         let all = Withheld { path: self.root.clone(), reason: Reason::NotExamined };
         Arc::new(Listing { withheld: vec![all], ..Listing::default() })
     }
 
-    /// Looks at every folder, breadth first, and reads those that changed. Returns whether anything differs.
+    /// Scans all folders breadth-first and reads those that changed. Returns whether anything differs.
     fn look_again(&self, known: &mut Known) -> bool {
         let before = known.folders.len();
         let mut old: HashMap<PathBuf, Folder> =
@@ -199,17 +199,17 @@ impl SensitiveFiles {
         changed || known.folders.len() != before
     }
 
-    /// Whether it is closed wherever it is: aye's own, or the system's.
+    /// Returns whether a path is always closed: aye's own, or the system's.
     fn is_closed(&self, path: &Path) -> bool {
         let is_own = self.own.iter().any(|own| path.starts_with(own));
         is_own || SYSTEM.iter().any(|system| path.starts_with(system))
     }
 
-    /// Everything withheld, after the names of files with several have been found.
+    /// Returns all withheld paths, after finding the names of files that have several.
     fn search_names(&self, known: &mut Known) -> Vec<Withheld> {
         let found = names(&known.folders);
         if found.unknown.iter().any(|inode| !known.searched.contains(inode)) {
-            // A file that had one name when its folder was read may have got another since.
+            // A file that had one name when its folder was read may have another one now.
             for folder in &mut known.folders {
                 folder.read_again(&self.root, &|path| self.is_closed(path));
             }
@@ -221,14 +221,14 @@ impl SensitiveFiles {
     }
 }
 
-/// What the names in all folders say.
+/// Withheld paths found by their names.
 struct Names {
     withheld: Vec<Withheld>,
-    /// Files some names of which are not known.
+    /// Files of which some names are unknown.
     unknown: Vec<(u64, u64)>,
 }
 
-/// One name of a file with several: its path, how many names the file has, and whether this one is sensitive.
+/// One name of a file with several: its path, the file's number of names, and whether this name is sensitive.
 type OneName = (PathBuf, u64, bool);
 
 fn names(folders: &[Folder]) -> Names {
@@ -274,18 +274,18 @@ fn names(folders: &[Folder]) -> Names {
     Names { withheld, unknown }
 }
 
-/// Whether an absolute path is that of a regular file with no other name, and no link is on the way to it.
+/// Returns whether an absolute path is a regular file without other names, and contains no links.
 pub fn is_only_name(path: &Path) -> bool {
     let is_single = |about: std::fs::Metadata| about.is_file() && about.nlink() == 1;
     path.symlink_metadata().is_ok_and(is_single) && path.canonicalize().is_ok_and(|real| real == path)
 }
 
-/// Whether a file is in a folder that package managers and build tools fill with hard links to a store of their own.
+/// Returns whether a file is in a folder that package managers and build tools fill with hard links to their own store.
 pub fn is_packaged(file: &Path) -> bool {
     file.ancestors().skip(1).filter_map(Path::file_name).any(is_package_folder)
 }
 
-/// Whether package managers and build tools fill a folder of this name with hard links to a store of their own.
+/// Returns whether package managers and build tools fill folders of this name with hard links to their own store.
 fn is_package_folder(name: &OsStr) -> bool {
     ["node_modules", "site-packages", ".pnpm-store", "target"].iter().any(|known| name == *known)
 }

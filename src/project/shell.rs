@@ -1,4 +1,4 @@
-//! Runs a command, bounded in time and output, and leaves nothing of it running.
+//! Runs a command with limits on time and output, and leaves none of its processes running.
 
 mod read_only;
 
@@ -21,56 +21,57 @@ use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 use tokio::time::{sleep_until, timeout};
 
-/// Runs commands. Cheap to make; one serves the whole program.
+/// Runs commands. Cheap to create; one instance serves the whole program.
 #[derive(Clone)]
 pub struct Shell {
     program: PathBuf,
-    /// What every command finds: fixed when this is made, so that what is shown of it stays true.
+    /// Environment of every command, fixed at creation so that what is shown of it stays true.
     environment: Vec<(OsString, OsString)>,
-    /// Where no walled command writes, and what none reads.
+    /// Paths that no sandboxed command writes, and files that none reads.
     closed: (Vec<PathBuf>, Vec<PathBuf>),
-    /// What is withheld from commands without approval, for every folder that one ran in.
+    /// Withheld files of every folder in which a command without approval ran.
     withheld: read_only::Lists,
 }
 
-/// What came of a command. Not having ended well is no error: the model reads it like the rest.
+/// Outcome of a command. A failed command is not an error: the model reads its output like any other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
-    /// What it wrote to stdout and stderr, in the order it was written; the first 24 KB and the last 40 KB, with a
-    /// line between them that says how much is left out. What is no UTF-8 is replaced.
+    /// Interleaved stdout and stderr: the first 24 KB and the last 40 KB, with a line between them that reports the
+    /// omitted bytes. Invalid UTF-8 is replaced.
     pub output: String,
-    /// Bytes left out of `output`.
+    /// Number of bytes omitted from `output`.
     pub omitted: u64,
-    /// The exit status, where it ended by itself.
+    /// Exit status, if it exited.
     pub exit: Option<i32>,
-    /// The signal that ended it, where one did.
+    /// Signal that killed it, if any.
     pub signal: Option<i32>,
-    /// Whether it was stopped because its time was up.
+    /// True if it was stopped at its time limit.
     pub timed_out: bool,
-    /// Whether it was stopped because it wrote more than [`FLOOD`].
+    /// True if it was stopped because it wrote more than [`FLOOD`].
     pub flooded: bool,
-    /// From its start to its end.
+    /// Run time.
     pub took: Duration,
-    /// The paths of the project that it changed, where it ran on the stage: [`super::rehearsal::Rehearsal::take_changed`].
+    /// Paths of the project that it changed in the overlay sandbox: [`super::rehearsal::Rehearsal::take_changed`].
     pub changed: Vec<PathBuf>,
 }
 
-/// Bytes a command may write in all before it is stopped.
+/// Bytes of output after which a command is stopped.
 pub const FLOOD: u64 = 1024 * 1024 * 1024;
 
-/// Bytes of the longest command.
+/// Maximum length of a command in bytes.
 const LONGEST: usize = 128 * 1024 - 1;
-/// Bytes shown of a running command.
+/// Bytes of a running command's output that are shown.
 const SHOWN: usize = 2048;
-/// Between one showing and the next.
+/// Minimum interval between two progress reports.
 const PACE: Duration = Duration::from_millis(100);
-/// A guard that has not ended everything this long after it should have is not waited for.
+/// Time after which a guard that should have ended everything is not waited for any longer.
 const OVERDUE: Duration = Duration::from_secs(5);
-/// How long output may still come when the guard is gone. Only what escaped it could write any.
+/// Time for which output is read after the guard has exited. Only processes that escaped the guard could still write.
 const LINGER: Duration = Duration::from_millis(200);
 
 impl Shell {
-    /// `program` is aye itself: every command is watched over by a second one, started as `PROGRAM guard`.
+    /// Creates the shell. `program` is the path of aye: every command is guarded by a second aye process, started as
+    /// `PROGRAM guard`.
     pub fn new(program: PathBuf) -> Self {
         Self {
             program,
@@ -80,17 +81,17 @@ impl Shell {
         }
     }
 
-    /// Lets no walled command write into these folders, nor read these files: aye's own.
+    /// Closes aye's own paths: no sandboxed command writes in the folders `keep` or reads the files `hide`.
     pub fn keeping(self, keep: Vec<PathBuf>, hide: Vec<PathBuf>) -> Self {
         Self { closed: (keep, hide), withheld: Default::default(), ..self }
     }
 
-    /// Keeps these variables from every command too: they hold keys, whatever they are called.
+    /// Removes further variables that hold keys from the environment of every command.
     pub fn without(self, keys: Vec<String>) -> Self {
         Self { environment: environment(std::env::vars_os(), &keys), ..self }
     }
 
-    /// The names of the variables that a command finds, sorted; the nearest that is Unicode.
+    /// Returns the sorted names of the variables that a command gets. Names that are not Unicode are approximated.
     pub fn names(&self) -> Vec<String> {
         let name = |(name, _): &(OsString, OsString)| name.to_string_lossy().into_owned();
         let mut names: Vec<String> = self.environment.iter().map(name).collect();
@@ -98,10 +99,10 @@ impl Shell {
         names
     }
 
-    /// Runs a command to its end: `bash -c`, or `sh -c` where there is no bash. Its stdin is empty, it has no terminal,
-    /// and secrets are not in its environment. `progress` gets the last 2 KB of the output so far, at most every
-    /// 100 ms. To drop the future is to end the command and everything it started, at once. Fails only if the command
-    /// could not be started, or not within the walls it was promised. Needs a tokio runtime with I/O and time.
+    /// Runs a command to completion with `bash -c`, or `sh -c` if bash is not installed. Its stdin is empty, it has no
+    /// terminal, and its environment contains no secrets. `progress` receives the last 2 KB of the output, at most
+    /// every 100 ms. Dropping the future kills the command and everything it started. Fails only if the command or its
+    /// sandbox could not be started. Requires a tokio runtime with I/O and time.
     pub async fn run(
         &self,
         line: &CommandLine,
@@ -110,18 +111,18 @@ impl Shell {
         self.run_guarded(line, self.walls(line), std::future::ready(Ok(Vec::new())), progress).await
     }
 
-    /// The same, but with another environment, made from that of every command.
+    /// Returns a copy with another environment, derived from that of every command.
     pub(super) fn with_environment(&self, environment: Vec<(OsString, OsString)>) -> Self {
         Self { environment, ..self.clone() }
     }
 
-    /// The environment of every command.
+    /// Returns the environment of every command.
     pub(super) fn environment(&self) -> &[(OsString, OsString)] {
         &self.environment
     }
 
-    /// Runs it by a guard that receives these words and, first over the lifeline, these bytes. They are waited for after the guard
-    /// was started.
+    /// Runs a command under a guard with these arguments. `bytes` are sent over the lifeline first, and are awaited
+    /// after the guard was started.
     pub(super) async fn run_guarded(
         &self,
         line: &CommandLine,
@@ -132,17 +133,17 @@ impl Shell {
         if !line.folder.is_dir() {
             return Err(Error::BadPath(format!("there is no folder {}", line.folder.display())));
         }
-        // The system passes no longer word to a program, and none with a NUL in it.
+        // The kernel accepts no longer argument, and none with a NUL.
         if line.command.len() > LONGEST || line.command.contains('\0') {
             return Err(Error::BadPath(format!(
-                "the command cannot be run: it has {} bytes and may have {LONGEST}, none of them NUL. Put it in a file",
+                "the command cannot be run: it has {} bytes; the limit is {LONGEST}, and NUL is not allowed. Put it in a file",
                 line.command.len()
             )));
         }
         let started = Instant::now();
         let failed = |source| Error::Io { path: line.folder.clone(), source };
         let mut running = self.start(line, told).map_err(failed)?;
-        // A guard that is gone is noticed right below.
+        // If the guard has already exited, this is noticed below.
         let bytes = bytes.await.map_err(failed)?;
         let _ = running.lifeline.write_all(&bytes).await;
         let end = running.watch(started, line.seconds, progress).await.map_err(failed)?;
@@ -186,7 +187,7 @@ impl Shell {
             .stdout(writer.try_clone()?)
             .stderr(writer);
         let guard = command.spawn()?;
-        // It still holds the pipe's writing end, and would keep the output from ever ending.
+        // It still holds the writing end of the pipe, which would keep the output open.
         drop(command);
         Ok(Running {
             guard,
@@ -198,12 +199,12 @@ impl Shell {
 }
 
 impl Shell {
-    /// Where no walled command writes, and what none reads.
+    /// Returns the paths that no sandboxed command writes, and the files that none reads.
     pub(super) fn closed(&self) -> (&[PathBuf], &[PathBuf]) {
         (&self.closed.0, &self.closed.1)
     }
 
-    /// What the guard is told of the walls that the card promised.
+    /// Returns the guard's arguments for the sandbox shown in the approval prompt.
     fn walls(&self, line: &CommandLine) -> Vec<OsString> {
         let Walls::Raised(reach) = &line.walls else { return Vec::new() };
         let (keep, hide) = self.closed.clone();
@@ -214,13 +215,13 @@ impl Shell {
 /// SIGKILL.
 const KILL: i32 = 9;
 
-/// The shell that reads the command.
+/// Returns the shell that interprets the command.
 fn shell() -> &'static str {
     let path = std::env::var_os("PATH").unwrap_or_default();
     if std::env::split_paths(&path).any(|folder| folder.join("bash").is_file()) { "bash" } else { "sh" }
 }
 
-/// A command under way. Dropping it closes the lifeline, and the guard, once awake, does the rest.
+/// A running command. Dropping it closes the lifeline, which makes the guard end everything.
 struct Running {
     guard: Child,
     lifeline: tokio::net::UnixStream,
@@ -228,7 +229,7 @@ struct Running {
     output: Output,
 }
 
-/// What came of it.
+/// End of a command.
 struct End {
     output: Output,
     report: Option<Report>,
@@ -237,7 +238,7 @@ struct End {
 }
 
 impl Running {
-    /// Reads what it writes until the guard says that it is over.
+    /// Reads the output until the guard reports the end.
     async fn watch(
         mut self,
         started: Instant,
@@ -289,31 +290,31 @@ impl Running {
         if open {
             let _ = timeout(LINGER, self.drain(&mut buffer)).await;
         }
-        // The guard is at its end, or was killed: this only takes its status, so that it does not stay a zombie.
+        // The guard has ended or was killed. This only collects its exit status, so that it does not stay a zombie.
         let _ = timeout(LINGER, self.guard.wait()).await;
         Ok(End { output: std::mem::take(&mut self.output), report, timed_out, flooded })
     }
 
-    /// Asks the guard to end the command.
+    /// Requests the guard to stop the command.
     async fn stop(&mut self) {
         self.wake();
-        // A guard that is gone has said so on the same socket.
+        // A guard that has exited has already reported the reason on the same socket.
         let _ = self.lifeline.write_all(&[guard::STOP]).await;
     }
 
-    /// Wakes the guard up, should the command have put it to sleep.
+    /// Continues the guard, in case the command stopped it.
     fn wake(&self) {
         if let Some(pid) = self.pid() {
             let _ = kill_process(pid, Signal::CONT);
         }
     }
 
-    /// The guard's number, while nobody else can have it.
+    /// Returns the guard's process id, while it cannot have been reused.
     fn pid(&self) -> Option<Pid> {
         self.guard.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
     }
 
-    /// Does what can be done when the command has killed or stopped its guard.
+    /// Kills the processes that can be found if the command killed or stopped its guard.
     fn end_without_guard(&mut self) {
         if let Some(pid) = self.pid() {
             Family::Of(pid).kill();
@@ -322,7 +323,7 @@ impl Running {
         let _ = self.guard.start_kill();
     }
 
-    /// Takes what is still in the pipe.
+    /// Reads the remaining bytes from the pipe.
     async fn drain(&mut self, buffer: &mut [u8]) -> io::Result<()> {
         loop {
             match self.pipe.read(buffer).await? {
@@ -339,5 +340,5 @@ impl Drop for Running {
     }
 }
 
-/// Seconds; longer than any command runs, and short enough for the clock's arithmetic.
+/// Seconds. Longer than any command runs, and small enough for clock arithmetic.
 const YEAR: u64 = 365 * 24 * 60 * 60;

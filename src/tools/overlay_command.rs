@@ -114,7 +114,7 @@ mod tests {
         let denied = ran(1, "cat: .env: Permission denied\n");
         assert_eq!(
             said("cat .env", &denied, false).unwrap(),
-            "\nWithheld from this command: .env (may hold secrets, or other programs obey it). The user can open one to the commands of a dry run by naming its path in the setting dry_run.read."
+            "\nWithheld from this command: .env (may hold secrets or configure other programs). The user can open one to the commands of a dry run by naming its path in the setting dry_run.read."
         );
         let untold = said("cat .env", &denied, true).unwrap();
         assert!(untold.contains(".env (") && !untold.to_lowercase().contains("dry"), "{untold}");
@@ -124,7 +124,7 @@ mod tests {
         // It went on after that.
         assert!(said("cat .env; true", &ran(0, "cat: .env: Permission denied\n"), false).is_some());
         let git = said("git commit -m x", &ran(128, "fatal: bad object HEAD\n"), false).unwrap();
-        assert!(git.contains(": .git/objects (holds files that git keeps"), "{git}");
+        assert!(git.contains(": .git/objects (holds file contents stored by git"), "{git}");
         assert_eq!(said("make", &ran(1, "fatal: bad object HEAD\n"), false), None);
         assert_eq!(said("cat a", &ran(1, "cat: a: No such file or directory"), false), None);
         assert_eq!(said("cat .env", &ran(0, "the .env file"), false), None);

@@ -104,25 +104,25 @@ fn whatever_goes_wrong_with_a_hook_asks_and_is_said() {
     let flood = "yes '{\"verdict\":\"allow\"}'";
     let long = "head -c 100000 /dev/zero | tr '\\0' ' '; echo '{\"verdict\":\"allow\"}'";
     for (script, more, part) in [
-        ("exit 3", "", "it ended with status 3"),
-        ("echo no good >&2; exit 1", "", "it ended with status 1: no good"),
-        (&format!("{ALLOWS}; exit 1"), "", "it ended with status 1"),
-        (&format!("{ALLOWS}; kill -9 $$"), "", "it was ended by signal 9"),
+        ("exit 3", "", "it exited with status 3"),
+        ("echo no good >&2; exit 1", "", "it exited with status 1: no good"),
+        (&format!("{ALLOWS}; exit 1"), "", "it exited with status 1"),
+        (&format!("{ALLOWS}; kill -9 $$"), "", "it was killed by signal 9"),
         ("kill -9 $PPID", "", "it was"),
         ("", "", "it said nothing"),
         ("echo allow", "", "it did not answer with JSON but with 'allow'"),
         ("echo '{\"verdict\":\"allow\"}'; echo '{\"verdict\":\"allow\"}'", "", "it said more than one line"),
         ("echo '{\"verdict\":\"deny\",\"verdict\":\"allow\"}'", "", "given twice"),
         ("echo '{\"verdict\":\"yes\"}'", "", "its verdict is 'yes'; it can be allow, ask, deny"),
-        ("printf '{\"verdict\":\"allow\",\"why\":\"\\377\"}'", "", "not answer with text in UTF-8"),
-        (flood, "", "it said more than 64 KB and was stopped"),
-        (long, "", "it said more than 64 KB and was stopped"),
+        ("printf '{\"verdict\":\"allow\",\"why\":\"\\377\"}'", "", "its answer is not valid UTF-8"),
+        (flood, "", "it wrote more than 64 KB and was stopped"),
+        (long, "", "it wrote more than 64 KB and was stopped"),
         (&format!("sleep 600; {ALLOWS}"), "seconds = 1", "it did not answer within 1 s and was stopped"),
         (&format!("trap '' TERM INT; (sleep 600); {ALLOWS}"), "seconds = 1", "did not answer within 1 s"),
         (ALLOWS, "command = \"~/no-such-program\"", "it could not be started: No such file"),
         (ALLOWS, "command = \"~/aye\"", "it could not be started"),
-        (ALLOWS, "command = 5", "the settings do not say which program it is"),
-        (ALLOWS, "command = []", "the settings do not say which program it is"),
+        (ALLOWS, "command = 5", "its command is missing in the settings"),
+        (ALLOWS, "command = []", "its command is missing in the settings"),
     ] {
         let mut setup = with_hook(printing(), script, more);
         if more.starts_with("command") {

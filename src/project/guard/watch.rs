@@ -1,4 +1,4 @@
-//! When a command's processes are signalled, and when all of them are gone.
+//! Timing of the signals that end a command's processes.
 
 use super::{News, PATIENCE, Report};
 use crate::project::family::Family;
@@ -6,34 +6,34 @@ use rustix::process::{Pid, Signal, getpid};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// From TERM to KILL when nobody waits for the command any more, and for what it left running in the background.
+/// Time between TERM and KILL after a cancelled command, and for processes left in the background.
 const BRIEF: Duration = Duration::from_millis(300);
-/// How long the end of a command may go unnoticed before what is left is taken to be left running on purpose.
+/// Time to wait after the end of the command before the remaining processes are considered background processes.
 const SETTLE: Duration = Duration::from_millis(5);
-/// Between one round of killing and the next.
+/// Interval between two rounds of KILL.
 const ROUND: Duration = Duration::from_millis(20);
-/// What cannot be killed (it became somebody else's) is given up after this long.
+/// Time after which processes that cannot be killed (they now belong to another user) are given up.
 const GIVE_UP: Duration = Duration::from_secs(2);
 
-/// One command under watch.
+/// A guarded command.
 pub(super) struct Watch {
     shell: Pid,
     ended: Option<Report>,
-    /// The signal that is due, and when.
+    /// Time and kind of the next signal.
     next: Option<(Instant, Signal)>,
-    /// From TERM to KILL.
+    /// Time between TERM and KILL.
     grace: Duration,
-    /// Since when there is killing.
+    /// Time of the first KILL.
     killing: Option<Instant>,
 }
 
 impl Watch {
-    /// Watches over the command whose shell this is.
+    /// Watches the command that runs in this shell.
     pub(super) fn new(shell: Pid) -> Self {
         Self { shell, ended: None, next: None, grace: BRIEF, killing: None }
     }
 
-    /// Hears the news and sends the signals, until no child is left or none can be ended.
+    /// Handles events and sends the signals, until no child is left or none can be killed.
     pub(super) fn until_gone(mut self, news: &Receiver<News>) -> Report {
         while let Some(heard) = self.hear(news) {
             let now = Instant::now();
@@ -57,7 +57,7 @@ impl Watch {
         self.ended.unwrap_or(Report::Signal(9))
     }
 
-    /// The next news; signals go out when they are due. `None` when there is no use in waiting any longer.
+    /// Returns the next event, and sends signals at their time. `None` if waiting any longer is useless.
     fn hear(&mut self, news: &Receiver<News>) -> Option<News> {
         loop {
             let Some((due, signal)) = self.next else { return news.recv().ok() };
@@ -83,15 +83,16 @@ impl Watch {
         }
     }
 
-    /// Where processes cannot be listed, the command's group stands for its family. On Linux it is left alone: its
-    /// number may be another's once the command has ended.
+    /// Signals the command's process group on systems where processes cannot be listed. On Linux this is only done
+    /// while the command runs, because its number may be reused afterwards.
     fn signal_group(&self, signal: Signal) {
         if cfg!(not(target_os = "linux")) || (self.ended.is_none() && signal == Signal::KILL) {
             let _ = rustix::process::kill_process_group(self.shell, signal);
         }
     }
 
-    /// What no longer is a child of anybody here, but still is in the command's group. Linux has adopted it.
+    /// Kills processes that are not descendants any more but are still in the command's group. On Linux they are
+    /// descendants, because the guard has adopted them.
     fn leave_no_group(&self) {
         if cfg!(not(target_os = "linux")) {
             let _ = rustix::process::kill_process_group(self.shell, Signal::KILL);

@@ -1,4 +1,4 @@
-//! The wall of seccomp: which sockets a command opens, and system calls that only a system's owner makes.
+//! Seccomp part of the sandbox: restricts sockets and administrative system calls.
 
 use super::Refused;
 use crate::chat::Openings;
@@ -8,7 +8,7 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// The numbers of the system calls, as this processor's Linux has them.
+/// Numbers of system calls on this processor.
 #[cfg(target_arch = "x86_64")]
 pub(super) mod numbers {
     pub const ARCH: Option<super::TargetArch> = Some(super::TargetArch::x86_64);
@@ -61,10 +61,11 @@ pub(super) mod numbers {
     pub const NEVER: &[i64] = &[];
 }
 
-/// The same on every processor: open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr, quotactl_fd.
+/// Same numbers on every processor: open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr,
+/// quotactl_fd.
 const NEVER_EITHER: [i64; 8] = [428, 429, 430, 431, 432, 433, 442, 443];
-/// Calls that the program is told do not exist, so that it does without: io_uring, which opens sockets past any filter, and
-/// clone3, whose flags no filter can read. The same on every processor.
+/// Calls that fail with ENOSYS, so that programs use alternatives: io_uring, which can open sockets without passing the
+/// filter, and clone3, whose flags a filter cannot read. Same numbers on every processor.
 const UNKNOWN: [u32; 4] = [425, 426, 427, 435];
 
 /// The first number of x32.
@@ -74,30 +75,30 @@ const X32: u32 = 0x4000_0000;
 const REFUSED: u32 = 1;
 const NO_SUCH_CALL: u32 = 38;
 
-/// Families of sockets.
+/// Address families.
 const UNIX: u64 = 1;
 const INTERNET: u64 = 2;
 const INTERNET_6: u64 = 10;
 const NETLINK: u64 = 16;
-/// Kinds of sockets, and the bits they are in.
+/// Socket types, and the bits that hold them.
 const DATAGRAM: u64 = 2;
 const RAW: u64 = 3;
 const PACKET: u64 = 10;
 const KIND: u64 = 0xf;
 
-/// Flags for namespaces of one's own: mount, cgroup, uts, ipc, user, pid and net; and time, which only unshare knows.
+/// Flags that create namespaces: mount, cgroup, uts, ipc, user, pid and net; and time, which only unshare supports.
 const NAMESPACES: [u64; 7] =
     [0x2_0000, 0x200_0000, 0x400_0000, 0x800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
 const TIME: u64 = 0x80;
-/// Puts letters into a terminal as if they were typed; pastes on a console.
+/// Ioctls that insert characters into a terminal as if typed, and that paste on a console.
 const TYPING: [u64; 2] = [0x5412, 0x541C];
 
-/// Whether the numbers of this processor's calls are known.
+/// Returns whether the call numbers of this processor are known.
 pub fn is_known() -> bool {
     numbers::ARCH.is_some()
 }
 
-/// Raises the wall around this thread.
+/// Applies the filter to this thread.
 pub fn wall(reach: &Openings) -> Result<(), Refused> {
     let arch = numbers::ARCH.ok_or(Refused::Calls)?;
     let refuse = SeccompAction::Errno(REFUSED);
@@ -108,13 +109,13 @@ pub fn wall(reach: &Openings) -> Result<(), Refused> {
     apply(&program)
 }
 
-/// Raises one list around this thread.
+/// Applies one filter program to this thread.
 pub(super) fn apply(program: &[sock_filter]) -> Result<(), Refused> {
     apply_filter(program).map_err(|_| Refused::Calls)
 }
 
-/// What comes before everything else: calls that are said not to exist. Beside those above, all from the number `least` on:
-/// at the most all of x32, the second way to call the same kernel on x86-64.
+/// Returns the beginning of a filter: calls that fail with ENOSYS. In addition to the listed ones, all numbers from
+/// `least` on; this covers all of x32, the second system call interface on x86-64.
 pub(super) fn first(least: u32) -> Vec<sock_filter> {
     const LOAD: u16 = 0x20;
     const IF_EQUAL: u16 = 0x15;
@@ -130,7 +131,7 @@ pub(super) fn first(least: u32) -> Vec<sock_filter> {
     program
 }
 
-/// Which calls are refused: always where there is no rule behind one, else where a rule of it fits.
+/// Returns the denied calls. A call without rules is always denied, otherwise if one of its rules matches.
 pub(super) fn rules(reach: &Openings) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
     let condition =
         |argument, operator, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value);
@@ -143,7 +144,7 @@ pub(super) fn rules(reach: &Openings) -> Result<BTreeMap<i64, Vec<SeccompRule>>,
         rules.insert(*call, Vec::new());
     }
     let mut sockets = Vec::new();
-    // One list of families, so that what is not on it is refused.
+    // A single list of families, so that all others are denied.
     let mut families = Vec::new();
     if reach.network {
         families.extend([INTERNET, INTERNET_6, NETLINK]);
@@ -154,7 +155,7 @@ pub(super) fn rules(reach: &Openings) -> Result<BTreeMap<i64, Vec<SeccompRule>>,
     if !families.is_empty() {
         let none = families.iter().map(|family| other(0, *family)).collect::<Result<_, _>>()?;
         sockets.push(SeccompRule::new(none)?);
-        // Of the kernel's own talk only what asks for addresses and ways.
+        // From netlink only the protocol that reads addresses and routes.
         sockets.push(SeccompRule::new(vec![equal(0, NETLINK)?, other(2, 0)?])?);
         for family in [INTERNET, INTERNET_6] {
             sockets.push(SeccompRule::new(vec![equal(0, family)?, bits(1, KIND, RAW)?])?);
@@ -163,7 +164,7 @@ pub(super) fn rules(reach: &Openings) -> Result<BTreeMap<i64, Vec<SeccompRule>>,
     }
     rules.insert(numbers::SOCKET, sockets);
     if !reach.sockets {
-        // A pair of datagram sockets can be turned to anybody's; a pair of streams cannot.
+        // A datagram socket of a pair can be connected to any address; a stream socket cannot.
         let pairs = [vec![other(0, UNIX)?], vec![bits(1, KIND, DATAGRAM)?], vec![bits(1, KIND, RAW)?]];
         let pairs = pairs.into_iter().map(SeccompRule::new).collect::<Result<_, _>>()?;
         rules.insert(numbers::SOCKETPAIR, pairs);
@@ -174,7 +175,7 @@ pub(super) fn rules(reach: &Openings) -> Result<BTreeMap<i64, Vec<SeccompRule>>,
     rules.insert(numbers::CLONE, NAMESPACES.iter().map(flag).collect::<Result<_, _>>()?);
     let unshared = NAMESPACES.iter().chain([&TIME]).map(flag).collect::<Result<_, _>>()?;
     rules.insert(numbers::UNSHARE, unshared);
-    // Other processes keep their limits: they are told apart from one's own by their number.
+    // Limits of other processes cannot be changed; the own process has number 0.
     rules.insert(numbers::PRLIMIT, vec![SeccompRule::new(vec![other(0, 0)?, other(2, 0)?])?]);
     Ok(rules)
 }
@@ -184,7 +185,7 @@ pub(super) fn rules(reach: &Openings) -> Result<BTreeMap<i64, Vec<SeccompRule>>,
 pub(super) mod tests {
     use super::*;
 
-    /// What the kernel would do: runs the program over a call as the kernel's own machine does.
+    /// Interprets a filter program for a call, as the kernel does.
     pub fn answer(program: &[sock_filter], arch: u32, number: u32, arguments: [u64; 6]) -> u32 {
         let mut data = [number.to_le_bytes(), arch.to_le_bytes(), [0; 4], [0; 4]].concat();
         data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));
@@ -201,7 +202,7 @@ pub(super) mod tests {
                 0x25 => at += jump(held > k),
                 0x35 => at += jump(held >= k),
                 0x06 => return k,
-                _ => panic!("{code:#x} is not known here"),
+                _ => panic!("{code:#x} is not a known instruction"),
             }
         }
     }
@@ -222,17 +223,17 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn r21_the_table_of_calls() {
+    fn r21_system_calls_are_allowed_or_denied_as_listed() {
         const SOCKET: u32 = 41;
         const PAIR: u32 = 53;
         let (off, on, open) = (whole(false, false), whole(true, false), whole(true, true));
-        // A call, its arguments, and what becomes of it: with the network off, on, and with sockets of others too.
+        // Number, arguments, and results without network, with network, and with sockets of other programs.
         for (number, arguments, expected) in [
             (0, [0; 6], [ALLOW, ALLOW, ALLOW]),
             (59, [0; 6], [ALLOW, ALLOW, ALLOW]),
             (SOCKET, [2, 1, 0, 0, 0, 0], [EPERM, ALLOW, ALLOW]),
             (SOCKET, [10, 0x80802, 0, 0, 0, 0], [EPERM, ALLOW, ALLOW]),
-            // The kernel reads the lower half alone.
+            // The kernel reads only the lower half.
             (SOCKET, [0xffff_ffff_0000_0002, 1, 0, 0, 0, 0], [EPERM, ALLOW, ALLOW]),
             (SOCKET, [0xffff_ffff_0000_0001, 1, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
             (SOCKET, [1, 1, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
@@ -249,7 +250,7 @@ pub(super) mod tests {
             (PAIR, [1, 2, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
             (PAIR, [1, 0x80003, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
             (PAIR, [30, 1, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
-            // io_uring, clone3, and everything of x32
+            // io_uring, clone3, and all of x32.
             (425, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
             (426, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
             (427, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
@@ -263,19 +264,19 @@ pub(super) mod tests {
             (321, [0; 6], [EPERM, EPERM, EPERM]),
             (430, [0; 6], [EPERM, EPERM, EPERM]),
             (250, [0; 6], [EPERM, EPERM, EPERM]),
-            // TIOCSTI with anything in the upper half; another call to a device
+            // TIOCSTI with a non-zero upper half; another device call.
             (16, [0, 0x5412, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
             (16, [0, 0x1_0000_5412, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
             (16, [0, 0x541c, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
             (16, [0, 0x5401, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
-            // A thread, a process, and both in a user namespace of their own
+            // A thread, a process, and both in their own user namespace.
             (56, [0x3d_0f00, 0, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
             (56, [17, 0, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
             (56, [0x1000_0011, 0, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
             (272, [0x400, 0, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
             (272, [0x2_0400, 0, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
             (272, [0x80, 0, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
-            // One's own limits, another's to look at, another's to change
+            // Own limits; reading and changing those of another process.
             (302, [0, 7, 99, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
             (302, [1234, 7, 0, 99, 0, 0], [ALLOW, ALLOW, ALLOW]),
             (302, [1234, 7, 99, 0, 0, 0], [EPERM, EPERM, EPERM]),
@@ -286,7 +287,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn r21_the_calls_of_another_processor_end_the_program() {
+    fn r21_calls_of_another_architecture_kill_the_program() {
         const I386: u32 = 0x4000_0003;
         for number in [1, 41, 102, 359, 0x3fff_ffff] {
             assert_eq!(answer(&whole(true, true), I386, number, [0; 6]), KILL, "{number}");

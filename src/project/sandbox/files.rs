@@ -1,4 +1,4 @@
-//! The wall of Landlock: where a command writes, which devices it sees, and which processes it reaches.
+//! Landlock part of the sandbox: writable paths, visible devices, and reachable processes.
 
 use super::places::{open_as_it_is, without};
 use super::{Confines, Kernel, Refused};
@@ -8,15 +8,15 @@ use landlock::{
 };
 use std::path::{Path, PathBuf};
 
-/// The oldest rules that hold what a card says: those before cannot keep a file from being emptied.
+/// Oldest supported version of Landlock's rules: earlier ones cannot prevent truncation of files.
 pub(super) const LEAST: ABI = ABI::V3;
-/// The newest this was made for and tried with.
+/// Newest version that this program was written for and tested with.
 pub(super) const NEWEST: ABI = ABI::V6;
 
-/// Devices that give and take nothing of anybody's. Terminals are not among them: whoever reads a terminal reads the
-/// keys, and whoever writes to it draws on the screen.
+/// Devices that share no data with other processes. Terminals are excluded: reading one receives key presses, and
+/// writing to one draws on the screen.
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// What the kernel can do.
+/// Queries the kernel's support.
 pub fn kernel() -> Kernel {
     let knows = |abi: ABI| {
         let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
@@ -30,15 +30,15 @@ pub fn kernel() -> Kernel {
     };
     let newest = [ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1].into_iter().find(|abi| knows(*abi));
     match newest {
-        None => Kernel::Unable(format!("this kernel{} has no Landlock, or it is turned off", release())),
+        None => Kernel::Unable(format!("this kernel{} has no Landlock, or it is disabled", release())),
         Some(abi) if abi < LEAST => {
-            Kernel::Unable(format!("this kernel{} is too old; it takes Linux 6.2 or newer", release()))
+            Kernel::Unable(format!("this kernel{} is too old; Linux 6.2 or newer is required", release()))
         }
         Some(abi) => Kernel::Able { landlock: abi as u8, signals: abi >= ABI::V6 },
     }
 }
 
-/// The kernel's version, with a blank before it.
+/// Returns the kernel's version in parentheses, with a leading blank.
 fn release() -> String {
     let known = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let plain = |c: &char| c.is_ascii_alphanumeric() || ".-_+".contains(*c);
@@ -46,12 +46,12 @@ fn release() -> String {
     if known.is_empty() { known } else { format!(" ({known})") }
 }
 
-/// Writes of every kind, but for making devices.
+/// Returns all kinds of write access except the creation of devices.
 fn writing() -> BitFlags<AccessFs> {
     AccessFs::from_write(LEAST) & !(AccessFs::MakeChar | AccessFs::MakeBlock)
 }
 
-/// Raises the wall around this thread.
+/// Applies the rules to this thread.
 pub fn wall(confines: &Confines) -> Result<(), Refused> {
     let Kernel::Able { .. } = kernel() else { return Err(Refused::Files) };
     let mut rules = ruleset(confines).map_err(|_| Refused::Files)?;
@@ -69,7 +69,7 @@ pub fn wall(confines: &Confines) -> Result<(), Refused> {
     for place in without(&confines.folder, &confines.keep) {
         rules = named(rules, &place, reads)?;
     }
-    // What the person named may be a device.
+    // A path listed by the user may be a device.
     for place in confines.reach.write.iter().flat_map(|place| without(place, &confines.keep)) {
         rules = named(rules, &place, reads | AccessFs::IoctlDev)?;
     }
@@ -78,13 +78,14 @@ pub fn wall(confines: &Confines) -> Result<(), Refused> {
     if holds { Ok(()) } else { Err(Refused::Files) }
 }
 
-/// What is not opened for reading with the rest of the disk: devices, and aye's keys.
+/// Returns the paths that are not readable like the rest of the disk: devices, and aye's keys.
 fn unread(confines: &Confines) -> Vec<PathBuf> {
     let there = confines.hide.iter().filter(|file| file.exists()).cloned();
     there.chain(["/dev".into()]).collect()
 }
 
-/// What is asked of the kernel: what a card says is demanded, what only newer kernels know is taken where it is known.
+/// Creates the ruleset. Access rights shown in the approval prompt are required; those of newer kernels are used if
+/// available.
 fn ruleset(confines: &Confines) -> Result<RulesetCreated, landlock::RulesetError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -101,7 +102,7 @@ fn ruleset(confines: &Confines) -> Result<RulesetCreated, landlock::RulesetError
     rules.create()
 }
 
-/// Names one path in the rules. One that went away, or that a link took the place of, stays closed.
+/// Adds a rule for one path. A path that no longer exists or was replaced by a link stays closed.
 pub(super) fn named(
     rules: RulesetCreated,
     path: &Path,

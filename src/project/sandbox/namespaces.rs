@@ -1,5 +1,5 @@
-//! System calls that have no safe form elsewhere: leaving the system's namespaces, making a whole tree of mounts
-//! read-only in one step, keeping open files from what is started, and asking for seccomp.
+//! System calls for which no safe wrapper exists: leaving the system's namespaces, making a tree of mounts read-only in
+//! one step, keeping open files from child processes, and querying seccomp.
 #![allow(unsafe_code)]
 
 use rustix::io::Errno;
@@ -7,14 +7,14 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Read-only, and without programs that give rights or devices.
+/// Restrictions of a mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Closed {
-    /// All three.
+    /// Read-only, no set-user-id programs, no devices.
     Still,
-    /// Read-only alone: its devices are meant to be used.
+    /// Read-only and no set-user-id programs, but devices are usable.
     Devices,
-    /// None of it: only later mounts of the system's are kept from coming through.
+    /// No restriction, except that later mounts of the system do not propagate into it.
     Apart,
 }
 
@@ -31,19 +31,21 @@ struct Attributes {
     user_namespace: u64,
 }
 
-/// Gives this process namespaces of its own; those of processes are for its children. It must have one thread.
+/// Moves this process into new namespaces; a new process namespace applies to its children. The process must have one
+/// thread.
 pub fn leave(flags: UnshareFlags) -> Result<(), Errno> {
     debug_assert!(!flags.contains(UnshareFlags::FILES));
-    // SAFETY: the flag that would give threads different tables of open files is never among them.
+    // SAFETY: the flag that would give threads separate tables of open files is never set.
     unsafe { unshare_unsafe(flags) }
 }
 
-/// Closes the mount at `path`, and where `all` those below it: no later mount of the system's comes through. Linux 5.12.
+/// Restricts the mount at `path`, and those below it if `all` is set. Later mounts of the system do not propagate into
+/// it. Requires Linux 5.12.
 pub fn close_mounts(path: &CStr, all: bool, how: Closed) -> Result<(), Errno> {
     set_attributes(libc::AT_FDCWD, path, if all { libc::AT_RECURSIVE } else { 0 }, how)
 }
 
-/// The same for a mount that has no place yet, with all below it.
+/// Restricts a detached mount with all mounts below it.
 pub fn close_tree(tree: BorrowedFd<'_>, how: Closed) -> Result<(), Errno> {
     set_attributes(tree.as_raw_fd(), c"", libc::AT_RECURSIVE | libc::AT_EMPTY_PATH, how)
 }
@@ -55,7 +57,7 @@ fn set_attributes(folder: libc::c_int, path: &CStr, flags: libc::c_int, how: Clo
         Closed::Apart => 0,
     };
     let attributes = Attributes { set, clear: 0, propagation: libc::MS_PRIVATE, user_namespace: 0 };
-    // SAFETY: `path` ends in NUL and `attributes` has the layout and the size that are given; both outlive the call.
+    // SAFETY: `path` ends in NUL, and `attributes` has the specified layout and size; both outlive the call.
     let done = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
@@ -69,17 +71,17 @@ fn set_attributes(folder: libc::c_int, path: &CStr, flags: libc::c_int, how: Clo
     answer(done)
 }
 
-/// Keeps every open file but the first three from programs that are started from now on. Linux 5.11.
+/// Sets close-on-exec for all open files except the first three. Requires Linux 5.11.
 pub fn keep_files_to_oneself() -> Result<(), Errno> {
-    // SAFETY: it takes numbers alone, and closes nothing.
+    // SAFETY: the call takes only numbers, and closes nothing.
     let done =
         unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     answer(done)
 }
 
-/// Whether the kernel takes lists of system calls. Nothing changes by asking.
+/// Returns whether the kernel accepts seccomp filters. The query changes nothing.
 pub fn takes_filters() -> bool {
-    // SAFETY: the kernel copies the list before it does anything else, and there is none at that address.
+    // SAFETY: the kernel first copies the filter, which fails because the address is null.
     let done = unsafe {
         libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, std::ptr::null::<libc::sock_fprog>())
     };

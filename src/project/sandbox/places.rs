@@ -1,6 +1,8 @@
-//! Which paths a rule has to name so that a place is open and what must stay closed in it is not.
+//! Computes the paths to list in Landlock rules so that a folder is open except for certain paths in it.
 //!
-//! Landlock's rules only ever open, and always a folder with everything below it. So a folder that holds something
+//! Landlock rules only grant access, and always to a folder with everything below it. A folder that contains a closed
+//! path is therefore not listed itself; instead its other entries are listed one by one. Nothing new can be created
+//! directly in such a folder.
 //! closed is not named itself; what else is in it is, one by one. In such a folder itself nothing new can be made.
 
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
@@ -10,11 +12,11 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// Entries of a folder that are named one by one; of a fuller one none is.
+/// Maximum number of entries listed individually. In a larger folder the remaining entries stay closed.
 const MOST: usize = 20_000;
 
-/// What to name so that `place` is open but for `closed`. What is there cannot be relied on to stay, so it is opened
-/// with [`open_as_it_is`].
+/// Returns the paths that open `place` except for `closed`. They may change before they are used, so open them with
+/// [`open_as_it_is`].
 pub fn without(place: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
     let mut named = Vec::new();
     gather(place, closed, &mut named);
@@ -31,18 +33,18 @@ fn gather(place: &Path, closed: &[PathBuf], named: &mut Vec<PathBuf>) {
     }
     let Ok(entries) = fs::read_dir(place) else { return };
     for entry in entries.flatten().take(MOST) {
-        // A link opens nothing: where it leads is open by itself or is not.
+        // A link needs no rule: its target is open, or not, by itself.
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
             gather(&entry.path(), closed, named);
         }
     }
 }
 
-/// Opens a path for naming it, and never another one that a link in its way leads to; with whether it is a folder.
+/// Opens a path for a rule without following any link, and returns whether it is a folder.
 pub fn open_as_it_is(path: &Path) -> io::Result<(OwnedFd, bool)> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = match openat2(rustix::fs::CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        // Some containers keep this call from programs; then only the last part is sure.
+        // Some containers forbid this call; then only the last component is checked.
         Err(Errno::NOSYS | Errno::PERM) => open(path, flags, Mode::empty())?,
         opened => opened?,
     };
@@ -57,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r25_a_place_is_named_whole_unless_something_in_it_is_closed() {
+    fn r25_folder_is_listed_whole_unless_it_contains_a_closed_path() {
         let root = tempfile::tempdir().unwrap();
         let at = |path: &str| root.path().join(path);
         for folder in ["a/b/keep/in", "a/b/beside", "a/c", "d"] {
@@ -79,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn r25_a_link_that_took_a_places_place_is_not_followed() {
+    fn r25_path_replaced_by_a_link_is_not_followed() {
         let root = tempfile::tempdir().unwrap();
         let real = root.path().canonicalize().unwrap();
         fs::create_dir_all(real.join("outside/in")).unwrap();

@@ -1,5 +1,5 @@
-//! What root may beyond files: a walled command keeps what changing files takes, and nothing over the system or over
-//! other processes. Some of these powers look past Landlock: on newer kernels one of them reads any environment.
+//! Drops root's capabilities: a sandboxed command keeps those for changing files, and loses those over the system and
+//! other processes. Some of them bypass Landlock; on newer kernels one of them can read the environment of any process.
 
 use super::Refused;
 use rustix::process::geteuid;
@@ -8,7 +8,8 @@ use rustix::thread::{
     remove_capability_from_bounding_set, set_capabilities,
 };
 
-/// What is kept: files of any owner, becoming another user, and ports below 1024 where there is a network.
+/// Capabilities that are kept: access to files of any owner, changing the user, and ports below 1024 if there is a
+/// network.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -18,13 +19,15 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETUID)
     .union(CapabilitySet::NET_BIND_SERVICE);
 
-/// Gives the others up, for this thread and whatever it starts. Nothing to do for who is not root and has none.
+/// Drops the others for this thread and everything it starts. Does nothing for a user other than root without
+/// capabilities.
 pub fn give_up() -> Result<(), Refused> {
     let has = capabilities(None).map_err(|_| Refused::Powers)?;
     keep(has, KEPT)
 }
 
-/// Gives all up but reading files of any owner. Some containers give root no other power for that than one that writes too.
+/// Drops all capabilities except reading files of any owner. In some containers root has this only as part of a
+/// capability that also allows writing.
 pub fn give_up_all_but_reading() -> Result<(), Refused> {
     let has = capabilities(None).map_err(|_| Refused::Powers)?;
     let reads = CapabilitySet::DAC_READ_SEARCH;
@@ -38,7 +41,7 @@ fn keep(has: CapabilitySets, kept: CapabilitySet) -> Result<(), Refused> {
     }
     clear_ambient_capability_set().map_err(refused)?;
     for power in (0..u64::BITS).map(|bit| CapabilitySet::from_bits_retain(1 << bit)) {
-        // An error says that this kernel has no such power, nor any beyond it.
+        // An error means that the kernel does not know this capability and all higher ones.
         let Ok(is_in) = capability_is_in_bounding_set(power) else { break };
         if is_in && !kept.contains(power) {
             remove_capability_from_bounding_set(power).map_err(refused)?;

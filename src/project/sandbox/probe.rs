@@ -1,4 +1,4 @@
-//! Tries the walls for real: a second process of this program raises them around itself and does what they forbid.
+//! Tests the sandbox: a second process of this program applies it to itself and attempts forbidden operations.
 
 use super::Confines;
 #[cfg(target_os = "linux")]
@@ -12,23 +12,23 @@ use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-/// The word behind `guard` that asks for it.
+/// Argument of `guard` that starts the test.
 pub const PROBE: &str = "--probe";
 
-/// One thing that was tried.
+/// A tested operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tried {
-    /// Writing in the folder itself, which has to work.
+    /// Writing in the folder itself, which must succeed.
     Inside,
     /// Writing outside.
     Outside,
-    /// Taking a port, and sending a datagram.
+    /// Binding a port, and sending a datagram.
     Network,
-    /// A socket to other programs.
+    /// Opening a socket to other programs.
     Sockets,
-    /// A signal to the process that began it. Older kernels let it through.
+    /// Sending a signal to the parent process. Older kernels allow it.
     Signals,
-    /// In the read-only sandbox: reading a file of the project that is not open, or writing, or changing its mode.
+    /// In the read-only sandbox: reading a closed file of the project, writing it, or changing its mode.
     Withheld,
 }
 
@@ -47,7 +47,7 @@ impl Tried {
         }
     }
 
-    /// What went wrong where it did not go as it should.
+    /// Describes the failure.
     pub fn words(self) -> &'static str {
         match self {
             Self::Inside => "writing inside the project was refused",
@@ -60,11 +60,11 @@ impl Tried {
     }
 }
 
-/// The walls could not be raised, or the process did not live to say what came of it.
+/// Exit status if the sandbox could not be applied, or no result was received.
 const FAILED: u8 = 64;
 
-/// Tries them, with two folders of the caller's: one to stand for the project and one for what is outside. What did
-/// not go as it should; `None` where the walls could not be raised at all. `program` is aye itself.
+/// Tests the sandbox with two folders of the caller: one as the project, one as an outside folder. Returns the
+/// operations that failed the test, or `None` if the sandbox could not be applied at all. `program` is the path of aye.
 pub fn try_walls(program: &Path, inside: &Path, outside: &Path) -> Option<Vec<Tried>> {
     let reach = Openings::default();
     let confines =
@@ -72,7 +72,7 @@ pub fn try_walls(program: &Path, inside: &Path, outside: &Path) -> Option<Vec<Tr
     try_with(program, confines.arguments())
 }
 
-/// The same for the read-only sandbox, with a folder of the caller's, all of which is withheld.
+/// Tests the read-only sandbox with a folder of the caller, in which everything is withheld.
 pub fn try_read_only(program: &Path, folder: &Path) -> Option<Vec<Tried>> {
     #[cfg(target_os = "linux")]
     {
@@ -98,7 +98,7 @@ fn signals() -> bool {
     getppid().is_some_and(|parent| test_kill_process(parent).is_ok())
 }
 
-/// The same in the read-only sandbox.
+/// Runs the test in the read-only sandbox.
 #[cfg(target_os = "linux")]
 fn run_read_only(words: impl Iterator<Item = OsString>) -> ExitCode {
     use std::os::unix::fs::PermissionsExt;
@@ -127,7 +127,7 @@ fn bits(wrong: &[(Tried, bool)]) -> u8 {
     wrong.iter().filter(|(_, wrong)| *wrong).fold(0, |bits, (tried, _)| bits | tried.bit())
 }
 
-/// The whole life of that process.
+/// Runs the test process.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut words = words.into_iter().peekable();
     #[cfg(target_os = "linux")]

@@ -1,8 +1,8 @@
-//! The sandbox of commands that run without approval: they read the project and the system's programs, and change nothing.
+//! Sandbox of commands that run without approval: they read the project and the system's programs, and change nothing.
 //!
-//! Landlock holds files: what is not named is closed, for reading too. Seccomp holds everything Landlock has no right for, by
-//! a list of the calls that are allowed (`read_only_calls`). Root gives up all that goes beyond reading. What stays
-//! open: names, sizes and times of any file (no rule covers them), and the names in the project's folders.
+//! Landlock restricts files: paths that are not listed cannot even be read. Seccomp restricts everything else with a
+//! list of allowed calls (`read_only_calls`). Root loses every capability except reading. Not restricted: names, sizes
+//! and times of any file (no rule covers them), and the names in the project's folders.
 
 use super::files::{DEVICES, LEAST, NEWEST, named};
 use super::places::{open_as_it_is, without};
@@ -16,40 +16,40 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Everything that the sandbox of one such command is made from.
+/// Specification of the read-only sandbox of one command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOnly {
-    /// The folder it works in; absolute, links resolved.
+    /// Absolute path of the working folder, links resolved.
     pub folder: PathBuf,
-    /// The project's files and folders that it reads, each with all below it.
+    /// Readable files and folders of the project, each with everything below it.
     pub open: Vec<PathBuf>,
-    /// Folders outside the project where programs are looked for: those of `PATH`.
+    /// Folders outside the project that contain programs: those of `PATH`.
     pub programs: Vec<PathBuf>,
-    /// What stays closed in the system's folders: the project, the home, aye's own.
+    /// Paths that stay closed within the system's folders: the project, the home, aye's own.
     pub closed: Vec<PathBuf>,
-    /// Where its private temporary folder is made.
+    /// Folder in which its private temporary folder is created.
     pub temporary: PathBuf,
 }
 
-/// The words of the guard's command line, between `guard` and `--`.
+/// Arguments of the guard, between `guard` and `--`.
 pub const READ_ONLY: &str = "--read-only";
 const FOLDER: &str = "--folder";
 const TEMPORARY: &str = "--temporary";
-/// Bytes that say how many bytes of paths follow.
+/// Size of the length prefix of the paths.
 const COUNT: usize = 8;
-/// Bytes of paths at most: those of more entries than are ever named.
+/// Maximum number of bytes of paths, more than are ever listed.
 const MOST: usize = 256 << 20;
 
 impl ReadOnly {
-    /// As the guard is told of it on its command line. The rest, [`Self::paths`], follows over the lifeline, because it may
-    /// take longer to find out than to start the guard.
+    /// Encodes the folders as arguments of the guard. The remaining [`Self::paths`] are sent over the lifeline, because
+    /// finding them may take longer than starting the guard.
     pub fn arguments(&self) -> Vec<OsString> {
         let folders =
             [FOLDER.into(), self.folder.clone().into(), TEMPORARY.into(), self.temporary.clone().into()];
         [READ_ONLY.into()].into_iter().chain(folders).collect()
     }
 
-    /// The bytes that come first over the lifeline: how many follow, in eight bytes, and the paths.
+    /// Encodes the paths for the lifeline: their total length in eight bytes, followed by the paths.
     pub fn paths(&self) -> Vec<u8> {
         let mut bytes = vec![0; COUNT];
         for (kind, paths) in [(b'o', &self.open), (b'p', &self.programs), (b'c', &self.closed)] {
@@ -64,7 +64,7 @@ impl ReadOnly {
         bytes
     }
 
-    /// Reads them back; `lifeline` gets so many bytes off it. An error where the words make no sense.
+    /// Decodes the specification. `lifeline` reads so many bytes from the lifeline. Fails if the arguments are invalid.
     pub fn read(
         words: impl IntoIterator<Item = OsString>,
         mut lifeline: impl FnMut(usize) -> std::io::Result<Vec<u8>>,
@@ -96,7 +96,7 @@ impl ReadOnly {
         if read.folder.is_absolute() && read.temporary.is_absolute() { Ok(read) } else { Err(Refused::Place) }
     }
 
-    /// Raises it around this thread and whatever it starts from now on. `private` is the only place to write in.
+    /// Applies the sandbox to this thread and everything it starts. `private` is the only writable folder.
     pub fn raise(&self, private: Option<&Path>) -> Result<(), Refused> {
         let Kernel::Able { signals, .. } = super::kernel() else { return Err(Refused::Files) };
         powers::give_up_all_but_reading()?;
@@ -109,7 +109,8 @@ impl ReadOnly {
         let mut rules = ruleset().map_err(|_| Refused::Files)?;
         for place in PROGRAMS.map(Path::new) {
             let closed: Vec<PathBuf> = self.closed.iter().chain(&self.not_programs()).cloned().collect();
-            // A project around the system's programs is read by its own list, but they still start.
+            // If the project contains the system's programs, they can be started, but read only according to the
+            // project's list.
             if closed.iter().any(|closed| place.starts_with(closed)) {
                 rules = named(rules, place, AccessFs::Execute.into())?;
             }
@@ -125,7 +126,7 @@ impl ReadOnly {
             rules = named(rules, place, reads | AccessFs::Execute)?;
         }
         for file in FILES.map(Path::new) {
-            // Some are links to others that are named, or to ones that may be read.
+            // Some files are links to other listed or readable files.
             let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
             if !self.closed.iter().any(|closed| real.starts_with(closed)) {
                 rules = named(rules, &real, AccessFs::ReadFile.into())?;
@@ -154,12 +155,12 @@ impl ReadOnly {
     }
 }
 
-/// Writing into a file that is there.
+/// Returns the rights to write an existing file.
 fn written() -> BitFlags<AccessFs> {
     AccessFs::WriteFile | AccessFs::Truncate
 }
 
-/// What is asked of the kernel: all there is about files is demanded; what only newer kernels know is taken if known.
+/// Creates the ruleset. All file rights are required; rights of newer kernels are used if available.
 fn ruleset() -> Result<RulesetCreated, landlock::RulesetError> {
     Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -171,8 +172,8 @@ fn ruleset() -> Result<RulesetCreated, landlock::RulesetError> {
         .create()
 }
 
-/// Folders of `PATH` where a command without approval may find programs: none of those that must stay closed or that hold one,
-/// like the home, and none that is sensitive. The system's own are left out: they are open already.
+/// Returns the folders of `PATH` in which a command without approval may find programs. Excludes closed and sensitive
+/// folders, folders that contain a closed one (such as the home), and the system's folders, which are open already.
 pub fn program_folders(path: &OsStr, closed: &[PathBuf], around: &[PathBuf]) -> Vec<PathBuf> {
     let real = |folder: PathBuf| folder.canonicalize().ok();
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute()).filter_map(real);
@@ -193,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_read_as_it_was_written_and_never_as_less() {
+    fn specification_survives_a_round_trip_and_rejects_invalid_arguments() {
         let written = ReadOnly {
             folder: "/p".into(),
             open: vec!["/p/a".into(), "/p/--folder".into()],
@@ -210,9 +211,9 @@ mod tests {
             })
         };
         assert_eq!(read(&words, &bytes), Ok(written));
-        assert_eq!(read(&words, &bytes[1..]), Err(Refused::Place), "cut off");
-        assert_eq!(read(&words, &bytes[..bytes.len() - 1]), Err(Refused::Place), "cut off");
-        assert_eq!(read(&words, &[0xff; 64]), Err(Refused::Place), "too many");
+        assert_eq!(read(&words, &bytes[1..]), Err(Refused::Place), "truncated");
+        assert_eq!(read(&words, &bytes[..bytes.len() - 1]), Err(Refused::Place), "truncated");
+        assert_eq!(read(&words, &[0xff; 64]), Err(Refused::Place), "too long");
         assert_eq!(read(&words, &[]), Err(Refused::Place));
         assert_eq!(read(&words[..3], &bytes), Err(Refused::Place));
         let odd = |bytes: &[u8]| {
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_looked_for_neither_in_the_home_nor_next_to_keys() {
+    fn programs_in_the_home_or_next_to_keys_are_not_used() {
         let place = tempfile::tempdir().unwrap();
         let home = place.path().canonicalize().unwrap();
         for folder in [".cargo/bin", ".ssh", "bin", "app/bin"] {

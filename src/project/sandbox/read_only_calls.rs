@@ -1,7 +1,8 @@
-//! The system calls of a command that was not approved: a list of those that are allowed. Any other fails.
+//! Seccomp part of the read-only sandbox: a list of allowed system calls. Any other call fails.
 //!
-//! Modes, owners, times and attributes of files are no matter of Landlock's, so the calls that change them are not on it;
-//! nor are sockets, namespaces, tracing, shared memory of the system's, other identities, and calls newer than this list.
+//! Landlock does not cover modes, owners, times and attributes of files, so the calls that change them are not allowed.
+//! Also not allowed: sockets, namespaces, tracing, System V shared memory, changes of identity, and calls newer than
+//! this list.
 
 use super::Refused;
 use super::calls::{apply, first, numbers, rules};
@@ -12,10 +13,10 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// On every processor.
+/// Calls that exist on every processor.
 #[rustfmt::skip]
 const ALLOWED: &[c_long] = &[
-    // Files: what they open is for Landlock to say.
+    // Files. Landlock decides which can be opened.
     libc::SYS_openat, libc::SYS_openat2, libc::SYS_close, libc::SYS_close_range, libc::SYS_read, libc::SYS_write,
     libc::SYS_readv, libc::SYS_writev, libc::SYS_pread64, libc::SYS_pwrite64, libc::SYS_preadv, libc::SYS_pwritev,
     libc::SYS_preadv2, libc::SYS_pwritev2, libc::SYS_lseek, libc::SYS_fstat, libc::SYS_newfstatat, libc::SYS_statx,
@@ -24,13 +25,13 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_dup, libc::SYS_dup3, libc::SYS_pipe2, libc::SYS_fadvise64, libc::SYS_readahead, libc::SYS_copy_file_range,
     libc::SYS_sendfile, libc::SYS_splice, libc::SYS_tee, libc::SYS_umask, libc::SYS_getxattr, libc::SYS_lgetxattr,
     libc::SYS_fgetxattr, libc::SYS_listxattr, libc::SYS_llistxattr, libc::SYS_flistxattr,
-    // In the private folder, where alone Landlock lets them.
+    // Changes of files, which Landlock permits only in the private folder.
     libc::SYS_mkdirat, libc::SYS_unlinkat, libc::SYS_renameat2, libc::SYS_linkat, libc::SYS_symlinkat, libc::SYS_truncate,
     libc::SYS_ftruncate, libc::SYS_fallocate, libc::SYS_fsync, libc::SYS_fdatasync, libc::SYS_sync_file_range,
     // Memory
     libc::SYS_brk, libc::SYS_mmap, libc::SYS_munmap, libc::SYS_mremap, libc::SYS_mprotect, libc::SYS_madvise, libc::SYS_msync,
     libc::SYS_mincore, libc::SYS_membarrier, libc::SYS_pkey_alloc, libc::SYS_pkey_free, libc::SYS_pkey_mprotect,
-    // Processes of its own
+    // Processes
     libc::SYS_clone, libc::SYS_execve, libc::SYS_execveat, libc::SYS_exit, libc::SYS_exit_group, libc::SYS_wait4,
     libc::SYS_waitid, libc::SYS_getpid, libc::SYS_getppid, libc::SYS_gettid, libc::SYS_getpgid, libc::SYS_setpgid,
     libc::SYS_getsid, libc::SYS_setsid, libc::SYS_getuid, libc::SYS_geteuid, libc::SYS_getgid, libc::SYS_getegid,
@@ -39,7 +40,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_set_tid_address, libc::SYS_set_robust_list, libc::SYS_get_robust_list, libc::SYS_rseq, libc::SYS_futex,
     libc::SYS_sched_yield, libc::SYS_sched_getaffinity, libc::SYS_sched_getparam, libc::SYS_sched_getscheduler,
     libc::SYS_getcpu, libc::SYS_restart_syscall,
-    // Signals within
+    // Signals
     libc::SYS_rt_sigaction, libc::SYS_rt_sigprocmask, libc::SYS_rt_sigreturn, libc::SYS_rt_sigpending,
     libc::SYS_rt_sigsuspend, libc::SYS_rt_sigtimedwait, libc::SYS_sigaltstack, libc::SYS_signalfd4,
     // Waiting and clocks
@@ -48,13 +49,13 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_gettimeofday, libc::SYS_times, libc::SYS_getitimer, libc::SYS_setitimer, libc::SYS_timer_create,
     libc::SYS_timer_settime, libc::SYS_timer_gettime, libc::SYS_timer_getoverrun, libc::SYS_timer_delete,
     libc::SYS_timerfd_create, libc::SYS_timerfd_settime, libc::SYS_timerfd_gettime,
-    // Whether stdin is a socket: bash takes an unknown answer for yes, and reads a start-up file then.
+    // Detecting a socket as stdin: if this fails in an unknown way, bash assumes a socket and reads a start-up file.
     libc::SYS_getpeername, libc::SYS_getsockname, libc::SYS_getsockopt,
-    // The machine
+    // System information
     libc::SYS_uname, libc::SYS_sysinfo, libc::SYS_getrandom,
 ];
 
-/// What only x86-64 still has.
+/// Older calls that only x86-64 has.
 #[cfg(target_arch = "x86_64")]
 #[rustfmt::skip]
 const OLD: &[c_long] = &[
@@ -67,13 +68,14 @@ const OLD: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLD: &[c_long] = &[libc::SYS_renameat];
 
-/// Sent only if the kernel keeps them within the sandbox.
+/// Allowed only if the kernel keeps signals within the sandbox.
 const SIGNALS: &[c_long] = &[libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill];
 
-/// Calls from this number on are newer than the list. They are said not to exist, so that programs do without.
+/// Calls from this number on are newer than the list. They fail with ENOSYS, so that programs use alternatives.
 const NEWER: u32 = 440;
 
-/// What is asked of an open file or a terminal: sizes, flags, and whether it is a terminal. On every processor.
+/// Ioctls that query an open file or a terminal: sizes, flags, and whether it is a terminal. Same numbers on every
+/// processor.
 const ASKED: [u64; 12] = [
     0x5401,
     0x802C_542A,
@@ -88,13 +90,14 @@ const ASKED: [u64; 12] = [
     0x8008_6601,
     0xC020_660B, // FS_IOC_GETFLAGS, FS_IOC_FIEMAP
 ];
-/// Signals to others by way of a file, and locks that others wait for: F_SETLK, F_SETLKW, F_SETOWN, F_SETSIG, F_SETOWN_EX,
-/// F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY.
+/// Denied fcntl commands, which send signals or set locks that other processes wait for: F_SETLK, F_SETLKW, F_SETOWN,
+/// F_SETSIG, F_SETOWN_EX, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY.
 const NOT_OF_A_FILE: [u64; 9] = [6, 7, 8, 10, 15, 37, 38, 1024, 1026];
-/// Of prctl: PR_SET_PTRACER lets another process trace this one; PR_SET_MM and PR_SET_CHILD_SUBREAPER are no reader's.
+/// Denied prctl operations: PR_SET_PTRACER lets another process trace this one; a reader needs neither PR_SET_MM nor
+/// PR_SET_CHILD_SUBREAPER.
 const NOT_OF_A_PROCESS: [u64; 3] = [0x5961_6D61, 35, 36];
 
-/// Raises the wall around this thread. `signals` says whether Landlock keeps signals within.
+/// Applies the filters to this thread. `signals` is true if Landlock keeps signals within the sandbox.
 pub fn wall(signals: bool) -> Result<(), Refused> {
     for program in programs(signals)? {
         apply(&program)?;
@@ -102,7 +105,8 @@ pub fn wall(signals: bool) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Two lists: what depends on the words of a call, and what is allowed at all, which is raised last: raising is not on it.
+/// Returns two filters: one that depends on arguments of calls, and the list of allowed calls. The list is applied
+/// last, because it does not allow applying filters.
 fn programs(signals: bool) -> Result<[Vec<sock_filter>; 2], Refused> {
     let arch = numbers::ARCH.ok_or(Refused::Calls)?;
     let refuse = SeccompAction::Errno(libc::EPERM.cast_unsigned());
@@ -118,7 +122,7 @@ fn programs(signals: bool) -> Result<[Vec<sock_filter>; 2], Refused> {
     Ok([program(denied)?, known])
 }
 
-/// What any sandbox refuses, and more.
+/// Returns the calls that every sandbox denies, and further ones.
 fn denied() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
     let condition =
         |argument, operator, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value);
@@ -132,7 +136,7 @@ fn denied() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError
             values.iter().map(|value| SeccompRule::new(vec![condition(at, SeccompCmpOp::Eq, *value)?]));
         denied.insert(call, each.collect::<Result<_, _>>()?);
     }
-    // Only one's own niceness: neither that of another process, nor of a group or a user.
+    // Only the own priority may be changed, not that of another process, a group or a user.
     let foreign = [0, 1].map(|at| SeccompRule::new(vec![condition(at, SeccompCmpOp::Ne, 0)?]));
     denied.insert(libc::SYS_setpriority, foreign.into_iter().collect::<Result<_, _>>()?);
     Ok(denied)
@@ -145,9 +149,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_of_calls() {
+    fn system_calls_are_allowed_or_denied_as_listed() {
         let (with, without) = (programs(true).unwrap(), programs(false).unwrap());
-        // The kernel takes the strictest answer of all lists.
+        // The strictest answer of all filters counts, as in the kernel.
         let strictest = |programs: &[Vec<sock_filter>], call: c_long, arguments: [u64; 6]| {
             let call = u32::try_from(call).unwrap();
             programs.iter().map(|program| answer(program, X86_64, call, arguments)).min().unwrap()
@@ -202,6 +206,6 @@ mod tests {
             assert_eq!(strictest(&with, *call, [0; 6]), ALLOW, "{call}");
             assert_eq!(strictest(&without, *call, [0; 6]), EPERM, "{call}");
         }
-        assert_eq!(answer(&with[1], 0x4000_0003, 1, [0; 6]), KILL, "another processor's");
+        assert_eq!(answer(&with[1], 0x4000_0003, 1, [0; 6]), KILL, "another architecture");
     }
 }

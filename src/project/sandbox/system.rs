@@ -1,6 +1,6 @@
-//! What of the system every sandboxed command may read: programs, what they load, and what they need to start.
+//! System paths that every sandboxed command may read: programs, their libraries, and files they need to start.
 
-/// Where the system keeps its programs and what they load. Links among them lead to others of them.
+/// Folders of the system's programs and libraries. Some are links to others of them.
 pub const PROGRAMS: [&str; 12] = [
     "/usr",
     "/bin",
@@ -15,11 +15,11 @@ pub const PROGRAMS: [&str; 12] = [
     "/home/linuxbrew/.linuxbrew",
     "/run/current-system",
 ];
-/// In there, but an administrator's or another program's.
+/// Folders among them that belong to an administrator or another program.
 pub const NOT_PROGRAMS: [&str; 4] =
     ["/usr/local/etc", "/usr/local/var", "/usr/etc", "/home/linuxbrew/.linuxbrew/etc"];
 
-/// Single files that programs need to start, or to tell names, times and sizes. None holds anything of a user's.
+/// Single files that programs need to start or to show names, times and sizes. None contains user data.
 pub const FILES: [&str; 29] = [
     "/etc/ld.so.cache",
     "/etc/ld.so.preload",
@@ -52,8 +52,8 @@ pub const FILES: [&str; 29] = [
     "/sys/devices/system/cpu/online",
 ];
 
-/// What builds need beside these: certificates of authorities, names of hosts and ports, and how compilers, terminals and
-/// fonts are set up. No private keys, passwords or names of machines to log in to.
+/// Additional files for builds: CA certificates, names of hosts and ports, and settings of compilers, terminals and
+/// fonts. They contain no private keys, passwords or names of machines to log in to.
 pub const BUILDS: [&str; 34] = [
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
@@ -91,6 +91,6 @@ pub const BUILDS: [&str; 34] = [
     "/etc/texmf",
 ];
 
-/// What of `/sys` programs read to know how many processors and how large pages there are.
+/// Parts of `/sys` with the number of processors and the size of pages.
 pub const MACHINE: [&str; 3] =
     ["/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage"];

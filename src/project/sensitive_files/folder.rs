@@ -1,4 +1,4 @@
-//! One folder of a project: what in it matters, and whether it changed since it was read.
+//! One scanned folder: its relevant entries, and detection of changes since it was read.
 
 use super::Reason;
 use crate::chat::sensitive::sensitive;
@@ -11,18 +11,18 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Two changes that are less apart may carry the same time: some systems keep seconds.
+/// Two changes closer together than this may have the same time: some systems store whole seconds.
 const COARSE: Duration = Duration::from_millis(2100);
-/// Threads that look at folders, and how many folders are worth one.
+/// Maximum number of threads that check folders, and the number of folders that justify a thread.
 const THREADS: usize = 4;
 const PART: usize = 500;
-/// Names at the end of a path that decide whether it is sensitive, where nothing above is.
+/// Number of trailing path components that determine whether a path is sensitive, if its parent folder is not.
 const DECIDING: usize = 4;
 
-/// Something in a folder that matters. Plain files and links are not kept.
+/// A relevant entry of a folder. Plain files and links are not stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// A folder to be looked through.
+    /// A folder to be scanned.
     Folder,
     /// A file or folder that is withheld by itself.
     Withheld(Reason),
@@ -30,16 +30,16 @@ pub(super) enum Entry {
     LinkTo(PathBuf),
     /// A file with several names.
     Several {
-        /// Its device and number.
+        /// Device and inode.
         inode: (u64, u64),
-        /// How many names it has.
+        /// Number of names.
         names: u64,
-        /// Whether this name is sensitive.
+        /// True if this name is sensitive.
         sensitive: bool,
     },
 }
 
-/// Tells a folder apart from another one, and from itself after a change.
+/// Identity and change time of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     inode: (u64, u64),
@@ -52,18 +52,18 @@ impl Stamp {
         Some(Self { inode: (about.dev(), about.ino()), changed: (about.ctime(), about.ctime_nsec()) })
     }
 
-    /// The same for a name in a folder.
+    /// Reads the stamp of an entry of an open folder.
     fn within(folder: &OwnedFd, name: &OsStr) -> Option<Self> {
         let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         let is_folder = FileType::from_raw_mode(about.st_mode) == FileType::Directory;
-        // The types of these fields are not the same on every system.
+        // The types of these fields differ between systems.
         #[allow(clippy::cast_lossless, clippy::unnecessary_cast)]
         let (inode, changed) =
             ((about.st_dev as u64, about.st_ino as u64), (about.st_ctime as i64, about.st_ctime_nsec as i64));
         is_folder.then_some(Self { inode, changed })
     }
 
-    /// Whether a later change must carry another time.
+    /// Returns whether any later change must have a different time.
     fn is_settled(&self, now: SystemTime) -> bool {
         let (Ok(seconds), Ok(nanos)) = (u64::try_from(self.changed.0), u32::try_from(self.changed.1)) else {
             return false;
@@ -77,31 +77,31 @@ impl Stamp {
 #[derive(Debug)]
 pub(super) struct Folder {
     pub(super) path: PathBuf,
-    /// Why all of it is withheld.
+    /// Reason why the whole folder is withheld.
     pub(super) closed: Option<Reason>,
-    /// What is in it that matters, sorted by name.
+    /// Relevant entries, sorted by name.
     pub(super) entries: Vec<(OsString, Entry)>,
-    /// Everything in it.
+    /// Number of all entries.
     pub(super) count: usize,
-    /// `None` if it has to be read every time.
+    /// `None` if the folder must be read every time.
     stamp: Option<Stamp>,
 }
 
 impl Folder {
-    /// One that is withheld as a whole, and not read.
+    /// Creates a folder that is withheld as a whole and not read.
     pub(super) fn withheld(path: PathBuf, reason: Reason) -> Self {
         let stamp = Stamp::of(&path);
         Self { path, closed: Some(reason), entries: Vec::new(), count: 0, stamp }
     }
 
-    /// Reads it. `is_closed` says which paths are withheld whatever they are called.
+    /// Reads a folder. `is_closed` returns true for paths that are withheld whatever their name.
     pub(super) fn read(path: PathBuf, root: &Path, is_closed: &dyn Fn(&Path) -> bool) -> Self {
         let now = SystemTime::now();
         let stamp = Stamp::of(&path);
         let settled = stamp.filter(|stamp| stamp.is_settled(now) && keeps_times(&path));
         let mut folder = Self { path, closed: None, entries: Vec::new(), count: 0, stamp: settled };
         let Ok(held) = fs::read_dir(&folder.path) else {
-            // What cannot be listed cannot be known.
+            // The content of an unreadable folder is unknown.
             folder.closed = Some(Reason::NotExamined);
             return folder;
         };
@@ -113,7 +113,7 @@ impl Folder {
                         folder.entries.push((name, entry));
                     }
                 }
-                // It went away meanwhile; it is read again next time.
+                // The entry disappeared; read the folder again next time.
                 Err(_) => folder.stamp = None,
             }
         }
@@ -121,30 +121,30 @@ impl Folder {
         folder
     }
 
-    /// Reads it once more, whatever its time says.
+    /// Reads the folder again, whatever its time.
     pub(super) fn read_again(&mut self, root: &Path, is_closed: &dyn Fn(&Path) -> bool) {
         if self.closed.is_none() {
             *self = Self::read(std::mem::take(&mut self.path), root, is_closed);
         }
     }
 
-    /// Whether it is the same folder, and nothing was made, renamed, linked or removed in it since it was read.
+    /// Returns whether it is the same folder and no entry was created, renamed, linked or removed since it was read.
     pub(super) fn is_unchanged(&self) -> bool {
         self.stamp.is_some() && Stamp::of(&self.path) == self.stamp
     }
 
-    /// Whether the same matters in both.
+    /// Returns whether both have the same relevant entries.
     pub(super) fn holds_the_same(&self, other: &Self) -> bool {
         self.path == other.path && self.closed == other.closed && self.entries == other.entries
     }
 
-    /// The names of its folders.
+    /// Returns the names of its subfolders.
     pub(super) fn folders(&self) -> impl Iterator<Item = &OsStr> {
         self.entries.iter().filter(|(_, entry)| *entry == Entry::Folder).map(|(name, _)| name.as_os_str())
     }
 }
 
-/// Whether all of these are unchanged. Looks at them from several threads, and opens a folder once for all that are in it.
+/// Returns whether all of these folders are unchanged. Uses several threads, and opens each parent folder once.
 pub(super) fn are_unchanged(folders: &[Folder]) -> bool {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
     let part = folders.len().div_ceil(threads).max(PART);
@@ -172,7 +172,7 @@ pub(super) fn are_unchanged(folders: &[Folder]) -> bool {
     let mut parts = folders.chunks(part);
     let first = parts.next().unwrap_or_default();
     std::thread::scope(|scope| {
-        // Where no thread can be made this one looks at all.
+        // If no thread can be started, this thread checks everything.
         for part in parts {
             let other = std::thread::Builder::new().spawn_scoped(scope, move || look(part));
             if other.is_err() {
@@ -184,7 +184,7 @@ pub(super) fn are_unchanged(folders: &[Folder]) -> bool {
     !has_changed.into_inner()
 }
 
-/// What is to be known of one entry.
+/// Returns the relevant facts about one entry, if any.
 fn examine(
     path: &Path,
     about: &fs::Metadata,
@@ -199,7 +199,7 @@ fn examine(
     }
     if kind.is_dir() {
         return match is_sensitive {
-            // Only git opens it, and only what git needs of it.
+            // Only git opens it, and only the parts that git needs.
             true if path.parent() == Some(root) && path.file_name() == Some(OsStr::new(".git")) => None,
             true => Some(Entry::Withheld(Reason::Sensitive)),
             false => Some(Entry::Folder),
@@ -215,17 +215,17 @@ fn examine(
     is_sensitive.then_some(Entry::Withheld(Reason::Sensitive))
 }
 
-/// Whether a path is sensitive, of which the folder above is not.
+/// Returns whether a path is sensitive, given that its parent folder is not.
 fn is_sensitive(path: &Path) -> bool {
     let from = path.components().count().saturating_sub(DECIDING);
     sensitive(path.components().skip(from).collect::<PathBuf>().as_path())
 }
 
-/// Whether the file system sets the time of a folder's last change by itself, at every change of its names.
+/// Returns whether the file system itself updates a folder's change time at every change of its names.
 #[cfg(target_os = "linux")]
 fn keeps_times(path: &Path) -> bool {
-    /// ext, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS and bcachefs. Others may be changed from another machine, or keep no such
-    /// time.
+    /// ext, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS and bcachefs. Other file systems may be changed from another
+    /// machine, or store no such time.
     const KNOWN: [u64; 8] =
         [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E];
     let Ok(about) = rustix::fs::statfs(path) else { return false };
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_names_of_a_path_decide_as_all_of_it_does() {
+    fn last_components_decide_like_the_whole_path() {
         for path in [
             "/p/a/b/c/d/.env",
             "/p/a/.local/share/keyrings",

@@ -1,15 +1,15 @@
-//! What is mounted inside a project from elsewhere: a mount gives a file another name, and no time tells.
+//! Mount points inside a project. A mount gives a file another name without changing any time.
 
 use crate::chat::sensitive::sensitive;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// Where the kernel lists the mounts that this process sees.
+/// File in which the kernel lists the mounts visible to this process.
 const LIST: &str = "/proc/self/mountinfo";
 
-/// Returns what is mounted below `root` and must stay closed: every single file, and folders that are sensitive where they
-/// come from. Sorted.
+/// Returns the sorted mount points below `root` that must stay closed: every single file, and folders that are
+/// sensitive at their origin.
 pub(super) fn from_elsewhere(root: &Path) -> Vec<PathBuf> {
     let Ok(list) = std::fs::read(LIST) else { return Vec::new() };
     let mut found: Vec<PathBuf> = list
@@ -24,13 +24,13 @@ pub(super) fn from_elsewhere(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A line's folder in the file system that is mounted, and where it is mounted.
+/// Returns a line's folder in the mounted file system, and its mount point.
 fn point(line: &[u8]) -> Option<(PathBuf, PathBuf)> {
     let mut words = line.split(|byte| *byte == b' ').skip(3);
     Some((path(words.next()?), path(words.next()?)))
 }
 
-/// A path as the kernel writes it: blanks and backslashes as three octal digits.
+/// Decodes a path in which the kernel writes blanks and backslashes as three octal digits.
 fn path(written: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(written.len());
     let mut rest = written;
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_the_lines_of_the_kernel() {
+    fn parses_the_lines_of_the_kernel() {
         let line = br"36 35 98:0 /home/a/.ssh /p/with\040blank\134x rw,noatime master:1 - ext3 /dev/root rw";
         assert_eq!(point(line), Some(("/home/a/.ssh".into(), r"/p/with blank\x".into())));
         assert_eq!(point(b""), None);

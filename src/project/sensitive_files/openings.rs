@@ -1,6 +1,7 @@
-//! Which paths have to be named so that all of a project is open but for what is withheld.
+//! Computes the paths to list so that a project is open except for its withheld paths.
 //!
-//! Landlock only opens, and always a folder with all below it: so next to everything withheld its siblings are named.
+//! Landlock rules only grant access, and always to a folder with everything below it, so the siblings of each withheld
+//! path are listed.
 
 use super::folder::Folder;
 use super::{Listing, Reason, Withheld};
@@ -10,12 +11,12 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Paths that are named, which bounds what a command costs. In a folder that would take more, the files next to a withheld
-/// one are withheld too.
+/// Maximum number of listed paths, which limits the cost of a command. In a folder that would exceed it, the siblings
+/// of a withheld file are withheld too.
 const MOST: usize = 4000;
 
-/// Makes the list. `None` if a folder changed since it was read: what is new in it must be looked at first. `is_same` reads
-/// a folder again to say so.
+/// Creates the listing. Returns `None` if a folder changed since it was read, because new entries must be examined
+/// first. `is_same` reads a folder again to check this.
 pub(super) fn listing(
     root: &Path,
     withheld: Vec<Withheld>,
@@ -29,7 +30,7 @@ pub(super) fn listing(
     let read: HashMap<&Path, &Folder> =
         folders.iter().map(|folder| (folder.path.as_path(), folder)).collect();
     let (mut open, mut crowded) = (Vec::new(), Vec::new());
-    // Folders that must be split and are in one that is withheld are not reached.
+    // Folders to be split that lie in a withheld folder are not reached.
     let mut queue = vec![root.to_owned()];
     if closed.contains(root) {
         queue.clear();
@@ -47,12 +48,12 @@ pub(super) fn listing(
             }
             match is_folder(entry) && split.contains(below.as_path()) {
                 true => queue.push(below),
-                // A link opens nothing: where it leads is open by itself or is not.
+                // A link needs no rule: its target is open, or not, by itself.
                 false if entry.file_type().is_ok_and(|kind| kind.is_symlink()) => {}
                 false => named.push(below),
             }
         }
-        // Read once more after its names were: whatever is sensitive among them is seen now at the latest.
+        // Read the folder again after its names were listed, so that every sensitive name among them has been seen.
         if !read.get(path.as_path()).is_some_and(|folder| is_same(folder)) {
             return None;
         }
@@ -67,7 +68,7 @@ pub(super) fn listing(
     Some(Listing { withheld, open, repository: repository(&git) })
 }
 
-/// What git reads of the project's `.git`: not its hooks, and no file that is sensitive there.
+/// Returns the parts of the project's `.git` that git reads: not its hooks, and no sensitive files.
 fn repository(git: &Path) -> Vec<PathBuf> {
     let is_folder = fs::symlink_metadata(git).is_ok_and(|about| about.is_dir());
     let Some(entries) = is_folder.then(|| fs::read_dir(git).ok()).flatten() else { return Vec::new() };

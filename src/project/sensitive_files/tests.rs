@@ -1,4 +1,4 @@
-//! What the list holds, and that it notices every change that matters.
+//! Tests: content of the list, and detection of every relevant change.
 
 use super::*;
 use std::fs;
@@ -46,7 +46,7 @@ impl Project {
         self.files.list().withheld.iter().map(short).collect()
     }
 
-    /// Whether a rule opens it.
+    /// Returns whether a rule opens the path.
     fn is_open(&self, path: &str) -> bool {
         let (path, listing) = (self.at(path), self.files.list());
         let is_open = listing.open.iter().any(|open| path.starts_with(open));
@@ -54,7 +54,7 @@ impl Project {
         is_open
     }
 
-    /// Makes every time old enough to be trusted, as a project's are.
+    /// Waits until all times are old enough to be trusted.
     fn settle(&self) {
         std::thread::sleep(Duration::from_millis(2200));
         self.files.list();
@@ -66,7 +66,7 @@ impl Project {
 use std::time::Duration;
 
 #[test]
-fn withholds_what_is_sensitive_and_opens_all_else() {
+fn withholds_sensitive_files_and_opens_all_others() {
     let project = Project::new();
     assert_eq!(project.withheld(), []);
     for path in [".env", "src/deep/server.pem"] {
@@ -87,7 +87,7 @@ fn withholds_what_is_sensitive_and_opens_all_else() {
 }
 
 #[test]
-fn notices_a_name_that_is_made_by_another_program_in_a_folder_that_was_trusted() {
+fn notices_a_name_created_by_another_program_in_a_trusted_folder() {
     let project = Project::new();
     project.settle();
     let sh = |line: &str| {
@@ -98,7 +98,7 @@ fn notices_a_name_that_is_made_by_another_program_in_a_folder_that_was_trusted()
     assert!(project.is_open("src/deep"));
     sh("echo x > src/deep/.env");
     assert!(!project.is_open("src/deep/.env") && project.is_open("src/deep/lib.rs"));
-    // The time of the folder's names can be set back, but not the one that is looked at.
+    // A program can set back the modification time, but not the change time.
     sh("mv docs/a.md docs/key.pem; touch -d 2001-01-01 docs");
     assert!(!project.is_open("docs/key.pem"));
     sh("mkdir -p src/new/er && echo x > src/new/er/.npmrc");
@@ -114,13 +114,13 @@ fn notices_a_hard_link_from_either_side() {
     let project = Project::new();
     fs::write(project.at(".env"), "secret").unwrap();
     project.settle();
-    // A harmless name of a secret
+    // A harmless name of a secret.
     fs::hard_link(project.at(".env"), project.at("docs/plain")).unwrap();
     let env = (".env".to_owned(), Reason::Sensitive);
     assert_eq!(project.withheld(), [env.clone(), ("docs/plain".to_owned(), Reason::NameOfSensitive)]);
     fs::remove_file(project.at("docs/plain")).unwrap();
     project.settle();
-    // A secret name of a file in a folder that did not change since
+    // A secret name of a file in a folder that did not change since.
     fs::hard_link(project.at("src/main.rs"), project.at("docs/x.key")).unwrap();
     let main = ("src/main.rs".to_owned(), Reason::NameOfSensitive);
     assert_eq!(project.withheld(), [env, ("docs/x.key".to_owned(), Reason::Sensitive), main]);
@@ -137,14 +137,14 @@ fn withholds_files_with_names_elsewhere_but_not_those_of_packages() {
     assert!(
         project.is_open("notes") && project.is_open("docs/notes") && project.is_open("node_modules/x/kept")
     );
-    // A secret is one in there too.
+    // A secret stays withheld in there too.
     fs::write(project.at(".env"), "x").unwrap();
     fs::hard_link(project.at(".env"), project.at("node_modules/x/plain")).unwrap();
     assert!(!project.is_open("node_modules/x/plain") && project.is_open("node_modules/x/kept"));
 }
 
 #[test]
-fn withholds_pipes_and_where_a_sensitive_link_leads() {
+fn withholds_pipes_and_targets_of_sensitive_links() {
     let project = Project::new();
     symlink("docs/a.md", project.at(".env")).unwrap();
     symlink(project.base.join("out/kept"), project.at("prod.env")).unwrap();
@@ -154,7 +154,7 @@ fn withholds_pipes_and_where_a_sensitive_link_leads() {
 }
 
 #[test]
-fn opens_nothing_of_a_project_that_is_sensitive_itself() {
+fn opens_nothing_of_a_project_in_a_sensitive_folder() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().canonicalize().unwrap().join(".ssh/app");
     fs::create_dir_all(root.join("in")).unwrap();
@@ -163,7 +163,7 @@ fn opens_nothing_of_a_project_that_is_sensitive_itself() {
 }
 
 #[test]
-fn what_is_too_much_to_name_is_withheld() {
+fn entries_beyond_the_limit_are_withheld() {
     let project = Project::new();
     for number in 0..4100 {
         fs::write(project.at(&format!("docs/{number}")), "").unwrap();

@@ -1,4 +1,4 @@
-//! Runs commands that were not approved: in the read-only sandbox, with few of the user's variables.
+//! Runs commands without approval: in the read-only sandbox, with few of the user's variables.
 
 use super::{Ran, Shell};
 use crate::chat::{CommandLine, Walls};
@@ -16,16 +16,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The lists that are kept, by folder.
+/// Cached lists by folder.
 pub(super) type Lists = Arc<Mutex<HashMap<PathBuf, Arc<SensitiveFiles>>>>;
 
 impl Shell {
-    /// Runs a command that was not approved to its end, as [`Shell::run`] does, but in the read-only sandbox: it reads the
-    /// project without what [`SensitiveFiles`] lists, and changes nothing. `runs_git` opens the project's `.git` too, and `named` are
-    /// files of the project, relative to it, that are opened although they are listed. One that has other names now, is a link or
-    /// belongs to aye stays closed. On a
-    /// machine without a sandbox, which the command line says, it gets the small environment alone. Returns what was
-    /// withheld as well.
+    /// Runs a command without approval to completion, like [`Shell::run`], but in the read-only sandbox: it reads the
+    /// project except for the files that [`SensitiveFiles`] lists, and changes nothing. `runs_git` also opens the
+    /// project's `.git`. `named` are project files (relative paths) that are opened although they are listed; a file
+    /// that has other names, is a link or belongs to aye stays closed. On a machine without a sandbox, as shown in the
+    /// approval prompt, only the small environment applies. Also returns the withheld files.
     pub async fn run_read_only(
         &self,
         line: &CommandLine,
@@ -40,7 +39,7 @@ impl Shell {
             return Ok((ran, Arc::default()));
         };
         let files = self.withheld_in(&line.folder);
-        // Looked at while the guard starts.
+        // Scan while the guard starts.
         let listing = tokio::task::spawn_blocking(move || files.list());
         #[cfg(target_os = "linux")]
         {
@@ -63,7 +62,7 @@ impl Shell {
         }
     }
 
-    /// The list of one folder, kept from one command to the next.
+    /// Returns the cached list of one folder.
     pub(in crate::project) fn withheld_in(&self, folder: &Path) -> Arc<SensitiveFiles> {
         let mut lists = self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
         let own = || self.closed.0.iter().chain(&self.closed.1).cloned().collect();
@@ -71,7 +70,7 @@ impl Shell {
         lists.entry(folder.to_owned()).or_insert_with(list).clone()
     }
 
-    /// Those of these files that are listed by their own names and may be opened all the same.
+    /// Returns those of these files that are listed by their own names and may still be opened.
     #[cfg(target_os = "linux")]
     fn named_in(&self, folder: &Path, named: &[PathBuf], listing: &Listing) -> Vec<PathBuf> {
         let (keep, hide) = &self.closed;
@@ -107,7 +106,7 @@ impl Shell {
 
 #[cfg(target_os = "linux")]
 impl ReadOnly {
-    /// Opens what a list lets be opened, and `named`; the project's `.git` only for git.
+    /// Opens the listed open paths and `named`, and the project's `.git` only for git.
     fn opening(mut self, listing: &Listing, runs_git: bool, named: Vec<PathBuf>) -> Self {
         let repository = if runs_git { listing.repository.as_slice() } else { &[] };
         self.open = listing.open.iter().chain(repository).cloned().chain(named).collect();

@@ -60,7 +60,7 @@ fn the_outcome_names_what_was_withheld_and_the_same_command_asks_the_next_time()
     assert!(!told.contains("elsewhere-4711"), "{told}");
     assert!(
         told.contains(
-            "Withheld by the read-only sandbox: notes (may hold secrets, or other programs obey it)."
+            "Withheld by the read-only sandbox: notes (may hold secrets or configure other programs)."
         ),
         "{told}"
     );
