@@ -1,4 +1,4 @@
-//! The real folder.
+//! The live project folder.
 
 use super::sensitive_files::{SensitiveFiles, is_packaged};
 use super::whole::{self, Whole};
@@ -13,12 +13,12 @@ pub struct Disk {
     root: PathBuf,
     home: Option<PathBuf>,
     own: OwnFiles,
-    /// What is known of names; nothing of those of a whole system.
+    /// Known names of sensitive files; `None` if the root is the whole file system.
     sensitive: Option<SensitiveFiles>,
 }
 
 impl Disk {
-    /// The project at this folder, which must exist.
+    /// Opens the project at this folder, which must exist.
     pub fn new(root: &Path) -> io::Result<Self> {
         let root = root.canonicalize()?;
         if !root.is_dir() {
@@ -29,31 +29,31 @@ impl Disk {
         Ok(Self { root, home, own: OwnFiles::default(), sensitive })
     }
 
-    /// Marks what is aye's own: a project may lie around it, and a link may lead there.
+    /// Sets aye's own files. The project may contain them, and a link may lead to them.
     #[must_use]
     pub fn keeping(self, own: OwnFiles) -> Self {
         let sensitive = Some(SensitiveFiles::new(self.root.clone(), own.paths().cloned().collect()));
         Self { own, sensitive, ..self }
     }
 
-    /// The same disk with `/` as the project.
+    /// Returns the same disk with `/` as the project.
     pub(super) fn of_system(&self) -> Self {
         Self { root: "/".into(), home: self.home.clone(), own: self.own.clone(), sensitive: None }
     }
 
-    /// Marks the place if it is aye's own.
+    /// Marks the location if it is one of aye's own files.
     pub(super) fn mark_own(&self, at: Located) -> Located {
         let own = self.own.find(&at.real);
         Located { own, sensitive: at.sensitive || own.is_some(), ..at }
     }
 
-    /// The same for what a walk met below a place that was marked.
+    /// Like [`Self::mark_own`], for an entry that a walk found below a marked location.
     pub(super) fn mark_own_below(&self, at: Located) -> Located {
         let own = self.own.find_below(&at.real);
         Located { own, sensitive: at.sensitive || own.is_some(), ..at }
     }
 
-    /// The person's home, where it is known.
+    /// Returns the user's home, if known.
     pub(super) fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }
@@ -88,7 +88,7 @@ impl Reader for Disk {
             if self.link_count(at) <= 1 || is_packaged(&at.real) {
                 return false;
             }
-            // Outside the project no name is known.
+            // Outside the project no names are known.
             let known = self.sensitive.as_ref().filter(|known| at.real.starts_with(known.root()));
             known.is_none_or(|known| listing.get_or_init(|| known.list()).reason(&at.real).is_some())
         })
@@ -108,7 +108,7 @@ impl Reader for Disk {
         for entry in std::fs::read_dir(&at.real).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name().into_string();
             let odd = |name: std::ffi::OsString| {
-                Error::BadPath(format!("{} is no Unicode name", Path::new(&name).display()))
+                Error::BadPath(format!("{} is not a Unicode name", Path::new(&name).display()))
             };
             names.push(name.map_err(odd)?);
         }

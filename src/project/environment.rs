@@ -1,13 +1,13 @@
-//! The environment a command gets: the person's own, without secrets, and without anything that would wait for a key.
+//! Environment of a command: the user's own, without secrets and without pagers that would wait for a key.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What every command finds set, whatever the person's terminal says.
+/// Variables that every command gets, whatever the user's terminal has.
 const SET: [(&str, &str); 4] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1")];
 
-/// Names whose values a command does not see. They are matched without regard to case.
+/// Endings of names whose values are hidden from commands. Compared case-insensitively.
 const ENDS: [&str; 13] = [
     "_KEY",
     "_KEYS",
@@ -23,16 +23,16 @@ const ENDS: [&str; 13] = [
     "_PASSPHRASE",
     "_AUTH",
 ];
-/// Anywhere in the name.
+/// Parts of such names.
 const PARTS: [&str; 7] =
     ["PASSWORD", "PASSWD", "CREDENTIAL", "PRIVATE_KEY", "SECRET_", "ACCESS_KEY", "API_KEY"];
-/// The whole name: short ones, and doors to a running agent that holds keys.
+/// Whole names: short ones, and sockets of agents that hold keys.
 const WHOLE: [&str; 8] =
     ["KEY", "TOKEN", "SECRET", "APIKEY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "PGPASSFILE"];
 
-/// They change what the words of a command mean: where `cd` goes to, which names a pattern stands for, which options a program
-/// is given or how it reads them, and what git runs. A command is read without them. So is it without exported functions of
-/// the shell, whose names begin with `BASH_FUNC_`, and the settings of git that begin with `GIT_CONFIG`.
+/// Variables that change the meaning of a command: the target of `cd`, the names that a pattern matches, options of
+/// programs, and the programs that git runs. Commands are analysed without them, so they are removed. Exported shell
+/// functions (`BASH_FUNC_…`) and git settings (`GIT_CONFIG…`) are removed too.
 const OTHERWISE: [&str; 10] = [
     "CDPATH",
     "BASHOPTS",
@@ -47,17 +47,17 @@ const OTHERWISE: [&str; 10] = [
 ];
 const OTHERWISE_BEGINS: [&str; 2] = ["BASH_FUNC_", "GIT_CONFIG"];
 
-/// Settings of git in the overlay sandbox. The time of change that it notes of a file is another one once the file is merged into
-/// the overlay, and git would take every such file for changed.
+/// Git settings in the overlay sandbox. Merging a file into the overlay updates its change time, and git would
+/// otherwise treat every merged file as modified.
 const OF_OVERLAY: [(&str, &str); 3] =
     [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.trustctime"), ("GIT_CONFIG_VALUE_0", "false")];
 
-/// What a command that was not approved finds of the user's variables, if the value is plain: words, numbers, a time zone. Beside
-/// them it finds `PATH` and `HOME`. What is not named here does not reach it.
+/// User variables that a command without approval gets, if the value is plain: words, numbers, a time zone. It also
+/// gets `PATH` and `HOME`, and no other variables.
 const PLAIN: [&str; 6] = ["LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "COLUMNS"];
 
-/// What a command of a dry run finds of the user's variables as well, if the value is plain: which toolchain is used, where it
-/// is, and how it is called. None of them holds anything but versions, paths and options of compilers.
+/// User variables that a command of a dry run gets in addition, if the value is plain: they select and locate
+/// toolchains. They hold only versions, paths and compiler options.
 #[rustfmt::skip]
 const TOOLCHAIN: &[&str] = &[
     "CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_INCREMENTAL", "CARGO_BUILD_JOBS", "CARGO_BUILD_TARGET", "CARGO_TERM_COLOR",
@@ -74,15 +74,15 @@ const TOOLCHAIN: &[&str] = &[
     "GIT_COMMITTER_EMAIL",
 ];
 
-/// The environment of a command of a dry run, from that of any command: what is not named does not reach it. `temporary` is the
-/// folder for temporary files, if it is not `/tmp`.
+/// Returns the environment of a command in a dry run. Variables that are not listed above are removed. `temporary` is
+/// the folder for temporary files, if it is not `/tmp`.
 pub fn rehearsed(
     environment: &[(OsString, OsString)],
     temporary: Option<&Path>,
 ) -> Vec<(OsString, OsString)> {
     let is_plain = |value: &OsStr| {
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._@+-/:,=% ".contains(byte);
-        // An address may hold a password.
+        // A URL may contain a password.
         value.as_bytes().iter().all(plain) && !value.as_bytes().windows(3).any(|three| three == b"://")
     };
     let is_kept = |(name, value): &&(OsString, OsString)| {
@@ -96,13 +96,13 @@ pub fn rehearsed(
     environment.iter().filter(is_kept).cloned().chain(temporary).collect()
 }
 
-/// Whether a variable says which language and which form of numbers and dates is used.
+/// Returns whether a variable sets a locale category.
 fn is_locale(name: &str) -> bool {
     name.strip_prefix("LC_").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_uppercase()))
 }
 
-/// What git finds set in such a command: it obeys no settings but the repository's own, writes nothing, asks nobody for an object
-/// that is not there, and looks for no repository above the project.
+/// Git variables of a command without approval: git reads no settings except the repository's own, writes nothing,
+/// fetches no missing objects, and does not look for a repository above the project.
 const OF_GIT: [(&str, &str); 7] = [
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
@@ -113,8 +113,8 @@ const OF_GIT: [(&str, &str); 7] = [
     ("GIT_ALLOW_PROTOCOL", ""),
 ];
 
-/// The environment of a command that was not approved, from that of any command: nothing in this folder says which program runs,
-/// and no variable says what a program reads, runs or obeys.
+/// Returns the environment of a command without approval: no file in this folder can be selected as a program, and no
+/// variable changes what a program reads or runs.
 pub fn read_only(folder: &Path, environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
     let is_plain = |value: &OsStr| {
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._@+-/:".contains(byte);
@@ -147,7 +147,7 @@ pub fn read_only(folder: &Path, environment: &[(OsString, OsString)]) -> Vec<(Os
         .collect()
 }
 
-/// The folders of `PATH` that are absolute and neither in this folder nor lead there.
+/// Returns the absolute folders of `PATH` that do not lie in this folder, directly or through links.
 fn outside(folder: &Path, path: &OsStr) -> Option<OsString> {
     let is_outside = |path: &PathBuf| {
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
@@ -157,13 +157,13 @@ fn outside(folder: &Path, path: &OsStr) -> Option<OsString> {
     std::env::join_paths(folders).ok().filter(|list| !list.is_empty())
 }
 
-/// This environment with the settings that the overlay sandbox needs.
+/// Adds the settings that the overlay sandbox needs.
 pub fn in_overlay(environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
     let settings = OF_OVERLAY.iter().map(|(name, value)| (name.into(), value.into()));
     environment.into_iter().chain(settings).collect()
 }
 
-/// The environment of a command, made from aye's own. `keys` are variables that hold keys, whatever they are called.
+/// Returns the environment of a command, derived from aye's own. `keys` are further variables that hold keys.
 pub fn environment(
     own: impl Iterator<Item = (OsString, OsString)>,
     keys: &[String],
@@ -179,7 +179,7 @@ pub fn environment(
     kept.chain(SET.iter().map(|(name, value)| (name.into(), value.into()))).collect()
 }
 
-/// Whether the name promises a secret.
+/// Returns whether the name suggests a secret.
 fn secret(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
     ENDS.iter().any(|end| name.ends_with(end))
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r21_names_that_promise_a_secret_are_left_out() {
+    fn r21_names_that_suggest_a_secret_are_removed() {
         for name in [
             "OPENAI_API_KEY",
             "GITHUB_TOKEN",
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_programs_need_stays() {
+    fn variables_that_programs_need_are_kept() {
         for name in
             ["PATH", "HOME", "PWD", "OLDPWD", "LANG", "CARGO_HOME", "EDITOR", "KEYMAP", "MONKEY", "COMPASS"]
         {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn r12_what_runs_unasked_is_looked_for_outside_of_the_project() {
+    fn r12_unapproved_commands_run_no_program_of_the_project() {
         let place = tempfile::tempdir().unwrap();
         let base = place.path().canonicalize().unwrap();
         let (folder, link) = (base.join("app"), base.join("link"));
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn only_named_variables_with_plain_values_reach_a_command_without_approval() {
+    fn unapproved_commands_get_only_listed_variables_with_plain_values() {
         let kept = |name: &str, value: &str| {
             let git = OF_GIT.len() + 1;
             read_only(Path::new("/p"), &[(name.into(), value.into())]).len() == git + 1
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_of_a_dry_run_finds_named_variables_with_plain_values_alone() {
+    fn dry_run_commands_get_only_listed_variables_with_plain_values() {
         let kept = |name: &str, value: &str| rehearsed(&[(name.into(), value.into())], None).len() == 1;
         for (name, value) in [
             ("PATH", "/usr/bin:/home/a b/bin;x"),
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_changes_what_a_command_means_reaches_any() {
+    fn no_command_gets_variables_that_change_its_meaning() {
         for name in [
             "BASH_FUNC_git%%",
             "BASH_FUNC_cat()",
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_pages_or_colours() {
+    fn pagers_and_colours_are_disabled() {
         let own =
             [("PAGER", "less"), ("A_TOKEN", "x"), ("HOME", "/h"), ("MY_MODEL", "sk-1"), ("CDPATH", "/")];
         let own = own.into_iter().map(|(name, value)| (name.into(), value.into()));

@@ -1,4 +1,4 @@
-//! Which files there are: the walk through the project, ignore files respected.
+//! Walks the live project, respecting ignore files.
 
 use super::path::{at, locate};
 use super::{Error, Found, Located};
@@ -7,11 +7,11 @@ use ignore::{DirEntry, WalkBuilder};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Folders deeper than this are left out: nobody made them by hand.
+/// Maximum depth. Deeper folders are skipped.
 const DEPTH: usize = 64;
 
-/// Walks `under`, sorted by path; a file is its own walk. Links that lead into the project are met but not walked
-/// through; those that lead out, pipes, devices and folders that cannot be listed are left out.
+/// Walks `under`, sorted by path. If it is a file, only that file is visited. Links that lead into the project are
+/// visited but not followed. Links that lead out of it, pipes, devices and unreadable folders are skipped.
 pub fn walk(
     root: &Path,
     under: &Located,
@@ -33,7 +33,7 @@ pub fn walk(
         .standard_filters(true)
         .hidden(!hidden)
         .git_global(false)
-        // Outside a repository, the ignore files of folders above the project are none of its business.
+        // Outside a repository, ignore files above the project do not apply.
         .require_git(versioned)
         .parents(versioned)
         .max_depth(Some(DEPTH))
@@ -52,13 +52,14 @@ pub fn walk(
     Ok(())
 }
 
-/// The ignore files between the project's root and a folder in it, which a walk that begins in the folder would not see.
+/// Returns the ignore files between the project root and a subfolder, which a walk that starts in the subfolder does
+/// not read.
 fn ignores_above(root: &Path, under: &Path) -> Vec<Gitignore> {
     let above = under.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
     let read = |folder: &Path| {
         let mut builder = GitignoreBuilder::new(folder);
         for name in [".gitignore", ".ignore"] {
-            // One that is not there, or has a bad line, leaves the rest as it is.
+            // Missing files and invalid lines are skipped.
             let _ = builder.add(folder.join(name));
         }
         builder.build().ok()
@@ -66,7 +67,7 @@ fn ignores_above(root: &Path, under: &Path) -> Vec<Gitignore> {
     above.filter_map(read).collect()
 }
 
-/// What the walk met.
+/// Converts an entry of the walk.
 fn found(root: &Path, entry: &DirEntry) -> Option<Found> {
     let kind = entry.file_type()?;
     if kind.is_symlink() {
@@ -131,18 +132,18 @@ mod tests {
     }
 
     #[test]
-    fn the_walk_is_sorted_and_leaves_out_what_is_ignored_even_without_a_repository() {
+    fn walk_is_sorted_and_skips_ignored_files_even_without_a_repository() {
         let (_folder, disk) = tree();
         let all = ["a/", "a/b.rs", "a/target/", "a/target/kept", "a.txt", "leads-in/", "z/", "z/c"];
         assert_eq!(names(&disk, ".", false), all);
         assert_eq!(names(&disk, "a", false), ["a/b.rs", "a/target/", "a/target/kept"]);
         assert_eq!(names(&disk, "a.txt", false), ["a.txt"]);
-        // Asked for by name, an ignored folder is shown.
+        // An ignored folder is listed if it is requested by name.
         assert_eq!(names(&disk, "target", false), ["target/out"]);
     }
 
     #[test]
-    fn hidden_files_come_by_choice_and_git_never() {
+    fn hidden_files_are_optional_and_git_is_never_visited() {
         let (_folder, disk) = tree();
         let names = names(&disk, ".", true);
         assert!(names.contains(&".github/ci.yml".to_owned()));
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_repository_the_ignore_files_above_count() {
+    fn parent_ignore_files_apply_in_a_repository() {
         let (folder, _) = tree();
         std::fs::create_dir(folder.path().join("project/.git")).unwrap();
         let disk = Disk::new(&folder.path().join("project")).unwrap();
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn break_ends_the_walk_and_nothing_there_is_said() {
+    fn break_stops_the_walk_and_missing_paths_are_an_error() {
         let (_folder, disk) = tree();
         let mut count = 0;
         let root = disk.locate(".").unwrap();

@@ -1,10 +1,10 @@
-//! For tests: a person whom the modes of files stop, though the tests may run as root, whom none stops.
+//! Test helper: runs code as a user without privileges, because file permissions do not apply to root.
 
 use crate::test_folder::Folder;
 use std::path::Path;
 
-/// Does this in a folder that is the person's own and gone afterwards. Where the tests run as root it is done in a thread
-/// that is nobody's any more; else whoever runs them is such a person.
+/// Runs `what` in a temporary folder owned by that user. If the tests run as root, it runs in a thread that has become
+/// user 65534; otherwise the current user is used.
 pub fn does(what: impl FnOnce(&Path) + Send) {
     let place = Folder::new();
     let folder = place.path().canonicalize().unwrap();

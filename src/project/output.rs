@@ -1,40 +1,40 @@
-//! What is kept of a command's output: the beginning and the end, in bounded memory.
+//! Output of a command in bounded memory: the beginning and the end are kept.
 
 use std::collections::VecDeque;
 
-/// Bytes kept of the beginning.
+/// Bytes kept from the beginning.
 pub const HEAD: usize = 24 * 1024;
-/// Bytes kept of the end.
+/// Bytes kept from the end.
 pub const TAIL: usize = 40 * 1024;
 
-/// Output as it comes in.
+/// Output that is still being received.
 #[derive(Debug, Default)]
 pub struct Output {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     seen: u64,
-    /// Bytes that [`Output::fresh`] has returned or skipped.
+    /// Bytes that `Output::take_new` has returned or skipped.
     told: u64,
 }
 
-/// What a running call shows.
+/// Progress of a running call.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<'a> {
-    /// The end of its output so far, or how far it is, in one line.
+    /// The end of its output so far, or its status, in one line.
     pub latest: &'a str,
-    /// The output since this was shown last.
+    /// Output since the last progress report.
     pub more: &'a str,
 }
 
 impl<'a> Shown<'a> {
-    /// How far a call is that prints nothing.
+    /// Returns the progress of a call that prints nothing.
     pub fn status(text: &'a str) -> Self {
         Self { latest: text, more: "" }
     }
 }
 
 impl Output {
-    /// Takes the next bytes.
+    /// Appends the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.seen += bytes.len() as u64;
         let (head, rest) = bytes.split_at(bytes.len().min(HEAD - self.head.len()));
@@ -45,12 +45,12 @@ impl Output {
         self.tail.extend(rest);
     }
 
-    /// Bytes that came in all.
+    /// Returns the total number of bytes received.
     pub fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// The end of what came so far, at most so many bytes, from the beginning of a character.
+    /// Returns the last part of the output, at most `bytes` bytes, starting at a character boundary.
     pub fn latest(&self, bytes: usize) -> String {
         let kept = self.head.len() + self.tail.len();
         let last: Vec<u8> =
@@ -59,8 +59,8 @@ impl Output {
         String::from_utf8_lossy(&last[cut..]).into_owned()
     }
 
-    /// What came since this was called last, from the beginning to the end of a character; if it is more than is kept of
-    /// the end, the last of it.
+    /// Returns the output since the last call, from and to character boundaries. If it exceeds the part kept from the
+    /// end, only its last part.
     pub fn fresh(&mut self) -> String {
         let new = usize::try_from(self.seen - self.told).unwrap_or(usize::MAX);
         let kept = self.head.len() + self.tail.len();
@@ -72,7 +72,7 @@ impl Output {
         format!("{gap}{}", String::from_utf8_lossy(&last[start..end]))
     }
 
-    /// The text, and how many bytes it leaves out. Where it leaves some out, a line of its own says how many.
+    /// Returns the text and the number of omitted bytes. A separate line in the text reports them, if any.
     pub fn finish(self) -> (String, u64) {
         let Self { mut head, tail, seen, told: _ } = self;
         let tail = Vec::from(tail);
@@ -88,12 +88,12 @@ impl Output {
     }
 }
 
-/// How many bytes at the start belong to a character that began before.
+/// Returns how many leading bytes continue a character that starts before them.
 fn continuation(bytes: &[u8]) -> usize {
     bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count()
 }
 
-/// How many bytes at the end belong to a character that goes on after.
+/// Returns how many trailing bytes belong to an incomplete character.
 fn unfinished(bytes: &[u8]) -> usize {
     let last = &bytes[bytes.len().saturating_sub(4)..];
     match std::str::from_utf8(&last[continuation(last)..]) {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_kept_whole_however_it_comes() {
+    fn output_within_the_limit_is_kept_whole_in_any_pieces() {
         let text: Vec<u8> = (0..HEAD + TAIL).map(|n| b'a' + (n % 26) as u8).collect();
         let whole = String::from_utf8(text.clone()).unwrap();
         assert_eq!(kept([text.clone()]), (whole.clone(), 0));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn of_more_the_beginning_and_the_end_stay_and_the_rest_is_counted() {
+    fn longer_output_keeps_both_ends_and_counts_the_omitted_bytes() {
         let (text, omitted) = kept([b"start".to_vec(), vec![b'.'; 1_000_000], b"end".to_vec()]);
         assert_eq!(omitted, 1_000_008 - (HEAD + TAIL) as u64);
         assert!(text.starts_with("start.") && text.ends_with(".end"));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_is_never_cut_in_two() {
+    fn characters_are_never_split() {
         for shift in 0..4 {
             let (text, omitted) = kept([vec![b'x'; shift], "🙂".repeat(50_000).into_bytes()]);
             assert!(!text.contains('\u{fffd}'), "shift {shift}");
@@ -143,13 +143,13 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_replaced_not_lost() {
+    fn invalid_utf8_is_replaced_not_dropped() {
         assert_eq!(kept([b"a\xffb\xc3".to_vec()]).0, "a\u{fffd}b\u{fffd}");
         assert_eq!(kept([vec![0xff; 200_000]]).1, 200_000 - (HEAD + TAIL) as u64);
     }
 
     #[test]
-    fn what_is_fresh_adds_up_to_the_whole_and_a_gap_is_marked() {
+    fn new_output_adds_up_to_the_whole_and_marks_gaps() {
         let text = "aé🙂\n".repeat(3000);
         let mut output = Output::default();
         let mut whole = String::new();
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_is_the_end_and_starts_with_a_whole_character() {
+    fn latest_output_starts_at_a_character_boundary() {
         let mut output = Output::default();
         output.push("äöü".as_bytes());
         assert_eq!(output.latest(100), "äöü");

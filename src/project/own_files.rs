@@ -1,35 +1,35 @@
-//! aye's own files (settings, rules, sessions, keys), known by what they are and not by their names.
+//! aye's own files (settings, rules, sessions, keys), recognised by identity as well as by path.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What of aye's own a path leads to.
+/// Kind of aye's own file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Own {
-    /// Its file of keys: never read and never written by a call.
+    /// The file of keys. Tool calls can never read or write it.
     Credentials,
-    /// Its settings, rules or sessions: never written by a call.
+    /// Settings, rules or sessions. Tool calls can never write them.
     Settings,
 }
 
-/// The folders and files that are aye's own. Paths are real: no link on the way to them.
+/// The folders and files that are aye's own. Paths contain no links.
 #[derive(Debug, Clone, Default)]
 pub struct OwnFiles {
     places: Vec<PathBuf>,
     credentials: Vec<PathBuf>,
 }
 
-/// Device and inode: the same for every name of a file or folder.
+/// Device and inode, the same for every name of a file or folder.
 type Identity = (u64, u64);
 
 impl OwnFiles {
-    /// Everything in `places`, of which `credentials` hold keys.
+    /// Creates the list from all own `places`, of which `credentials` hold keys.
     pub fn new(places: Vec<PathBuf>, credentials: Vec<PathBuf>) -> Self {
         Self { places, credentials }
     }
 
-    /// Finds what a real path leads to: by the path, by a hard link, and by a folder above it that is one of aye's
-    /// under another name (a bind mount, or a file system that ignores case).
+    /// Returns the kind of a real path: recognises it by path, by hard link, and by a parent folder that is one of
+    /// aye's folders under another name (a bind mount, or a case-insensitive file system).
     pub fn find(&self, real: &Path) -> Option<Own> {
         if self.places.is_empty() && self.credentials.is_empty() {
             return None;
@@ -45,7 +45,7 @@ impl OwnFiles {
         })
     }
 
-    /// The same for a file that a walk met, whose folder was looked at before: only a hard link is looked for.
+    /// Like `kind_of`, for a file found by a walk, whose folder was checked before: only hard links are examined.
     pub fn find_below(&self, real: &Path) -> Option<Own> {
         self.by_path(real).or_else(|| {
             let links = real.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.nlink() > 1);
@@ -53,7 +53,6 @@ impl OwnFiles {
         })
     }
 
-    /// All of them.
     pub(super) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.places.iter().chain(&self.credentials)
     }
@@ -80,7 +79,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn r14_ayes_own_files_are_known_by_every_name() {
+    fn r14_own_files_are_recognised_by_every_name() {
         let place = tempfile::tempdir().unwrap();
         let base = place.path().canonicalize().unwrap();
         let config = base.join("config");

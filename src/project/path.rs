@@ -1,19 +1,19 @@
-//! Looks paths up: what a path really names once every link is followed, and whether that is inside the project.
+//! Path lookup: resolves links and determines whether a path lies inside the project.
 
 use super::{Error, Located};
 use crate::chat::sensitive::sensitive;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-/// Links followed before a path is taken to lead nowhere, as the system does.
+/// Maximum number of links in a path, as in the kernel.
 const LINKS: usize = 40;
 
-/// Looks up what a person or a model wrote. `root` is real itself; `home` is what `~` stands for.
+/// Looks up a path written by a user or a model. `root` is a real path; `home` replaces `~`.
 pub fn locate(root: &Path, home: Option<&Path>, path: &str) -> Result<Located, Error> {
     locate_by(root, home, path, &on_disk)
 }
 
-/// The same where links are what `link` says they are.
+/// Like [`locate`], with the targets of links given by `link`.
 pub fn locate_by(
     root: &Path,
     home: Option<&Path>,
@@ -23,12 +23,12 @@ pub fn locate_by(
     let written = absolute(root, home, path)?;
     let real = resolve(&written, link)?;
     let mut located = at(root, real);
-    // A link called `.env` is the program's `.env`, whatever it leads to.
+    // A link called `.env` is read by programs as `.env`, whatever its target.
     located.sensitive |= sensitive(&written);
     Ok(located)
 }
 
-/// What is known of a path that has no links in it.
+/// Locates a path that contains no links.
 pub fn at(root: &Path, real: PathBuf) -> Located {
     let (inside, shown) = match real.strip_prefix(root) {
         Ok(below) if below.as_os_str().is_empty() => (true, PathBuf::from(".")),
@@ -38,14 +38,14 @@ pub fn at(root: &Path, real: PathBuf) -> Located {
     Located { sensitive: sensitive(&real), real, shown, inside, own: None }
 }
 
-/// The path as it was written, made absolute; links are not looked at.
+/// Makes a path absolute without resolving links.
 fn absolute(root: &Path, home: Option<&Path>, path: &str) -> Result<PathBuf, Error> {
     let bad = |words: &str| Err(Error::BadPath(words.to_owned()));
     if path.trim().is_empty() {
         return bad("the path is empty; `.` is the project's folder");
     }
     if path.contains('\0') {
-        return bad("the path holds a NUL byte, which no path can");
+        return bad("the path contains a NUL byte");
     }
     let below_home = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
     match (below_home, home) {
@@ -55,12 +55,12 @@ fn absolute(root: &Path, home: Option<&Path>, path: &str) -> Result<PathBuf, Err
     }
 }
 
-/// Where a link leads, as the disk has it; `None` where there is none.
+/// Returns the target of a link on disk, `None` if the path is not a link.
 pub fn on_disk(path: &Path) -> Option<PathBuf> {
     std::fs::read_link(path).ok()
 }
 
-/// Follows every link, one component after the other. What does not exist stays as it is written.
+/// Resolves all links, component by component. Parts that do not exist are kept as written.
 pub fn resolve(path: &Path, link: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<PathBuf, Error> {
     let mut real = PathBuf::from("/");
     let mut links = 0;
@@ -87,7 +87,7 @@ pub fn resolve(path: &Path, link: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<P
     Ok(real)
 }
 
-/// The names of a path, the last one first.
+/// Returns the components of a path, last one first.
 fn backwards(path: &Path) -> Vec<OsString> {
     let names = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_owned()),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn r25_a_path_is_inside_only_if_what_it_leads_to_is() {
+    fn r25_path_is_inside_only_if_its_target_is() {
         let place = place();
         let check = |path: &str, name: &str, inside: bool, sensitive: bool| {
             assert_eq!(shown(&place, path), (name.to_owned(), inside, sensitive), "{path}");
@@ -166,12 +166,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_refused_in_words() {
+    fn invalid_paths_are_refused_with_a_reason() {
         let place = place();
         for (path, words) in [
             ("", "the path is empty; `.` is the project's folder"),
             ("  ", "the path is empty; `.` is the project's folder"),
-            ("a\0b", "the path holds a NUL byte, which no path can"),
+            ("a\0b", "the path contains a NUL byte"),
         ] {
             assert_eq!(locate(&place.root, None, path).unwrap_err().to_string(), words);
         }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn r32_a_name_with_a_line_break_an_escape_or_a_mark_that_turns_text_is_a_name() {
+    fn r32_control_and_bidi_characters_are_allowed_in_names() {
         let place = place();
         for name in ["a\nb", "a\u{202e}txt.exe", "a\u{1b}[31m", "\t"] {
             let found = locate(&place.root, None, name);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn absolute_paths_into_the_project_are_shown_relative() {
+    fn absolute_project_paths_are_shown_relative() {
         let place = place();
         let path = place.root.join("src/a.rs");
         assert_eq!(shown(&place, &path.display().to_string()).0, "src/a.rs");

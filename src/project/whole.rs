@@ -1,4 +1,4 @@
-//! Reads and replaces files as a whole, below a real path: no link on the way is followed, nothing waits.
+//! Reads files whole and replaces them atomically at real paths: no link is followed, and nothing blocks.
 
 pub mod held;
 mod way;
@@ -14,30 +14,30 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-/// What a file is read with.
+/// Flags for opening a file to read.
 pub const READING: OFlags =
     OFlags::NONBLOCK.union(OFlags::NOFOLLOW).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
-/// What a file is made with.
+/// Flags for creating a file.
 const MAKING: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// What a file holds.
+/// State of a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Whole<'a> {
-    /// All of it.
+    /// The whole content.
     pub bytes: &'a [u8],
-    /// Its permissions, where they count: the lower twelve bits.
+    /// Permissions, if relevant: the lower twelve bits of the mode.
     pub mode: Option<u32>,
 }
 
 impl<'a> Whole<'a> {
-    /// These bytes, whatever the permissions.
+    /// Creates the state from the content, with any permissions.
     pub fn of(bytes: &'a [u8]) -> Self {
         Self { bytes, mode: None }
     }
 }
 
-/// The whole file at `real`, which errors call `shown`.
+/// Reads the whole file at `real`, which errors show as `shown`.
 pub fn read(real: &Path, shown: &Path) -> Result<Vec<u8>, Error> {
     let (parent, name) = split(real, shown)?;
     let way = way(parent, None).map_err(|errno| error(errno, shown))?;
@@ -51,12 +51,12 @@ pub fn open(real: &Path, shown: &Path) -> Result<File, Error> {
     Ok(open_in(&way.folder, name, shown)?.0)
 }
 
-/// Replaces the file at `real`, or makes it with its folders, those of them that are below `top`, if it holds exactly
-/// `before`. The new file is written beside the old one and takes its place in one step, so a full disk or a crash leaves
-/// the old one, and no folder that was made for it. Where the file system can exchange the two, the old one is looked at
-/// once more then, and put back if it is another. What a crash left beside is taken away by the next write in the same
-/// folder. It keeps mode and owner where no mode is given; it is no longer the same file as its hard links, and extended
-/// attributes are not carried over.
+/// Replaces the file at `real` if its content is exactly `before`, or creates it together with its missing folders
+/// below `top`. The new file is written next to the old one and moved into place atomically, so after a full disk or a
+/// crash the old file remains, and no new folders. If the file system can exchange the two, the old file is checked
+/// once more afterwards and put back if it changed. Remains of a crash are removed by the next write in the same
+/// folder. Mode and owner are kept if no mode is given. Hard links to the old file are broken, and extended attributes
+/// are not copied.
 pub fn replace(
     real: &Path,
     shown: &Path,
@@ -68,7 +68,7 @@ pub fn replace(
     let failed = |errno| error(errno, shown);
     let make = before.is_none().then_some(top);
     let way = way(parent, make).map_err(|errno| match errno {
-        // The file went, and its folder with it.
+        // The file was deleted together with its folder.
         Errno::NOENT => Error::Changed(shown.to_owned()),
         errno => error(errno, shown),
     })?;
@@ -77,8 +77,8 @@ pub fn replace(
     let write = || {
         let old = unchanged(folder, name, shown, before)?;
         if old.is_some() && after.mode.is_none() {
-            // The exchange needs no right to the file itself, but one made read-only is meant to stay as it is, unless its
-            // permissions are part of what is done.
+            // The exchange needs no permission on the file itself, but a read-only file must not be changed unless its
+            // permissions are part of the change.
             rustix::fs::accessat(folder, name, rustix::fs::Access::WRITE_OK, AtFlags::empty())
                 .map_err(failed)?;
         }
@@ -99,7 +99,7 @@ pub fn replace(
         way.undo();
         return Err(error);
     }
-    // Some file systems cannot do this to a folder; the file itself is safe by then.
+    // Some file systems do not support this for a folder; the file itself is safe at this point.
     if let Ok(handle) = rustix::fs::openat(&way.folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
     {
         let _ = rustix::fs::fsync(handle);
@@ -107,7 +107,7 @@ pub fn replace(
     Ok(())
 }
 
-/// A file's folder and name.
+/// Returns the folder and the name of a file.
 fn split<'a>(real: &'a Path, shown: &Path) -> Result<(&'a Path, &'a OsStr), Error> {
     match (real.parent(), real.file_name()) {
         (Some(parent), Some(name)) => Ok((parent, name)),
@@ -115,7 +115,8 @@ fn split<'a>(real: &'a Path, shown: &Path) -> Result<(&'a Path, &'a OsStr), Erro
     }
 }
 
-/// Opens a regular file of a folder. It is looked at before it is opened, since to open a device may do something.
+/// Opens a regular file of a folder. Its type is checked before opening, because opening a device may have side
+/// effects.
 fn open_in(folder: &OwnedFd, name: &OsStr, shown: &Path) -> Result<(File, Stat), Error> {
     let failed = |errno| error(errno, shown);
     let seen = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
@@ -126,7 +127,7 @@ fn open_in(folder: &OwnedFd, name: &OsStr, shown: &Path) -> Result<(File, Stat),
     Ok((File::from(file), stat))
 }
 
-/// Reads a regular file of a folder, if it is no larger than [`READ_LIMIT`].
+/// Reads a regular file of a folder, up to [`READ_LIMIT`] bytes.
 fn read_in(folder: &OwnedFd, name: &OsStr, shown: &Path) -> Result<(Vec<u8>, Stat), Error> {
     let (file, stat) = open_in(folder, name, shown)?;
     let size = u64::try_from(stat.st_size).unwrap_or(0);
@@ -135,14 +136,14 @@ fn read_in(folder: &OwnedFd, name: &OsStr, shown: &Path) -> Result<(Vec<u8>, Sta
     }
     let mut bytes = Vec::new();
     file.take(READ_LIMIT + 1).read_to_end(&mut bytes).map_err(|source| Error::io(shown, source))?;
-    // Files of the system tell no size.
+    // Files of `/proc` report no size.
     if bytes.len() as u64 > READ_LIMIT {
         return Err(Error::TooLarge { path: shown.to_owned(), size: bytes.len() as u64 });
     }
     Ok((bytes, stat))
 }
 
-/// Refuses what is not a regular file.
+/// Fails if it is not a regular file.
 fn regular(stat: &Stat, shown: &Path) -> Result<(), Error> {
     let kind = match FileType::from_raw_mode(stat.st_mode as RawMode) {
         FileType::RegularFile => return Ok(()),
@@ -156,7 +157,7 @@ fn regular(stat: &Stat, shown: &Path) -> Result<(), Error> {
     Err(Error::NotAFile { path: shown.to_owned(), kind })
 }
 
-/// Checks that the file still is what the plan was made from; gives what it is, where there is one.
+/// Checks that the file is still in the state that the plan was made from. Returns its metadata, if it exists.
 fn unchanged(
     folder: &OwnedFd,
     name: &OsStr,
@@ -175,13 +176,13 @@ fn unchanged(
     }
 }
 
-/// Writes the new bytes to a file of their own, down to the disk, with the old file's owner, and its mode where no other is
-/// given.
+/// Writes and syncs the new bytes to a temporary file with the old file's owner, and with its mode unless another one
+/// is given.
 fn write_beside(folder: &OwnedFd, name: &str, old: Option<&Stat>, new: Whole<'_>) -> std::io::Result<()> {
-    // Without an old file the person's umask decides; else nobody else may look in before its mode is set.
+    // For a new file the umask applies; otherwise no other user may read it before its mode is set.
     let mode = if old.is_some() || new.mode.is_some() { 0o600 } else { 0o666 };
     let mut file = File::from(rustix::fs::openat(folder, name, MAKING, Mode::from_raw_mode(mode))?);
-    // Whoever takes away what was left over keeps off. Some file systems know no locks.
+    // The lock keeps it from being removed as a leftover. Some file systems have no locks.
     let _ = file.try_lock();
     file.write_all(new.bytes)?;
     if let Some(old) = old {
@@ -198,7 +199,7 @@ fn write_beside(folder: &OwnedFd, name: &str, old: Option<&Stat>, new: Whole<'_>
     file.sync_all()
 }
 
-/// Gives the new file its name, which is taken only while nobody else has it.
+/// Gives the new file its name, unless another file has it.
 fn take_name(folder: &OwnedFd, beside: &str, name: &OsStr, shown: &Path) -> Result<(), Error> {
     match rustix::fs::linkat(folder, beside, folder, name, AtFlags::empty()) {
         Ok(()) => {
@@ -206,12 +207,12 @@ fn take_name(folder: &OwnedFd, beside: &str, name: &OsStr, shown: &Path) -> Resu
             Ok(())
         }
         Err(Errno::EXIST) => Err(Error::Changed(shown.to_owned())),
-        // No hard links here: the check just made has to do.
+        // The file system has no hard links; the preceding check must suffice.
         Err(_) => rustix::fs::renameat(folder, beside, folder, name).map_err(|errno| error(errno, shown)),
     }
 }
 
-/// Puts the new file where the old one is.
+/// Replaces the old file by the new one.
 fn take_place(
     folder: &OwnedFd,
     beside: &str,
@@ -223,7 +224,7 @@ fn take_place(
     let held = held::held(&[before.bytes, after.bytes]);
     let is_it = |held: &str| unchanged(folder, OsStr::new(held), shown, Some(before)).is_ok();
     let done = match held::exchange(folder, (beside, file), (name, file), &held, &is_it) {
-        // No exchange here: the check just made has to do.
+        // The file system has no exchange; the preceding check must suffice.
         Err(errno) if held::is_not_offered(errno) => rustix::fs::renameat(folder, beside, folder, name),
         done => done,
     };
@@ -233,7 +234,7 @@ fn take_place(
     })
 }
 
-/// The system's error in our words.
+/// Converts a system error.
 pub fn error(errno: Errno, shown: &Path) -> Error {
     let path = shown.to_owned();
     match errno {
@@ -249,7 +250,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn r24_what_changed_after_the_last_look_is_put_back() {
+    fn r24_file_changed_after_the_last_check_is_put_back() {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().canonicalize().unwrap();
         let way = way(&root, None).unwrap();

@@ -1,4 +1,4 @@
-//! The real folder, tried out.
+//! Tests of the live project folder.
 
 use super::*;
 use std::io::Write;
@@ -22,7 +22,7 @@ fn read(disk: &Disk, path: &str) -> Result<Vec<u8>, Error> {
     disk.read(&disk.locate(path).unwrap())
 }
 
-/// What is in the root, to see that nothing is left beside.
+/// Lists the root, to check that no temporary file is left.
 fn names(disk: &Disk) -> Vec<String> {
     let mut names: Vec<_> = std::fs::read_dir(disk.root())
         .unwrap()
@@ -33,7 +33,7 @@ fn names(disk: &Disk) -> Vec<String> {
 }
 
 #[test]
-fn r24_a_file_is_written_byte_for_byte() {
+fn r24_files_are_written_byte_for_byte() {
     let (_folder, disk) = project();
     for bytes in ["", "a\r\nb\r\n", "\u{feff}bom", "no final newline", "\n"] {
         let before = read(&disk, "deep/er/file").ok();
@@ -45,7 +45,7 @@ fn r24_a_file_is_written_byte_for_byte() {
 }
 
 #[test]
-fn r24_a_file_that_changed_since_is_not_written() {
+fn r24_changed_file_is_not_overwritten() {
     let (_folder, disk) = project();
     std::fs::write(disk.root().join("a"), "mine").unwrap();
     for before in [None, Some(&b"other"[..]), Some(b""), Some(b"mine ")] {
@@ -59,7 +59,7 @@ fn r24_a_file_that_changed_since_is_not_written() {
 }
 
 #[test]
-fn r24_mode_and_owner_stay_and_new_files_follow_the_umask() {
+fn r24_mode_and_owner_are_kept_and_new_files_follow_the_umask() {
     let (_folder, disk) = project();
     let path = disk.root().join("run.sh");
     for mode in [0o755, 0o600, 0o664] {
@@ -96,12 +96,12 @@ fn r25_pipes_devices_folders_and_sockets_are_refused_at_once() {
         assert!(disk.write(&at, Some(b"x"), b"y").is_err());
         assert!(disk.write(&at, None, b"y").is_err());
     }
-    assert!(start.elapsed() < Duration::from_secs(60), "nothing of it is waited for");
+    assert!(start.elapsed() < Duration::from_secs(60), "none of them blocks");
     assert_eq!(names(&disk), ["folder", "pipe", "socket"]);
 }
 
 #[test]
-fn r25_a_link_put_in_the_way_after_locating_is_not_followed() {
+fn r25_link_created_after_locating_is_not_followed() {
     let (folder, disk) = project();
     let outside = folder.path().join("outside");
     std::fs::create_dir(&outside).unwrap();
@@ -124,7 +124,7 @@ fn r25_a_link_put_in_the_way_after_locating_is_not_followed() {
 }
 
 #[test]
-fn a_link_that_is_located_leads_to_its_file_and_stays_a_link() {
+fn writing_through_a_link_keeps_the_link() {
     let (_folder, disk) = project();
     std::fs::write(disk.root().join("real"), "old").unwrap();
     symlink("real", disk.root().join("link")).unwrap();
@@ -134,7 +134,7 @@ fn a_link_that_is_located_leads_to_its_file_and_stays_a_link() {
 }
 
 #[test]
-fn what_is_too_large_is_refused_not_cut() {
+fn too_large_files_are_refused_not_truncated() {
     let (_folder, disk) = project();
     let file = std::fs::File::create(disk.root().join("big")).unwrap();
     file.set_len(super::super::READ_LIMIT).unwrap();
@@ -144,13 +144,13 @@ fn what_is_too_large_is_refused_not_cut() {
     assert_eq!(read(&disk, "gone").unwrap_err().to_string(), "there is no file gone");
 }
 
-/// Whether the tests run as root, whom no mode stops.
+/// Returns whether the tests run as root, to whom file modes do not apply.
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
 #[test]
-fn a_folder_or_file_made_read_only_stays_as_it_is() {
+fn read_only_files_and_folders_are_not_changed() {
     crate::project::ordinary::does(|folder| {
         let disk = Disk::new(folder).unwrap();
         std::fs::write(disk.root().join("a"), "old").unwrap();
@@ -165,7 +165,7 @@ fn a_folder_or_file_made_read_only_stays_as_it_is() {
 }
 
 #[test]
-fn r24_a_full_disk_leaves_the_old_file_whole() {
+fn r24_full_disk_leaves_the_old_file_intact() {
     let (_folder, disk) = project();
     let mounted =
         Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(disk.root()).output();
@@ -184,7 +184,7 @@ fn r24_a_full_disk_leaves_the_old_file_whole() {
 }
 
 #[test]
-fn r14_what_is_ayes_own_is_sensitive_wherever_it_lies() {
+fn r14_own_files_are_sensitive_anywhere() {
     let (_folder, disk) = project();
     let own = disk.root().join("home/config");
     let disk = disk.keeping(OwnFiles::new(vec![own.clone()], Vec::new()));

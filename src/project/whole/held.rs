@@ -1,5 +1,5 @@
-//! What stands beside a file for the moment in which it is replaced or taken away: how it is called, how it changes places,
-//! and what an end of the program in that moment left of it.
+//! Temporary files that exist while a file is replaced or removed: their names, the exchange, and the removal of
+//! leftovers after a crash.
 
 use super::READING;
 use crate::chat::Digest;
@@ -13,30 +13,31 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, SystemTime};
 use ulid::Ulid;
 
-/// What the name of something new begins with, until it is whole.
+/// Name prefix of a new file that is still being written.
 pub const WRITING: &str = ".aye-new-";
-/// What the name begins with of what is in hand: something new that is whole, or what it took the place of.
+/// Name prefix of an entry during an exchange: the complete new one, or the old one.
 pub const HELD: &str = ".aye-held-";
-/// What is this old, and locked by nobody, was left by a program that is gone. Nobody is at it for nearly so long.
+/// Age from which an unlocked temporary file is a leftover. An exchange takes far less time.
 const OLD: Duration = Duration::from_secs(60);
 
-/// A name for what is being written.
+/// Returns a name for a new file that is being written.
 pub fn writing() -> String {
     format!("{WRITING}{}", Ulid::new())
 }
 
-/// A name for what is in hand. It says of which bytes nothing is lost if it is found after an end in the middle: those of
-/// files, or where links lead.
+/// Returns a name for an entry during an exchange. It contains the hashes of contents (of files, or targets of links)
+/// that may be deleted if the entry is found after a crash.
 pub fn held(may_go: &[&[u8]]) -> String {
     may_go.iter().fold(format!("{HELD}{}", Ulid::new()), |name, bytes| name + "-" + Digest::of(bytes).short())
 }
 
-/// Puts what is called `beside` in the place of something else in one step, looks at what it has in its hands then, and
-/// takes that away. What is not what `is_it` looks for, or cannot be taken away, is put back; then nothing is left beside.
-/// `new` and `old` say how each is taken away.
+/// Atomically replaces the entry `name` by the entry `beside`, checks the replaced entry, and deletes it. If `is_it`
+/// rejects it or it cannot be deleted, it is put back, and `beside` is deleted. `new` and `old` are the flags for
+/// deleting each of them.
 ///
 /// # Errors
-/// [`Errno::STALE`] where something else was there. Where the two cannot be exchanged `beside` is called as before.
+/// [`Errno::STALE`] if the replaced entry was a different one. If the file system cannot exchange the two, `beside`
+/// keeps its name.
 pub fn exchange(
     folder: &OwnedFd,
     (beside, new): (&str, AtFlags),
@@ -53,17 +54,18 @@ pub fn exchange(
     let gone = if is_it(held) { unlinkat(folder, held, old) } else { Err(Errno::STALE) };
     gone.inspect_err(|_| match swap() {
         Ok(()) => drop(unlinkat(folder, held, new)),
-        // Somebody took away what was put there: what is held here is all there is.
+        // Another process removed the new entry, so the old one is put back.
         Err(_) => put_back(folder, held, name),
     })
 }
 
-/// Whether a file system says that it has no such way to rename: each system in a word of its own.
+/// Returns whether the error means that the file system does not support the kind of rename. Systems use different
+/// errors.
 pub fn is_not_offered(errno: Errno) -> bool {
     [Errno::INVAL, Errno::NOSYS, Errno::OPNOTSUPP, Errno::NOTSUP].contains(&errno)
 }
 
-/// Gives something its name again, unless another has it by now.
+/// Restores an entry's name, unless another entry has it.
 pub fn put_back(folder: &OwnedFd, held: &str, name: &OsStr) {
     let done = renameat_with(folder, held, folder, name, RenameFlags::NOREPLACE);
     if done.is_err_and(is_not_offered) {
@@ -71,8 +73,8 @@ pub fn put_back(folder: &OwnedFd, held: &str, name: &OsStr) {
     }
 }
 
-/// Takes away what a program that ended in the middle left in a folder: what it wrote, and what it had in hand where that is
-/// what its name says. Somebody else's change that it held then stays under that name.
+/// Removes the leftovers of a crashed program from a folder: partly written files, and exchanged entries whose hash is
+/// part of their name. An entry with any other content, such as another program's change, is kept.
 pub fn sweep(folder: &OwnedFd) {
     let listed = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(listed) = rustix::fs::openat(folder, ".", listed, Mode::empty()) else { return };
@@ -82,13 +84,13 @@ pub fn sweep(folder: &OwnedFd) {
             continue;
         };
         if let Some(how) = may_go(folder, name) {
-            // What cannot be taken away is in nobody's way.
+            // A leftover that cannot be removed does no harm.
             let _ = unlinkat(folder, name, how);
         }
     }
 }
 
-/// Whether something is left over, and how it is taken away.
+/// Returns the flags for removing an entry if it is a leftover.
 fn may_go(folder: &OwnedFd, name: &str) -> Option<AtFlags> {
     let (rest, is_held) = match name.strip_prefix(WRITING) {
         Some(rest) => (rest, false),
@@ -104,7 +106,7 @@ fn may_go(folder: &OwnedFd, name: &str) -> Option<AtFlags> {
     };
     let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     match FileType::from_raw_mode(stat.st_mode as RawMode) {
-        // One with something in it stays.
+        // A folder that is not empty stays.
         FileType::Directory => Some(AtFlags::REMOVEDIR),
         FileType::Symlink => {
             let to = rustix::fs::readlinkat(folder, name, Vec::new()).ok()?;
@@ -132,7 +134,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// The same name, as if it was made long ago.
+    /// Returns the same name with an old time.
     fn aged(name: &str) -> String {
         let at = name.rfind(".aye-").unwrap();
         let begins = at + name[at..].find("0").unwrap();
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn r24_what_an_end_in_the_middle_left_goes_and_nothing_that_is_anothers() {
+    fn r24_leftovers_are_removed_and_other_files_are_kept() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().canonicalize().unwrap();
         let put = |name: String, text: &str| {
@@ -184,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn r24_what_is_another_by_now_is_put_back_and_nothing_is_left_beside() {
+    fn r24_changed_file_is_put_back_and_no_temporary_file_is_left() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().canonicalize().unwrap();
         let way = way(&folder, None).unwrap();
@@ -203,7 +205,7 @@ mod tests {
             assert_eq!(done, if is_it { Ok(()) } else { Err(Errno::STALE) });
             assert_eq!((read().as_str(), names(&folder)), (text, vec!["file".to_owned()]));
         }
-        // It went meanwhile: what was made is called as before, for whoever made it to take away.
+        // If the old entry was deleted meanwhile, the new one keeps its name, so that its creator can remove it.
         fs::remove_file(folder.join("file")).unwrap();
         let beside = writing();
         fs::write(folder.join(&beside), "new").unwrap();

@@ -1,4 +1,4 @@
-//! The way to a file: its folders from the top, no link followed, and those that were made for it.
+//! Opens the parent folders of a file step by step without following links, and creates missing ones.
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
@@ -6,30 +6,29 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
 
-/// What a folder is opened with: on Linux a mere place, which needs no right to list it.
+/// Flags for opening a folder. On Linux this needs no permission to list it.
 #[cfg(target_os = "linux")]
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// A folder, and which of those on the way to it were made for it.
+/// An open folder, and the parent folders that were created for it.
 #[derive(Debug)]
 pub struct Way {
-    /// The folder itself.
     pub folder: OwnedFd,
-    /// Each that was made, with the folder it stands in.
+    /// Each created folder, with its parent.
     made: Vec<(OwnedFd, OsString)>,
 }
 
 impl Way {
-    /// Takes away again what was made, as far as nothing is in it.
+    /// Removes the created folders that are empty.
     pub fn undo(self) {
         undo(self.made);
     }
 }
 
-/// Opens a folder from the top, one name after the other, so that one that became a link since is not followed. Those that
-/// are missing are made where they are below the folder `make`; where that fails, none of them stays.
+/// Opens a folder component by component from the root, so that a folder that was replaced by a link is not followed.
+/// Missing folders below the folder `make` are created; if that fails, all of them are removed.
 pub fn way(path: &Path, make: Option<&Path>) -> Result<Way, Errno> {
     let stays = make.map(|top| top.components().count());
     let mut folder = rustix::fs::openat(CWD, "/", FOLDER, Mode::empty())?;
@@ -75,22 +74,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_below_is_made_and_none_of_it_stays_where_it_is_undone() {
+    fn folders_are_created_only_below_the_top_and_removed_on_undo() {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().canonicalize().unwrap();
         let (top, deep) = (root.join("top"), root.join("top/a/b/c"));
         assert_eq!(way(&deep, Some(&top)).unwrap_err(), Errno::NOENT);
-        assert!(!top.exists(), "the top itself is not made");
+        assert!(!top.exists(), "the top folder itself is not created");
         std::fs::create_dir(&top).unwrap();
         assert_eq!(way(&deep, None).unwrap_err(), Errno::NOENT);
         way(&deep, Some(&top)).unwrap().undo();
         assert!(!top.join("a").exists() && top.exists());
-        // What somebody put there since stays.
+        // A file created in the meantime stays.
         let made = way(&deep, Some(&top)).unwrap();
         std::fs::write(top.join("a/mine"), "").unwrap();
         made.undo();
         assert!(top.join("a/mine").exists() && !top.join("a/b").exists());
-        // A name that no folder can have, after some that can.
+        // A name that is too long for a folder, after valid names.
         let long = top.join("x/y").join("l".repeat(300));
         assert_eq!(way(&long, Some(&top)).unwrap_err(), Errno::NAMETOOLONG);
         assert!(!top.join("x").exists());
