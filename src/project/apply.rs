@@ -75,7 +75,7 @@ impl Rehearsal {
     ///
     /// # Errors
     /// [`Error::Changed`] if the live path differs from the state before the change; [`Error::Full`] if the disk is
-    /// full, and [`Error::LayerFull`] if the record of the change cannot be written; [`Error::NoProject`] if the
+    /// full, and `Error::OverlayFull` if the record of the change cannot be written; [`Error::NoProject`] if the
     /// project's own folder is gone; [`Error::Io`] for other failures. Nothing is partly applied then.
     pub fn apply(&self, change: &Change) -> Result<(), Error> {
         if !self.root().is_dir() {

@@ -166,7 +166,7 @@ pub(super) fn access(rehearsal: &Rehearsal, path: &Path) -> (Access, Option<Stri
 }
 
 fn see(rehearsal: &Rehearsal, group: Group, change: &Change) -> Seen {
-    let told = altered::told(rehearsal, change);
+    let summary = altered::told(rehearsal, change);
     let operation = operation(change);
     let shown = change.path.display();
     let (access, mut blocked) = access(rehearsal, &change.path);
@@ -175,7 +175,7 @@ fn see(rehearsal: &Rehearsal, group: Group, change: &Change) -> Seen {
             blocked = Some(format!("cannot be applied: {shown} is {words}"));
         }
     }
-    if told.conflict {
+    if summary.conflict {
         blocked = Some(format!("CONFLICT: {shown} changed since the dry run; it is not overwritten"));
     }
     let outside = rehearsal.place(&change.path).is_ok_and(|at| !at.inside);
@@ -188,8 +188,8 @@ fn see(rehearsal: &Rehearsal, group: Group, change: &Change) -> Seen {
         | (Node::Nothing, _) => None,
         (_, _) => Some(format!("replaces {shown} with another file type")),
     };
-    let mut notes: Vec<String> = told.notes.into_iter().filter(|note| note != "deleted").collect();
-    let diff = match (group, told.diff) {
+    let mut notes: Vec<String> = summary.notes.into_iter().filter(|note| note != "deleted").collect();
+    let diff = match (group, summary.diff) {
         // Build output is listed without its diff.
         (Group::Ignored, Some(diff)) => {
             notes.push(format!("+{} −{}", diff.added, diff.removed));
@@ -216,8 +216,8 @@ fn see(rehearsal: &Rehearsal, group: Group, change: &Change) -> Seen {
     let item = Item {
         path: change.path.clone(),
         from: None,
-        did: told.did,
-        folder: told.folder,
+        did: summary.did,
+        folder: summary.folder,
         diff,
         notes,
         blocked,

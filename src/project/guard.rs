@@ -2,13 +2,13 @@
 //!
 //! aye starts itself as `aye guard -- PROGRAM ARGUMENTS…` in the command's folder. Its output goes to a pipe, and its
 //! stdin is the lifeline: a socket whose other end only aye holds. When that end closes, aye has exited or cancelled
-//! the command, and the guard kills everything. Over the same socket aye may send [`STOP`], and the guard reports how
+//! the command, and the guard kills everything. Over the same socket aye may send `STOP_BYTE`, and the guard reports how
 //! the command ended.
 //!
 //! The arguments between `guard` and `--` describe the sandbox ([`super::sandbox`]). It applies only to the thread that
 //! starts the command: the guard itself stays outside, out of the command's reach.
 //!
-//! A command without approval gets the read-only sandbox ([`super::sandbox::read_only`]): `--read-only` and its
+//! A command without approval gets the read-only sandbox (`sandbox::read_only_sandbox`): `--read-only` and its
 //! folders; the paths it may open are sent over the lifeline. Its private temporary folder is created and removed here.
 //!
 //! With `--input=BYTES` among the arguments, so many bytes are first sent over the lifeline as the command's stdin,
@@ -40,7 +40,7 @@ use watch::Watch;
 
 /// Prefix of the argument with the number of stdin bytes.
 pub const INPUT: &str = "--input=";
-/// Byte that stops the command: TERM to all its processes, KILL to the remaining ones after [`PATIENCE`].
+/// Byte that stops the command: TERM to all its processes, KILL to the remaining ones after `STOP_GRACE`.
 pub const STOP: u8 = b'T';
 /// Time between TERM and KILL when a command is stopped.
 pub const PATIENCE: Duration = Duration::from_millis(1500);
@@ -54,7 +54,7 @@ pub enum Report {
     Signal(u8),
     /// It could not be started; the system's error number.
     Failed(u8),
-    /// It was not started, because its sandbox could not be set up; the byte of [`Refused`].
+    /// It was not started, because its sandbox could not be set up; the byte of `SandboxError`.
     Unwalled(u8),
     /// It was not started, because the overlay sandbox could not be set up.
     Unstaged(Unstaged),
@@ -215,8 +215,8 @@ fn watch() -> io::Result<Report> {
         thread::spawn(move || stdin.write_all(&input));
     }
     let (sender, news) = channel();
-    let heard = sender.clone();
-    thread::spawn(move || listen(&mut line, &heard));
+    let requests = sender.clone();
+    thread::spawn(move || listen(&mut line, &requests));
     thread::spawn(move || reap(shell, &sender));
     Ok(Watch::new(shell).until_gone(&news))
 }
@@ -274,14 +274,14 @@ fn bytes_of_lifeline(count: usize) -> io::Result<Vec<u8>> {
 fn listen(lifeline: &mut File, news: &Sender<News>) {
     let mut byte = [0];
     loop {
-        let heard = match lifeline.read(&mut byte) {
+        let event = match lifeline.read(&mut byte) {
             Ok(1) if byte == [STOP] => News::Stop,
             Ok(1) => continue,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Ok(_) | Err(_) => News::Cut,
         };
-        let last = matches!(heard, News::Cut);
-        if news.send(heard).is_err() || last {
+        let last = matches!(event, News::Cut);
+        if news.send(event).is_err() || last {
             return;
         }
     }
@@ -290,13 +290,13 @@ fn listen(lifeline: &mut File, news: &Sender<News>) {
 /// Forwards the end of the command and of the last child, including adopted ones.
 fn reap(shell: Pid, news: &Sender<News>) {
     loop {
-        let heard = match wait(WaitOptions::empty()) {
+        let event = match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if pid == shell => News::Ended(report(status)),
             Ok(_) | Err(Errno::INTR) => continue,
             Err(_) => News::Gone,
         };
-        let last = matches!(heard, News::Gone);
-        if news.send(heard).is_err() || last {
+        let last = matches!(event, News::Gone);
+        if news.send(event).is_err() || last {
             return;
         }
     }

@@ -135,8 +135,8 @@ impl Running {
         }
         // Only collects its exit status, so that it does not stay a zombie.
         let _ = timeout(LINGER, self.guard.wait()).await;
-        let said = first_line(&complaint);
-        let because = if said.is_empty() { String::new() } else { format!(": {said}") };
+        let reason = first_line(&complaint);
+        let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
         match report {
             Some(Report::Exit(0)) => {
                 String::from_utf8(answer).map_err(|_| "its answer is not valid UTF-8".to_owned())

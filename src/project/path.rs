@@ -13,7 +13,7 @@ pub fn locate(root: &Path, home: Option<&Path>, path: &str) -> Result<Located, E
     locate_by(root, home, path, &on_disk)
 }
 
-/// Like [`locate`], with the targets of links given by `link`.
+/// Like `locate_path`, with the targets of links given by `link`.
 pub fn locate_by(
     root: &Path,
     home: Option<&Path>,

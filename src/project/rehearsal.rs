@@ -112,7 +112,7 @@ impl Rehearsal {
         layer::spot(&self.upper, self.root(), below)
     }
 
-    /// Like [`Self::spot`], with the project's error type.
+    /// Like `find_source`, with the project's error type.
     fn spot_of(&self, at: &Located, below: &Path) -> Result<Spot, Error> {
         self.spot(below).map_err(|source| Error::io(&at.shown, source))
     }

@@ -47,7 +47,7 @@ pub struct Ran {
     pub signal: Option<i32>,
     /// True if it was stopped at its time limit.
     pub timed_out: bool,
-    /// True if it was stopped because it wrote more than [`FLOOD`].
+    /// True if it was stopped because it wrote more than `OUTPUT_LIMIT`.
     pub flooded: bool,
     /// Run time.
     pub took: Duration,
@@ -126,7 +126,7 @@ impl Shell {
     pub(super) async fn run_guarded(
         &self,
         line: &CommandLine,
-        told: Vec<OsString>,
+        guard_arguments: Vec<OsString>,
         bytes: impl Future<Output = io::Result<Vec<u8>>>,
         progress: &(dyn Fn(Shown<'_>) + Send + Sync),
     ) -> Result<Ran, Error> {
@@ -142,7 +142,7 @@ impl Shell {
         }
         let started = Instant::now();
         let failed = |source| Error::Io { path: line.folder.clone(), source };
-        let mut running = self.start(line, told).map_err(failed)?;
+        let mut running = self.start(line, guard_arguments).map_err(failed)?;
         // If the guard has already exited, this is noticed below.
         let bytes = bytes.await.map_err(failed)?;
         let _ = running.lifeline.write_all(&bytes).await;
@@ -171,14 +171,14 @@ impl Shell {
     }
 
     /// Starts the guard, which starts the command.
-    fn start(&self, line: &CommandLine, told: Vec<OsString>) -> io::Result<Running> {
+    fn start(&self, line: &CommandLine, guard_arguments: Vec<OsString>) -> io::Result<Running> {
         let (ours, theirs) = UnixStream::pair()?;
         let (reader, writer) = io::pipe()?;
         ours.set_nonblocking(true)?;
         let mut command = Command::new(&self.program);
         command
             .arg("guard")
-            .args(told)
+            .args(guard_arguments)
             .args(["--", shell(), "-c", &line.command])
             .current_dir(&line.folder)
             .env_clear()
@@ -250,7 +250,7 @@ impl Running {
         let mut deadline = started + Duration::from_secs(seconds.min(YEAR));
         let (mut timed_out, mut flooded, mut open) = (false, false, true);
         let (mut shown, mut fresh) = (started, false);
-        let over = loop {
+        let is_reported = loop {
             tokio::select! {
                 read = self.pipe.read(&mut buffer), if open => match read? {
                     0 => open = false,
@@ -284,7 +284,7 @@ impl Running {
             }
         };
         let report = Report::read(&report);
-        if !over || report.is_none() {
+        if !is_reported || report.is_none() {
             self.end_without_guard();
         }
         if open {

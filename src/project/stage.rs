@@ -113,8 +113,8 @@ impl StageShell {
         Self { memory: Some(bytes), ..self }
     }
 
-    /// Runs a command to completion like [`Shell::run`], but only in the overlay sandbox. Afterwards its changes to the
-    /// project are in the overlay.
+    /// Runs a command to completion like `Shell::run_command`, but only in the overlay sandbox. Afterwards its
+    /// changes to the project are in the overlay.
     pub async fn run(
         &self,
         line: &CommandLine,
@@ -202,10 +202,10 @@ impl StageShell {
         let files = files.iter().map(|file| line.folder.join(file));
         disclosed.read.extend(files.filter(|file| is_only_name(file)));
         let layer = self.play.folder().to_owned();
-        let looked = move || view::look(&shell, &layer, &seen, view, &disclosed);
+        let determine = move || view::look(&shell, &layer, &seen, view, &disclosed);
         let crashed = |error| Error::Io { path: line.folder.clone(), source: std::io::Error::other(error) };
         let view::Seen { setting, environment, withheld, masked } =
-            tokio::task::spawn_blocking(looked).await.map_err(crashed)?;
+            tokio::task::spawn_blocking(determine).await.map_err(crashed)?;
         *self.withheld.lock().unwrap_or_else(PoisonError::into_inner) = withheld.into();
         let (words, bytes) = Setting { memory: self.memory, ..setting }.arguments(STAGE);
         let (shell, play, folder) = (self.shell.clone(), self.play.clone(), line.folder.clone());
@@ -295,14 +295,14 @@ pub fn try_stage(program: &Path, project: &Path, beside: &Path) -> Result<(), St
         drop(command);
         // If the process has already exited, reading its report below notices that.
         let _ = ours.write_all(&bytes);
-        let mut told = Vec::new();
-        let heard = ours.read_to_end(&mut told);
+        let mut report_bytes = Vec::new();
+        let read_result = ours.read_to_end(&mut report_bytes);
         let _ = ours.shutdown(Shutdown::Both);
         drop(ours);
         usher.wait()?;
         super::rehearsal::clear(layer.path())?;
         // A process that failed before it read the list resets the connection after it sent its report.
-        Report::read(&told).map_or_else(|| heard.map(|_| None), |report| Ok(Some(report)))
+        Report::read(&report_bytes).map_or_else(|| read_result.map(|_| None), |report| Ok(Some(report)))
     };
     match trial() {
         Ok(Some(Report::Exit(0))) => Ok(()),

@@ -86,9 +86,10 @@ fn every_kind_of_change_is_applied_with_its_mode_and_any_name() {
     fs::write(upper.join(odd), "odd\n").unwrap();
 
     let rehearsal = scene.rehearsal();
-    let told = altered::all(&rehearsal).unwrap();
-    assert!(told.iter().all(|altered| !altered.conflict), "{told:?}");
-    let notes = |path: &str| told.iter().find(|one| one.path == Path::new(path)).unwrap().notes.join("; ");
+    let changes_shown = altered::all(&rehearsal).unwrap();
+    assert!(changes_shown.iter().all(|altered| !altered.conflict), "{changes_shown:?}");
+    let notes =
+        |path: &str| changes_shown.iter().find(|one| one.path == Path::new(path)).unwrap().notes.join("; ");
     assert_eq!(notes("mode"), "mode 644 → 755");
     assert_eq!(notes("link"), "a link to a becomes a link to b");
     assert_eq!(notes("to-link"), "a file of 1 byte becomes a link to elsewhere");
@@ -216,8 +217,12 @@ fn r30_read_only_file_gets_the_content_and_mode_of_the_rehearsal() {
             }
         }
         let rehearsal = scene.rehearsal();
-        let told = altered::all(&rehearsal).unwrap();
-        assert_eq!((told.len(), told.iter().any(|one| one.conflict)), (3, false), "{told:?}");
+        let changes_shown = altered::all(&rehearsal).unwrap();
+        assert_eq!(
+            (changes_shown.len(), changes_shown.iter().any(|one| one.conflict)),
+            (3, false),
+            "{changes_shown:?}"
+        );
         assert_eq!(scene.apply_all(&rehearsal), [""; 0]);
         for (name, after) in [("opened", 0o644), ("stays shut", 0o444)] {
             assert_eq!(fs::read(root.join(name)).unwrap(), b"one\ntwo\n", "{name}");

@@ -35,9 +35,9 @@ impl Watch {
 
     /// Handles events and sends the signals, until no child is left or none can be killed.
     pub(super) fn until_gone(mut self, news: &Receiver<News>) -> Report {
-        while let Some(heard) = self.hear(news) {
+        while let Some(event) = self.hear(news) {
             let now = Instant::now();
-            match heard {
+            match event {
                 News::Ended(report) => {
                     self.ended = Some(report);
                     self.next.get_or_insert((now + SETTLE, Signal::TERM));
@@ -62,7 +62,7 @@ impl Watch {
         loop {
             let Some((due, signal)) = self.next else { return news.recv().ok() };
             match news.recv_timeout(due.saturating_duration_since(Instant::now())) {
-                Ok(heard) => return Some(heard),
+                Ok(event) => return Some(event),
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) => {}
             }

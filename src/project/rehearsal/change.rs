@@ -47,7 +47,7 @@ pub struct Change {
 
 impl Rehearsal {
     /// Returns all changes sorted by path, so that a folder comes before its entries. Changes without effect are
-    /// omitted. This loads all files at once; use [`Self::touched`] and [`Self::change`] to go one by one.
+    /// omitted. This loads all files at once; use `overlay_paths` and `change_at` to go one by one.
     pub fn changes(&self) -> Result<Vec<Change>, Error> {
         // A command that was killed may have left unrecorded changes.
         let _ = self.note_origins();
@@ -98,8 +98,8 @@ impl Rehearsal {
         found: &mut HashSet<PathBuf>,
     ) -> Result<(), Error> {
         while let Some((folder, hidden)) = folders.pop() {
-            let said = match layer::all_said(&upper.join(&folder)) {
-                Ok(said) => said,
+            let entries = match layer::all_said(&upper.join(&folder)) {
+                Ok(entries) => entries,
                 Err(error) if !is_closed(&error) => return Err(Error::in_layer(&folder, error)),
                 Err(_) => {
                     let closed = if folder.as_os_str().is_empty() { Path::new(ROOT) } else { &folder };
@@ -109,14 +109,14 @@ impl Rehearsal {
             };
             let within = self.has_folder(&folder);
             if hidden && within {
-                let names: HashSet<&OsString> = said.iter().map(|(name, _)| name).collect();
+                let names: HashSet<&OsString> = entries.iter().map(|(name, _)| name).collect();
                 for name in listed(&self.root().join(&folder)).iter().filter(|name| !names.contains(name)) {
                     self.all_below(folder.join(name), within, found);
                 }
             }
-            for (name, said) in said {
+            for (name, entry) in entries {
                 let path = folder.join(name);
-                match said {
+                match entry {
                     Ok(Above::Unsaid) => {}
                     Err(error) if !is_closed(&error) => return Err(Error::in_layer(&path, error)),
                     Err(_) => drop(found.insert(path)),
@@ -139,13 +139,13 @@ impl Rehearsal {
         self.change_along(path, &mut Trail::default())
     }
 
-    /// Like [`Self::change`], for one of many paths in sorted order: each folder on the way is read only once.
+    /// Like `change_at`, for one of many paths in sorted order: each folder on the way is read only once.
     ///
     /// # Errors
     /// If the overlay's disk fails.
     pub fn change_along(&self, path: &Path, trail: &mut Trail) -> Result<Option<Change>, Error> {
         self.settle().map_err(|error| Error::in_layer(path, error))?;
-        let (stands, after) = match layer::spot_along(&self.upper, self.root(), path, trail) {
+        let (overlay_path, after) = match layer::spot_along(&self.upper, self.root(), path, trail) {
             Ok(Spot { above: Some((above, _)), .. }) => (Some(above.clone()), node(&above)),
             Ok(Spot { above: None, below: true }) => return Ok(None),
             Ok(Spot { above: None, below: false }) => (None, Node::Nothing),
@@ -153,7 +153,7 @@ impl Rehearsal {
             Err(error) => (None, Node::Other(format!("something unreadable ({error})"))),
         };
         let before = self.real(path);
-        let same = match (&before, &after, &stands) {
+        let same = match (&before, &after, &overlay_path) {
             (Node::Other(one), Node::Other(other), Some(above)) => {
                 one == other && same_bytes(&self.root().join(path), above)
             }

@@ -133,8 +133,8 @@ pub fn spot(upper: &Path, root: &Path, below: &Path) -> io::Result<Spot> {
 #[derive(Default)]
 pub struct Trail(Vec<(PathBuf, Metadata, bool)>);
 
-/// Like [`spot`], and keeps the folders on the way in `trail`: for many paths in sorted order each folder is read once.
-/// The overlay must not change in the meantime.
+/// Like `find_source`, and keeps the folders on the way in `trail`: for many paths in sorted order each folder is read
+/// once. The overlay must not change in the meantime.
 pub fn spot_along(upper: &Path, root: &Path, below: &Path, trail: &mut Trail) -> io::Result<Spot> {
     while trail.0.last().is_some_and(|(folder, ..)| !below.starts_with(folder) || folder == below) {
         trail.0.pop();

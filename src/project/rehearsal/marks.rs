@@ -1,6 +1,6 @@
 //! Snapshot comparison for an overlay that lies inside the project: finds the changes of a command by comparing
 //! metadata before and after it. There the kernel cannot separate a command's changes from earlier ones (see
-//! [`super::pending`]).
+//! `pending_changes`).
 
 use super::Rehearsal;
 use super::layer::{self, Above};
@@ -30,8 +30,8 @@ enum Mark {
 }
 
 /// Returns the metadata of one entry.
-fn mark(said: io::Result<Above>) -> Option<Mark> {
-    match said {
+fn mark(entry: io::Result<Above>) -> Option<Mark> {
+    match entry {
         // Unreadable entries are reported when the overlay is read.
         Ok(Above::Unsaid) | Err(_) => None,
         Ok(Above::Gone) => Some(Mark::Gone),
@@ -53,9 +53,9 @@ impl Rehearsal {
         let mut marks = HashMap::new();
         let mut folders = vec![PathBuf::new()];
         while let Some(folder) = folders.pop() {
-            for (name, said) in layer::all_said(&self.upper.join(&folder)).unwrap_or_default() {
+            for (name, entry) in layer::all_said(&self.upper.join(&folder)).unwrap_or_default() {
                 let path = folder.join(name);
-                let Some(mark) = mark(said) else { continue };
+                let Some(mark) = mark(entry) else { continue };
                 if matches!(mark, Mark::Folder { .. }) {
                     folders.push(path.clone());
                 }

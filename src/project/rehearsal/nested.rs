@@ -49,8 +49,8 @@ fn r55_nested_folders_are_recorded_and_listed() {
         }
         // An implementation with cost proportional to the product of the depths takes minutes here.
         play.note_origins().unwrap();
-        let told = altered::all(&play).unwrap();
-        assert_eq!(tree(&told).len(), 2 * DEPTH);
+        let described = altered::all(&play).unwrap();
+        assert_eq!(tree(&described).len(), 2 * DEPTH);
     }
 }
 

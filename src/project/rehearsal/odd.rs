@@ -171,9 +171,9 @@ fn hard_links_holes_and_attributes_are_handled() {
     fs::set_permissions(upper.join("hole"), fs::Permissions::from_mode(0o644)).unwrap();
     place.write("two", "2").unwrap();
     assert_eq!(fs::read(upper.join("one")).unwrap(), b"1", "a write never goes through a hard link");
-    let told: Vec<String> =
+    let described: Vec<String> =
         place.play.changes().unwrap().iter().map(|change| format!("{:?}", change.after)).collect();
-    assert!(told[0].contains("a file of 8589934592 bytes, mode 644"), "{told:?}");
+    assert!(described[0].contains("a file of 8589934592 bytes, mode 644"), "{described:?}");
     // The attribute has no effect on a folder of the project itself.
     let _ = lsetxattr(place.root.join("old"), "user.overlay.opaque", b"y", XattrFlags::empty());
     assert!(place.exists("old/a"));

@@ -164,7 +164,7 @@ impl Rehearsal {
         self.note_touched(&touched, &self.upper)
     }
 
-    /// Like [`Self::note_origins`], for the unmerged changes of a command in the folder `fresh`.
+    /// Like `record_origins`, for the unmerged changes of a command in the folder `fresh`.
     pub(super) fn note_in(&self, fresh: &Path) -> io::Result<()> {
         let touched = self.said_in(fresh).map_err(io::Error::other)?;
         self.note_touched(&touched, fresh)
@@ -232,8 +232,8 @@ impl Rehearsal {
         Ok(())
     }
 
-    /// Returns whether the project changed at this path after the overlay did in its folder `upper`. The change time of
-    /// the overlay's entry, or of the nearest parent entry, is compared; a folder that both have is never late.
+    /// Returns whether the project changed at this path after the overlay did in its folder `upper`. Compares the change
+    /// time of the overlay's entry, or of the nearest parent entry. A folder that both have never counts as changed.
     fn is_late(&self, path: &Path, upper: &Path) -> bool {
         let Ok(real) = self.root().join(path).symlink_metadata() else { return false };
         let upper = |path: &Path| upper.join(path);

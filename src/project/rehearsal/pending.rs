@@ -102,7 +102,7 @@ impl Rehearsal {
     /// Merges right after a command, with retries: a process that is just starting may hold the lock for a moment.
     ///
     /// # Errors
-    /// As for [`Self::settle`].
+    /// As for `merge_pending`.
     pub fn settle_soon(&self) -> io::Result<()> {
         let began = Instant::now();
         loop {
@@ -172,17 +172,17 @@ impl Rehearsal {
     fn changed_in(&self, fresh: &Path) -> Vec<PathBuf> {
         let (mut changed, mut waiting) = (Vec::new(), Vec::new());
         let enter = |waiting: &mut Vec<_>, folder: &Path, sources: Sources| {
-            let mut said = layer::all_said(&fresh.join(folder)).unwrap_or_default();
+            let mut entries = layer::all_said(&fresh.join(folder)).unwrap_or_default();
             // The last element is taken first.
-            said.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
-            waiting.extend(said.into_iter().map(|(name, said)| (folder.join(name), said, sources)));
+            entries.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
+            waiting.extend(entries.into_iter().map(|(name, entry)| (folder.join(name), entry, sources)));
         };
         enter(&mut waiting, Path::new(""), Sources { upper: true, real: true });
-        while let Some((path, said, sources)) = waiting.pop() {
+        while let Some((path, entry, sources)) = waiting.pop() {
             if changed.len() >= PATHS_KEPT {
                 break;
             }
-            let (hides, meta) = match said {
+            let (hides, meta) = match entry {
                 Ok(Above::Unsaid) => continue,
                 Ok(Above::Folder { hides, meta }) => (hides.unwrap_or(true), meta),
                 Ok(Above::Gone | Above::Other(_)) | Err(_) => {

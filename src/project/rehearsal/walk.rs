@@ -188,15 +188,15 @@ fn listed(real: &Path, seen: &mut Entries) -> io::Result<()> {
     };
     let mut unseen = Ok(());
     for entry in entries {
-        let looked = entry.and_then(|entry| entry.metadata().map(|meta| (entry, meta)));
-        let (entry, meta) = match looked {
+        let result = entry.and_then(|entry| entry.metadata().map(|meta| (entry, meta)));
+        let (entry, meta) = match result {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             // The other entries are still listed.
             Err(error) => {
                 unseen = Err(error);
                 continue;
             }
-            Ok(looked) => looked,
+            Ok(result) => result,
         };
         let stands = entry.path();
         seen.insert(entry.file_name(), (Entry { stands: stands.clone(), meta }, (None, Some(stands))));

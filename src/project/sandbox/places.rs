@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 const MOST: usize = 20_000;
 
 /// Returns the paths that open `place` except for `closed`. They may change before they are used, so open them with
-/// [`open_as_it_is`].
+/// `open_without_links`.
 pub fn without(place: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
     let mut named = Vec::new();
     gather(place, closed, &mut named);

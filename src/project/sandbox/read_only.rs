@@ -1,7 +1,7 @@
 //! Sandbox of commands that run without approval: they read the project and the system's programs, and change nothing.
 //!
 //! Landlock restricts files: paths that are not listed cannot even be read. Seccomp restricts everything else with a
-//! list of allowed calls (`read_only_calls`). Root loses every capability except reading. Not restricted: names, sizes
+//! list of allowed calls (`read_only_filter`). Root loses every capability except reading. Not restricted: names, sizes
 //! and times of any file (no rule covers them), and the names in the project's folders.
 
 use super::files::{DEVICES, LEAST, NEWEST, named};
@@ -41,8 +41,8 @@ const COUNT: usize = 8;
 const MOST: usize = 256 << 20;
 
 impl ReadOnly {
-    /// Encodes the folders as arguments of the guard. The remaining [`Self::paths`] are sent over the lifeline, because
-    /// finding them may take longer than starting the guard.
+    /// Encodes the folders as arguments of the guard. The paths of `encode_paths` are sent over the lifeline, because finding
+    /// them may take longer than starting the guard.
     pub fn arguments(&self) -> Vec<OsString> {
         let folders =
             [FOLDER.into(), self.folder.clone().into(), TEMPORARY.into(), self.temporary.clone().into()];
@@ -177,13 +177,13 @@ fn ruleset() -> Result<RulesetCreated, landlock::RulesetError> {
 pub fn program_folders(path: &OsStr, closed: &[PathBuf], around: &[PathBuf]) -> Vec<PathBuf> {
     let real = |folder: PathBuf| folder.canonicalize().ok();
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute()).filter_map(real);
-    let fits = |folder: &PathBuf| {
+    let is_usable = |folder: &PathBuf| {
         let is_in = closed.iter().any(|closed| folder.starts_with(closed));
         let is_around = closed.iter().chain(around).any(|closed| closed.starts_with(folder));
         let is_system = PROGRAMS.iter().any(|program| folder.starts_with(program));
         folder.is_dir() && !is_in && !is_around && !is_system && !crate::chat::sensitive::sensitive(folder)
     };
-    let mut folders: Vec<PathBuf> = folders.filter(fits).collect();
+    let mut folders: Vec<PathBuf> = folders.filter(is_usable).collect();
     folders.sort();
     folders.dedup();
     folders

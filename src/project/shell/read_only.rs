@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) type Lists = Arc<Mutex<HashMap<PathBuf, Arc<SensitiveFiles>>>>;
 
 impl Shell {
-    /// Runs a command without approval to completion, like [`Shell::run`], but in the read-only sandbox: it reads the
+    /// Runs a command without approval to completion, like `Shell::run_command`, but in the read-only sandbox: it reads the
     /// project except for the files that [`SensitiveFiles`] lists, and changes nothing. `runs_git` also opens the
     /// project's `.git`. `named` are project files (relative paths) that are opened although they are listed; a file
     /// that has other names, is a link or belongs to aye stays closed. On a machine without a sandbox, as shown in the

@@ -64,7 +64,7 @@ impl Examination {
         Self(Some(Work { masked, shell, play, folder }))
     }
 
-    /// Returns [`Error::Appeared`] if a sensitive file was created or replaced. The changes of the command are then
+    /// Returns `Error::NewSensitiveFile` if a sensitive file was created or replaced. The changes of the command are then
     /// dropped, unless it wrote directly in the overlay, which happens if the overlay lies inside the project. Blocks.
     /// Call it after the command has ended.
     pub fn finish(mut self) -> Option<Error> {

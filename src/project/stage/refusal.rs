@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn error_names_the_system_setting_and_the_remedy() {
-        let said = |step, errno: Errno, system: &[(&str, &str)]| {
+        let cause_of = |step, errno: Errno, system: &[(&str, &str)]| {
             let value = |name: &str| {
                 system.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
             };
@@ -216,41 +216,41 @@ mod tests {
         let with = |name: &str, value: &'static str| {
             plain.map(|(known, old)| (known, if known == name { value } else { old }))
         };
-        let check = |step, errno, system: &[(&str, &str)], expected: &str| {
-            assert_eq!(said(step, errno, system).as_deref(), Some(expected));
+        let assert_cause = |step, errno, system: &[(&str, &str)], expected: &str| {
+            assert_eq!(cause_of(step, errno, system).as_deref(), Some(expected));
         };
-        check(
+        assert_cause(
             Step::Namespaces,
             Errno::NOSPC,
             &with("user.max_user_namespaces", "0"),
             "the limit of user namespaces is reached (user.max_user_namespaces = 0). Raise it with `sysctl`",
         );
-        check(
+        assert_cause(
             Step::Namespaces,
             Errno::NOSPC,
             &with("user.max_mnt_namespaces", "0"),
             "the limit of mount namespaces is reached (user.max_mnt_namespaces = 0). Raise it with `sysctl`",
         );
-        check(
+        assert_cause(
             Step::Namespaces,
             Errno::NOSPC,
             &plain,
             "the limit of user namespaces is reached (user.max_user_namespaces = 96365). Raise it with `sysctl`",
         );
-        check(
+        assert_cause(
             Step::Places,
             Errno::NOSPC,
             &with("fs.mount-max", "10"),
             "the limit of mounts is reached (fs.mount-max = 10). Raise it with `sysctl`",
         );
-        check(
+        assert_cause(
             Step::Namespaces,
             Errno::PERM,
             &with("kernel.unprivileged_userns_clone", "0"),
             "unprivileged users cannot create namespaces on this system (kernel.unprivileged_userns_clone = 0). Allow it with `sysctl kernel.unprivileged_userns_clone=1`",
         );
         for step in [Step::Person, Step::Root, Step::Overlay] {
-            check(
+            assert_cause(
                 step,
                 Errno::ACCESS,
                 &with("kernel.apparmor_restrict_unprivileged_userns", "1"),
@@ -264,7 +264,7 @@ mod tests {
             (Step::Overlay, Errno::INVAL),
             (Step::Told, Errno::PERM),
         ] {
-            assert_eq!(said(step, errno, &plain), None, "{step:?} {errno}");
+            assert_eq!(cause_of(step, errno, &plain), None, "{step:?} {errno}");
         }
         // A limit on namespaces or mounts is not a full disk.
         assert!(!Unstaged { step: Step::Namespaces, errno: 28 }.is_full());

@@ -52,26 +52,26 @@ pub fn set(setting: &Setting, project: OwnedFd, processes: &OwnedFd) -> Result<(
     fs::create_dir("/proc")
         .and_then(|()| put(processes, Path::new("/proc")))
         .map_err(Unstaged::at(Step::Processes))?;
-    let mut scene =
+    let mut builder =
         Scene { root: device_of(Path::new("/")).map_err(Unstaged::at(Step::Root))?, closed: Vec::new() };
     // Mount points inside a private folder must exist before the overlay is mounted over it.
-    let ahead = |entry: &(PathBuf, Kind)| {
+    let is_in_private = |entry: &(PathBuf, Kind)| {
         let private =
             |(at, kind): &(PathBuf, Kind)| matches!(kind, Kind::Layer(_, false)) && entry.0.starts_with(at);
         entries.iter().any(private)
     };
-    for (at, kind) in entries.iter().filter(|entry| ahead(entry)) {
+    for (at, kind) in entries.iter().filter(|entry| is_in_private(entry)) {
         make_place(at, kind).map_err(Unstaged::at(Step::Places))?;
     }
     for (at, kind) in &entries {
-        scene.put(at, kind).map_err(Unstaged::at(Step::Places))?;
+        builder.put(at, kind).map_err(Unstaged::at(Step::Places))?;
     }
-    let left = || {
+    let leave_old_root = || {
         unmount(OLD, UnmountFlags::DETACH)?;
         fs::remove_dir(OLD)?;
-        scene.close()
+        builder.close()
     };
-    left().map_err(Unstaged::at(Step::Root))
+    leave_old_root().map_err(Unstaged::at(Step::Root))
 }
 
 /// Makes an empty folder the root of this process. The old root stays reachable in a subfolder.

@@ -37,18 +37,19 @@ pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 fn usher(words: &[OsString]) -> Result<u8, Unstaged> {
-    let (told, command) = words.split_at(words.iter().position(|word| word == "--").unwrap_or(words.len()));
+    let (spec_arguments, command) =
+        words.split_at(words.iter().position(|word| word == "--").unwrap_or(words.len()));
     // The list of paths stays on the lifeline for the first process to read.
-    let setting = Setting::read(told.iter().cloned(), |_| Ok(Vec::new()))?;
+    let setting = Setting::read(spec_arguments.iter().cloned(), |_| Ok(Vec::new()))?;
     // Holds the lock on the overlay until this process exits, so that no other process writes in it.
     let _lock = hold(&setting.layer).map_err(Unstaged::at(Step::Layer))?;
     overlay::make_folders(&setting).map_err(Unstaged::at(Step::Layer))?;
     // Inherited open files must not lead out of the overlay sandbox.
     namespaces::keep_files_to_oneself().map_err(|errno| Unstaged::at(Step::Namespaces)(errno.into()))?;
     leave()?;
-    let mut first = Command::new("/proc/self/exe");
-    first.arg("guard").arg(ON_STAGE).args(told).args(command);
-    let ended = first.status().map_err(Unstaged::at(Step::First))?;
+    let mut first_process = Command::new("/proc/self/exe");
+    first_process.arg("guard").arg(ON_STAGE).args(spec_arguments).args(command);
+    let ended = first_process.status().map_err(Unstaged::at(Step::First))?;
     let code = ended.code().unwrap_or_else(|| 128 + ended.signal().unwrap_or(0));
     Ok(u8::try_from(code).unwrap_or(u8::MAX))
 }
@@ -62,14 +63,14 @@ fn leave() -> Result<(), Unstaged> {
     }
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     namespaces::leave(OWN | UnshareFlags::NEWUSER).map_err(namespaces)?;
-    let say = |file: &str, words: String| fs::write(format!("/proc/self/{file}"), words);
-    let person = || {
-        say("setgroups", "deny".to_owned())?;
-        say("uid_map", format!("{user} {user} 1"))?;
-        say("gid_map", format!("{group} {group} 1"))?;
+    let write_map = |file: &str, words: String| fs::write(format!("/proc/self/{file}"), words);
+    let map_user = || {
+        write_map("setgroups", "deny".to_owned())?;
+        write_map("uid_map", format!("{user} {user} 1"))?;
+        write_map("gid_map", format!("{group} {group} 1"))?;
         keep_powers()
     };
-    person().map_err(Unstaged::at(Step::Person))
+    map_user().map_err(Unstaged::at(Step::Person))
 }
 
 /// Makes the capabilities of the namespace's only user survive the start of the next program.

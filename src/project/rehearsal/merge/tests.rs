@@ -52,7 +52,7 @@ impl Dice {
             5 => format!("test -d {one} || mv -T {one} {other}"),
             6 => format!("test -d {one} || mv {one} {other}"),
             7 => format!("ln -sfn {other} {one}"),
-            // Between two commands hard links are not preserved: see `pending`.
+            // Between two commands hard links are not preserved: see `pending_changes`.
             8 => format!("ln -fT {one} {other} && cp -p {other} .t && mv -fT .t {other}"),
             9 | 10 => format!("chmod {} {one}", ["000", "600", "755", "711", "1777", "500"][self.below(6)]),
             // When copying a folder into itself, the result of cp(1) depends on the order of entries on disk.
@@ -149,11 +149,11 @@ fn can_mount(base: &Path) -> bool {
 fn agrees(base: &Path, seed: u64) {
     let mut dice = Dice(seed.wrapping_mul(7919));
     let scene = Scene::new(base);
-    let mut told = format!("seed {seed}\n");
+    let mut log = format!("seed {seed}\n");
     for _ in 0..5 {
         let script: Vec<String> = (0..6).map(|_| dice.change()).collect();
         let script = script.join("\n");
-        told.push_str(&format!("{script}\n--\n"));
+        log.push_str(&format!("{script}\n--\n"));
         scene.runs(&script).unwrap();
         scene.shell(&format!("cd plain && {{ {script}\n}} 2>/dev/null; true")).unwrap();
         let most = 1 + dice.below(9);
@@ -165,16 +165,16 @@ fn agrees(base: &Path, seed: u64) {
             STEPS.set(usize::MAX);
             match done {
                 Ok(()) => break,
-                Err(error) => assert_eq!(error.kind(), ErrorKind::Interrupted, "{told}{error}"),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Interrupted, "{log}{error}"),
             }
             tries += 1;
-            assert!(tries < 1000, "{told}");
+            assert!(tries < 1000, "{log}");
         }
         for name in [PENDING, MERGING, JOURNAL, REPLACED] {
-            assert!(!scene.layer(name).exists(), "{told}{name}");
+            assert!(!scene.layer(name).exists(), "{log}{name}");
         }
         let plain = scene.shell(&format!("cd plain && {{ {LOOK}; }}")).unwrap();
-        assert_eq!(scene.seen(), plain, "{told}");
+        assert_eq!(scene.seen(), plain, "{log}");
     }
 }
 
