@@ -1,4 +1,4 @@
-//! The record of a call in words: as a row of the list, and as a page. The same for the screen and for `aye audit`.
+//! The record of a call as text: a row of the list and a page. Used by the screen and by `aye audit`.
 
 use crate::chat::adviser::words_of_hooks_not_run;
 use crate::chat::audit::{Holds, Record, outcome_word};
@@ -10,15 +10,15 @@ use crate::tui::text::{Piece, clean, reveal, width};
 use ratatui::style::Style;
 use std::time::Duration;
 
-/// Lines of arguments, words and results that are shown where not all of them is wanted.
+/// Lines shown of arguments, messages and results unless all of them are requested.
 const LINES: usize = 6;
-/// The column of the times, and of the labels below them: at least, and at most.
+/// Minimum and maximum width of the column for times and labels, in cells.
 const LABEL: (usize, usize) = (11, 24);
 
-/// Says when an entry was written; empty where that is not known.
+/// Returns the time at which an entry was written; empty if unknown.
 pub type When<'a> = &'a dyn Fn(usize) -> String;
 
-/// What stands in the row of a list: the call, and what became of it.
+/// Returns the texts of a row in the list: the call, and its decision and outcome.
 pub fn row(record: &Record<'_>) -> (String, String) {
     let mark = match record.outcome() {
         _ if record.bad_end().is_some() => "✗",
@@ -38,7 +38,7 @@ pub fn row(record: &Record<'_>) -> (String, String) {
     (format!("{mark} {}", record.call.name), parts.join(" · "))
 }
 
-/// Who said what, and how it ended, in a few words.
+/// Summarizes the decision and the outcome of a call.
 fn brief(record: &Record<'_>) -> String {
     let ended = record.outcome().map_or("open", outcome_word);
     match record.decided() {
@@ -86,7 +86,7 @@ fn who(by: &By) -> &'static str {
     }
 }
 
-/// All that is known of the call, in lines of this width. `whole` shows all of its result.
+/// Returns everything known about the call as lines of this width. `whole` includes all of its result.
 pub fn page(record: &Record<'_>, when: When<'_>, width: usize, whole: bool) -> Vec<String> {
     let times = std::iter::once(record.made).chain(record.steps.iter().map(|(at, _)| *at));
     let column = times.map(|at| width::width(&when(at)) + 2).max().unwrap_or(0).clamp(LABEL.0, LABEL.1);
@@ -120,24 +120,24 @@ pub fn page(record: &Record<'_>, when: When<'_>, width: usize, whole: bool) -> V
     page.lines
 }
 
-/// The lines as they gather.
+/// Lines of a page while they are collected.
 struct Page {
     lines: Vec<String>,
-    /// Cells of the labels.
+    /// Width of the labels in cells.
     column: usize,
     width: usize,
-    /// So many lines one thing may take.
+    /// Maximum lines of one text.
     most: usize,
 }
 
 impl Page {
-    /// A label and what stands beside it, with everything in it to be seen.
+    /// Adds a label and a text, with invisible characters marked.
     fn say(&mut self, label: &str, words: &str) {
         self.put(label, &reveal::words(words));
     }
 
     fn put(&mut self, label: &str, words: &str) {
-        // Where there is no room for two columns there is one.
+        // A narrow page has a single column.
         let wide = self.width >= 3 * self.column;
         let column = if wide { self.column } else { 0 };
         let inline = if wide || label.is_empty() { String::new() } else { format!("{label} ") };
@@ -150,7 +150,7 @@ impl Page {
             rest: piece(" ".repeat(column)),
             verbatim: false,
         };
-        // What is not shown need not be laid out.
+        // Text beyond the limit is not laid out, to save time.
         let end = self.most.saturating_mul(4 * self.width.max(16)).min(words.len());
         let shown = words.get(..words.floor_char_boundary(end)).unwrap_or_default();
         let lines = wrap(&[Piece::new(shown, Style::new())], &shape).lines;
@@ -173,7 +173,7 @@ impl Page {
         }
     }
 
-    /// What it reached and rested on.
+    /// Adds what the call accesses and its preconditions.
     fn facts(&mut self, access: &Access, basis: &Basis, destroys: Option<&str>) {
         if let Access::Run(line) = access {
             self.say("folder", &format!("{} · {} s at most", line.folder.display(), line.seconds));
@@ -189,7 +189,7 @@ impl Page {
         }
     }
 
-    /// The variables that a command found, which are many: last of all.
+    /// Adds the variables in the environment of a command. They come last because they are many.
     fn variables(&mut self, basis: &Basis, whole: bool) {
         if !basis.environment.is_empty() {
             let count = basis.environment.len();
@@ -212,7 +212,7 @@ impl Page {
                     .steps
                     .iter()
                     .any(|(_, entry)| matches!(entry, Entry::Settled { sha256, .. } if !sha256.is_none()));
-                // One that failed may not have run: its result says.
+                // A call that failed may not have run; its result tells.
                 let ran = match record.outcome() {
                     Some(Outcome::Failed(_)) if ran => " and tried",
                     Some(_) if ran => " and run",
@@ -236,7 +236,7 @@ impl Page {
     }
 }
 
-/// One step of a call in words; nothing for what is no step.
+/// Describes one step of a call; `None` for an entry that is not a step.
 pub fn step(entry: &Entry) -> Option<String> {
     Some(match entry {
         Entry::Planned { verdict, why, hooks_not_run, .. } => {
@@ -285,7 +285,7 @@ pub fn step(entry: &Entry) -> Option<String> {
     })
 }
 
-/// A decision in full.
+/// Describes a decision in full.
 fn decided(decision: &Decision) -> String {
     match decision {
         Decision::Once => "said yes, this time".to_owned(),
@@ -297,7 +297,7 @@ fn decided(decision: &Decision) -> String {
     }
 }
 
-/// With which key, and how long the card was there before.
+/// Describes the key of a decision and the time since the prompt appeared.
 fn pressed(by: Option<&By>) -> String {
     match by {
         Some(By::Person { key, after_ms }) => {
@@ -307,7 +307,7 @@ fn pressed(by: Option<&By>) -> String {
     }
 }
 
-/// A file that a plan rests on, in words for a card or a page.
+/// Describes a file among the preconditions of a plan.
 pub fn file(seen: &Seen) -> String {
     let path = seen.path.display();
     let held = match &seen.held {

@@ -1,4 +1,4 @@
-//! Completes `@` files and `/` commands while they are written.
+//! Completion of `@` files and `/` commands while they are typed.
 
 mod draw;
 mod word;
@@ -12,47 +12,47 @@ use std::cell::Cell;
 use std::ops::Range;
 pub use word::{Kind, Word};
 
-/// What a key or a letter can be completed to.
+/// A completion candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// What is written, without the `@` or `/`.
+    /// Name without the `@` or `/`.
     pub name: String,
-    /// What it is, in a few words; may be empty.
+    /// Short description; may be empty.
     pub words: String,
 }
 
-/// The list above the composer. It is open while a word that can be completed is written and something fits.
+/// List above the composer. It is open while a word that can be completed is typed and a candidate matches.
 #[derive(Debug, Clone, Default)]
 pub struct Complete {
     files: Vec<Candidate>,
-    /// Whether these are all files.
+    /// Progress of the file search.
     gathered: Gathered,
     commands: Vec<Candidate>,
-    /// The word under the cursor.
+    /// Word under the cursor.
     word: Option<Word>,
-    /// What fits, best first, by number.
+    /// Indices of the matching candidates, best first.
     found: Vec<usize>,
-    /// The cursor, as a place in `found`.
+    /// Selected row, an index into `found`.
     at: usize,
-    /// The word as it was when the person closed the list.
+    /// Word at the time the user closed the list.
     closed: Option<Word>,
-    /// How many rows were on the screen when it was last drawn: what a page is.
+    /// Rows visible when the list was last drawn, the size of a page.
     page: Cell<usize>,
 }
 
-/// What a key did.
+/// Effect of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Completed {
-    /// Not a key of the list, or the list is closed: it goes on to the composer.
+    /// Not a key of the list, or the list is closed: the key goes to the composer.
     Passed,
     /// The list moved or closed.
     Used,
-    /// These bytes of the composer's text become this, and the cursor stands behind it.
+    /// Replace these bytes of the composer's text with this and put the cursor after it.
     Replace(Range<usize>, String),
 }
 
 impl Complete {
-    /// The commands, in the order in which they are offered before a letter is typed.
+    /// Sets the commands, in the order shown before anything is typed.
     pub fn offer_commands(&mut self, candidates: Vec<Candidate>) {
         self.commands = candidates;
         if self.word.as_ref().is_some_and(|word| word.kind == Kind::Command) {
@@ -60,7 +60,7 @@ impl Complete {
         }
     }
 
-    /// The files that are known so far, in the same order. The cursor stays on the file it is on.
+    /// Sets the files known so far, in the same order. The selection stays on its file.
     pub fn offer_files(&mut self, candidates: Vec<Candidate>, gathered: Gathered) {
         let on_it = self.found.get(self.at).filter(|_| self.at > 0);
         let on_it = on_it.and_then(|at| self.files.get(*at)).map(|file| file.name.clone());
@@ -72,8 +72,8 @@ impl Complete {
         }
     }
 
-    /// Follows what is written, after every key and paste of the composer. Returns what is being completed, so
-    /// that the caller can fetch it; also while nothing fits.
+    /// Updates the list after every key and paste of the composer. Returns the kind of word being completed, so that
+    /// the caller can fetch candidates; also if nothing matches.
     pub fn follow(&mut self, text: &str, cursor: usize) -> Option<Kind> {
         let word = Word::at(text, cursor);
         if word != self.word {
@@ -90,12 +90,12 @@ impl Complete {
         self.word.as_ref().map(|word| word.kind)
     }
 
-    /// Whether the list is on the screen, and so gets the keys first.
+    /// True if the list is on the screen and receives keys first.
     pub fn is_open(&self) -> bool {
         self.word.is_some() && self.closed.is_none() && !self.found.is_empty()
     }
 
-    /// A key, before the composer gets it. Enter on what is written in full already passes, so that it sends.
+    /// Handles a key before the composer does. Enter on a name that is complete is passed on, so that it sends.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> Completed {
         let Some(word) = self.word.as_ref().filter(|_| self.is_open()) else { return Completed::Passed };
         let (last, page) = (self.found.len() - 1, self.page.get().max(1));
@@ -125,7 +125,7 @@ impl Complete {
         }
     }
 
-    /// What fits the word. The cursor goes back to the best, and a name that is written in full is that.
+    /// Updates the matches. The selection returns to the best; a name that is typed in full is the best.
     fn search(&mut self) {
         self.at = 0;
         self.found = match &self.word {
@@ -151,7 +151,7 @@ impl Complete {
 }
 
 impl Candidate {
-    /// A candidate; both texts are cleaned.
+    /// Creates a candidate; both texts are sanitized.
     pub fn new(name: &str, words: &str) -> Self {
         Self { name: clean::one_line(name).into_owned(), words: clean::one_line(words).into_owned() }
     }

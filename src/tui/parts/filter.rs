@@ -1,4 +1,4 @@
-//! Finds rows by the letters a person types, and says which letters those were.
+//! Fuzzy filter for rows, with the matched characters.
 
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -7,7 +7,7 @@ use ratatui::text::Span;
 use std::cmp::Reverse;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// What is looked for. Words stand in any order; small letters find capitals too.
+/// A fuzzy filter. Words match in any order; lower case matches upper case too.
 pub struct Filter {
     pattern: Pattern,
     matcher: Matcher,
@@ -15,12 +15,12 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// A filter for names and titles.
+    /// Creates a filter for names and titles.
     pub fn new(typed: &str) -> Self {
         Self::with(typed, Config::DEFAULT)
     }
 
-    /// A filter for paths: what follows a `/` counts as the beginning of a word.
+    /// Creates a filter for paths: the character after a `/` starts a word.
     pub fn of_paths(typed: &str) -> Self {
         Self::with(typed, Config::DEFAULT.match_paths())
     }
@@ -30,7 +30,7 @@ impl Filter {
         Self { pattern, matcher: Matcher::new(config), letters: Vec::new() }
     }
 
-    /// Which of these match, best first, equals in their own order. Nothing typed finds all.
+    /// Returns the indices of matching rows, best first and ties in their order. An empty filter matches all.
     pub fn found<'a>(&mut self, rows: impl Iterator<Item = &'a str>) -> Vec<usize> {
         let mut found: Vec<(usize, u32)> =
             rows.enumerate().filter_map(|(at, row)| Some((at, self.score(row)?))).collect();
@@ -38,7 +38,7 @@ impl Filter {
         found.into_iter().map(|(at, _)| at).collect()
     }
 
-    /// The graphemes of a text that were found, by number and in order.
+    /// Returns the indices of the matched graphemes in ascending order.
     pub fn marks(&mut self, text: &str) -> Vec<usize> {
         let mut marks = Vec::new();
         let text = Utf32Str::new(text, &mut self.letters);
@@ -55,7 +55,7 @@ impl Filter {
     }
 }
 
-/// A text with the letters that were found in another look.
+/// Returns a text whose matched graphemes have the style `found`.
 pub fn marked(text: &str, marks: &[usize], style: Style, found: Style) -> Vec<Span<'static>> {
     let mut spans: Vec<Span<'static>> = Vec::new();
     let mut last = None;
@@ -73,7 +73,7 @@ pub fn marked(text: &str, marks: &[usize], style: Style, found: Style) -> Vec<Sp
     spans
 }
 
-/// What is typed without the signs the matcher would take as commands: `!`, `^`, `'` before a word, `$` behind.
+/// Escapes the operators of the matcher: `!`, `^`, `'` before a word, `$` after it.
 fn literal(typed: &str) -> String {
     let mut literal = String::with_capacity(typed.len() + 2);
     for word in typed.split_whitespace() {

@@ -1,4 +1,4 @@
-//! The frame all cards and overlays share: a title, something at its right, and hints in the bottom border.
+//! The frame of all prompts and overlays: a title, a text at the right, and key hints in the bottom border.
 
 use super::listening::Listening;
 use crate::tui::keys::Keymap;
@@ -9,44 +9,43 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
-/// A card or list narrower than this inside, in cells, cannot be said to have been read.
+/// Minimum inner width in cells at which a prompt or list can have been read.
 pub const READABLE: u16 = 16;
 
-/// What stands on a frame.
+/// Texts and state of a frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// At the left of the upper border; the program's own words.
+    /// Text at the left of the top border. It comes from the program, never from the model.
     pub title: &'a str,
-    /// At its right, such as `1 of 3`; the first to be left out.
+    /// Text at the right of the top border, such as `1 of 3`. Dropped first if there is no room.
     pub right: &'a str,
-    /// In the lower border, longest first: the first that fits is taken, the last is cut if it must be. Each is keys
-    /// and what they do, the key first, with dots between.
+    /// Key hints in the bottom border, longest first: the first that fits is drawn, the last is cut if necessary. A
+    /// hint is a row of key and action, key first, separated by dots.
     pub hints: &'a [String],
-    /// In place of the hints: why the last key did nothing, then a dot and what would work, which is what stays where
-    /// there is no room for both.
+    /// Replaces the hints: the reason the last key did nothing, then a dot and what would work. Without room for both,
+    /// only the latter is drawn.
     pub says: &'a str,
-    /// Whether what is inside listens: the border is dim otherwise, and so are the hints.
+    /// True if the contents accept answers; otherwise the border and the hints are dim.
     pub listens: bool,
-    /// Whether a yes destroys something: the frame and its title say so, and not by colour alone.
+    /// True if approval destroys something. The frame and its title show this, not by colour alone.
     pub danger: bool,
 }
 
-/// What a card is drawn with.
+/// Context with which a prompt is drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct Sight<'a> {
     /// Whether a key would answer.
     pub listening: Listening,
-    /// The keys, for the hints.
+    /// Key bindings, for the hints.
     pub keys: &'a Keymap,
-    /// The looks.
     pub theme: &'a Theme,
-    /// Why the last key did nothing; empty where it did something.
+    /// Reason the last key did nothing; empty if it had an effect.
     pub says: &'a str,
 }
 
 impl Frame<'_> {
-    /// Clears the place and draws the frame. Returns where there is room inside, a blank at either side; a place
-    /// of one or two rows has no frame at all.
+    /// Clears the area and draws the frame. Returns the area inside, with a blank at either side. An area of one or two
+    /// rows gets no frame.
     pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Rect {
         let area = area.intersection(buffer.area);
         Clear.render(area, buffer);
@@ -75,7 +74,7 @@ impl Frame<'_> {
         Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
     }
 
-    /// Draws the hints alone, onto a frame that is there without any: what they say may depend on what fitted.
+    /// Draws only the hints, onto a frame drawn without any, because they may depend on how much of the contents fit.
     pub fn hint(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         if area.height < 3 || area.width < 5 {
@@ -89,7 +88,7 @@ impl Frame<'_> {
             let words = if all { &*words } else { words.rsplit(BETWEEN).next().unwrap_or_default() };
             return on_border(words, room, x, y, buffer, off_border(theme, theme.warning));
         }
-        // Where there are no signs but ASCII, what is left out takes three dots.
+        // The ASCII fallback replaces `…` with three dots, so an ellipsis counts as three cells.
         let cells = |hint: &String| width::width(hint) + 2 * hint.matches('…').count() + 2;
         let fits = |hint: &&String| cells(hint) <= room;
         if let Some(hint) = self.hints.iter().find(fits).or(self.hints.last()) {
@@ -101,10 +100,10 @@ impl Frame<'_> {
     }
 }
 
-/// What stands between two hints.
+/// Separator between two hints.
 const BETWEEN: &str = " · ";
 
-/// Makes a row of hints readable where they can be pressed: each key, and in a quieter role what it does.
+/// Highlights each key in a row of hints and draws its action in a quieter style.
 fn lit(hint: &str, room: usize, x: u16, y: u16, buffer: &mut Buffer, theme: &Theme) {
     let end = x.saturating_add(u16::try_from(room.saturating_sub(2)).unwrap_or(u16::MAX));
     let mut x = x;
@@ -122,7 +121,7 @@ fn lit(hint: &str, room: usize, x: u16, y: u16, buffer: &mut Buffer, theme: &The
     }
 }
 
-/// What a list says of its rows out of sight, behind its count: `3 of 7 · ↓ 2 more`.
+/// Returns the number of rows out of sight, as shown after the count of a list: `3 of 7 · ↓ 2 more`.
 pub fn beyond(above: usize, below: usize) -> Option<String> {
     match (above, below) {
         (0, 0) => None,
@@ -132,12 +131,12 @@ pub fn beyond(above: usize, below: usize) -> Option<String> {
     }
 }
 
-/// The rows a frame takes of a height.
+/// Returns the rows that the frame itself takes of a height.
 pub fn rows(height: u16) -> u16 {
     if height < 3 { 0 } else { 2 }
 }
 
-/// Words in a border do not take its colour, also where their role leaves the terminal's own.
+/// Resets the style of text in a border, so that it does not take the border's colour, even if its role has no colour.
 fn off_border(theme: &Theme, role: Style) -> Style {
     Style::reset().patch(theme.ground).patch(theme.text).patch(role)
 }

@@ -1,4 +1,4 @@
-//! What a call wants, read from its arguments alone: before its tool has looked at it nothing else is known.
+//! Summary of a call from its arguments alone, before its tool has planned it.
 
 use crate::tui::text::width;
 use serde::Deserializer;
@@ -6,24 +6,24 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::Value;
 use std::fmt;
 
-/// So many bytes of arguments are read: what a call is about stands at their beginning.
+/// Bytes of arguments that are read. What matters is near the beginning.
 const READ: usize = 64 * 1024;
-/// Cells that are kept of one value.
+/// Maximum bytes kept of one value.
 const VALUE: usize = 2000;
-/// The arguments that say what a call is about, the most telling first.
+/// Names of the argument that identifies a call, most telling first.
 const TELLING: [&str; 8] = ["path", "command", "url", "pattern", "query", "task", "file", "name"];
 
-/// The arguments of a call, as far as they could be read. Nothing of it is clean.
+/// Arguments of a call as far as they could be parsed. The values are not sanitized.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gist {
-    /// The argument that says what the call is about; where none does, all of them in words; as they came, where they
-    /// could not be read.
+    /// Value of the argument that identifies the call. If there is none, all arguments as text; if they cannot be
+    /// parsed, the raw text.
     pub about: String,
-    /// The others, by name, in the model's order.
+    /// Other arguments by name, in the model's order.
     pub others: Vec<(String, String)>,
 }
 
-/// Reads arguments. They may be cut, or no JSON at all: what stands before the fault is taken.
+/// Parses arguments. They may be cut or not be JSON at all: everything before the fault is used.
 pub fn gist(arguments: &str) -> Gist {
     let mut others = Vec::new();
     let mut json = serde_json::Deserializer::from_str(beginning(arguments));
@@ -42,12 +42,12 @@ pub fn gist(arguments: &str) -> Gist {
     Gist { about, others }
 }
 
-/// As much of the arguments as is read.
+/// Returns the part of the arguments that is read.
 pub fn beginning(text: &str) -> &str {
     &text[..text.floor_char_boundary(READ)]
 }
 
-/// Puts each argument where it is kept as soon as it is read.
+/// Collects each argument as soon as it is parsed, so that a later fault does not lose it.
 struct Reading<'a>(&'a mut Vec<(String, String)>);
 
 impl<'de> Visitor<'de> for Reading<'_> {

@@ -1,4 +1,4 @@
-//! The page of the keys that work now.
+//! The help page: keys that work in the current state.
 
 use super::frame::Frame;
 use crate::tui::keys::{Action, HelpRow, Keymap, Scope};
@@ -10,37 +10,37 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use std::cell::Cell;
 
-/// From this width inside there are two columns.
+/// Minimum inner width in cells for two columns.
 const WIDE: u16 = 120;
-/// The keys of an action take no more cells than this in a row.
+/// Maximum cells per row for the keys of an action.
 const WIDEST: usize = 26;
 
-/// The page and how far it is scrolled.
+/// Help page and its scroll position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Help {
     scopes: Vec<Scope>,
-    /// As far as the last frame could scroll.
+    /// First visible row, limited by what the last frame could scroll.
     scroll: Cell<usize>,
-    /// Of the last frame.
+    /// Rows visible in the last frame.
     rows: Cell<usize>,
 }
 
-/// What a key did.
+/// Effect of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
-    /// It scrolled, or did nothing.
+    /// The page scrolled, or the key was ignored.
     Nothing,
-    /// The page is left.
+    /// The page was closed.
     Closed,
 }
 
 impl Help {
-    /// The keys of these scopes, the innermost first.
+    /// Creates a page for the keys of these scopes, innermost first.
     pub fn new(scopes: Vec<Scope>) -> Self {
         Self { scopes, scroll: Cell::new(0), rows: Cell::new(1) }
     }
 
-    /// A key that was pressed while the page is open. Every key stays here.
+    /// Handles a key while the page is open. No key is passed on.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> Reply {
         let (at, page) = (self.scroll.get(), self.rows.get());
         let to = match keys.lookup(Scope::Page, key) {
@@ -57,12 +57,11 @@ impl Help {
         Reply::Nothing
     }
 
-    /// The wheel.
+    /// Scrolls by lines of the mouse wheel.
     pub fn scroll(&self, by: isize) {
         self.scroll.set(self.scroll.get().saturating_add_signed(by));
     }
 
-    /// Draws the page.
     pub fn view(&self, keys: &Keymap, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let key = |action| keys.hint(Scope::Page, action);
         let (up, down, close) = (key(Action::Up), key(Action::Down), key(Action::Close));
@@ -98,7 +97,7 @@ impl Help {
         self.rows.set(usize::from(inside.height).max(1));
     }
 
-    /// A row for each key, and more where its chords or its words need them: nothing is cut.
+    /// Returns one row per key, or more if its chords or description wrap: nothing is cut.
     fn lines(&self, keys: &Keymap, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         let help = keys.help(&self.scopes);
         let names: Vec<String> = help.iter().map(|row| row.chords.join(" ")).collect();
@@ -128,7 +127,7 @@ impl Help {
     }
 }
 
-/// Whole chords in rows of at most so many cells; one that is longer is cut.
+/// Splits chords into rows of at most `cells`. A chord longer than that is cut.
 fn packed(chords: &str, cells: usize) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
     for chord in chords.split(' ') {

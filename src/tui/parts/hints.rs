@@ -1,22 +1,22 @@
-//! Rows of hints for the border of a frame: as many keys as fit, the most needed first, and none without its word.
+//! Rows of key hints for the border of a frame: as many keys as fit, the most important first, each with its action.
 
-/// One key and what it does.
+/// A key and its action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
-    /// How soon it is left out: the highest goes first.
+    /// Priority of removal: the highest is removed first.
     goes: u8,
-    /// What is said, from the longest to the shortest, the key first.
+    /// Texts from the longest to the shortest, each starting with the key.
     words: Vec<String>,
 }
 
-/// A hint for a key, said in one of these ways. Without a key it is none.
+/// Creates a hint with these descriptions of its action. Returns `None` if the key is unbound.
 pub fn hint(goes: u8, key: &str, words: &[&str]) -> Option<Hint> {
     let said = |words: &&str| format!("{key} {words}");
     (!key.is_empty()).then(|| Hint { goes, words: words.iter().map(said).collect() })
 }
 
-/// Rows of these hints in this order, the fullest first: first what is said becomes short, that of the least needed before
-/// others, and then the least needed is left out.
+/// Returns rows of these hints in this order, fullest first. Descriptions become short before hints are removed, the
+/// least important first in both cases.
 pub fn rows(hints: impl IntoIterator<Item = Option<Hint>>) -> Vec<String> {
     let hints: Vec<Hint> = hints.into_iter().flatten().collect();
     let mut needed: Vec<usize> = (0..hints.len()).collect();
@@ -38,8 +38,8 @@ pub fn rows(hints: impl IntoIterator<Item = Option<Hint>>) -> Vec<String> {
     rows
 }
 
-/// The same of a card whose end was not seen yet: the key that shows it comes first, then the one that answers and what that
-/// does, where there is room.
+/// Returns rows for a prompt whose end was not seen yet: first the key that jumps to the end, then the key that answers
+/// and its action if there is room.
 pub fn end_first(end: &str, answer: &str, does: &str, rest: &[Option<Hint>]) -> Vec<String> {
     let then = |words: String| [hint(0, end, &[&words])].into_iter().chain(rest.iter().cloned());
     let mut all = rows(then(format!("shows the end, then {answer} {does}")));

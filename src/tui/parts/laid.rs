@@ -1,12 +1,12 @@
-//! What is read in a card, laid out once for what it depends on: a difference may have twenty thousand lines.
+//! Cache for the laid-out lines of a prompt, which can be a difference of twenty thousand lines.
 
 use crate::tui::theme::Theme;
 use ratatui::text::Line;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Lines as they were laid out last, for a width, a theme and whatever else they depend on. It only spares work, and
-/// counts for nothing where cards are compared.
+/// Lines of the last layout, with the width, the theme and the other inputs they depend on. As a cache, it is ignored
+/// when prompts are compared.
 #[derive(Debug, Clone, Default)]
 pub struct Laid<On>(RefCell<Option<Box<LaidOut<On>>>>);
 
@@ -25,7 +25,7 @@ impl<On> PartialEq for Laid<On> {
 }
 
 impl<On: PartialEq> Laid<On> {
-    /// The lines, laid out anew where something that they depend on is another.
+    /// Returns the lines, laid out again if one of the inputs has changed.
     pub fn lines(
         &self,
         width: usize,

@@ -1,4 +1,4 @@
-//! One line to be written, within a card or above a list; where breaks are taken, a few of them.
+//! A text field within a prompt or above a list: one line, or a few if line breaks are allowed.
 
 use super::composer::Rows;
 use crate::chat::escape;
@@ -12,19 +12,19 @@ use ratatui::layout::{Position, Rect};
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The line and its cursor, which stands between graphemes.
+/// A text field. Its cursor is between graphemes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Kept")]
 pub struct Line {
     text: String,
     /// Bytes before the cursor.
     at: usize,
-    /// Whether it may hold line breaks.
+    /// True if line breaks are allowed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     breaks: bool,
 }
 
-/// A line as it was kept, by whoever kept it.
+/// A text field as stored in a draft, not yet validated.
 #[derive(Deserialize)]
 struct Kept {
     text: String,
@@ -43,42 +43,41 @@ impl From<Kept> for Line {
     }
 }
 
-/// What a key did to a line.
+/// Effect of a key on a text field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
-    /// It means nothing here.
+    /// The key has no meaning here.
     Passed,
     /// The cursor moved, or there was nothing to do.
     Moved,
-    /// The text is another now.
+    /// The text changed.
     Changed,
-    /// The line is done.
+    /// The input is complete.
     Accepted,
-    /// The person wants back.
+    /// The user cancelled.
     Closed,
 }
 
 impl Line {
-    /// A line that holds this, with the cursor behind it.
+    /// Creates a field with this text and the cursor after it.
     pub fn new(text: &str) -> Self {
         let mut line = Self::default();
         line.insert(text);
         line
     }
 
-    /// Text of several lines, with the cursor behind it.
+    /// Creates a field that allows line breaks, with this text and the cursor after it.
     pub fn of_lines(text: &str) -> Self {
         let mut line = Self { breaks: true, ..Self::default() };
         line.insert(text);
         line
     }
 
-    /// What was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Puts text at the cursor without what does not show, its line ends made blanks where no break is taken.
+    /// Inserts text at the cursor without invisible characters. If line breaks are not allowed, they become blanks.
     pub fn insert(&mut self, text: &str) {
         let stripped = escape::strip(text);
         let text = without_hidden(&stripped);
@@ -87,7 +86,7 @@ impl Line {
         self.at += text.len();
     }
 
-    /// A key that was pressed while the line is written.
+    /// Handles a key while the field has the focus.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> Reply {
         let Some(action) = keys.lookup(Scope::Line, key) else {
             return match Chord::from(key).typed() {
@@ -118,14 +117,14 @@ impl Line {
                 self.insert("\n");
                 return Reply::Changed;
             }
-            // Where there is one line it is not handed on: it would break another one's.
+            // In a one-line field the key is not passed on: it would break a line of another field.
             Action::BreakLine => {}
             _ => return Reply::Passed,
         }
         Reply::Moved
     }
 
-    /// The part that fits into `cells` with the cursor in it, and the cursor's cell.
+    /// Returns the part that fits into `cells` with the cursor in it, and the cursor's cell.
     pub fn shown(&self, cells: usize) -> (&str, usize) {
         let mut from = 0;
         while width::width(&self.text[from..self.at]) >= cells.max(1) {
@@ -135,7 +134,7 @@ impl Line {
         (width::cut(&self.text[from..], cells), width::width(&self.text[from..self.at]))
     }
 
-    /// Draws it in one row behind a label, which takes half of the row at most, and says where the cursor is.
+    /// Draws the field in one row after a label, which takes at most half of the row. Returns the cursor's position.
     pub fn view_behind(&self, label: &str, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
         let label = width::cut(label, usize::from(area.width / 2));
         let taken = width::width(label) as u16;
@@ -147,14 +146,14 @@ impl Line {
         Position { x: x.min(area.right().saturating_sub(1)), y: area.y }
     }
 
-    /// The same for text of several lines: its rows in so many cells, and the row and cell of the cursor.
+    /// Returns the rows of the field wrapped at `cells`, and the row and cell of the cursor.
     pub fn rows(&self, cells: usize) -> (Vec<String>, (usize, usize)) {
         let rows = self.laid(cells);
         let words = |row: usize| rows.row(row).iter().map(|glyph| glyph.shown.as_str()).collect();
         ((0..rows.len()).map(words).collect(), rows.cell_of(self.line_and_byte()))
     }
 
-    /// A row up or down, where the text is drawn in so many cells.
+    /// Moves the cursor a row up or down in the field wrapped at `cells`.
     pub fn step(&mut self, cells: usize, down: bool) {
         let rows = self.laid(cells);
         let (row, cell) = rows.cell_of(self.line_and_byte());
@@ -171,12 +170,12 @@ impl Line {
         Rows::new(&lines, |_| None, cells)
     }
 
-    /// The line of the cursor, and the bytes of it before the cursor.
+    /// Returns the line of the cursor and the bytes before it in that line.
     fn line_and_byte(&self) -> (usize, usize) {
         (self.text[..self.at].matches('\n').count(), self.at - self.start())
     }
 
-    /// Where a line begins, and how long it is.
+    /// Returns the start of a line and its length, in bytes.
     fn line_at(&self, line: usize) -> (usize, usize) {
         let mut from = 0;
         for (at, text) in self.text.split('\n').enumerate() {
@@ -188,7 +187,7 @@ impl Line {
         (self.text.len(), 0)
     }
 
-    /// Where the cursor's line begins and ends.
+    /// Returns the start of the cursor's line.
     fn start(&self) -> usize {
         self.text[..self.at].rfind('\n').map_or(0, |end| end + 1)
     }

@@ -1,4 +1,4 @@
-//! Says whether a card listens: a key is an answer only if the person can have seen the question.
+//! Decides whether a prompt accepts answers: a key counts only if the user can have seen the prompt.
 
 mod held_key;
 
@@ -6,37 +6,36 @@ use crate::tui::keys::Chord;
 pub use held_key::{HeldKey, Press};
 use std::time::Duration;
 
-/// How long nothing may have been pressed, and how long a card must have been seen, before a key answers it.
+/// Time without a key press, and time since the prompt was first drawn, before a key answers.
 pub const QUIET: Duration = Duration::from_millis(500);
 
-/// A line that is written in a card ends with an Enter that comes so much later than letters that came at once, and no
-/// sooner: within a paste the next piece comes faster than that, even over a slow connection.
+/// Time after fast input before an Enter ends a text field in a prompt. Within a paste the next piece arrives sooner
+/// than this, even over a slow connection.
 pub const PIECE: Duration = Duration::from_millis(150);
 
-/// What a card says of an Enter that came sooner.
+/// Message for an Enter that came sooner.
 pub const AT_ONCE: &str = "too soon, as in a paste: nothing was taken · press it again";
 
-/// Whether a card takes a key as an answer, and where not, why.
+/// State of a prompt: accepts answers, or the reason it does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listening {
-    /// It does.
     Yes,
-    /// It was not drawn yet, or something covers it or has the keyboard: nobody can mean it.
+    /// The prompt was not drawn yet, is covered, or does not have the focus.
     Unseen,
-    /// Not before this time, if nothing else is pressed until then: draw again then.
+    /// Accepts answers from this time on if no other key is pressed until then. Draw again at that time.
     Until(Duration),
-    /// The composer holds unsent words and the keyboard is there.
+    /// The composer holds a draft and has the focus.
     Unsent,
 }
 
 impl Listening {
-    /// Whether a key may answer now.
+    /// True if a key may answer now.
     pub fn now(self) -> bool {
         self == Listening::Yes
     }
 }
 
-/// What is known of the keys pressed lately: one for the whole screen.
+/// Recent key presses; one instance for the whole screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Presses {
     elsewhere: Option<Duration>,
@@ -47,24 +46,24 @@ pub struct Presses {
 }
 
 impl Presses {
-    /// A key that answered nothing was pressed, something was pasted, the mouse clicked, or the window came back
-    /// to the front. Keys that move within a card do not count.
+    /// Records a key that answered nothing, a paste, a click, or the return of the window to the front. Keys that move
+    /// within a prompt are not recorded.
     pub fn elsewhere(&mut self, now: Duration) {
         self.elsewhere = Some(now);
     }
 
-    /// Keys came faster than a hand presses them.
+    /// Records input faster than a hand can type.
     pub fn hurried(&mut self, now: Duration) {
         self.hurried = Some(now);
     }
 
-    /// This key answered a card.
+    /// Records that this key answered a prompt.
     pub fn answered(&mut self, chord: Chord, now: Duration) {
         self.answer = Some((chord, now));
     }
 
-    /// Whether a key is only the last answer going on: the same one without a gap of [`QUIET`]. Ask it of every
-    /// key before anything else; a key that goes on does nothing anywhere. Any other key ends it.
+    /// Returns whether a key is a repeat of the last answer: the same key without a gap of [`QUIET`]. Call it for every
+    /// key before anything else; a repeat has no effect anywhere. Any other key ends the series.
     pub fn goes_on(&mut self, chord: Chord, now: Duration) -> bool {
         let goes_on =
             self.answer.is_some_and(|(answer, at)| answer == chord && now.saturating_sub(at) < QUIET);
@@ -73,9 +72,11 @@ impl Presses {
     }
 }
 
-/// Whether a card listens. `seen` is when it was first drawn, `unsent` whether the composer holds words, `moved`
-/// whether the person moved the keyboard to the card, `line` whether a line is being written in it: letters that came at
-/// once are its words then, and what ends it need not wait as long as an answer.
+/// Returns whether a prompt accepts answers.
+///
+/// `seen` is the time at which it was first drawn, `unsent` is true if the composer holds a draft, `moved` if the user
+/// moved the focus to the prompt, `line` if a text field in the prompt is being edited: fast input then is its text,
+/// and the Enter after it need not wait as long as an answer.
 pub fn listening(
     seen: Option<Duration>,
     presses: &Presses,

@@ -1,4 +1,4 @@
-//! One file per thing on the screen: its state, its keys, its looks.
+//! One module per part of the screen: its state, keys and rendering.
 
 pub mod approval;
 pub mod audit;

@@ -1,87 +1,86 @@
-//! How a reply comes: the wait for the next try, the silence, how soon and how fast it is.
+//! Timing of a reply: countdown to a retry, silence of the provider, time to the first token, speed.
 
 use crate::agent::{self, Effect, Phase, Retrying};
 use crate::chat::{Chunk, TurnId};
 use std::time::Duration;
 
-/// Figures change at most this often while a reply streams.
+/// Minimum time between changes of the figures while a reply streams.
 const CALM: Duration = Duration::from_millis(250);
-/// Speed over less than this is chance.
+/// Shortest time over which a speed is meaningful.
 const ENOUGH: Duration = Duration::from_millis(500);
-/// Letters of a token, where nobody counted.
+/// Characters per token, for an estimate while the provider has not sent a count.
 const LETTERS: u64 = 4;
 
-/// The times of the present request, or of the last one.
+/// Timing of the current request, or of the last one if none is running.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pace {
     turn: Option<TurnId>,
-    /// When the present attempt was sent.
+    /// Time at which the current attempt was sent.
     sent: Duration,
-    /// When it was said that it will be sent again.
+    /// Time at which the retry was announced.
     failed: Duration,
-    /// The person did not want to wait for that.
+    /// True if the user skipped the countdown.
     hurried: bool,
-    /// When the silence was told.
+    /// Time at which the silence was reported.
     quieted: Duration,
-    /// When the first and the last piece came.
+    /// Time of the first and of the last chunk.
     first: Option<Duration>,
     last: Duration,
     letters: u64,
-    /// Bytes of the call being written, which come as a sum.
+    /// Bytes of the call that is being written. Chunks report the total so far.
     writing: u64,
-    /// What the service counted.
+    /// Output tokens as counted by the provider.
     counted: Option<u64>,
     figures: Option<(Duration, Figures)>,
 }
 
-/// What the foot says of a reply.
+/// Timing of a reply as shown in the status bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figures {
-    /// From the request to the first piece.
+    /// Time from the request to the first chunk.
     pub first: Duration,
-    /// Tokens a second, where enough has come to tell.
+    /// `None` until enough of the reply has arrived for a measurement.
     pub speed: Option<Speed>,
-    /// From the request to the end; nothing while it comes.
+    /// Time from the request to the end; `None` while the reply streams.
     pub took: Option<Duration>,
 }
 
-/// Tokens a second.
+/// Output tokens per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Speed {
-    /// How many.
     pub tokens: f64,
-    /// They were estimated from the text.
+    /// True if the tokens were estimated from the text.
     pub estimated: bool,
 }
 
-/// What is waited for, where that has to be said.
+/// Reason for which nothing arrives, if it has to be shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Wait<'a> {
-    /// For the next try.
+    /// A countdown to the next attempt.
     Again {
-        /// Which try it is, and why.
+        /// Number of the attempt and the reason for it.
         why: &'a Retrying,
-        /// Seconds until then.
+        /// Seconds until the attempt.
         left: u64,
     },
-    /// The next try is under way.
+    /// The next attempt has been sent.
     Asking(&'a Retrying),
-    /// The service is silent.
+    /// The provider is silent.
     Quiet {
-        /// For so many seconds.
+        /// Seconds of silence so far.
         since: u64,
-        /// It is given up at so many.
+        /// Seconds of silence after which the attempt is given up.
         limit: u64,
     },
 }
 
 impl Pace {
-    /// What the agent wants done.
+    /// Starts the timing if the agent sends a request.
     pub fn begins(&mut self, effects: &[Effect], now: Duration) {
         for effect in effects {
             match effect {
                 Effect::Stream { turn, .. } => {
-                    // Within a turn the last figures stand until there are others.
+                    // Within a turn the last figures stay until new ones are known.
                     let figures = self.figures.filter(|_| self.turn == Some(*turn));
                     *self = Self { turn: Some(*turn), sent: now, figures, ..Self::default() };
                 }
@@ -102,7 +101,7 @@ impl Pace {
         }
     }
 
-    /// A piece of the reply came.
+    /// Records a chunk of the reply.
     pub fn takes(&mut self, chunk: &Chunk, now: Duration) {
         match chunk {
             Chunk::Text(text) | Chunk::Reasoning(text) => {
@@ -110,7 +109,7 @@ impl Pace {
                 self.comes(now);
             }
             Chunk::Writing { bytes, .. } => {
-                // The next call begins at nothing.
+                // The count starts at zero for each call.
                 let more = (*bytes as u64).checked_sub(self.writing).unwrap_or(*bytes as u64);
                 self.writing = *bytes as u64;
                 self.letters += more;
@@ -131,7 +130,7 @@ impl Pace {
         }
     }
 
-    /// The reply is over, however it ended.
+    /// Records the end of the reply, whether it succeeded or not.
     pub fn ends(&mut self, now: Duration) {
         if self.first.is_some() {
             self.figures = self.figure(Some(now.saturating_sub(self.sent))).map(|figures| (now, figures));
@@ -158,7 +157,8 @@ impl Pace {
             (time >= ENOUGH).then_some(Speed { tokens, estimated })
         };
         let speed = match self.counted.filter(|_| took.is_some()) {
-            // Much more was counted than was seen: it was thought unseen, before the first piece came.
+            // Many more tokens were counted than received: the reasoning was not streamed and happened before the first
+            // chunk.
             Some(counted) if counted > estimate.saturating_mul(2) || streamed < ENOUGH => {
                 per(counted, whole, false)
             }
@@ -168,12 +168,12 @@ impl Pace {
         Some(Figures { first: first.saturating_sub(self.sent), speed, took })
     }
 
-    /// What the foot says of the present reply, or of the last.
+    /// Returns the figures of the current reply, or of the last one.
     pub fn figures(&self) -> Option<Figures> {
         self.figures.map(|(_, figures)| figures)
     }
 
-    /// What is waited for now.
+    /// Returns what the request waits for.
     pub fn wait<'a>(&self, agent: &'a agent::State, now: Duration) -> Option<Wait<'a>> {
         let Phase::Thinking(draft) = &agent.phase else { return None };
         if let Some(quiet) = draft.quiet {
@@ -190,7 +190,7 @@ impl Pace {
         })
     }
 
-    /// When the words of a wait change, once a second; nothing where no seconds are told.
+    /// Returns the time at which the shown seconds change next; `None` if no seconds are shown.
     pub fn ticks_at(&self, agent: &agent::State, now: Duration) -> Option<Duration> {
         match self.wait(agent, now)? {
             Wait::Again { why, left } => Some(
@@ -210,7 +210,7 @@ impl Pace {
     }
 }
 
-/// Whole seconds as they are said: `12 s`, `90 s`, `50 min 0 s`.
+/// Formats whole seconds: `12 s`, `90 s`, `50 min 0 s`.
 pub fn seconds(count: u64) -> String {
     match count {
         0..120 => format!("{count} s"),
@@ -219,7 +219,7 @@ pub fn seconds(count: u64) -> String {
 }
 
 impl Figures {
-    /// How soon the first piece came: `first after 0.8 s`.
+    /// Formats the time to the first chunk: `first after 0.8 s`.
     pub fn soon(&self) -> String {
         let (ms, s) = (self.first.as_millis(), self.first.as_secs());
         match (ms, s) {
@@ -229,7 +229,7 @@ impl Figures {
         }
     }
 
-    /// How fast it comes: `42 tok/s`, `~42 tok/s`.
+    /// Formats the speed: `42 tok/s`, or `~42 tok/s` if estimated.
     pub fn fast(&self) -> Option<String> {
         let speed = self.speed?;
         let about = if speed.estimated { "~" } else { "" };

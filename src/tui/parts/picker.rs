@@ -1,4 +1,4 @@
-//! The one list with a filter and a cursor: sessions, themes, commands, models and files.
+//! A list with a filter and a cursor, used for sessions, themes, commands, models and files.
 
 mod draw;
 
@@ -10,36 +10,35 @@ use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 
-/// A list that is open.
+/// An open list.
 #[derive(Debug, Clone)]
 pub struct Picker {
     title: String,
-    /// What is said where there is no row.
+    /// Text shown if there are no rows.
     nothing: String,
     rows: Vec<Row>,
     filter: Line,
-    /// The rows that match, best first, by their number in `rows`.
+    /// Indices into `rows` of the matching rows, best first.
     found: Vec<usize>,
-    /// The cursor, as a place in `found`.
+    /// Position of the cursor in `found`.
     at: usize,
-    /// The first place on the screen, kept so that the list only scrolls when the cursor leaves it.
+    /// First visible position. Stored so that the list scrolls only if the cursor leaves it.
     top: Cell<usize>,
-    /// How many rows were on the screen when it was last drawn: what a page is.
+    /// Rows visible when the list was last drawn, the size of a page.
     page: Cell<usize>,
-    /// Said above the rows: that more are on their way, or why there are none.
+    /// Text above the rows, such as a progress message or an error.
     note: String,
-    /// What is said before what was typed, where that may be taken though no row says it.
+    /// Text before the typed name, if a name that no row has can be chosen.
     offers: Option<&'static str>,
-    /// What stands in the empty filter.
+    /// Text in the empty filter.
     invites: &'static str,
-    /// The key that takes a row and keeps it, where rows can be kept.
+    /// Name of the key that picks a row and stores the choice, if the list supports it.
     keeps: Option<String>,
 }
 
-/// At a row that is what there is now.
+/// Detail of the row that is in use.
 pub const IN_USE: &str = "in use";
 
-/// One row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Row {
     key: String,
@@ -47,81 +46,81 @@ pub struct Row {
     more: String,
     detail: String,
     paths: bool,
-    /// Whether it stays whatever the filter says.
+    /// True if the row stays in the list whatever the filter is.
     found: bool,
-    /// What the filter reads.
+    /// Text the filter matches.
     searched: String,
-    /// In a tree: its name there, and what it is called where it was found.
+    /// In a tree: name below its parent, and full name while filtering.
     tree: Option<(String, String)>,
     signed: bool,
 }
 
-/// What a key or a click did.
+/// Effect of a key or click.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pick {
-    /// This row was taken, by its number among the rows that were given.
+    /// A row was picked; its index among the given rows.
     Picked(usize),
-    /// This row was taken, and is to be kept for the next start.
+    /// A row was picked and is to be stored for the next start.
     Kept(usize),
-    /// What was typed was taken, though no row says it; whether it is to be kept for the next start.
+    /// The typed name was picked. True if it is to be stored for the next start.
     Typed(bool),
-    /// The cursor is on this row now, for what can be shown beforehand.
+    /// The cursor moved to this row, for a preview.
     Moved(usize),
-    /// The person wants back.
+    /// The user closed the list.
     Closed,
-    /// Nothing the caller has to act on.
+    /// Nothing for the caller to do.
     Nothing,
 }
 
 impl Row {
-    /// A row with this main text. Cleaned here, as all its texts are.
+    /// Creates a row with this main text. All texts of a row are sanitized.
     pub fn new(text: &str) -> Self {
         let text = clean::one_line(text).into_owned();
         Self { key: text.clone(), searched: text.clone(), text, ..Self::default() }
     }
 
-    /// A row whose text is a path, which is cut at its beginning rather than its end.
+    /// Creates a row whose text is a path, which is cut at its beginning rather than its end.
     pub fn path(path: &str) -> Self {
         Self { paths: true, ..Self::new(path) }
     }
 
-    /// What it is recognised by when the rows change, where texts may be equal. Never shown.
+    /// Sets the identity of the row when rows are replaced; needed if texts can be equal. Never shown.
     pub fn key(self, key: impl Into<String>) -> Self {
         Self { key: key.into(), ..self }
     }
 
-    /// The second column, dim; it is searched too.
+    /// Sets the second column, which is dim and also matched by the filter.
     pub fn more(self, more: &str) -> Self {
         let more = clean::one_line(more).into_owned();
         let searched = if more.is_empty() { self.text.clone() } else { format!("{} {more}", self.text) };
         Self { more, searched, ..self }
     }
 
-    /// A row of a tree: as long as nothing is looked for it stands so many steps further in, by this name alone.
+    /// Makes the row part of a tree: unless filtered, it is indented by `steps` levels and shows only this name.
     pub fn within(self, steps: usize, name: &str) -> Self {
         let name = format!("{}{}", "  ".repeat(steps), clean::one_line(name));
         Self { tree: Some((name, self.text.clone())), ..self }
     }
 
-    /// It begins with a sign for what came, went or is another, and counts of that are its detail: they have their colours.
+    /// Colours the sign at the start of the row and the counts in its detail as added, removed or changed.
     pub fn signed(self) -> Self {
         Self { signed: true, ..self }
     }
 
-    /// It was found by what was typed, otherwise than by its own texts: it stays in the list, and its second column, which
-    /// says where, has the most room.
+    /// Keeps the row in the list whatever the filter is, because it was found by other text than its own. Its second
+    /// column, which holds the match, gets most room.
     pub fn found(self) -> Self {
         Self { found: true, ..self }
     }
 
-    /// At the right edge: a time, a size. Not searched.
+    /// Sets the text at the right edge, such as a time or a size. Not matched by the filter.
     pub fn detail(self, detail: &str) -> Self {
         Self { detail: clean::one_line(detail).into_owned(), ..self }
     }
 }
 
 impl Picker {
-    /// A list of these rows with the cursor on the first. `nothing` is said where there is none at all.
+    /// Creates a list of these rows with the cursor on the first. `nothing` is shown if there are none.
     pub fn new(title: &str, nothing: &str, rows: Vec<Row>) -> Self {
         let mut picker = Self {
             title: title.to_owned(),
@@ -141,54 +140,54 @@ impl Picker {
         picker
     }
 
-    /// A list in which what is typed may be taken too; `words` say what that is, such as `ask for`.
+    /// Lets a typed name be picked; `words` is the verb shown before it, such as `use`.
     pub fn offering(self, words: &'static str) -> Self {
         Self { offers: Some(words), ..self }
     }
 
-    /// A list whose empty filter says this.
+    /// Sets the text in the empty filter.
     pub fn inviting(self, words: &'static str) -> Self {
         Self { invites: words, ..self }
     }
 
-    /// A list whose rows can be kept; by this key, as it is shown.
+    /// Lets picked rows be stored, with this key.
     pub fn keeping(self, key: String) -> Self {
         Self { keeps: Some(key), ..self }
     }
 
-    /// Says something above the rows; nothing takes it away.
+    /// Sets the text above the rows.
     pub fn set_note(&mut self, words: &str) {
         self.note = clean::one_line(words).into_owned();
     }
 
-    /// Says something else where there is no row at all.
+    /// Sets the text shown if there are no rows.
     pub fn set_nothing(&mut self, words: &str) {
         words.clone_into(&mut self.nothing);
     }
 
-    /// What was typed.
+    /// Returns the filter text.
     pub fn typed(&self) -> &str {
         self.filter.text().trim()
     }
 
-    /// What was typed, where it may be taken and is no row's own text.
+    /// Returns the filter text if it can be picked and no row has it.
     fn offered(&self) -> Option<&str> {
         let typed = Some(self.typed()).filter(|typed| !typed.is_empty() && self.offers.is_some())?;
         let is_row = self.found.iter().any(|row| self.rows[*row].text == typed);
         (!is_row).then_some(typed)
     }
 
-    /// How many places the cursor has.
+    /// Returns the number of cursor positions.
     fn places(&self) -> usize {
         self.found.len() + usize::from(self.offered().is_some())
     }
 
-    /// Puts the cursor on a row, by its number among the rows that were given.
+    /// Moves the cursor to a row, by its index among the given rows.
     pub fn select(&mut self, row: usize) {
         self.at = self.found.iter().position(|found| *found == row).unwrap_or(self.at);
     }
 
-    /// Other rows, such as those that have arrived by now. The cursor stays on its row where that is still there.
+    /// Replaces the rows. The cursor stays on its row if that still exists.
     pub fn set_rows(&mut self, rows: Vec<Row>) {
         let key = self.current().map(|row| self.rows[row].key.clone());
         self.rows = rows;
@@ -197,12 +196,12 @@ impl Picker {
         self.at = same.unwrap_or(self.at.min(self.places().saturating_sub(1)));
     }
 
-    /// The row under the cursor, by its number among the rows that were given.
+    /// Returns the row under the cursor, by its index among the given rows.
     pub fn current(&self) -> Option<usize> {
         self.found.get(self.at).copied()
     }
 
-    /// A key. Everything that is no key of a list is written into the filter.
+    /// Handles a key. Keys without a meaning in the list go to the filter.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> Pick {
         let last = self.places().saturating_sub(1);
         match keys.lookup(Scope::List, key) {
@@ -219,14 +218,14 @@ impl Picker {
         }
     }
 
-    /// Pasted text goes into the filter.
+    /// Inserts pasted text into the filter.
     pub fn paste(&mut self, text: &str) -> Pick {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         self.filter.insert(&text);
         self.searched_anew()
     }
 
-    /// A click on a cell of the screen, with the list drawn in `area`: the row there is taken.
+    /// Picks the row at a cell of the screen, for a list drawn in `area`.
     pub fn click(&mut self, area: Rect, column: u16, row: u16) -> Pick {
         match self.row_at(area, column, row) {
             Some(at) => {
@@ -237,7 +236,7 @@ impl Picker {
         }
     }
 
-    /// The mouse wheel: so many rows down, or up where it is negative.
+    /// Moves the cursor by rows of the mouse wheel; negative values move up.
     pub fn scroll(&mut self, rows: isize) -> Pick {
         let last = self.places().saturating_sub(1);
         self.go(self.at.saturating_add_signed(rows).min(last))
@@ -254,7 +253,7 @@ impl Picker {
 
     fn write(&mut self, key: &KeyEvent, keys: &Keymap) -> Pick {
         let last = self.places().saturating_sub(1);
-        // With nothing written, the ends of the line are the ends of the list.
+        // With an empty filter, the keys for the ends of a line move to the ends of the list.
         let at_ends = if self.filter.text().is_empty() { keys.lookup(Scope::Line, key) } else { None };
         match at_ends {
             Some(Action::LineStart) => return self.go(0),
@@ -277,7 +276,7 @@ impl Picker {
         }
     }
 
-    /// The filter is another: the best row is the one that is meant.
+    /// Updates the matches after the filter changed and moves the cursor to the best one.
     fn searched_anew(&mut self) -> Pick {
         let before = self.current();
         self.search();

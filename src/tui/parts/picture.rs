@@ -1,9 +1,9 @@
-//! What a buffer shows, as a test reads it.
+//! Text of a rendered buffer, for tests.
 
 use crate::tui::text::width;
 use ratatui::buffer::Buffer;
 
-/// The rows without the blanks at their ends. The cells behind a wide letter are left out, as on a screen.
+/// Returns the rows without trailing blanks. The second cell of a wide character is skipped, as on a terminal.
 pub fn picture(buffer: &Buffer) -> String {
     let area = buffer.area;
     let row = |y| {

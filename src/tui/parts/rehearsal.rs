@@ -1,5 +1,5 @@
-//! What a dry run came to, in lines: the tree of what changed, each change in full, and each call with its result. The
-//! same for the screen and for `aye rehearsal`.
+//! Results of a dry run as lines: the tree of changes, each change in full, each call with its result. Used by the
+//! screen and by `aye rehearsal`.
 
 use crate::chat::altered::{BY_COMMAND, Branch, OutsideAltered, tree};
 use crate::chat::{Altered, Did, Played, Staged, Staging};
@@ -9,10 +9,10 @@ use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-/// Lines of a result that are shown where not all of it is wanted.
+/// Lines shown of a result unless all of it is requested.
 const LINES: usize = 8;
 
-/// The tree in lines, two blanks for each folder.
+/// Returns the tree as lines, indented by two blanks per folder.
 pub fn branches(staging: &Staging, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let line = |branch: &Branch| {
         let (name, more) = branch_words(staging, branch);
@@ -30,7 +30,7 @@ pub fn branches(staging: &Staging, width: usize, theme: &Theme) -> Vec<Line<'sta
     tree(&staging.altered).iter().flat_map(line).collect()
 }
 
-/// A row of the tree: `~ main.rs` and `+3 −1`.
+/// Returns the texts of a row of the tree: `~ main.rs` and `+3 −1`.
 pub fn branch_words(staging: &Staging, branch: &Branch) -> (String, String) {
     let name = visible(&branch.name.to_string_lossy());
     let slash = if branch.folder { "/" } else { "" };
@@ -39,8 +39,8 @@ pub fn branch_words(staging: &Staging, branch: &Branch) -> (String, String) {
     (format!("{sign}{name}{slash}"), own.map(|own| visible(&own.brief())).unwrap_or_default())
 }
 
-/// A row of the list: the tree's words, what else is to be said of it, and what always stands at the right edge. What the
-/// sign and the slash say already is left out.
+/// Returns the texts of a row in the list: name, notes, and the text at the right edge. Notes that only repeat the sign
+/// or the slash are removed.
 pub fn branch_row(staging: &Staging, branch: &Branch) -> (String, String, String) {
     let (name, _) = branch_words(staging, branch);
     let Some(own) = staging.altered.get(branch.of.start).filter(|_| !branch.sign.is_empty()) else {
@@ -54,7 +54,7 @@ pub fn branch_row(staging: &Staging, branch: &Branch) -> (String, String, String
     (name, visible(&notes.join(" · ")), right)
 }
 
-/// A call in the list: what was called, and how its result came about.
+/// Returns the texts of a call in the list: the call, and the origin of its result.
 pub fn step_row(staging: &Staging, step: &Played) -> (String, String) {
     let mark = step.staged.as_ref().map_or(" ", Staged::mark);
     let mark = if step.bad_end().is_some() { "✗" } else { mark };
@@ -70,7 +70,7 @@ pub fn step_row(staging: &Staging, step: &Played) -> (String, String) {
     (words, came.join(" · "))
 }
 
-/// A change in full.
+/// Returns the lines of a change in full.
 pub fn change(altered: &Altered, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut say = |words: &str, style: Style| {
@@ -96,7 +96,7 @@ pub fn change(altered: &Altered, width: usize, theme: &Theme) -> Vec<Line<'stati
             let slash = if altered.folder { "/" } else { "" };
             let path = visible(&altered.path.to_string_lossy());
             say(&format!("{} {path}{slash}", altered.did.sign()), theme.strong);
-            // That a folder is new is nothing to be careful about.
+            // A new folder is no reason for a warning.
             let style = if altered.did == Did::Made && altered.folder { theme.dim } else { theme.warning };
             say(&altered.notes.join("; "), style);
         }
@@ -104,7 +104,7 @@ pub fn change(altered: &Altered, width: usize, theme: &Theme) -> Vec<Line<'stati
     lines
 }
 
-/// A change outside the project in the list: `+ /a/b`, what else is to be said of it, and what stands at the right edge.
+/// Returns the texts of a change outside the project: `+ /a/b`, notes, and the text at the right edge.
 pub fn outside_row(one: &OutsideAltered) -> (String, String, String) {
     let altered = &one.altered;
     let slash = if altered.folder { "/" } else { "" };
@@ -113,7 +113,7 @@ pub fn outside_row(one: &OutsideAltered) -> (String, String, String) {
     (name, visible(&one.brief()), right.to_owned())
 }
 
-/// A change outside the project in full.
+/// Returns the lines of a change outside the project in full.
 pub fn outside_change(one: &OutsideAltered, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = vec![Line::styled("outside the project", theme.warning)];
     lines.extend(change(&one.altered, width, theme));
@@ -125,7 +125,7 @@ pub fn outside_change(one: &OutsideAltered, width: usize, theme: &Theme) -> Vec<
     lines
 }
 
-/// A call with its result; not `whole`, the first lines of it.
+/// Returns the lines of a call with its result; only the first lines of the result unless `whole`.
 pub fn step(step: &Played, whole: bool, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut say = |words: &str, style: Style, rest: &str| {
@@ -171,7 +171,7 @@ pub fn step(step: &Played, whole: bool, width: usize, theme: &Theme) -> Vec<Line
     lines
 }
 
-/// One line in which nothing is hidden.
+/// Returns the text as one line with invisible characters marked.
 pub fn visible(text: &str) -> String {
     reveal::words(text).replace('\n', "<U+000A>")
 }

@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What is ticked, and where the user reads.
+/// Ticks and the cursor of a review.
 #[derive(Debug, Clone, Default)]
 pub struct Review {
     /// Index of the stop under the cursor.
@@ -30,17 +30,17 @@ struct LaidOut {
     rows: Arc<Vec<Row>>,
 }
 
-/// What is laid out only spares work.
+/// Equality ignores the layout, which is only a cache.
 impl PartialEq for Review {
     fn eq(&self, other: &Self) -> bool {
         (self.cursor, &self.rejected) == (other.cursor, &other.rejected)
     }
 }
 
-/// Something that can be ticked: an item, or one of its hunks.
+/// An item or hunk that can be ticked.
 type Stop = (usize, Option<usize>);
 
-/// Everything that can be ticked, from top to bottom.
+/// Iterates over everything that can be ticked, from top to bottom.
 fn stops(batch: &Batch) -> impl Iterator<Item = Stop> {
     batch.selected(&[]).flat_map(|(at, item)| {
         let hunks = item.diff.iter().filter(|_| item.has_hunks()).flat_map(|diff| &diff.hunks);
@@ -48,25 +48,23 @@ fn stops(batch: &Batch) -> impl Iterator<Item = Stop> {
     })
 }
 
-/// How much of an item is ticked.
+/// Ticked part of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ticked {
-    /// All of it.
     Whole,
     /// Some of its hunks.
     Part,
-    /// Nothing of it.
     None,
 }
 
-/// Numbers of items.
+/// Counts of items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Of which everything is ticked.
+    /// Items that are ticked completely.
     pub whole: usize,
-    /// Of which some hunks are ticked.
+    /// Items with some hunks ticked.
     pub part: usize,
-    /// That can be ticked.
+    /// Items that can be ticked.
     pub all: usize,
 }
 
@@ -81,7 +79,7 @@ impl std::fmt::Display for Count {
 }
 
 impl Review {
-    /// What the user rejected, as the decision has it.
+    /// Returns what the user rejected, in the form a decision needs.
     pub fn rejected(&self, batch: &Batch) -> Vec<Rejected> {
         let of = |(at, _): (usize, _)| match self.ticked(batch, (at, None)) {
             Ticked::Whole => None,
@@ -94,12 +92,12 @@ impl Review {
         batch.selected(&[]).filter_map(of).collect()
     }
 
-    /// What the ticked part destroys.
+    /// Describes what the ticked part destroys.
     pub fn destroys(&self, batch: &Batch) -> Option<String> {
         batch.destroys(&self.rejected(batch))
     }
 
-    /// How many items are ticked.
+    /// Counts the ticked items.
     pub fn count(&self, batch: &Batch) -> Count {
         batch.selected(&[]).fold(Count::default(), |count, (at, _)| {
             let ticked = self.ticked(batch, (at, None));
@@ -111,12 +109,12 @@ impl Review {
         })
     }
 
-    /// The first lines of the hunks of an item that are not ticked.
+    /// Returns the first lines of the hunks of an item that are not ticked.
     fn rejected_hunks(&self, at: usize) -> impl Iterator<Item = usize> {
         self.rejected.range((at, None)..(at + 1, None)).filter_map(|(_, hunk)| *hunk)
     }
 
-    /// How much of an item or a hunk is ticked.
+    /// Returns how much of an item or hunk is ticked.
     pub fn ticked(&self, batch: &Batch, (at, hunk): Stop) -> Ticked {
         if self.rejected.contains(&(at, None)) || hunk.is_some() && self.rejected.contains(&(at, hunk)) {
             return Ticked::None;
@@ -130,12 +128,12 @@ impl Review {
         }
     }
 
-    /// Ticks what is under the cursor, or takes its tick away.
+    /// Toggles the tick of the item or hunk under the cursor.
     fn toggle(&mut self, batch: &Batch) {
         let Some(stop @ (at, hunk)) = stops(batch).nth(self.cursor) else { return };
         let was = self.ticked(batch, stop);
         if let (Some(_), true) = (hunk, self.rejected.remove(&(at, None))) {
-            // Its item was not ticked at all: the others stay so.
+            // The whole item was rejected, so its other hunks stay rejected.
             let others = batch.items[at].diff.iter().flat_map(|diff| &diff.hunks);
             self.rejected.extend(others.map(|hunk| (at, Some(hunk.after))));
         }
@@ -151,7 +149,7 @@ impl Review {
         }
     }
 
-    /// Ticks everything, or nothing if everything is.
+    /// Ticks everything, or nothing if everything is ticked.
     fn toggle_all(&mut self, batch: &Batch) {
         if self.rejected.is_empty() {
             self.rejected = batch.selected(&[]).map(|(at, _)| (at, None)).collect();
@@ -160,8 +158,8 @@ impl Review {
         }
     }
 
-    /// Takes a key that moves or ticks; the row to scroll to, or `None` if the key means something else. `top` is the first
-    /// row on the screen and `page` how many there are.
+    /// Handles a key that moves or ticks. Returns the row to scroll to, or `None` if the key means something else.
+    /// `top` is the first visible row and `page` the number of visible rows.
     pub fn act(&mut self, action: Action, batch: &Batch, (top, page): (usize, usize)) -> Option<usize> {
         let heads = self.heads();
         let last = heads.len().saturating_sub(1);
@@ -193,7 +191,7 @@ impl Review {
                     Action::Top => 0,
                     _ => end,
                 };
-                // The cursor stays where the user reads.
+                // The cursor moves with the visible rows.
                 let first = heads.iter().position(|row| *row >= top);
                 self.cursor = match first {
                     Some(first) if heads[first] < top + page => first,
@@ -207,14 +205,14 @@ impl Review {
         Some(top)
     }
 
-    /// The rows at which what can be ticked begins, as it was laid out last.
+    /// Returns the rows at which items and hunks begin, in the last layout.
     fn heads(&self) -> Vec<usize> {
         let laid = self.laid.borrow();
         let rows = laid.as_ref().map(|laid| laid.rows.iter().enumerate());
         rows.into_iter().flatten().filter(|(_, row)| row.stop().is_some()).map(|(at, _)| at).collect()
     }
 
-    /// All rows, laid out for a width; `end` follows the changes.
+    /// Returns all rows, laid out for a width, with the lines of `end` after the changes.
     pub fn rows(
         &self,
         batch: &Batch,
@@ -235,13 +233,13 @@ impl Review {
         rows
     }
 
-    /// One row as it looks now: its tick, the cursor, and faint if it is rejected.
+    /// Returns a row with its tick and cursor, dimmed if it is rejected.
     pub fn line(&self, row: &Row, batch: &Batch, theme: &Theme) -> Line<'static> {
         let at_cursor = row.stop().is_some() && row.stop() == stops(batch).nth(self.cursor);
         row.line(|stop| self.ticked(batch, stop), at_cursor, theme)
     }
 
-    /// What the keys of the review do.
+    /// Returns the key hints of the review.
     pub fn hints(&self, batch: &Batch, keys: &Keymap) -> [Option<Hint>; 2] {
         let key = |action| keys.hint(Scope::Approval, action);
         let many = stops(batch).nth(1).is_some();

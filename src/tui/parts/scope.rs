@@ -1,4 +1,4 @@
-//! How wide a yes is kept: the rule as it will be written, what it would have covered, and what it never covers.
+//! Choosing the scope of a grant: the rule that would be written, the calls it would have covered, and its limits.
 
 use super::listening::QUIET;
 use crate::agent::Width;
@@ -11,41 +11,41 @@ use ratatui::style::Style;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Calls that are named among those it would have covered.
+/// Maximum number of covered calls that are named.
 const NAMED: usize = 4;
 
-/// The scope of a yes that is being chosen.
+/// The scope of a grant while it is being chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choosing {
-    /// At least one.
+    /// Possible scopes, narrowest first; at least one.
     widths: Vec<Width>,
     at: usize,
     span: Span,
     folder: PathBuf,
-    /// The key that keeps it, as it is written in the rule.
+    /// Name of the key that confirms, as stored in the rule.
     key: String,
     opened: Duration,
-    /// Whether all of what stands here now was on the screen.
+    /// True if everything shown for the current choice was on the screen.
     seen: bool,
-    /// The rule is being written.
+    /// True while the rule is being written.
     keeping: bool,
 }
 
-/// What a key did.
+/// Effect of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// Another width or span, or a place further down.
+    /// Another scope or duration was chosen, or the view scrolled.
     Moved,
-    /// Nothing; why, and what would work.
+    /// Nothing was done. Holds the reason and what would work.
     Says(String),
-    /// Back to the card.
+    /// Return to the prompt.
     Closed,
-    /// This is kept, and the call goes ahead.
+    /// Grant this and run the call.
     Kept(Grant),
 }
 
 impl Choosing {
-    /// Opens it at the narrowest, for this session. `None` where nothing may be kept.
+    /// Opens the choice with the narrowest scope, for this session. Returns `None` if nothing can be granted.
     pub fn open(widths: Vec<Width>, folder: &Path, keys: &Keymap, now: Duration) -> Option<Self> {
         if widths.is_empty() {
             return None;
@@ -63,22 +63,22 @@ impl Choosing {
         })
     }
 
-    /// Whether the rule is being written: no key means anything until it is.
+    /// True while the rule is being written; until then keys have no effect.
     pub fn is_keeping(&self) -> bool {
         self.keeping
     }
 
-    /// Whether it was opened only just now.
+    /// True shortly after the choice was opened.
     pub fn is_fresh(&self, now: Duration) -> bool {
         now.saturating_sub(self.opened) < QUIET
     }
 
-    /// The rule could not be written: the keys mean something again, but none that was pressed meanwhile.
+    /// Handles a failure to write the rule: keys work again, except those pressed in the meantime.
     pub fn unkept(&mut self, now: Duration) {
         (self.keeping, self.opened) = (false, now);
     }
 
-    /// A frame showed all of it, or its last lines.
+    /// Records that a frame showed all of the text, or its end.
     pub fn drawn(&mut self, end: bool) {
         self.seen |= end;
     }
@@ -87,7 +87,7 @@ impl Choosing {
         &self.widths[self.at.min(self.widths.len() - 1)]
     }
 
-    /// Where it may hold: what cannot be written as a rule holds in this session alone.
+    /// Returns the possible durations. A grant that cannot be written as a rule lasts for this session only.
     fn spans(&self) -> &'static [Span] {
         match self.width().lasts && self.folder.to_str().is_some() {
             true => &[Span::Session, Span::Project, Span::Everywhere],
@@ -95,7 +95,7 @@ impl Choosing {
         }
     }
 
-    /// An action of [`Keys::Keep`]; `listens` is whether a key may answer now.
+    /// Runs an action of [`Keys::Keep`]; `listens` is true if a key may answer now.
     pub fn act(&mut self, action: Action, keys: &Keymap, listens: bool, now: Duration) -> Reply {
         let back = keys.hint(Keys::Keep, Action::Close);
         match action {
@@ -139,7 +139,7 @@ impl Choosing {
         Reply::Moved
     }
 
-    /// Why there is nothing wider.
+    /// Explains why there is no wider scope.
     fn no_wider(&self) -> String {
         match &self.width().grant.scope {
             Scope::Command { network: true, .. } => {
@@ -157,7 +157,7 @@ impl Choosing {
         .to_owned()
     }
 
-    /// Everything that is read here, each line with its style.
+    /// Returns all lines of the choice with their styles.
     pub fn lines(&self, theme: &Theme) -> Vec<(String, Style)> {
         let width = self.width();
         let grant = width.spanning(self.span);
@@ -192,8 +192,8 @@ impl Choosing {
         lines
     }
 
-    /// What the keys do, from the longest way to say it to the shortest. `ends` is whether the frame that shows them shows
-    /// the end too.
+    /// Returns the key hints, from the longest to the shortest. `ends` is true if the frame with these hints also shows
+    /// the end.
     pub fn hints(&self, keys: &Keymap, ends: bool) -> Vec<String> {
         let key = |action| keys.hint(Keys::Keep, action);
         let enter = key(Action::Accept);
@@ -211,7 +211,7 @@ impl Choosing {
     }
 }
 
-/// What it would have covered.
+/// Describes the calls of this session that the grant would have covered.
 fn covered(calls: &[String]) -> String {
     let named = calls.iter().rev().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     let more = if calls.len() > NAMED { ", …" } else { "" };
@@ -222,7 +222,7 @@ fn covered(calls: &[String]) -> String {
     }
 }
 
-/// What it never covers.
+/// Describes what the grant never covers.
 fn never(grant: &Grant) -> String {
     let sensitive = "what holds secrets or is obeyed by other programs, and what destroys";
     match &grant.scope {

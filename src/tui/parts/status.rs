@@ -1,26 +1,26 @@
-//! The head and the foot: where the person is, what it costs, what runs and what waits.
+//! One-line bars for the header and footer, whose segments shrink or disappear if the terminal is narrow.
 
 use crate::tui::text::{clean, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// A few words of a line, which may have to go where it is narrow.
+/// A segment of the bar.
 #[derive(Debug, Clone)]
 struct Words {
     text: String,
     style: Style,
-    /// The highest goes first; 0 never goes.
+    /// Priority of removal: the highest is removed first, 0 never.
     goes: u8,
     right: bool,
-    /// May be cut to what is left.
+    /// True if the segment may be shortened.
     shrinks: bool,
 }
 
-/// Words that are cut keep at least so many cells.
+/// Minimum cells that a shortened segment keeps.
 const LEAST: usize = 20;
 
-/// One line of words, left and right.
+/// One line of segments at the left and right.
 #[derive(Debug, Clone, Default)]
 pub struct Bar {
     words: Vec<Words>,
@@ -29,22 +29,23 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// A line whose words stand apart by this.
+    /// Creates a bar with a separator between its segments.
     pub fn between(between: &'static str, style: Style) -> Self {
         Self { words: Vec::new(), between, style }
     }
 
-    /// Words at the left. Of the words that may go (`goes` above 0) the highest go first where it is narrow.
+    /// Adds a segment at the left. If the bar is too narrow, segments are removed, highest `goes` first; 0 is never
+    /// removed.
     pub fn left(&mut self, text: impl Into<String>, style: Style, goes: u8) -> &mut Self {
         self.push(text.into(), style, goes, false)
     }
 
-    /// Words at the right.
+    /// Adds a segment at the right.
     pub fn right(&mut self, text: impl Into<String>, style: Style, goes: u8) -> &mut Self {
         self.push(text.into(), style, goes, true)
     }
 
-    /// The words added last may be cut where it is narrow, before anything has to go.
+    /// Lets the segment added last shrink before any segment is removed.
     pub fn shrinks(&mut self) -> &mut Self {
         if let Some(last) = self.words.last_mut() {
             last.shrinks = true;
@@ -60,7 +61,7 @@ impl Bar {
         self
     }
 
-    /// Draws as much as there is room for.
+    /// Draws the segments that fit.
     pub fn draw(&self, area: Rect, buffer: &mut Buffer) {
         let room = usize::from(area.width).saturating_sub(2);
         let mut words = self.words.clone();
@@ -115,7 +116,7 @@ impl Bar {
     }
 }
 
-/// Tokens as they are said: `950`, `14.2k`, `1.3M`.
+/// Formats a token count: `950`, `14.2k`, `1.3M`.
 pub fn tokens(count: u64) -> String {
     match count {
         0..1000 => count.to_string(),
@@ -124,7 +125,7 @@ pub fn tokens(count: u64) -> String {
     }
 }
 
-/// Dollars as they are said: `<$0.01`, `$0.03`.
+/// Formats an amount in dollars: `<$0.01`, `$0.03`.
 pub fn dollars(cost: f64) -> String {
     match cost {
         cost if cost <= 0.0 => "$0".to_owned(),

@@ -1,4 +1,5 @@
-//! A card of the program's own, for what cannot be undone: it says what is asked, and takes a yes or a no and nothing else.
+//! The confirmation prompt of the program itself, for actions that cannot be undone. It accepts confirm and cancel,
+//! nothing else.
 
 use super::frame::{self, Frame, READABLE, Sight};
 use super::listening::Listening;
@@ -10,20 +11,20 @@ use ratatui::layout::Rect;
 use std::cell::Cell;
 use std::time::Duration;
 
-/// Columns of the card.
+/// Maximum columns of the prompt.
 const WIDEST: u16 = 76;
 
-/// The card.
+/// Confirmation prompt.
 #[derive(Debug, Clone)]
 pub struct Sure {
     title: &'static str,
-    /// What a yes does, and what a no does: each in a few words.
+    /// Labels of the two answers: the action, and keeping everything as it is.
     ways: (&'static str, &'static str),
-    /// What there is to know before either.
+    /// Facts to know before answering.
     told: Vec<String>,
-    /// Whether a yes destroys something: then it takes the key for that.
+    /// True if the action destroys something and needs the key for that.
     destroys: bool,
-    /// Why the last key did nothing.
+    /// Reason the last key did nothing.
     says: String,
     seen: Option<Duration>,
     end_seen: bool,
@@ -31,7 +32,7 @@ pub struct Sure {
     drawn: Cell<Drawn>,
 }
 
-/// What the last frame showed.
+/// State of the last frame.
 #[derive(Debug, Clone, Copy, Default)]
 struct Drawn {
     readable: bool,
@@ -39,21 +40,21 @@ struct Drawn {
     rows: usize,
 }
 
-/// What a key did.
+/// Effect of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
-    /// It is to be done.
+    /// The action is confirmed.
     Yes,
-    /// All stays as it is.
+    /// The action is cancelled.
     No,
-    /// It moved within the card.
+    /// The key scrolled the prompt.
     Moved,
-    /// It answers nothing; the card says why.
+    /// The key answered nothing; the prompt shows why.
     Nothing,
 }
 
 impl Sure {
-    /// The card before it was drawn. `told` is cleaned where it is drawn.
+    /// Creates a prompt that was not drawn yet. `told` is sanitized when it is drawn.
     pub fn new(title: &'static str, ways: (&'static str, &'static str), told: Vec<String>) -> Self {
         Self {
             title,
@@ -68,12 +69,12 @@ impl Sure {
         }
     }
 
-    /// One whose yes destroys something, which no ordinary yes says.
+    /// Marks the action as destructive, so that it needs the key for destructive actions.
     pub fn destroying(self) -> Self {
         Self { destroys: true, ..self }
     }
 
-    /// The key that says yes.
+    /// Returns the key that confirms.
     fn yes(&self, keys: &Keymap) -> String {
         keys.hint(
             Scope::Approval,
@@ -81,12 +82,12 @@ impl Sure {
         )
     }
 
-    /// When it was first drawn; for [`super::listening::listening`].
+    /// Time at which the prompt was first drawn, for [`super::listening::listening`].
     pub fn seen(&self) -> Option<Duration> {
         self.seen
     }
 
-    /// A frame is on the screen. Whether that is the first the person sees of it.
+    /// Records that a frame is on the screen. Returns whether it was the first readable one.
     pub fn drawn(&mut self, now: Duration) -> bool {
         let (drawn, before) = (self.drawn.get(), self.seen.is_some());
         if drawn.readable {
@@ -96,12 +97,12 @@ impl Sure {
         self.seen.is_some() != before
     }
 
-    /// The wheel turned by so many lines.
+    /// Scrolls by lines of the mouse wheel.
     pub fn scroll(&mut self, by: isize) {
         self.top.set(self.top.get().saturating_add_signed(by));
     }
 
-    /// A key, already asked of [`super::listening::Presses::goes_on`].
+    /// Handles a key that [`super::listening::Presses::goes_on`] has let through.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening) -> Reply {
         self.says.clear();
         let (top, page) = (self.top.get(), self.drawn.get().rows.saturating_sub(1).max(1));
@@ -151,7 +152,7 @@ impl Sure {
         Reply::Yes
     }
 
-    /// Draws it over the upper middle of `area`.
+    /// Draws the prompt over the upper middle of `area`.
     pub fn view(&self, sight: &Sight<'_>, area: Rect, buffer: &mut Buffer) {
         let width = area.width.min(WIDEST);
         let cells = usize::from(width.saturating_sub(4)).max(1);

@@ -1,4 +1,4 @@
-//! Short notices that leave by themselves.
+//! Toasts: short notifications that disappear after a time.
 
 use crate::tui::text::{clean, width, wrap};
 use crate::tui::theme::Theme;
@@ -9,55 +9,53 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 use std::time::Duration;
 
-/// How many are shown at once.
+/// Maximum number of toasts on the screen.
 const SHOWN: usize = 2;
-/// How many dangers wait for room before the oldest goes unread.
+/// Maximum number of `Danger` toasts that wait for room; beyond it, the oldest is dropped.
 const KEPT: usize = 50;
-/// The widest a notice gets, in cells.
+/// Maximum width of a toast in cells.
 const WIDEST: u16 = 100;
-/// How long the shortest notice stays.
+/// Time for which the shortest toast stays.
 const LEAST: Duration = Duration::from_secs(4);
-/// What each character adds, at the pace of slow reading.
+/// Additional time per character, at a slow reading speed.
 const PER_CHARACTER: Duration = Duration::from_millis(60);
-/// The longest a notice stays by itself.
+/// Maximum time for which a toast stays.
 const LONGEST: Duration = Duration::from_secs(20);
-/// A key that comes sooner was not meant for the notice.
+/// A `Danger` toast ignores keys for this time, because they were pressed before it could be read.
 const SEEN: Duration = Duration::from_secs(2);
 
-/// How a notice is meant.
+/// Severity of a toast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Worth knowing.
+    /// Information.
     Info,
-    /// A setting was saved: also true of the next session.
+    /// A setting was saved. Stays if the session changes, because it applies to every session.
     Setting,
-    /// Wants care.
     Warning,
-    /// Went wrong: stays until a key.
+    /// An error. Stays until a key is pressed.
     Danger,
 }
 
-/// The notices there are.
+/// The current toasts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Toasts {
     /// Newest first.
     list: Vec<Toast>,
 }
 
-/// One notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Toast {
     words: String,
     kind: Kind,
-    /// When it leaves by itself; nothing for those that stay until a key.
+    /// Time at which the toast disappears; `None` if it stays until a key is pressed.
     until: Option<Duration>,
-    /// When it came onto the screen, for those that wait for room.
+    /// Time at which the toast appeared; `None` while it waits for room.
     since: Option<Duration>,
 }
 
 impl Toasts {
-    /// Shows a notice. The same words again come to the front and stay anew; where there are too many the oldest
-    /// that is no danger leaves, and a danger without room comes back when another has left.
+    /// Shows a toast. A repeated text moves to the front and starts its time again. If there are too many, the oldest
+    /// that is not `Danger` is dropped; a `Danger` toast without room returns when another has gone.
     pub fn push(&mut self, kind: Kind, words: &str, now: Duration) {
         let words = clean::clean(words).trim().to_owned();
         if words.is_empty() {
@@ -78,20 +76,20 @@ impl Toasts {
         self.show(now);
     }
 
-    /// Takes back a notice that is no longer true.
+    /// Removes a toast whose text is outdated.
     pub fn withdraw(&mut self, words: &str, now: Duration) {
         self.list.retain(|toast| toast.words != words);
         self.show(now);
     }
 
-    /// Removes the notices about the previous session. Dangers stay until they were read, and what was saved in the
-    /// settings is true of every session.
+    /// Removes the toasts about the previous session. `Danger` toasts stay until they were read, and saved settings
+    /// apply to every session.
     pub fn session_changes(&mut self, now: Duration) {
         self.list.retain(|toast| matches!(toast.kind, Kind::Danger | Kind::Setting));
         self.show(now);
     }
 
-    /// Lets go those whose time is over. Whether anything changed on the screen.
+    /// Removes toasts whose time is over. Returns whether the screen changes.
     pub fn tick(&mut self, now: Duration) -> bool {
         let before = self.list.len();
         self.list.retain(|toast| toast.until.is_none_or(|until| now < until));
@@ -99,7 +97,7 @@ impl Toasts {
         self.list.len() != before
     }
 
-    /// A key was pressed somewhere: the dangers that could have been read by now leave. Whether any did.
+    /// Removes `Danger` toasts that could have been read before this key press. Returns whether there were any.
     pub fn key(&mut self, now: Duration) -> bool {
         let before = self.list.len();
         self.list.retain(|toast| {
@@ -110,25 +108,24 @@ impl Toasts {
         self.list.len() != before
     }
 
-    /// When the next one leaves by itself: draw again then.
+    /// Time at which the next toast disappears. Draw again at that time.
     pub fn next(&self) -> Option<Duration> {
         self.list.iter().filter_map(|toast| toast.until).min()
     }
 
-    /// Whether there is nothing to be shown.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The rows they would take in an area of this width.
+    /// Returns the rows the toasts need at this width.
     pub fn height(&self, width: u16) -> u16 {
         let rows: usize =
             self.list.iter().take(SHOWN).map(|toast| toast.lines(width, Style::new()).len()).sum();
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
-    /// Draws them from the top down at the right edge, newest first, all as wide as the widest; what has no room is cut,
-    /// with `…`.
+    /// Draws the toasts from the top down at the right edge, newest first, all with the same width. Text without room
+    /// is cut with `…`.
     pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         let mut left = area;
@@ -151,7 +148,7 @@ impl Toasts {
                 last.spans = vec![Span::styled(words, last.style), Span::styled(" …", theme.dim)];
             }
             for line in lines {
-                // The whole row is theirs, whatever lies below a list that is open.
+                // The whole row is cleared, so that an open list below does not show next to the toast.
                 let whole = Rect { x: buffer.area.x, width: buffer.area.width, height: 1, ..left };
                 Clear.render(whole, buffer);
                 buffer.set_style(whole, theme.ground.patch(theme.text));
@@ -164,7 +161,7 @@ impl Toasts {
         }
     }
 
-    /// Starts the time of those that came into sight; those out of sight have to be seen anew.
+    /// Starts the time of toasts that became visible. Toasts without room must be seen again.
     fn show(&mut self, now: Duration) {
         for (place, toast) in self.list.iter_mut().enumerate() {
             toast.since = (place < SHOWN).then(|| toast.since.unwrap_or(now));
@@ -173,7 +170,7 @@ impl Toasts {
 }
 
 impl Toast {
-    /// Its words, with room left for the bar before and a blank behind.
+    /// Returns the wrapped text, with room for the bar at its left and a blank at its right.
     fn lines(&self, width: u16, style: Style) -> Vec<Line<'static>> {
         wrap::plain(&self.words, style, usize::from(width.min(WIDEST).saturating_sub(3).max(1)))
     }

@@ -1,4 +1,5 @@
-//! The card of what a project brings along: shows all of it, and takes a yes only from somebody who can have seen it.
+//! The trust prompt: shows the project's files that change how aye works, and accepts approval only once all of it was
+//! shown.
 
 mod looks;
 
@@ -17,7 +18,7 @@ pub use looks::About;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The card.
+/// Prompt that asks whether the project's files are trusted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrustCard {
     brought: Arc<Brought>,
@@ -26,29 +27,29 @@ pub struct TrustCard {
     end_seen: bool,
     scroll: usize,
     page: usize,
-    /// The yes is on its way to the disk.
+    /// True while the decision is being written to disk.
     keeping: bool,
     laid: Laid<Option<u64>>,
 }
 
-/// What a key did.
+/// Effect of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// Something within the card, or nothing at all.
+    /// The key was used within the prompt, or ignored.
     Nothing,
-    /// Nothing was done; why, and what would work.
+    /// Nothing was done. Holds the reason and what would work.
     Says(String),
-    /// It was not for the card: it goes on into the composer, and counts as pressed elsewhere.
+    /// The key was not for the prompt: it goes to the composer and counts as pressed elsewhere.
     Passed,
-    /// All of it is trusted.
+    /// Trust all files.
     Trusted,
-    /// None of it is trusted, or no longer.
+    /// Trust none of the files, or no longer.
     Refused,
-    /// The card goes, and everything stays as it is.
+    /// Close the prompt and change nothing.
     Closed,
 }
 
-/// What a frame really showed. Hand it to [`TrustCard::drawn`] once the frame is on the screen.
+/// Part of the prompt that a frame showed. Pass it to `TrustCard::drawn` once the frame is on the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
     scroll: usize,
@@ -58,7 +59,6 @@ pub struct Seen {
 }
 
 impl TrustCard {
-    /// The card of this, before it was drawn.
     pub fn new(brought: Arc<Brought>, why: Why) -> Self {
         Self {
             brought,
@@ -72,22 +72,21 @@ impl TrustCard {
         }
     }
 
-    /// What it shows.
     pub fn brought(&self) -> &Arc<Brought> {
         &self.brought
     }
 
-    /// When it was first drawn; for [`super::listening::listening`].
+    /// Time at which the prompt was first drawn, for [`super::listening::listening`].
     pub fn seen(&self) -> Option<Duration> {
         self.seen
     }
 
-    /// Whether all that can be used is trusted already.
+    /// True if every usable file is trusted already.
     pub fn stands(&self) -> bool {
         self.brought.untrusted().next().is_none()
     }
 
-    /// A frame is on the screen.
+    /// Records that a frame is on the screen.
     pub fn drawn(&mut self, now: Duration, seen: Seen) {
         self.scroll = seen.scroll;
         self.page = seen.rows.saturating_sub(1).max(1);
@@ -97,17 +96,17 @@ impl TrustCard {
         }
     }
 
-    /// The yes is being kept: until that is done no other key means anything.
+    /// Marks the decision as being stored. Until it is, no other key has an effect.
     pub fn keep(&mut self) {
         self.keeping = true;
     }
 
-    /// The wheel.
+    /// Scrolls by lines of the mouse wheel.
     pub fn read_on(&mut self, lines: isize) {
         self.scroll = self.scroll.saturating_add_signed(lines);
     }
 
-    /// A key, already asked of [`super::listening::Presses::goes_on`]. Tab is passed on: it moves the keyboard.
+    /// Handles a key that [`super::listening::Presses::goes_on`] has let through. Tab is passed on: it moves the focus.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening) -> Reply {
         let Some(action) = keys.lookup(Scope::Trust, key) else { return Reply::Passed };
         if listening == Listening::Unsent {
@@ -120,7 +119,7 @@ impl TrustCard {
             Action::PageDown => self.scroll.saturating_add(self.page),
             Action::Top => 0,
             Action::Bottom => usize::MAX,
-            // It takes nothing and gives nothing away, so it need not wait until the card listens.
+            // Closing changes nothing, so it works before the prompt listens.
             Action::Close if !self.keeping && self.seen.is_some() => return Reply::Closed,
             _ if !listening.now() => return Reply::Passed,
             // A key that repeats while it is held was pressed for something else.
@@ -145,7 +144,7 @@ impl TrustCard {
     }
 }
 
-/// A file of a project in a few words: `AGENTS.md (3.2 kB, about 810 tokens)`, `.aye/rules.toml (1 allow)`.
+/// Describes a file briefly: `AGENTS.md (3.2 kB, about 810 tokens)`, `.aye/rules.toml (1 allow)`.
 pub fn short(file: &File) -> String {
     match &file.what {
         What::Words(words) => told(words),
@@ -154,12 +153,12 @@ pub fn short(file: &File) -> String {
     }
 }
 
-/// The project's words to the model in a few words: `AGENTS.md (3.2 kB, about 810 tokens)`.
+/// Describes an instruction file briefly: `AGENTS.md (3.2 kB, about 810 tokens)`.
 pub fn told(words: &Instructions) -> String {
     format!("{} ({})", words.file, measured(words, None))
 }
 
-/// How much a file is, with the share of a window where that is known.
+/// Describes the size of a file, with its share of the context window if known.
 fn size(file: &File, window: Option<u64>) -> String {
     match &file.what {
         What::Words(words) => measured(words, window),
@@ -180,7 +179,7 @@ fn measured(words: &Instructions, window: Option<u64>) -> String {
     format!("{bytes}, {cut} {} tokens{share}", status::tokens(tokens))
 }
 
-/// What a file would change, and what has to be known of it: a line each. Those that begin with `careful` are warnings.
+/// Describes the effects of a file, one per line. Lines that begin with `careful` are warnings.
 pub fn says(file: &File) -> Vec<String> {
     let mut lines = Vec::new();
     match &file.what {
@@ -210,13 +209,13 @@ pub fn says(file: &File) -> Vec<String> {
     lines
 }
 
-/// How many characters of a text do not show.
+/// Counts the invisible characters of a text.
 fn hidden(text: &str) -> usize {
     let is_mark = |shown: &Shown| matches!(shown, Shown::Mark(mark) if mark.starts_with("<U+"));
     reveal(&text.replace("\r\n", "\n")).iter().filter(|shown| is_mark(shown)).count()
 }
 
-/// How a file stands, in a few words.
+/// Describes the trust state of a file.
 fn state(file: &File) -> &'static str {
     match (&file.what, file.look) {
         (What::Unread(_), _) => "",

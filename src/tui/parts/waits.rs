@@ -1,5 +1,5 @@
-//! The list of what waits: every call of the reply that has not begun. One can be told no from it; a yes is said on its
-//! card alone.
+//! The queue list: every call of the reply that has not started. Calls can be denied from it; approving needs the
+//! prompt of the call.
 
 mod looks;
 
@@ -16,76 +16,75 @@ use ratatui::layout::Position;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How far a question reaches.
+/// Reach of a question, as shown in its row.
 const ASKS: &str = "asks you";
-/// So much of a call is read for its row.
+/// Maximum bytes of a call's summary.
 const SUMMARY: usize = 400;
 
-/// The list and where the person is in it.
+/// State of the queue list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Waits {
     at: usize,
     ticked: BTreeSet<CallId>,
-    /// Words to the model that go with a no, and to which calls.
+    /// Message for the model and the calls it denies, while it is being written.
     because: Option<(Vec<CallId>, Line)>,
     seen: Option<Duration>,
     page: usize,
 }
 
-/// One call of the list, read anew for every frame.
+/// A call in the list, derived from the agent's state for every frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Whose row it is.
     pub call: CallId,
-    /// Which call of the reply, from 1.
+    /// Number of the call in the reply, from 1.
     pub number: usize,
-    /// The tool's name as the model wrote it.
+    /// Name of the tool as the model wrote it.
     pub tool: String,
-    /// The call in a few words, as the model or its tool has them.
+    /// Short description from the tool, or from the arguments.
     pub summary: String,
-    /// Its arguments as the model wrote them, or their beginning.
+    /// Arguments as the model wrote them, or their beginning.
     pub arguments: String,
-    /// How far it reaches, or why nothing is asked about it.
+    /// Access of the call, or the reason it needs no decision.
     pub reach: String,
-    /// Whether that needs care.
+    /// True if the access needs care.
     pub careful: bool,
-    /// Whether it destroys something.
+    /// True if the call destroys something.
     pub destroys: bool,
-    /// Whether its card can be brought.
+    /// True if the prompt of the call can be opened.
     pub opens: bool,
-    /// Whether it can be told no.
+    /// True if the call can be denied.
     pub refusable: bool,
-    /// Whether it has its yes, and only waits for its turn.
+    /// True if the call is approved and only waits for its turn.
     pub has_yes: bool,
 }
 
-/// What a key did.
+/// Effect of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// Something within the list, or nothing at all.
+    /// The key was used within the list, or ignored.
     Nothing,
-    /// It was not for the list.
+    /// The key was not for the list.
     Passed,
-    /// Back to the card.
+    /// Return to the prompt.
     Closed,
-    /// The card of this call is wanted.
+    /// Open the prompt of this call.
     Brought(CallId),
-    /// These are told no, with these words; there may be none.
+    /// Deny these calls with this message, which may be empty.
     Refused(Vec<CallId>, String),
-    /// Nothing was done; why, and what would work.
+    /// Nothing was done. Holds the reason and what would work.
     Says(&'static str),
 }
 
-/// What a frame really showed. Hand it to [`Waits::drawn`] once the frame is on the screen.
+/// Part of the list that a frame showed. Pass it to `Waits::drawn` once the frame is on the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Where the terminal's cursor belongs, where a line is being written.
+    /// Position of the terminal's cursor while a message is being written.
     pub cursor: Option<Position>,
     rows: usize,
     readable: bool,
 }
 
-/// The calls that have not begun, in the model's order; those of a sub-agent say whose they are.
+/// Returns the calls that have not started, in the model's order. Calls of a sub-agent are prefixed with its name.
 pub fn rows(agent: &State) -> Vec<Row> {
     let counted = agent.counted().enumerate();
     counted.filter_map(|(at, (by, pending))| Some(row(at + 1, pending)?.of(by))).collect()
@@ -111,7 +110,7 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
             return None;
         }
         Step::ForApproval(plan, _) => row.would(&plan.summary, &plan.access, plan.destroys.is_some()),
-        // It was brought before its turn and put back.
+        // The question was brought before its turn and put back.
         Step::ForAnswer(questions) => {
             let text = questions.list.first().map_or("", |question| question.text.as_str());
             row.asks(text)
@@ -138,7 +137,7 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
 }
 
 impl Row {
-    /// The same for a call of this sub-agent.
+    /// Adds the name of the sub-agent that makes the call.
     fn of(self, by: Option<&str>) -> Self {
         match by {
             Some(name) => Row { summary: format!("{} · {}", named(name), self.summary), ..self },
@@ -146,7 +145,7 @@ impl Row {
         }
     }
 
-    /// No tool has said what it is.
+    /// Describes a call that its tool has not planned yet.
     fn unseen(self) -> Self {
         let summary = width::cut(&gist(&self.arguments).about, SUMMARY).to_owned();
         Row { summary, ..self }
@@ -167,7 +166,7 @@ impl Row {
         Row { summary, reach: reach.to_owned(), careful, destroys, ..self }
     }
 
-    /// The row of a question: it is answered or declined on its card.
+    /// Describes a question, which can only be answered or declined in its prompt.
     fn asks(self, text: &str) -> Self {
         let summary = width::cut(text, SUMMARY).to_owned();
         Row { summary, reach: ASKS.to_owned(), refusable: false, ..self }
@@ -175,29 +174,29 @@ impl Row {
 }
 
 impl Waits {
-    /// Whether a line is being written in it: it then wants every key.
+    /// True if a message is being written; it then receives every key.
     pub fn is_writing(&self) -> bool {
         self.because.is_some()
     }
 
-    /// The words of a denial that are being written.
+    /// Returns the message of a denial that is being written.
     pub fn written_denial(&self) -> Option<&str> {
         self.because.as_ref().map(|(_, line)| line.text().trim()).filter(|text| !text.is_empty())
     }
 
-    /// Text was pasted. Whether it went into a line of the list; a paste is never an answer.
+    /// Inserts pasted text into the message. Returns whether one is being written. A paste is never an answer.
     pub fn pasted(&mut self, text: &str) -> bool {
         let Some((_, line)) = &mut self.because else { return false };
         line.insert(text);
         true
     }
 
-    /// When it was first drawn; for [`super::listening::listening`].
+    /// Time at which the list was first drawn, for [`super::listening::listening`].
     pub fn seen(&self) -> Option<Duration> {
         self.seen
     }
 
-    /// A frame is on the screen.
+    /// Records that a frame is on the screen.
     pub fn drawn(&mut self, now: Duration, seen: Seen) {
         self.page = seen.rows.max(1);
         if seen.readable {
@@ -205,7 +204,7 @@ impl Waits {
         }
     }
 
-    /// A key, already asked of [`super::listening::Presses::goes_on`].
+    /// Handles a key that [`super::listening::Presses::goes_on`] has let through.
     pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, rows: &[Row], listening: Listening) -> Reply {
         if self.because.is_some() {
             return self.write(key, keys, rows, listening);
@@ -249,7 +248,8 @@ impl Waits {
                 self.move_to((at + 1).min(last))
             }
             Some(Action::TickAll) => {
-                // What has its yes was answered already: it is ticked by hand or not at all.
+                // Approved calls are not included, because the user has already decided them. They can be ticked one by
+                // one.
                 let all = rows.iter().filter(|row| row.refusable && !row.has_yes);
                 let all: BTreeSet<CallId> = all.map(|row| row.call.clone()).collect();
                 self.ticked = if all.is_subset(&self.ticked) { BTreeSet::new() } else { all };
@@ -278,16 +278,16 @@ impl Waits {
         }
     }
 
-    /// A key for the words that go with a no.
+    /// Handles a key for the message of a denial.
     fn write(&mut self, key: &KeyEvent, keys: &Keymap, rows: &[Row], listening: Listening) -> Reply {
         let Some((calls, line)) = &mut self.because else { return Reply::Nothing };
         match line.key(key, keys) {
-            // An Enter that came with a paste ends nothing.
+            // An Enter within a paste does not end the message.
             line::Reply::Accepted
                 if key.kind == KeyEventKind::Press && !matches!(listening, Listening::Until(_)) =>
             {
                 let words = line.text().trim().to_owned();
-                // One of them may have begun meanwhile.
+                // One of the calls may have started in the meantime.
                 calls.retain(|call| rows.iter().any(|row| row.refusable && row.call == *call));
                 let calls = std::mem::take(calls);
                 self.because = None;
@@ -311,7 +311,7 @@ impl Waits {
 }
 
 impl Row {
-    /// Why it has no card now.
+    /// Explains why the call cannot be opened or denied now.
     fn why(&self) -> &'static str {
         match self.reach.as_str() {
             _ if self.has_yes => "it has your yes, and starts when its turn comes",

@@ -1,4 +1,4 @@
-//! What the agent's events mean for the screen.
+//! Effects of agent events on the screen.
 
 use crate::agent;
 use crate::chat::{Chunk, Entry, staged};
@@ -8,7 +8,7 @@ use crate::tui::parts::transcript::sub_agent::asked_by;
 use crate::tui::prompt::Card;
 use crate::tui::state::State;
 
-/// Something happened to the agent, or the person did something to it.
+/// Passes an event to the agent and updates the screen for it.
 pub fn happened(state: &mut State, event: agent::Event) -> Vec<Effect> {
     let before = doing(state);
     if let agent::Event::RulesRead { notices, .. } = &event {
@@ -19,7 +19,7 @@ pub fn happened(state: &mut State, event: agent::Event) -> Vec<Effect> {
     if let agent::Event::Chunk { turn, chunk: Chunk::Answering { model, instead: None }, .. } = &event
         && state.agent.turn() == Some(*turn)
     {
-        // None was named: the head says who it is.
+        // No model was named in the settings: the head shows the one that answered.
         state.connection.model.clone_from(model);
     }
     if let agent::Event::Chunk { turn, chunk, .. } = &event
@@ -40,7 +40,7 @@ pub fn happened(state: &mut State, event: agent::Event) -> Vec<Effect> {
     if effects.is_empty() { Vec::new() } else { vec![Effect::Agent(effects)] }
 }
 
-/// Sends the request that failed now.
+/// Sends the failed request again now.
 pub fn ask_again(state: &mut State) -> Vec<Effect> {
     if !state.can_ask_again() {
         return Vec::new();
@@ -52,14 +52,14 @@ pub fn ask_again(state: &mut State) -> Vec<Effect> {
     happened(state, agent::Event::AskedAgain)
 }
 
-/// What goes on, as far as the clock on the screen is concerned. What sub-agents do does not turn it back.
+/// Returns the values whose change restarts the clock on the screen. Work of sub-agents does not restart it.
 fn doing(state: &State) -> (Option<crate::chat::TurnId>, usize, usize) {
     let steps = state.agent.pending();
     let settled = steps.iter().filter(|pending| pending.step == agent::Step::Settled).count();
     (state.agent.turn(), state.agent.session.own(), settled)
 }
 
-/// Each sub-agent has a clock of its own from when it begins.
+/// Starts a clock for each sub-agent that begins and drops those that ended.
 fn time_sub_agents(state: &mut State) {
     let at_work = |pending: &agent::Pending| pending.sub_agent().is_some_and(agent::SubAgent::has_begun);
     let begun: Vec<_> = state.agent.pending().iter().filter(|pending| at_work(pending)).collect();
@@ -71,7 +71,7 @@ fn time_sub_agents(state: &mut State) {
     }
 }
 
-/// What follows from any update: the prompt is that of the call that waits, the window says what it is.
+/// Derives the open prompt and the window title from the agent's state after any update.
 pub fn settle(state: &mut State) -> Vec<Effect> {
     let waited = state.prompt.as_ref().map(|prompt| prompt.call().cloned());
     state.sync_prompt();
@@ -104,7 +104,7 @@ pub fn settle(state: &mut State) -> Vec<Effect> {
     effects
 }
 
-/// The last thing the model said, where it said anything.
+/// Returns the text of the model's last reply that is not blank.
 pub fn last_reply(state: &State) -> Option<&str> {
     state.agent.session.entries().iter().rev().find_map(|entry| {
         if let Entry::Replied { text, .. } = entry

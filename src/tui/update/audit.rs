@@ -1,4 +1,4 @@
-//! The list of every call of the session, and the page of one.
+//! The list of every call of the session, and the page of one call.
 
 use crate::chat::audit::{Record, records};
 use crate::chat::{CallId, SessionId};
@@ -10,10 +10,10 @@ use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::state::State;
 use crate::tui::text::{clean, width};
 
-/// The lines of a page are no longer than this.
+/// Maximum columns of a line on a page.
 const WIDEST: usize = 100;
 
-/// Every call, the newest under the cursor. The list is there at once, its times when the host has them.
+/// Opens the list with the cursor on the newest call. Its times follow when the host has loaded them.
 pub fn open(state: &mut State) -> Vec<Effect> {
     let records = records(state.agent.session.entries());
     let calls: Vec<CallId> = records.iter().map(|record| record.call.id.clone()).collect();
@@ -24,7 +24,7 @@ pub fn open(state: &mut State) -> Vec<Effect> {
     vec![Effect::Ask(Wish::Times(state.session.clone()))]
 }
 
-/// When the entries of a session were written.
+/// Stores the times of a session's entries and refreshes the list.
 pub fn times(state: &mut State, session: &SessionId, times: Vec<String>) {
     if *session != state.session {
         return;
@@ -33,14 +33,14 @@ pub fn times(state: &mut State, session: &SessionId, times: Vec<String>) {
     let records = records(state.agent.session.entries());
     for overlay in &mut state.overlays {
         if let Overlay::Audit(picker, calls) = overlay {
-            // A call that was made since the list was opened stands in the next one.
+            // A call made after the list was opened appears when it is opened again.
             let known = records.get(..calls.len().min(records.len())).unwrap_or_default();
             picker.set_rows(rows(known, &state.times));
         }
     }
 }
 
-/// Opens the page of a call over the list.
+/// Opens the page of a call, with the list below it.
 pub fn read(state: &mut State, picker: Picker, calls: Vec<CallId>, row: usize) -> Vec<Effect> {
     let call = calls.get(row).cloned();
     state.overlays.push(Overlay::Audit(picker, calls));
@@ -50,7 +50,7 @@ pub fn read(state: &mut State, picker: Picker, calls: Vec<CallId>, row: usize) -
     Vec::new()
 }
 
-/// Opens the page of a call over what is open.
+/// Opens the page of a call above any open list.
 pub fn page(state: &mut State, call: &CallId) {
     let width = usize::from(state.size.0.saturating_sub(10)).clamp(1, WIDEST);
     let when = |at: usize| state.times.get(at).cloned().unwrap_or_default();

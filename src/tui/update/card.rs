@@ -1,4 +1,4 @@
-//! A key for the card that waits. What the card does not take goes on to the composer, and no letter is lost.
+//! Keys for the open prompt. Keys that the prompt does not use go to the composer, and no character is lost.
 
 use super::{agent, trust, unheard, waits};
 use crate::agent::{Event, Waiting, why_none, widths};
@@ -17,7 +17,7 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Position;
 use std::time::Duration;
 
-/// Hands a key to the open card; `None` where it was not for it.
+/// Passes a key to the open prompt; `None` if the prompt does not use it.
 pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
     let listening = state.listening()?;
     if state.waits.is_some() {
@@ -64,7 +64,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                 approval::Reply::Decided { decision: Decision::Always(grant), by }
                     if grant.span != Span::Session && state.agent.is_dry_run() =>
                 {
-                    // A rule would hold for real.
+                    // A rule would also apply outside the dry run.
                     let decision = Decision::Always(Grant { span: Span::Session, ..grant });
                     let event = Event::Decided { call: call.id.clone(), decision, by };
                     let words = "a dry run keeps no rules: this yes holds in this session alone";
@@ -74,7 +74,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                 approval::Reply::Decided { decision: Decision::Always(grant), by }
                     if grant.span != Span::Session =>
                 {
-                    // It is decided when the rule is written.
+                    // The call is decided once the rule is written.
                     let call = call.id.clone();
                     state.presses.answered(chord, now);
                     return Some(vec![Effect::Ask(Wish::KeepRule { call, grant, by })]);
@@ -90,7 +90,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                 question::Reply::Passed => return None,
                 question::Reply::Says(words) => return Some(unheard::says(state, words)),
                 question::Reply::Nothing => {
-                    // Held on, the key that answered one question must not answer the next.
+                    // A repeat of the key that answered one question must not answer the next.
                     if card.page() != page && !turns {
                         state.presses.answered(chord, now);
                     }
@@ -115,7 +115,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
     Some(agent::happened(state, event))
 }
 
-/// The rule of a yes is written, and the call goes ahead; or it cannot be, and the card stays for another answer.
+/// Runs the call once its rule is written. If the rule cannot be written, the prompt stays open for another decision.
 pub fn rule_kept(
     state: &mut State,
     call: CallId,
@@ -123,8 +123,8 @@ pub fn rule_kept(
     by: By,
     failed: Option<String>,
 ) -> Vec<Effect> {
-    // To write it may take as long as another program holds the file: by then a call of another session may wait under
-    // the same name, which nobody said yes to.
+    // Writing the rule can take as long as another process holds the file. By then a call of another session may wait
+    // under the same id, which the user has not approved.
     let is_it =
         |card: &Card| matches!(card, Card::Approval(card) if *card.call() == call && card.is_keeping());
     let waits = state.prompt.as_ref().is_some_and(|prompt| is_it(&prompt.card))
@@ -145,7 +145,7 @@ pub fn rule_kept(
     Vec::new()
 }
 
-/// Text was pasted: whether it went into a line of the open card. It is never an answer.
+/// Passes pasted text to a line of the open prompt. Returns whether it was used. It is never an answer.
 pub fn pasted(state: &mut State, text: &str) -> bool {
     if let Some(list) = &mut state.waits {
         return list.pasted(text);
@@ -157,7 +157,7 @@ pub fn pasted(state: &mut State, text: &str) -> bool {
     }
 }
 
-/// The editor was closed: whether its text went into a field of the open card.
+/// Passes text from the external editor to a field of the open prompt. Returns whether it was used.
 pub fn edited(state: &mut State, text: &str) -> bool {
     match state.prompt.as_mut().map(|prompt| &mut prompt.card) {
         Some(Card::Approval(card)) => card.edited(text),
@@ -165,7 +165,7 @@ pub fn edited(state: &mut State, text: &str) -> bool {
     }
 }
 
-/// The wheel turned: whether it was over a card of questions, which is read on then.
+/// Scrolls the question or trust prompt under the mouse. Returns whether there was one.
 pub fn read_on(state: &mut State, event: &MouseEvent, lines: isize) -> bool {
     let over = layout::areas(state).card.contains(Position::new(event.column, event.row));
     match state.prompt.as_mut().map(|prompt| &mut prompt.card) {
@@ -176,7 +176,7 @@ pub fn read_on(state: &mut State, event: &MouseEvent, lines: isize) -> bool {
     true
 }
 
-/// Puts off the question that is open; `None` where none was.
+/// Puts off the open question; `None` if there is none.
 pub fn park(state: &mut State) -> Option<Vec<Effect>> {
     match state.prompt.as_mut().map(|prompt| &mut prompt.card) {
         Some(Card::Question(card)) if !card.is_parked() => card.park(),
@@ -185,7 +185,7 @@ pub fn park(state: &mut State) -> Option<Vec<Effect>> {
     Some(put_off(state))
 }
 
-/// A question was put off. One that was brought before its turn goes back, so that it hides no card whose turn it is.
+/// Puts off a question. One that was brought before its turn returns to its place, so that it hides no other prompt.
 fn put_off(state: &mut State) -> Vec<Effect> {
     if !state.agent.is_brought() {
         return Vec::new();
@@ -195,7 +195,7 @@ fn put_off(state: &mut State) -> Vec<Effect> {
     agent::happened(state, Event::Brought(None))
 }
 
-/// Brings a question back that was put off.
+/// Reopens a question that was put off.
 pub fn bring_back(state: &mut State) {
     if let Some(Card::Question(card)) = state.prompt.as_mut().map(|prompt| &mut prompt.card)
         && card.is_parked()

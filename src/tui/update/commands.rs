@@ -1,4 +1,4 @@
-//! What commands do, and the lists they open.
+//! Runs slash commands and opens the lists they show.
 
 use super::{agent, audit, connect, copy, grants, key, models, modes, rehearsal, search, sessions};
 use crate::agent::Waiting;
@@ -16,7 +16,7 @@ use crate::tui::parts::transcript::cache::Cache;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 
-/// Runs a command with the words behind its name.
+/// Runs a command with the text after its name.
 pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) -> Vec<Effect> {
     match command {
         Command::Help => help(state),
@@ -77,7 +77,7 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
     }
 }
 
-/// Lets a summary take the place of what was said so far.
+/// Starts a summary that replaces the conversation so far.
 fn compact(state: &mut State) -> Vec<Effect> {
     let why_not = match (state.agent.is_idle(), state.agent.has_something_to_summarise()) {
         (false, _) => "this can be done when the turn is over",
@@ -88,7 +88,7 @@ fn compact(state: &mut State) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Goes to another session; what is unsent stays with this one.
+/// Leaves for another session. The draft stays with this one.
 pub fn leave_for(state: &mut State, wish: Wish) -> Vec<Effect> {
     if let Some(unsaved) = state.saving.unsaved() {
         let words = format!("this session is not saved, so it stays open: {}", unsaved.reason);
@@ -98,7 +98,8 @@ pub fn leave_for(state: &mut State, wish: Wish) -> Vec<Effect> {
     state.keep_now().into_iter().chain([Effect::Ask(wish)]).collect()
 }
 
-/// Goes on with a copy, when the turn is over or while a question waits: as what the session is, for real, or as a dry run.
+/// Continues in a copy, as a live session, as a dry run, or unchanged. Possible between turns and while a question
+/// waits.
 fn fork(state: &mut State, words: &str) -> Vec<Effect> {
     let becomes = match (words, state.agent.is_dry_run()) {
         ("", _) => Ok(Becomes::AsItWas),
@@ -120,7 +121,7 @@ fn fork(state: &mut State, words: &str) -> Vec<Effect> {
     let yes_wanted = |waiting| matches!(waiting, Waiting::Approval { .. });
     let why_not = match state.agent.waiting() {
         _ if state.agent.all_waiting().any(yes_wanted) => "answer the card first: a yes is for one session",
-        // Beside the question a sub-agent may be at work.
+        // Sub-agents may still be running while the question waits.
         Some(_) | None if state.agent.is_busy() => {
             "this can be done when the turn is over, or while a question waits"
         }
@@ -133,14 +134,14 @@ fn fork(state: &mut State, words: &str) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The keys that work now.
+/// Opens the list of the keys that work now.
 pub fn help(state: &mut State) -> Vec<Effect> {
     let help = Help::new(focus::scopes(state));
     state.overlays.push(Overlay::Help(help));
     Vec::new()
 }
 
-/// The palette of every command.
+/// Opens the palette: every command in one list.
 pub fn palette(state: &mut State) -> Vec<Effect> {
     let hint = |action: Option<Action>| {
         let action = action?;
@@ -156,7 +157,7 @@ pub fn palette(state: &mut State) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The themes, each shown as the cursor comes to it.
+/// Opens the list of themes. Each is previewed when the cursor reaches it.
 pub fn themes(state: &mut State) -> Vec<Effect> {
     let kind = |theme: &Theme| match (theme.name.as_str(), theme.light) {
         ("terminal", _) => "the terminal's own sixteen colours",
@@ -187,10 +188,10 @@ pub fn themes(state: &mut State) -> Vec<Effect> {
     Vec::new()
 }
 
-/// What is written in the settings for the theme that suits the terminal.
+/// Value in the settings for the theme that follows the terminal.
 const AUTO: &str = "auto";
 
-/// The theme in a row of that list, and the name it is kept by.
+/// Returns the theme in a row of the list and the name that is stored in the settings.
 pub fn theme_in(state: &State, row: usize) -> Option<(String, Theme)> {
     let (name, theme) = match row.checked_sub(1) {
         None => (AUTO, state.themes.choose(&state.settings.auto_theme, None)),

@@ -1,4 +1,4 @@
-//! Choosing what is talked to: a server found on this machine, or a service for which the person enters a key.
+//! Choosing a provider: a server found on this machine, or an API key that the user enters.
 
 use super::overlay;
 use crate::tui::effect::Effect;
@@ -11,7 +11,7 @@ use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 use crossterm::event::KeyEventKind;
 
-/// Opens the list, and looks for servers anew: one may have been started since.
+/// Opens the list and looks for local servers again: one may have been started since.
 pub fn open(state: &mut State) -> Vec<Effect> {
     let choices = choices(state);
     let keep = state.keys.hint(Scope::List, Action::Keep);
@@ -20,7 +20,7 @@ pub fn open(state: &mut State) -> Vec<Effect> {
     vec![Effect::Ask(Wish::LookForLocal)]
 }
 
-/// These servers were found.
+/// Shows the local servers that were found.
 pub fn found(state: &mut State, servers: Vec<LocalServer>) {
     state.local = servers;
     let now = choices(state);
@@ -30,7 +30,7 @@ pub fn found(state: &mut State, servers: Vec<LocalServer>) {
     }
 }
 
-/// A row was taken.
+/// Applies the choice in a row.
 pub fn take(state: &mut State, choice: Choice, keep: bool) -> Vec<Effect> {
     match choice {
         Choice::Stay => Vec::new(),
@@ -53,7 +53,7 @@ pub fn take(state: &mut State, choice: Choice, keep: bool) -> Vec<Effect> {
     }
 }
 
-/// What a key did to the line of the key that is entered.
+/// Handles a key in the line for the API key.
 pub fn entered(state: &mut State, did: Reply, kind: KeyEventKind) -> Vec<Effect> {
     match did {
         Reply::Closed => overlay::close(state),
@@ -72,7 +72,7 @@ pub fn entered(state: &mut State, did: Reply, kind: KeyEventKind) -> Vec<Effect>
     }
 }
 
-/// Another service goes on with the session between two turns: a turn that runs has sent its words to one already.
+/// Switches the provider. This is possible only between turns: a running turn has already sent its request.
 pub fn switch(state: &mut State, wish: Wish) -> Vec<Effect> {
     if !state.agent.is_idle() {
         state.notice("a turn is running: stop it first, then choose again", Kind::Warning);
@@ -81,7 +81,7 @@ pub fn switch(state: &mut State, wish: Wish) -> Vec<Effect> {
     vec![Effect::Ask(wish)]
 }
 
-/// One row for each model of each server, then the key, then what there is.
+/// Returns one choice per model of each server, then the API key, then the tour if it is in use.
 fn choices(state: &State) -> Vec<Choice> {
     let mut choices = Vec::new();
     for server in &state.local {

@@ -1,4 +1,4 @@
-//! What can be put on the clipboard: clean text, no gutters.
+//! Copying to the clipboard: clean text without gutters.
 
 use crate::chat::hidden::without_hidden;
 use crate::chat::{Entry, escape};
@@ -9,7 +9,7 @@ use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 
-/// Offers what can be copied: the selected call's output, the last reply, its code blocks.
+/// Offers texts to copy: the output of the selected call, the last reply, its code blocks.
 pub fn offer(state: &mut State) -> Vec<Effect> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let entries = state.agent.session.entries();
@@ -48,7 +48,7 @@ pub fn offer(state: &mut State) -> Vec<Effect> {
     }
 }
 
-/// Puts a text on the clipboard, or says that it is too long for that and where the whole of it is.
+/// Copies a text to the clipboard. If it exceeds the limit, a notice names the command that prints all of it.
 pub fn copy(state: &mut State, text: &str) -> Vec<Effect> {
     let text = without_hidden(&escape::strip_colors(text)).into_owned();
     if text.len() > CLIPBOARD {
@@ -74,7 +74,7 @@ fn size(bytes: usize) -> String {
     }
 }
 
-/// The fenced blocks of a reply, without their fences.
+/// Returns the contents of the fenced code blocks of a reply.
 fn code_blocks(text: &str) -> Vec<String> {
     let (mut blocks, mut open) = (Vec::new(), None::<(String, String)>);
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! What stands without being asked about, and how it is taken back.
+//! The list of grants, rules and judged calls, and revoking one of them.
 
 use super::agent;
 use crate::agent::{Allowed, Event, Kept, kept};
@@ -14,12 +14,12 @@ use crate::tui::state::State;
 use crate::tui::text::clean::one_line;
 use crate::tui::text::width;
 
-/// Columns of a call's own words.
+/// Columns for the summary of a call.
 const CALL: usize = 24;
-/// What is said where nothing stands.
+/// Note of the list if there are no grants and no rules.
 const NOTHING: &str = "nothing stands: whatever you allowed, you allowed once";
 
-/// Everything that stands. The list is there at once, its times when the host has them.
+/// Opens the list at once; its times follow when the host has loaded them.
 pub fn open(state: &mut State) -> Vec<Effect> {
     list(state, 0);
     vec![Effect::Ask(Wish::LearnRules), Effect::Ask(Wish::Times(state.session.clone()))]
@@ -37,12 +37,12 @@ fn list(state: &mut State, row: usize) {
     state.overlays.push(Overlay::Grants(picker, Ledger(kept, calls)));
 }
 
-/// Says above the calls that nothing stands, where there are calls and nothing does.
+/// Shows the note above the calls if there is no grant.
 fn note(picker: &mut Picker, kept: &[Kept]) {
     picker.set_note(if kept.is_empty() { NOTHING } else { "" });
 }
 
-/// Every call that was judged, the newest first.
+/// Returns every judged call, newest first.
 fn judged(entries: &[Entry]) -> Vec<Record<'_>> {
     let mut judged: Vec<Record<'_>> =
         records(entries).into_iter().filter(|record| record.planned().is_some()).collect();
@@ -50,7 +50,7 @@ fn judged(entries: &[Entry]) -> Vec<Record<'_>> {
     judged
 }
 
-/// The rules may be other ones.
+/// Refreshes the list after the rules may have changed.
 pub fn known(state: &mut State) {
     let now = kept(&state.agent);
     for overlay in &mut state.overlays {
@@ -62,12 +62,12 @@ pub fn known(state: &mut State) {
     times(state);
 }
 
-/// The times of the session's entries are known.
+/// Refreshes the list once the times of the session's entries are known.
 pub fn times(state: &mut State) {
     let judged = judged(state.agent.session.entries());
     for overlay in &mut state.overlays {
         if let Overlay::Grants(picker, Ledger(kept, calls)) = overlay {
-            // A call that was made since the list was opened stands in the next one.
+            // A call made after the list was opened appears when it is opened again.
             let known: Vec<Record<'_>> =
                 judged.iter().filter(|record| calls.contains(&record.call.id)).cloned().collect();
             picker.set_rows(rows(kept, &known, &state.times));
@@ -89,7 +89,7 @@ fn rows(kept: &[Kept], judged: &[Record<'_>], times: &[String]) -> Vec<Row> {
         let words = if why.is_empty() { said.to_owned() } else { format!("{said}: {why}") };
         let when = times.get(record.made).map_or("", String::as_str);
         let summary = if record.summary().is_empty() { record.call.name.as_str() } else { record.summary() };
-        // Why it went ahead is what is looked for here: it is seen in a narrow terminal too.
+        // The reason is what the user looks for here, so it comes early enough for a narrow terminal.
         let what = format!("{} · {words}", width::fit(&one_line(summary), CALL));
         Row::new(&what).detail(when).key(record.call.id.0.as_str())
     };
@@ -105,7 +105,7 @@ fn standing(kept: &[Kept], times: &[String]) -> Vec<Row> {
     kept.iter().enumerate().map(row).collect()
 }
 
-/// How it came about, and until when it stands.
+/// Describes the origin of a grant or rule and its duration.
 fn given(kept: &Kept) -> String {
     match &kept.what {
         Allowed::Here(standing) => match &standing.by {
@@ -116,7 +116,7 @@ fn given(kept: &Kept) -> String {
     }
 }
 
-/// What went ahead by it in this session.
+/// Describes the calls of this session that the grant or rule covered.
 fn covered(kept: &Kept, times: &[String]) -> String {
     let when =
         |entry: &usize| times.get(*entry).filter(|time| !time.is_empty()).map(|time| format!(" ({time})"));
@@ -129,7 +129,7 @@ fn covered(kept: &Kept, times: &[String]) -> String {
     }
 }
 
-/// A row of the list was taken: what follows is asked once more.
+/// Opens the call in a row, or asks for confirmation to revoke the grant in it.
 pub fn take(state: &mut State, Ledger(kept, calls): Ledger, row: usize) -> Vec<Effect> {
     let call = row.checked_sub(kept.len()).and_then(|at| calls.get(at));
     if let Some(call) = call {
@@ -144,7 +144,7 @@ pub fn take(state: &mut State, Ledger(kept, calls): Ledger, row: usize) -> Vec<E
     Vec::new()
 }
 
-/// It does not stand any more, by this answer of the person's.
+/// Revokes a grant or rule with the user's confirmation.
 pub fn take_back(state: &mut State, kept: Kept, by: By) -> Vec<Effect> {
     let what = kept.words();
     match kept.what {
@@ -156,7 +156,7 @@ pub fn take_back(state: &mut State, kept: Kept, by: By) -> Vec<Effect> {
     }
 }
 
-/// A rule is out of its file: that is a fact of this session.
+/// Records that a rule was removed from its file.
 pub fn took_back(state: &mut State, what: String, by: By) -> Vec<Effect> {
     state.notice(&format!("taken back: {what}"), Kind::Info);
     agent::happened(state, Event::TookBack { given_on: None, what, by })

@@ -1,4 +1,4 @@
-//! What the program around the screen has to say.
+//! Replies of the host, the part of the program around the screen.
 
 use super::{agent, audit, card, connect, grants, models, rehearsal, sessions, trust};
 use crate::tui::effect::Effect;
@@ -10,7 +10,7 @@ use crate::tui::parts::transcript::{Transcript, cache::Cache};
 use crate::tui::saving::Saving;
 use crate::tui::state::State;
 
-/// A wish was carried out. What comes for a list that is closed by now is dropped.
+/// Applies the reply to a wish. A reply for a list that has been closed is dropped.
 pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect> {
     match reply {
         Reply::Sessions(rows) => sessions::listed(state, rows),
@@ -23,7 +23,7 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             let mode = state.agent.policy.mode;
             state.agent = opened.agent;
             if opened.from.as_ref() == Some(&state.session) {
-                // A copy asks no less than what it was made of.
+                // A fork keeps the mode of the session it was copied from.
                 state.agent.policy.mode = mode;
             }
             if state.session != opened.session {
@@ -35,7 +35,7 @@ pub fn replied(state: &mut State, cache: &mut Cache, reply: Reply) -> Vec<Effect
             if state.settings.folder != opened.folder {
                 state.settings.folder = opened.folder;
                 state.composer.set_history(opened.history);
-                // The files of the other folder are no names here.
+                // The files of the previous folder are not valid in this one.
                 state.complete.offer_files(Vec::new(), Gathered::Whole);
                 state.asked_files = false;
             }

@@ -1,4 +1,4 @@
-//! A key: it goes to who has the keyboard, and what nobody takes there means what it means anywhere.
+//! Routes a key press to the part of the screen with the focus. A key that is not used there has its global meaning.
 
 use super::{agent, card, commands, connect, copy, links, overlay, search, sessions, sure, unheard, writing};
 use crate::chat::session::Call;
@@ -16,10 +16,10 @@ use crate::tui::view::layout;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use std::time::Duration;
 
-/// Two presses within so long are one wish.
+/// Two presses within this time count as a double press.
 const TWICE: Duration = Duration::from_secs(1);
 
-/// A key was pressed.
+/// Handles a press, repeat or release of a key.
 pub fn pressed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
     if key.kind == KeyEventKind::Release {
         state.presses.sender.note_release(Chord::from(&key));
@@ -29,14 +29,14 @@ pub fn pressed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effec
     if let Some(prompt) = &mut state.prompt {
         prompt.says.clear();
     }
-    // Nothing may stand between a person and the way out.
+    // The key that stops and quits works in every state.
     if state.keys.lookup(Scope::Anywhere, &key) == Some(Action::StopOrQuit) {
         state.held = None;
         return stop_or_quit(state);
     }
     let writes = is_written(&key);
     let mut effects = match state.held.take() {
-        // The first letters of a paste: none of them was an answer.
+        // These are the first characters of a paste, so none of them was an answer.
         Some((held, _)) if writes => no_answer(state, cache, held),
         Some((held, _)) => routed(state, cache, held),
         None => Vec::new(),
@@ -64,7 +64,8 @@ pub fn pressed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effec
     effects
 }
 
-/// A paste goes on: the key that was held back was its beginning, and is written.
+/// Handles input that arrives at the speed of a paste: the key that was held back was its first character and is
+/// written.
 pub fn hurried(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
     state.presses.hurried(state.now);
     match state.held.take() {
@@ -73,7 +74,7 @@ pub fn hurried(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
     }
 }
 
-/// A key that was held back and turned out to be part of a text: it is written, where there is something to write in.
+/// Writes a key that was held back and turned out to be part of a paste, if something can be written to.
 fn no_answer(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
     if state.overlays.is_empty() {
         return beside_the_card(state, cache, key);
@@ -82,7 +83,7 @@ fn no_answer(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect>
     Vec::new()
 }
 
-/// No key waits: the one that was held back is taken, if its time has come.
+/// Routes the key that was held back once its time is over and no other key is pending.
 pub fn quiet(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
     if state.held_until().is_none_or(|until| state.now < until) {
         return Vec::new();
@@ -90,16 +91,16 @@ pub fn quiet(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
     state.held.take().map_or_else(Vec::new, |(key, _)| routed(state, cache, key))
 }
 
-/// Whether a key could be part of a text that was pasted.
+/// True if the key could be a character of pasted text.
 fn is_written(key: &KeyEvent) -> bool {
     Chord::from(key).typed().is_some() || matches!(key.code, KeyCode::Enter | KeyCode::Tab)
 }
 
-/// Hands a key to who has the keyboard.
+/// Routes a key to the focus.
 fn routed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
     let focus = focus(state);
     if !matches!(focus, Focus::Prompt | Focus::Composer) && sure::listening(state).is_none() {
-        // What is typed there must not land on a card that gets the keyboard next.
+        // A key typed there must not answer a prompt that gets the focus next.
         state.presses.elsewhere(state.now);
     }
     match focus {
@@ -109,7 +110,7 @@ fn routed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
             Some(Action::ReadWhole) => read_whole(state),
             Some(action) => transcript(state, cache, action),
             None => match Chord::from(&key).typed() {
-                // Writing goes on where writing goes.
+                // Typed characters go to the composer.
                 Some(_) => {
                     state.transcript.deselect();
                     writing::key(state, cache, key)
@@ -129,7 +130,7 @@ fn routed(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
     }
 }
 
-/// A key that answers nothing: while a card is open it makes the card wait.
+/// Handles a key that answers nothing. While a prompt is open, it delays the prompt.
 fn beside_the_card(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
     let switches = state.keys.lookup(Scope::Composer, &key) == Some(Action::SwitchKeyboard);
     if switches
@@ -143,7 +144,7 @@ fn beside_the_card(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<E
     writing::key(state, cache, key)
 }
 
-/// What a key means wherever the keyboard is.
+/// Runs the action that a key has everywhere.
 pub fn anywhere(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
     let again = state.keys.lookup(Scope::Again, &key).filter(|_| state.can_ask_again());
     match again.or_else(|| state.keys.lookup(Scope::Anywhere, &key)) {
@@ -152,7 +153,7 @@ pub fn anywhere(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effe
     }
 }
 
-/// Does what a key or a command stands for, wherever the keyboard is.
+/// Runs the action of a key or command, independent of the focus.
 pub fn act(state: &mut State, cache: &mut Cache, action: Action) -> Vec<Effect> {
     match action {
         Action::ScrollUp
@@ -192,7 +193,7 @@ pub fn act(state: &mut State, cache: &mut Cache, action: Action) -> Vec<Effect> 
     }
 }
 
-/// Moves within the transcript.
+/// Runs an action that moves within the transcript.
 fn transcript(state: &mut State, cache: &mut Cache, action: Action) -> Vec<Effect> {
     let height = layout::transcript_height(state);
     let mut seen = std::mem::take(&mut state.transcript);
@@ -219,7 +220,7 @@ fn transcript(state: &mut State, cache: &mut Cache, action: Action) -> Vec<Effec
     Vec::new()
 }
 
-/// Opens all of the selected entry to be read.
+/// Opens the whole text of the selected entry.
 fn read_whole(state: &mut State) -> Vec<Effect> {
     let entries = state.agent.session.entries();
     let mut terminal = false;
@@ -262,11 +263,11 @@ fn read_whole(state: &mut State) -> Vec<Effect> {
     Vec::new()
 }
 
-/// What the first Esc says where a card is open, and where a question was put off.
+/// Notices of the first Esc: with an open prompt, and with a question that is put off.
 const AGAIN: &str = "esc again stops the turn";
 const AGAIN_UNANSWERED: &str = "esc again stops the turn without an answer";
 
-/// Esc: what is nearest goes first, then the turn.
+/// Handles Esc: puts off an open prompt first, then stops the turn.
 fn stop(state: &mut State) -> Vec<Effect> {
     if let Some(effects) = super::trust::put_off(state) {
         return effects;
@@ -274,11 +275,11 @@ fn stop(state: &mut State) -> Vec<Effect> {
     if state.agent.is_idle() {
         return Vec::new();
     }
-    // Before a question listens, Esc does to it what it does later: it is put off, and nothing is lost.
+    // Before a question prompt listens, Esc puts it off too, and nothing is lost.
     if let Some(effects) = card::park(state) {
         return effects;
     }
-    // A question that was put off is not thrown away by the key that put it off, pressed once too often.
+    // A question that was put off is not lost by pressing the same key once too often.
     let open = state.prompt.is_some();
     let again = state.pressed_stop.take().is_some_and(|at| state.now.saturating_sub(at) < TWICE);
     if open && !again {
@@ -287,11 +288,11 @@ fn stop(state: &mut State) -> Vec<Effect> {
         state.notice(words, Kind::Info);
         return Vec::new();
     }
-    // It is stopped now.
+    // The turn is stopped, so the hint is outdated.
     for words in [AGAIN, AGAIN_UNANSWERED] {
         state.toasts.withdraw(words, state.now);
     }
-    // The countdown goes with the turn, and with it what it waited for.
+    // The countdown ends with the turn, and with it the reason for the retry.
     if let crate::agent::Phase::Thinking(draft) = &state.agent.phase
         && let Some(retrying) = &draft.retrying
     {
@@ -301,7 +302,7 @@ fn stop(state: &mut State) -> Vec<Effect> {
     agent::happened(state, crate::agent::Event::Interrupted)
 }
 
-/// Ctrl-C: stops what runs, or clears what is written; twice leaves.
+/// Handles Ctrl-C: stops what runs or closes what is open. A double press quits.
 fn stop_or_quit(state: &mut State) -> Vec<Effect> {
     if state.pressed_quit.is_some_and(|at| state.now.saturating_sub(at) < TWICE) {
         return quit(state);
@@ -310,11 +311,11 @@ fn stop_or_quit(state: &mut State) -> Vec<Effect> {
     let mut effects = Vec::new();
     let is_leaving = matches!(state.overlays.last(), Some(Overlay::Leaving(..)));
     if is_leaving {
-        // It stays open, so that the second press is not asked about once more.
+        // The list stays open, so that the second press does not ask again.
     } else if !state.overlays.is_empty() {
         effects.extend(overlay::close(state));
     } else if asks(state) {
-        // A question waits as long as it takes, also while nobody is there.
+        // A question has no timeout: it keeps waiting.
     } else if !state.agent.is_idle() {
         effects.extend(agent::happened(state, crate::agent::Event::Interrupted));
     }
@@ -328,12 +329,12 @@ fn stop_or_quit(state: &mut State) -> Vec<Effect> {
     effects
 }
 
-/// Whether the model asks the person something.
+/// True if a question prompt is open or put off.
 fn asks(state: &State) -> bool {
     matches!(state.prompt.as_ref().map(|prompt| &prompt.card), Some(Card::Question(_)))
 }
 
-/// Leaves; what is unsent is kept.
+/// Quits after saving the draft.
 pub fn quit(state: &mut State) -> Vec<Effect> {
     if let Some(effects) = super::leaving::ask(state) {
         return effects;

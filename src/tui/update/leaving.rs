@@ -1,4 +1,4 @@
-//! Leaving while the session is not saved: the user chooses what becomes of it.
+//! Quitting while the session is not saved: the user chooses what happens to it.
 
 use super::{farewell, key};
 use crate::runtime::Unsaved;
@@ -10,7 +10,7 @@ use crate::tui::saving::{Leaving, other_files};
 use crate::tui::state::State;
 use crate::tui::text::clean::one_line;
 
-/// Asks what becomes of the session. `None` if it is saved, or if the user is asked already.
+/// Asks what to do with the unsaved session. Returns `None` if it is saved or the user is already asked.
 pub fn ask(state: &mut State) -> Option<Vec<Effect>> {
     let unsaved = state.saving.unsaved()?;
     if matches!(state.overlays.last(), Some(Overlay::Leaving(..))) {
@@ -35,7 +35,7 @@ pub fn ask(state: &mut State) -> Option<Vec<Effect>> {
     Some(Vec::new())
 }
 
-/// The user chose.
+/// Applies the user's choice.
 pub fn take(state: &mut State, choice: Leaving) -> Vec<Effect> {
     match choice {
         Leaving::Wait => {
@@ -56,7 +56,7 @@ pub fn take(state: &mut State, choice: Leaving) -> Vec<Effect> {
     }
 }
 
-/// Saving was tried.
+/// Handles the result of an attempt to save.
 pub fn tried(state: &mut State, unsaved: Option<Unsaved>) -> Vec<Effect> {
     if !state.saving.note(unsaved, state.now) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Links reached without a mouse: a letter on each.
+//! Opening links without a mouse: each link on the screen gets a letter.
 
 use super::copy;
 use crate::chat::link::Target;
@@ -11,7 +11,7 @@ use crate::tui::state::State;
 use crate::tui::view::{layout, visible};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
-/// Puts a letter on each link that is seen.
+/// Shows a letter on each visible link.
 pub fn begin(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
     let layout::Areas { transcript: area, .. } = layout::areas(state);
     let told = state.toasts.height(area.width);
@@ -28,7 +28,7 @@ pub fn begin(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
     Vec::new()
 }
 
-/// A key while letters stand on the links, or while an address is asked about.
+/// Handles a key while letters are shown or a web address is to be confirmed.
 pub fn key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
     let Some(Overlay::Links(links)) = state.overlays.pop() else { return Vec::new() };
     if let Some(address) = links.asks {
@@ -48,7 +48,7 @@ pub fn key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
     }
 }
 
-/// Opens what a link names. A web address is shown first, and opened when the person says so.
+/// Opens the target of a link. A web address is shown first and opened once the user confirms.
 pub fn open(state: &mut State, target: &Target) -> Vec<Effect> {
     match target {
         Target::File { path, line, .. } => vec![Effect::OpenFile { path: path.clone(), line: *line }],

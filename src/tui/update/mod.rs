@@ -1,4 +1,4 @@
-//! What happens to the screen. This door only routes; the work is in the files beside it.
+//! Applies events to the screen's state. This module routes each event; its submodules handle them.
 
 mod agent;
 mod audit;
@@ -33,8 +33,8 @@ use super::prompt::Seen;
 use super::state::State;
 use std::time::Duration;
 
-/// Takes one thing that happened into the state and tells what is to be done about it. The cache only spares work:
-/// with an empty one the state is the same.
+/// Applies one event to the state and returns the effects to run. The cache only saves work: with an empty cache the
+/// resulting state is the same.
 pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect> {
     let is_touched = is_input(&event);
     let mut effects = match event {
@@ -84,7 +84,7 @@ pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect>
     effects
 }
 
-/// Whether the user may have written or chosen something by this.
+/// True if the event may carry text or a choice of the user.
 fn is_input(event: &Event) -> bool {
     match event {
         Event::Key(_)
@@ -105,8 +105,9 @@ fn is_input(event: &Event) -> bool {
     }
 }
 
-/// The picture is on the screen since this time: what it showed of a card counts as seen. Whether the picture
-/// changes by that.
+/// Records that a picture is on the screen since `now`; the part of a prompt that it showed counts as seen.
+///
+/// Returns whether the next picture differs because of that.
 pub fn shown(state: &mut State, now: Duration, seen: Option<Seen>) -> bool {
     state.now = now;
     if let Some(Overlay::Sure(card, _)) = state.overlays.last_mut() {
@@ -123,7 +124,7 @@ pub fn shown(state: &mut State, now: Duration, seen: Option<Seen>) -> bool {
     }
 }
 
-/// What the person asked for on the command line.
+/// Applies the options of the command line: the first message, calls to offer, or a list to open.
 pub fn begin(
     state: &mut State,
     says: String,
@@ -132,7 +133,7 @@ pub fn begin(
 ) -> Vec<Effect> {
     let first_screen = says.is_empty() && offers.is_none() && state.agent.session.entries().is_empty();
     if !first_screen {
-        // Where it stands it says what was wrong by itself.
+        // The first screen shows warnings itself.
         for warned in state.warned.clone() {
             state.toasts.push(Kind::Warning, &warned.words, state.now);
         }
@@ -146,20 +147,20 @@ pub fn begin(
     effects
 }
 
-/// What can be completed behind a slash.
+/// Returns the commands that can be completed after a slash.
 pub fn command_names() -> Vec<super::parts::complete::Candidate> {
     writing::commands()
 }
 
-/// What is kept when the screen is left.
+/// Saves the draft and ends the running turn before the program exits.
 pub fn farewell(state: &mut State) -> Vec<Effect> {
     let mut effects: Vec<Effect> = state.keep_now().into_iter().collect();
     effects.extend(left(state));
     effects
 }
 
-/// The session is left: its turn ends as interrupted, on disk, rather than in the middle. What waits for the person
-/// waits on.
+/// Ends the running turn as interrupted, so that the session on disk does not stop in the middle of it. A call that
+/// waits for the user keeps waiting.
 pub fn left(state: &mut State) -> Vec<Effect> {
     if state.agent.waiting().is_some() {
         return Vec::new();

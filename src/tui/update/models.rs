@@ -1,4 +1,4 @@
-//! Choosing the model: of the service in use, of another profile, or one that no list names.
+//! Choosing a model: of the provider in use, of another profile, or by a name that no list contains.
 
 use super::{agent, connect};
 use crate::tui::effect::Effect;
@@ -9,8 +9,8 @@ use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 
-/// Opens the list with the model in use; more rows come when they are known. The tour has none: there is something
-/// else to choose.
+/// Opens the list with the model in use; more rows follow once they are known. The tour has no models, so the provider
+/// list opens instead.
 pub fn open(state: &mut State) -> Vec<Effect> {
     if state.connection.tour {
         return connect::open(state);
@@ -22,7 +22,7 @@ pub fn open(state: &mut State) -> Vec<Effect> {
     vec![Effect::Ask(Wish::Models)]
 }
 
-/// More is known of what may be chosen.
+/// Shows the models that are known by now.
 pub fn known(state: &mut State, models: Models) {
     let present = present(state).to_owned();
     let Some(Overlay::Models(picker, kept)) = state.overlays.last_mut() else { return };
@@ -50,7 +50,7 @@ pub fn known(state: &mut State, models: Models) {
     *kept = rows;
 }
 
-/// A row was taken.
+/// Applies the model in a row.
 pub fn take(state: &mut State, row: ModelRow, keep: bool) -> Vec<Effect> {
     let kept = keep.then(|| {
         Effect::Ask(Wish::KeepModel {
@@ -64,12 +64,12 @@ pub fn take(state: &mut State, row: ModelRow, keep: bool) -> Vec<Effect> {
     } else {
         connect::switch(state, Wish::UseProfile { profile: row.profile, model: row.model })
     };
-    // Where nothing was switched nothing is kept either.
+    // If nothing was switched, nothing is stored either.
     effects.extend(kept.filter(|_| !effects.is_empty()));
     effects
 }
 
-/// A model that was typed by its name.
+/// Switches to a model that was typed by name.
 pub fn use_named(state: &mut State, name: &str) -> Vec<Effect> {
     if state.connection.tour {
         state.notice("the tour is a script and asks no model; alt-c talks to one", Kind::Warning);
@@ -78,7 +78,7 @@ pub fn use_named(state: &mut State, name: &str) -> Vec<Effect> {
     use_model(state, ModelRow { model: name.to_owned(), ..ModelRow::default() })
 }
 
-/// Asks another model of the same service from the next request on, be it of the turn that runs.
+/// Uses another model of the same provider from the next request on, including a running turn.
 fn use_model(state: &mut State, row: ModelRow) -> Vec<Effect> {
     if row.model != state.agent.model {
         (state.connection.window, state.connection.price) = (row.window, row.price);
@@ -91,7 +91,7 @@ fn use_model(state: &mut State, row: ModelRow) -> Vec<Effect> {
     effects
 }
 
-/// Another service can be talked to: it is taken up in the same step in which the session says so, or not at all.
+/// Switches to another provider in the same step in which the session records it, or not at all.
 pub fn reached(state: &mut State, reached: Reached) -> Vec<Effect> {
     let Reached { session, number, connection } = reached;
     if session != state.session {
@@ -110,13 +110,13 @@ pub fn reached(state: &mut State, reached: Reached) -> Vec<Effect> {
     effects
 }
 
-/// What the list or the settings say of the window of the model that was chosen.
+/// Passes the context window known from the list or the settings to the agent.
 fn tell_window(state: &mut State) -> Vec<Effect> {
     let window = state.connection.window;
     agent::happened(state, crate::agent::Event::WindowKnown(window))
 }
 
-/// The model that is asked now; the one that answered last, where none was named.
+/// Returns the model in use. If none was named, this is the model that answered last.
 fn present(state: &State) -> &str {
     if state.agent.model.is_empty() { &state.connection.model } else { &state.agent.model }
 }
@@ -137,7 +137,7 @@ fn shown(row: &ModelRow, is_present: bool) -> Row {
     Row::new(&text).more(more).detail(&known.join(" · ")).key(format!("{} {}", row.profile, row.model))
 }
 
-/// A window as its makers name it: `8k`, `131k`, `1M`.
+/// Formats a context window in tokens: `8k`, `131k`, `1M`.
 fn short(window: u64) -> String {
     match window {
         0..1000 => window.to_string(),
@@ -146,7 +146,7 @@ fn short(window: u64) -> String {
     }
 }
 
-/// A price as people write it: `0.25`, `3`, `0.075`.
+/// Formats a price without trailing zeros: `0.25`, `3`, `0.075`.
 fn dollars(price: f64) -> String {
     let text = format!("{price:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! Changing how much runs without asking. Only a person's key comes here: no card and no model does.
+//! Changing the mode. Only keys and commands of the user reach this; neither a prompt nor the model does.
 
 use super::agent;
 use crate::agent::{Event, Mode};
@@ -8,7 +8,7 @@ use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 
-/// `/mode`: the list of them; `/mode plan` goes there at once, where nothing has to be confirmed.
+/// Runs `/mode`: opens the list, or switches to the named mode. A wide mode is confirmed first.
 pub fn called(state: &mut State, word: &str) -> Vec<Effect> {
     if word.is_empty() {
         return list(state);
@@ -24,7 +24,7 @@ pub fn called(state: &mut State, word: &str) -> Vec<Effect> {
     }
 }
 
-/// The key: between plan and ask.
+/// Switches between plan and ask mode.
 pub fn change(state: &mut State) -> Vec<Effect> {
     set(state, state.agent.policy.mode.next())
 }
@@ -43,7 +43,7 @@ fn list(state: &mut State) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Says what a wide mode means and asks once more. To stay is the first choice.
+/// Explains a wide mode and asks for confirmation. The first choice is to stay.
 pub fn confirm(state: &mut State, mode: Mode) -> Vec<Effect> {
     let now = state.agent.policy.mode;
     let items = vec![
@@ -55,7 +55,7 @@ pub fn confirm(state: &mut State, mode: Mode) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Changes to it.
+/// Switches the mode, unless a prompt is open.
 pub fn set(state: &mut State, mode: Mode) -> Vec<Effect> {
     if state.prompt.is_some() {
         state.notice("the mode is changed when nothing waits for you", Kind::Info);

@@ -1,4 +1,5 @@
-//! The mouse: the wheel scrolls, the bar is dragged, a click opens what it is on. A click never answers anything.
+//! Mouse input: the wheel scrolls, the scroll bar is dragged, a click opens what it hits. A click never answers a
+//! prompt.
 
 use super::{card, links};
 use crate::tui::effect::Effect;
@@ -9,10 +10,10 @@ use crate::tui::view::{layout, visible};
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
-/// Lines of one step of the wheel.
+/// Lines per step of the wheel.
 const STEP: isize = 3;
 
-/// The mouse did something.
+/// Handles one mouse event.
 pub fn moved(state: &mut State, cache: &mut Cache, event: MouseEvent) -> Vec<Effect> {
     match event.kind {
         MouseEventKind::ScrollUp if card::read_on(state, &event, -STEP) => {}
@@ -20,7 +21,7 @@ pub fn moved(state: &mut State, cache: &mut Cache, event: MouseEvent) -> Vec<Eff
         MouseEventKind::ScrollUp => return scroll(state, cache, -STEP),
         MouseEventKind::ScrollDown => return scroll(state, cache, STEP),
         MouseEventKind::Down(MouseButton::Left) => {
-            // It may only have brought the window to the front.
+            // The click may only have brought the window to the front.
             state.presses.elsewhere(state.now);
             return click(state, cache, event.column, event.row);
         }
@@ -79,7 +80,7 @@ fn click(state: &mut State, cache: &mut Cache, column: u16, row: u16) -> Vec<Eff
     target.map_or_else(Vec::new, |target| links::open(state, &target))
 }
 
-/// The mouse takes the bar: where it is, or else the bar comes to the mouse.
+/// Grabs the scroll bar. A click outside its thumb moves the thumb to the mouse.
 fn grab(state: &mut State, cache: &mut Cache, row: u16) {
     let area = layout::areas(state).transcript;
     let bar = state.transcript.bar(&state.ground(), cache, usize::from(area.height));
@@ -92,7 +93,7 @@ fn grab(state: &mut State, cache: &mut Cache, row: u16) {
     }
 }
 
-/// The bar goes with the mouse, as far as there are rows.
+/// Moves the thumb with the mouse, within the bar.
 fn drag(state: &mut State, cache: &mut Cache, row: u16) {
     let area = layout::areas(state).transcript;
     let Some(held) = state.transcript.held else { return };

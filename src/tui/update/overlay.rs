@@ -1,4 +1,4 @@
-//! A key for what lies over the screen.
+//! Keys, pastes and the wheel while a list or page is open over the screen.
 
 use super::{
     audit, commands, connect, copy, grants, leaving, links, models, modes, rehearsal, sessions, sure,
@@ -15,7 +15,7 @@ use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 use std::cell::RefCell;
 
-/// A key while something lies over the screen.
+/// Handles a key while something is open over the screen.
 pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
     let page = usize::from(state.size.1.saturating_sub(4)).max(1);
     let keys = &state.keys;
@@ -56,7 +56,7 @@ pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
     picked(state, cache, pick)
 }
 
-/// Text was pasted while something lies over the screen: it goes into the filter of a list or into the key, or nowhere.
+/// Handles pasted text: it goes into the filter of a list or the line of an API key, otherwise it is ignored.
 pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
     let pick = match state.overlays.last_mut() {
         Some(
@@ -83,7 +83,7 @@ pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
     picked(state, cache, pick)
 }
 
-/// The wheel.
+/// Scrolls whatever is in front.
 pub fn scroll(state: &mut State, cache: &mut Cache, by: isize) -> Vec<Effect> {
     let pick = match state.overlays.last_mut() {
         Some(Overlay::Reader(reader)) => {
@@ -116,10 +116,10 @@ pub fn scroll(state: &mut State, cache: &mut Cache, by: isize) -> Vec<Effect> {
     picked(state, cache, pick)
 }
 
-/// Leaves what is in front. A theme that was only looked at goes back.
+/// Closes whatever is in front. A theme that was only previewed is reverted.
 pub fn close(state: &mut State) -> Vec<Effect> {
     let closed = state.overlays.pop();
-    // A key typed ahead must not land on a card that comes to light.
+    // A key typed ahead must not answer a prompt that becomes visible.
     state.presses.elsewhere(state.now);
     match closed {
         Some(Overlay::Themes(_, before)) => state.theme = *before,
@@ -223,9 +223,9 @@ fn read(reader: &mut Reader, action: Action, page: usize) {
     };
 }
 
-/// Opens a text to be read in full; `terminal` is whether it was written for one.
+/// Opens a text in the pager. `terminal` is true if the text was written for a terminal.
 pub fn open_reader(state: &mut State, title: &str, text: &str, terminal: bool) {
-    // Nobody reads more than this in a terminal, and it is laid out as one.
+    // Upper limit in bytes, because the whole text is laid out at once.
     const MOST: usize = 2_000_000;
     let mut end = text.len().min(MOST);
     while !text.is_char_boundary(end) {

@@ -1,5 +1,4 @@
-//! What a dry run came to, as a list: each change to be read in full, each command with its result, and what may become
-//! of it all.
+//! Results of a dry run as a list: each change, each command with its result, and the actions to apply or drop them.
 
 use super::agent;
 use crate::agent::{Event, Offered};
@@ -16,21 +15,21 @@ use crate::tui::state::State;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// What the person says where they want it applied.
+/// User message of the turn that applies a dry run.
 pub const APPLY: &str = "Apply the changes of the dry run. I approve each group.";
 
-/// What may be done with a row of the list.
+/// Action of a row in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Does {
-    /// Read this.
+    /// Show this part.
     Read(Chosen),
-    /// Apply this much of it, after a prompt for each group.
+    /// Apply this much, with an approval prompt per group.
     Apply(Wanted),
-    /// Throw it away, once that is confirmed.
+    /// Discard everything, after a confirmation.
     Drop,
 }
 
-/// `/rehearsal`, and with a word behind it what that says.
+/// Runs `/rehearsal` with the text after it.
 pub fn called(state: &mut State, words: &str) -> Vec<Effect> {
     let then = match words {
         "" | "show" => None,
@@ -55,7 +54,7 @@ pub fn called(state: &mut State, words: &str) -> Vec<Effect> {
     vec![Effect::Ask(Wish::Rehearsal(state.session.clone()))]
 }
 
-/// What was rehearsed is known.
+/// Shows the results of the dry run once the host has loaded them.
 pub fn known(state: &mut State, rehearsed: Result<Rehearsed, String>) -> Vec<Effect> {
     let Some(Overlay::Rehearsal(_, theatre)) = state.overlays.last() else { return Vec::new() };
     let then = theatre.then.clone();
@@ -77,7 +76,7 @@ pub fn known(state: &mut State, rehearsed: Result<Rehearsed, String>) -> Vec<Eff
     }
 }
 
-/// The list of what was rehearsed.
+/// Opens the list of results.
 fn list(state: &mut State, mut theatre: Theatre) {
     let staging = theatre.staging.clone();
     let mut rows = Vec::new();
@@ -137,7 +136,7 @@ fn list(state: &mut State, mut theatre: Theatre) {
     state.overlays.push(Overlay::Rehearsal(picker, theatre));
 }
 
-/// A row of the list was taken.
+/// Runs the action of a row.
 pub fn take(state: &mut State, picker: Picker, theatre: Theatre, row: usize) -> Vec<Effect> {
     let Some(does) = theatre.does.get(row).cloned() else { return Vec::new() };
     if let Does::Read(_) = does {
@@ -181,7 +180,7 @@ fn act(state: &mut State, theatre: Theatre, does: Does) -> Vec<Effect> {
     }
 }
 
-/// Everything is put on cards: here where this session is for real, else in a copy that is.
+/// Offers every group of changes for approval: in this session if it is live, otherwise in a live copy.
 fn apply(state: &mut State, of: SessionId, staging: &Staging, wanted: Wanted) -> Vec<Effect> {
     let offered = Offered { said: APPLY.to_owned(), calls: staging.offers(wanted) };
     if offered.calls.is_empty() {

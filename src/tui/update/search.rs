@@ -1,4 +1,4 @@
-//! The words that are searched for in the transcript.
+//! Input of the transcript search.
 
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Chord, Scope};
@@ -9,12 +9,11 @@ use crate::tui::text::clean;
 use crate::tui::view::layout;
 use crossterm::event::{KeyCode, KeyEvent};
 
-/// Begins to search.
 pub fn begin(state: &mut State) {
     state.transcript.search.get_or_insert_with(Search::default);
 }
 
-/// Text was pasted, or typed very fast, while words are searched for.
+/// Handles text that was pasted or typed very fast while searching.
 pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
     let height = layout::transcript_height(state);
     let mut transcript = std::mem::take(&mut state.transcript);
@@ -26,8 +25,8 @@ pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
     Vec::new()
 }
 
-/// A key while words are searched for: letters narrow it, Enter and up go back, down goes on, Esc ends it. What
-/// was found stays on the screen.
+/// Handles a key while searching: characters extend the search text, Enter and Up find the previous match, Down the
+/// next, Esc closes the search. The match stays on the screen.
 pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
     let height = layout::transcript_height(state);
     let mut transcript = std::mem::take(&mut state.transcript);

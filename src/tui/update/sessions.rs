@@ -1,4 +1,4 @@
-//! The list of sessions: found by their names, and by all that was said in them.
+//! The list of sessions, filtered by title and by the text of each session.
 
 use super::commands;
 use crate::chat::SessionId;
@@ -9,10 +9,10 @@ use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::state::State;
 use std::collections::HashMap;
 
-/// Letters that are looked for at least; one alone is nearly everywhere.
+/// Minimum length of a search text in ASCII characters; a single one matches almost everything.
 const LETTERS: usize = 2;
 
-/// The list is there at once, its rows when the host has them.
+/// Opens the list at once; its rows follow when the host has loaded them.
 pub fn open(state: &mut State, picking: Picking) -> Vec<Effect> {
     let title = match picking {
         Picking::Open => "sessions",
@@ -24,7 +24,7 @@ pub fn open(state: &mut State, picking: Picking) -> Vec<Effect> {
     vec![Effect::Ask(Wish::Sessions)]
 }
 
-/// The sessions there are.
+/// Shows the sessions that the host loaded.
 pub fn listed(state: &mut State, rows: Vec<SessionRow>) {
     if let Some(Overlay::Sessions(picker, held, _)) = state.overlays.last_mut() {
         held.rows = rows;
@@ -36,7 +36,7 @@ pub fn listed(state: &mut State, rows: Vec<SessionRow>) {
     }
 }
 
-/// A key or a paste may have changed what is looked for.
+/// Starts a search if a key or paste changed the search text.
 pub fn typed(state: &mut State) -> Vec<Effect> {
     let Some(Overlay::Sessions(picker, held, _)) = state.overlays.last_mut() else { return Vec::new() };
     let typed = picker.typed();
@@ -51,11 +51,11 @@ pub fn typed(state: &mut State) -> Vec<Effect> {
         picker.set_note("");
         show(picker, held, &state.session);
     }
-    // What was found for the words before stays until there is something for these: rows that go and come are no help.
+    // The results of the previous text stay until new ones arrive, so that rows do not flicker.
     vec![Effect::Ask(Wish::Search(held.wanted.clone()))]
 }
 
-/// Where something was found by now. What comes for other words than those that stand there is late.
+/// Shows search results. Results for another text than the current one are late and dropped.
 pub fn found(state: &mut State, words: &str, lines: Vec<(SessionId, String)>, whole: bool) {
     let Some(Overlay::Sessions(picker, held, _)) = state.overlays.last_mut() else { return };
     if held.wanted != words {
@@ -66,7 +66,7 @@ pub fn found(state: &mut State, words: &str, lines: Vec<(SessionId, String)>, wh
     show(picker, held, &state.session);
 }
 
-/// The person took a session.
+/// Opens or forks the session in a row.
 pub fn take(state: &mut State, held: Held, picking: Picking, row: usize) -> Vec<Effect> {
     let none = Effect::Ask(Wish::Search(String::new()));
     let mut effects: Vec<Effect> = (!held.wanted.is_empty()).then_some(none).into_iter().collect();
@@ -88,7 +88,7 @@ fn show(picker: &mut Picker, held: &Held, here: &SessionId) {
     );
 }
 
-/// A row, with the line in which something was found.
+/// Builds the row of a session, with the matching line if it was found by its text.
 fn item(row: &SessionRow, here: bool, line: Option<&str>) -> Row {
     let marks =
         [(here, IN_USE), (row.copy, "a copy"), (row.dry_run, "dry run"), (row.waits, "waits for you")];

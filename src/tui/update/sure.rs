@@ -1,4 +1,4 @@
-//! A yes or a no on a card of the program's own: what is done then.
+//! Keys for the confirmation prompt, and the action that runs once it is confirmed.
 
 use super::grants;
 use crate::chat::By;
@@ -12,13 +12,13 @@ use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 use std::time::Duration;
 
-/// Whether the card that is in front takes a key as an answer; nothing where none is.
+/// Returns whether the confirmation prompt in front accepts answers; `None` if there is none.
 pub fn listening(state: &State) -> Option<Listening> {
     let Some(Overlay::Sure(card, _)) = state.overlays.last() else { return None };
     Some(listening::listening(card.seen(), &state.presses, false, false, false, state.now))
 }
 
-/// A key for the card that is in front.
+/// Handles a key for the confirmation prompt in front.
 pub fn key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
     let (now, chord) = (state.now, Chord::from(key));
     let listens = listening(state);
@@ -36,7 +36,7 @@ pub fn key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
         Reply::Yes | Reply::No => {}
     }
     let asked = state.overlays.pop();
-    // It must answer nothing that comes to light.
+    // The same key must not answer a prompt that becomes visible.
     state.presses.elsewhere(now);
     state.presses.answered(chord, now);
     match asked {

@@ -1,4 +1,4 @@
-//! What the project brings along: the card is brought, answered, and taken away. Nothing is said before it is settled.
+//! The trust prompt for files of the project: opened, answered, closed. Messages wait until it is settled.
 
 use super::{agent, writing};
 use crate::agent::Event;
@@ -17,15 +17,15 @@ use crossterm::event::KeyEvent;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A session begins in a folder: what stands there is looked at, and what is to be said waits for that.
+/// Checks the project's files at the start of a session. The message `says` is sent once they are settled.
 pub fn look(state: &mut State, says: String) -> Vec<Effect> {
     state.trusting.says = says;
     vec![Effect::Ask(Wish::LookAtProject { asked: false })]
 }
 
-/// The project was looked at.
+/// Opens the trust prompt for the files that were found, if needed.
 pub fn brought(state: &mut State, brought: Brought, why: Why) -> Vec<Effect> {
-    // Another folder is worked in by now, and is looked at itself.
+    // The session has moved to another folder since, which is checked separately.
     if brought.folder != state.settings.folder {
         return Vec::new();
     }
@@ -40,7 +40,7 @@ pub fn brought(state: &mut State, brought: Brought, why: Why) -> Vec<Effect> {
         return Vec::new();
     }
     for file in &brought.files {
-        // What is wrong with rules was said when they were read.
+        // Problems with rules were shown when the rules were read.
         let said = why == Why::Begun && file.name == OF_PROJECT;
         if let (What::Unread(why), false) = (&file.what, said) {
             state.notice(&format!("{} of this project is not used: {why}", file.name), Kind::Warning);
@@ -59,7 +59,7 @@ pub fn brought(state: &mut State, brought: Brought, why: Why) -> Vec<Effect> {
     settled(state)
 }
 
-/// Hands a key to the card; `None` where it was not for it.
+/// Passes a key to the trust prompt; `None` if it does not use it.
 pub fn key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Vec<Effect>> {
     let Some(Card::Trust(card)) = state.prompt.as_mut().map(|prompt| &mut prompt.card) else { return None };
     let reply = card.key(key, &state.keys, listening);
@@ -93,7 +93,7 @@ fn card_keeps(state: &mut State) {
     }
 }
 
-/// The session goes on without what the card shows; `None` where no such card is open.
+/// Continues without the files in the prompt; `None` if no trust prompt is open.
 pub fn put_off(state: &mut State) -> Option<Vec<Effect>> {
     let (brought, _) = state.trusting.asks.clone()?;
     let names: Vec<String> = brought.untrusted().map(|file| file.name.clone()).collect();
@@ -104,7 +104,7 @@ pub fn put_off(state: &mut State) -> Option<Vec<Effect>> {
     Some(settled(state))
 }
 
-/// What is trusted has changed: the model is told from its next request on, and the rules hold or do no more.
+/// Applies a change of trust: instructions reach the model with its next request, and rules apply or stop to apply.
 pub fn trusts(
     state: &mut State,
     folder: &Path,
@@ -120,7 +120,7 @@ pub fn trusts(
         let what = if stood { "trusted no longer" } else { "trusted as it is" };
         state.notice(&format!("{what}: {}", all.join(", ")), Kind::Info);
         state.trusting.left_out = if stood { all } else { Vec::new() };
-        // What was trusted and is no longer is not asked about at once.
+        // Files that are no longer trusted do not open the prompt again at once.
         if stood {
             state.trusting.refuse(&brought);
         }
@@ -131,16 +131,16 @@ pub fn trusts(
     effects
 }
 
-/// It could not be kept.
+/// Shows that the decision could not be stored.
 pub fn failed(state: &mut State, words: &str) -> Vec<Effect> {
     state.notice(words, Kind::Warning);
     settled(state)
 }
 
-/// The card goes, if there was one, and what waited for that is said.
+/// Closes the prompt, if any, and sends the message that waited for it.
 fn settled(state: &mut State) -> Vec<Effect> {
     if state.trusting.asks.take().is_some() {
-        // A key typed ahead must not land on a card that comes to light.
+        // A key typed ahead must not answer a prompt that becomes visible.
         state.presses.elsewhere(state.now);
     }
     match std::mem::take(&mut state.trusting.says) {

@@ -1,4 +1,5 @@
-//! A key that a card did not take: the card says why, and what would work. It is said only: nothing is decided here.
+//! Explains why an open prompt rejected a key and which key would work. Only the message is set here; nothing is
+//! decided.
 
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Chord, Scope};
@@ -7,18 +8,18 @@ use crate::tui::prompt::Card;
 use crate::tui::state::State;
 use crossterm::event::{KeyCode, KeyEvent};
 
-/// What a key would have meant to the open card.
+/// Meaning that a key would have had to the open prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meant {
-    /// Nothing that needs a word.
+    /// Nothing that needs an explanation.
     Nothing,
-    /// An answer, and the card did not listen yet.
+    /// An answer before the prompt listened.
     TooSoon,
-    /// The key that says yes elsewhere, on a card where it never does.
+    /// Enter, which answers other prompts, but never this one.
     Enter,
 }
 
-/// What a key that goes on past the card would have meant to it.
+/// Returns the meaning that a key passed on by the prompt would have had to it.
 pub fn meant(state: &State, key: &KeyEvent) -> Meant {
     let Some(prompt) = state.open_card().filter(|_| state.composer.is_empty()) else { return Meant::Nothing };
     let listening = state.listening();
@@ -38,7 +39,7 @@ pub fn meant(state: &State, key: &KeyEvent) -> Meant {
     }
 }
 
-/// Says why the key did nothing, once it is clear where it went.
+/// Explains why the key did nothing. Called once the key has been routed.
 pub fn say(state: &mut State, key: &KeyEvent, meant: Meant) {
     let tab = state.keys.hint(Scope::Composer, Action::SwitchKeyboard);
     let key_of = |action| state.keys.hint(Scope::Approval, action);
@@ -66,7 +67,7 @@ pub fn say(state: &mut State, key: &KeyEvent, meant: Meant) {
     says(state, words);
 }
 
-/// The key of the last answer, held on or pressed again at once: it answers nothing until it was let go.
+/// Explains that the key of the last answer is repeated or still held: it answers nothing until it is released.
 pub fn held_on(state: &mut State, key: &KeyEvent) {
     if state.open_card().is_some() && state.listening() != Some(Listening::Unseen) {
         says(
@@ -76,7 +77,7 @@ pub fn held_on(state: &mut State, key: &KeyEvent) {
     }
 }
 
-/// The key that sent the last message: the prompt appeared so soon after it that the key may still be held.
+/// Explains that the key that sent the last message may still be held, because the prompt appeared right after it.
 pub fn may_be_held(state: &mut State, key: &KeyEvent, press: Press) {
     let key = Chord::from(key);
     let words = match press {
@@ -88,7 +89,7 @@ pub fn may_be_held(state: &mut State, key: &KeyEvent, press: Press) {
     says(state, words);
 }
 
-/// The open card says this, until the next key.
+/// Shows a message in the open prompt until the next key.
 pub fn says(state: &mut State, words: String) -> Vec<Effect> {
     if let Some(prompt) = &mut state.prompt {
         prompt.says = words;

@@ -1,4 +1,4 @@
-//! The list of what waits: opened over its card, and what is answered from it.
+//! The queue list: opened over an approval prompt, with decisions made from it.
 
 use super::{agent, unheard};
 use crate::agent::{Event, Waiting};
@@ -10,9 +10,9 @@ use crate::tui::parts::waits::{self, Reply, Waits};
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 
-/// Opens the list in place of the card of an approval; a card that was brought before its turn goes back.
+/// Opens the list in place of an approval prompt. A call that was brought before its turn returns to its place.
 pub fn open(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
-    // Held on, it does not close what it opened.
+    // A repeat of the key must not close the list that it opened.
     state.presses.answered(Chord::from(key), state.now);
     let mut effects = agent::happened(state, Event::Brought(None));
     if matches!(state.agent.waiting(), Some(Waiting::Approval { .. })) {
@@ -22,7 +22,7 @@ pub fn open(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
     effects
 }
 
-/// Hands a key to the list; `None` where it was not for it.
+/// Passes a key to the list; `None` if the list does not use it.
 pub fn key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Vec<Effect>> {
     let rows = waits::rows(&state.agent);
     let list = state.waits.as_mut()?;
@@ -44,7 +44,7 @@ pub fn key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Ve
             state.presses.answered(Chord::from(key), state.now);
             let after = seen.map_or(0, |seen| state.now.saturating_sub(seen).as_millis());
             let after_ms = u64::try_from(after).unwrap_or(u64::MAX);
-            // The last of them first, so that none of them is looked at in vain.
+            // The last call is denied first, so that no call is planned again in vain.
             let refuse = |call: CallId| {
                 let by = By::Person { key: Chord::from(key).to_string(), after_ms };
                 agent::happened(state, Event::Decided { call, decision: Decision::Deny(words.clone()), by })
@@ -55,7 +55,7 @@ pub fn key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Ve
     Some(Vec::new())
 }
 
-/// Back to the card, which has to be seen anew.
+/// Returns to the prompt, which must be seen again before it listens.
 fn close(state: &mut State) {
     (state.waits, state.prompt) = (None, None);
 }

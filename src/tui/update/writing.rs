@@ -1,4 +1,4 @@
-//! What is written: keys and pastes for the composer, what completes a word, what is sent.
+//! Text input: keys and pastes for the composer, completion, and sending.
 
 use super::{agent, card, commands, key, overlay, search};
 use crate::agent::Event;
@@ -16,10 +16,10 @@ use crate::tui::parts::transcript::cache::Cache;
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 
-/// A key for the composer; what it does not know means what it means anywhere.
+/// Handles a key for the composer. A key it does not use has its global meaning.
 pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
     let completed = match state.composer.is_searching() {
-        // Keys of the search are the search's, whatever word stands at the cursor.
+        // While searching the history, keys belong to the search, even if a word could be completed.
         true => Completed::Passed,
         false => state.complete.key(&key, &state.keys),
     };
@@ -53,7 +53,7 @@ pub fn key(state: &mut State, cache: &mut Cache, key: KeyEvent) -> Vec<Effect> {
     effects.into_iter().chain(follow(state)).collect()
 }
 
-/// Text was pasted: never an answer.
+/// Handles pasted text, which is never an answer.
 pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
     if !state.overlays.is_empty() {
         return overlay::pasted(state, cache, text);
@@ -70,8 +70,8 @@ pub fn pasted(state: &mut State, cache: &mut Cache, text: &str) -> Vec<Effect> {
     follow(state)
 }
 
-/// Words that were typed before the first picture stood. An Enter among them sends nothing: nobody saw what it would send,
-/// nor to whom. One that has no words before it is nothing.
+/// Inserts text typed before the first picture was drawn. An Enter in it sends nothing, because the user could not see
+/// what it would send and to which model. A leading Enter is dropped.
 pub fn early(state: &mut State, text: &str) -> Vec<Effect> {
     let text = if state.composer.is_empty() { text.trim_start_matches('\n') } else { text };
     if text.is_empty() {
@@ -87,12 +87,12 @@ pub fn early(state: &mut State, text: &str) -> Vec<Effect> {
     follow(state)
 }
 
-/// Whether what was said while a turn ran was left waiting by its end.
+/// True if a turn ended and messages typed during it still wait in the queue.
 fn is_left_waiting(state: &State) -> bool {
     state.agent.is_idle() && !state.agent.queue.is_empty() && state.prompt.is_none()
 }
 
-/// Takes back what waits to be sent.
+/// Moves queued messages back into the composer.
 pub fn take_back(state: &mut State) -> Vec<Effect> {
     if state.agent.queue.is_empty() {
         return Vec::new();
@@ -106,7 +106,7 @@ pub fn take_back(state: &mut State) -> Vec<Effect> {
     agent::happened(state, Event::TakenBack)
 }
 
-/// Lets what completes a word follow what is written; files are asked for when the first is wanted.
+/// Updates the completion for the text at the cursor. Files are requested when the first is needed.
 fn follow(state: &mut State) -> Vec<Effect> {
     let (text, cursor) = state.composer.written();
     match state.complete.follow(&text, cursor) {
@@ -116,14 +116,14 @@ fn follow(state: &mut State) -> Vec<Effect> {
         }
         Some(Kind::File | Kind::Command) => Vec::new(),
         None => {
-            // Files come and go: they are asked for anew with the next word.
+            // Files come and go, so they are requested again for the next word.
             state.asked_files = false;
             Vec::new()
         }
     }
 }
 
-/// What can be completed behind a slash.
+/// Returns the commands that can be completed after a slash.
 pub fn commands() -> Vec<Candidate> {
     COMMANDS.iter().map(|row| Candidate::new(row.names[0], row.help)).collect()
 }
@@ -153,7 +153,7 @@ fn send(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
     say(state, text)
 }
 
-/// The person says this.
+/// Sends a user message.
 pub fn say(state: &mut State, text: String) -> Vec<Effect> {
     state.composer.remember(&text);
     if !state.connection.images && !state.connection.tour && !picture::named(&text).is_empty() {

@@ -1,4 +1,4 @@
-//! How completions look: as many rows above the composer as there is room for, and how many more there are.
+//! Rendering of completions: as many rows above the composer as fit, and the number of the others.
 
 use super::{Complete, Kind};
 use crate::tui::host::Gathered;
@@ -12,13 +12,13 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Files take half of the room and no less than so many rows: what is talked about stays in sight.
+/// Files take half of the room but at least this many rows, so that the transcript stays visible.
 const FILES: u16 = 8;
-/// The widest a name gets before its words are pushed out.
+/// Width of the name column in cells before descriptions move right.
 const NAME: usize = 40;
 
 impl Complete {
-    /// The rows it takes of so many above the composer; 0 while it is closed.
+    /// Returns the rows used of `room` rows above the composer; 0 while the list is closed.
     pub fn height(&self, room: u16) -> u16 {
         let most = match self.word.as_ref().map(|word| word.kind) {
             Some(Kind::File) => (room / 2).max(FILES).min(room),
@@ -29,14 +29,15 @@ impl Complete {
         u16::try_from(wanted).unwrap_or(u16::MAX).min(most)
     }
 
-    /// What is said below the rows that are shown, from the `first` on: of what they are, and how many are not.
+    /// Returns the text below the rows, of which `shown` are visible from `first` on: search status and number of
+    /// hidden rows.
     fn below(&self, first: usize, shown: usize) -> String {
         let all = if self.is_open() { self.found.len() } else { 0 };
         let after = all.saturating_sub(first + shown);
         self.status().into_iter().chain(beyond(first, after)).collect::<Vec<_>>().join(" · ")
     }
 
-    /// What is said below the list of files where it is not of all of them.
+    /// Returns the status of the file search, if it is not complete.
     fn status(&self) -> Option<String> {
         let is_shown =
             self.closed.is_none() && self.word.as_ref().is_some_and(|word| word.kind == Kind::File);
@@ -51,7 +52,7 @@ impl Complete {
         }
     }
 
-    /// Draws it at the bottom of `area`, as many rows as there are.
+    /// Draws the list at the bottom of `area`.
     pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         let height = self.height(area.height);
@@ -61,7 +62,7 @@ impl Complete {
         buffer.set_style(area, theme.ground.patch(theme.text));
         let all = if self.is_open() { self.found.len() } else { 0 };
         let all_fit = self.status().is_none() && all <= usize::from(height);
-        // In a single row, what can be taken.
+        // A single row shows the selected candidate.
         let rows = if all_fit || (height == 1 && all > 0) { height } else { height - 1 };
         let first = (self.at + 1).saturating_sub(usize::from(rows));
         if rows < height {
@@ -108,7 +109,7 @@ impl Complete {
             let column = names.max(width::width(&name)) + 2;
             if !candidate.words.is_empty() && column + 4 <= room {
                 spans.push(Span::styled(" ".repeat(column - width::width(&name)), style));
-                // A blank column stays at the right.
+                // One blank column is kept at the right.
                 let words = width::fit(&candidate.words, room - column - 1);
                 spans.push(Span::styled(words.into_owned(), dim));
             }

@@ -1,4 +1,4 @@
-//! What is completed, and how it looks.
+//! Completion and its rendering.
 
 use super::*;
 use crate::tui::parts::picture::picture;
@@ -19,7 +19,7 @@ fn complete() -> Complete {
     complete
 }
 
-/// The list for a text whose cursor is marked with `|`.
+/// Returns the list for a text whose cursor is marked with `|`.
 fn written(text: &str) -> Complete {
     let mut complete = complete();
     follow(&mut complete, text);
@@ -45,7 +45,7 @@ fn shows(complete: &Complete, width: u16, height: u16) -> String {
     picture(&drawn(complete, width, height))
 }
 
-/// What Tab makes of a text.
+/// Checks the text after Tab.
 #[track_caller]
 fn check(text: &str, expected: &str) {
     let mut complete = written(text);

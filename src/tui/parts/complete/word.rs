@@ -1,36 +1,35 @@
-//! The word that is being written, where it can be completed.
+//! The word under the cursor, if it can be completed.
 
 use std::ops::Range;
 
-/// What a word names.
+/// Kind of name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `@` and a file of the project.
     File,
-    /// `/` and a command, at the very beginning.
+    /// `/` and a command, only at the beginning of the text.
     Command,
 }
 
 /// A word with its sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// What it names.
     pub kind: Kind,
-    /// What is written between the sign and the cursor.
+    /// Text between the sign and the cursor.
     pub typed: String,
-    /// The bytes of the whole word with its sign, also what stands behind the cursor.
+    /// Byte range of the whole word with its sign, including any text after the cursor.
     pub range: Range<usize>,
 }
 
 impl Word {
-    /// The word that ends or stands at `cursor`, a byte of `text`; nothing where it cannot be completed.
+    /// Returns the word at `cursor`, a byte offset in `text`; `None` if it cannot be completed.
     pub fn at(text: &str, cursor: usize) -> Option<Self> {
         let before = text.get(..cursor)?;
         let blank = |c: char| c.is_whitespace();
         let start =
             before.rfind(blank).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
         let end = cursor + text[cursor..].find(blank).unwrap_or(text.len() - cursor);
-        // A name may stand in brackets or quotes: `(@src/main.rs`.
+        // A name may be in brackets or quotes: `(@src/main.rs`.
         let open = before[start..].find(|c| !"([{\"'`".contains(c)).unwrap_or(0);
         let from = start + open;
         let kind = match before[from..].chars().next()? {
@@ -41,12 +40,12 @@ impl Word {
         Some(Self { kind, typed: before[from + 1..].to_owned(), range: from..end })
     }
 
-    /// Whether the whole word is this name already.
+    /// True if the whole word is this name already.
     pub fn is_whole(&self, name: &str) -> bool {
         self.typed == name && self.range.len() == name.len() + 1
     }
 
-    /// The sign, the name, and a blank, for what is written next.
+    /// Returns the sign, the name, and a blank before the next word.
     pub fn written(&self, name: &str) -> String {
         match self.kind {
             Kind::File => format!("@{name} "),

@@ -1,37 +1,38 @@
-//! The key that sent a message, usually Enter: held down, it must not answer the prompt that the reply brings.
+//! The key that sent a message, usually Enter. While it is held down, it must not answer the prompt that follows.
 //!
-//! A keyboard begins to repeat a key after a pause, so a repeat may be the first thing a prompt hears after half a second of
-//! quiet. Most terminals do not report when a key is released, and report a repeat like any press.
+//! A keyboard starts to repeat a key after a pause, so a repeat can be the first event a prompt receives after half a
+//! second of quiet. Most terminals do not report when a key is released, and report a repeat like any press.
 
 use super::QUIET;
 use crate::tui::keys::Chord;
 use std::time::Duration;
 
-/// A prompt that appears so soon after a send may have been hit by a key that is still held.
+/// A prompt that appears within this time after a send may receive repeats of a key that is still held.
 const SOON: Duration = Duration::from_secs(2);
-/// A held key repeats at equal intervals. Presses whose intervals differ by no more than this, or by a fifth, may be its.
+/// A held key repeats at equal intervals. Presses whose intervals differ by at most this, or by a fifth, may be
+/// repeats.
 const EVEN: Duration = Duration::from_millis(60);
 
-/// So many of those are ignored: a user who presses again and again, evenly, is heard then.
+/// Number of even presses that are ignored. After them, a user who presses evenly is accepted.
 const IGNORED: usize = 3;
 
-/// What one press of a key is to a prompt.
+/// Classification of a key press for a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Press {
-    /// An answer, as far as this can tell.
+    /// An answer, as far as can be determined.
     Deliberate,
-    /// It makes the next one an answer.
+    /// Not an answer, but the next press is.
     Arms,
-    /// It may be the held key.
+    /// Possibly a repeat of the held key.
     Held,
 }
 
-/// What is known of the key that sent the last message.
+/// State of the key that sent the last message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HeldKey {
-    /// The key pressed last, and when.
+    /// Last key and the time it was pressed.
     last: Option<(Chord, Duration)>,
-    /// How long before that it was pressed before, without another key in between.
+    /// Time between the last two presses, if they were of the same key.
     interval: Option<Duration>,
     sent: Option<Sent>,
 }
@@ -41,16 +42,16 @@ pub struct HeldKey {
 struct Sent {
     by: Chord,
     at: Duration,
-    /// The terminal reported that the key was released.
+    /// True if the terminal reported that the key was released.
     is_released: bool,
-    /// A press has armed the prompts that follow.
+    /// True if a press has armed the prompts that follow.
     is_armed: bool,
     /// Presses at equal intervals since then.
     even: usize,
 }
 
 impl HeldKey {
-    /// Notes that the key pressed last sent a message.
+    /// Records that the last key sent a message.
     pub fn note_sent(&mut self, now: Duration) {
         self.sent = self.last.as_ref().map(|(by, _)| Sent {
             by: *by,
@@ -61,20 +62,20 @@ impl HeldKey {
         });
     }
 
-    /// Notes that the terminal reported a release of this key.
+    /// Records that the terminal reported a release of this key.
     pub fn note_release(&mut self, chord: Chord) {
         if let Some(sent) = self.sent.as_mut().filter(|sent| sent.by == chord) {
             sent.is_released = true;
         }
     }
 
-    /// Notes a press, and tells what it is to a prompt that was first drawn at `seen`, if there is one that would take it.
+    /// Records a press and classifies it for a prompt first drawn at `seen`; `None` if no prompt would take it.
     pub fn judge(&mut self, chord: Chord, seen: Option<Duration>, now: Duration) -> Press {
         let interval = self.last.filter(|(last, _)| *last == chord).map(|(_, at)| now.saturating_sub(at));
         let before = std::mem::replace(&mut self.interval, interval);
         self.last = Some((chord, now));
         if let Some(sent) = self.sent.as_mut().filter(|sent| sent.by != chord) {
-            // A keyboard repeats the key that went down last, and no other.
+            // A keyboard repeats only the key that went down last.
             sent.is_released = true;
         }
         let (Some(seen), Some(sent)) = (seen, &mut self.sent) else { return Press::Deliberate };
@@ -106,7 +107,7 @@ mod tests {
         "enter".parse().unwrap()
     }
 
-    /// After a send at 10 s with Enter.
+    /// A state in which Enter sent a message at 10 s.
     fn sent() -> HeldKey {
         let mut key = HeldKey::default();
         assert_eq!(key.judge(enter(), None, ms(10_000)), Press::Deliberate);
@@ -121,13 +122,13 @@ mod tests {
                 for seen in [50, 300, 900, 1_900] {
                     let mut key = sent();
                     let mut at = 10_000 + pause;
-                    // Slow repeats for four of them, and quick ones for as long as it is held.
+                    // Four slow repeats, or many quick ones.
                     for n in 0..if interval < 500 { 200 } else { 4 } {
                         // A busy machine reads keys a little early or late.
                         let now = ms(at + n % 3 * 10);
                         let seen = Some(ms(10_000 + seen)).filter(|seen| *seen <= now);
                         let press = key.judge(enter(), seen, now);
-                        // Of a pause and an interval that differ the second press has no interval to be compared with.
+                        // If pause and interval differ, the second press has no previous interval to compare with.
                         let may = seen.is_some() && n == 1 && interval >= 500 && interval != pause;
                         assert!(
                             press != Press::Deliberate || seen.is_none() || may,
@@ -147,7 +148,7 @@ mod tests {
         assert_eq!(key.judge(enter(), seen, ms(13_000)), Press::Arms);
         assert_eq!(key.judge(enter(), seen, ms(13_300)), Press::Held);
         assert_eq!(key.judge(enter(), seen, ms(14_500)), Press::Deliberate);
-        // The next prompt of the same turn needs no other.
+        // The next prompt of the same turn needs no further press.
         assert_eq!(key.judge(enter(), Some(ms(15_000)), ms(18_000)), Press::Deliberate);
     }
 

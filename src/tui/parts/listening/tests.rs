@@ -1,4 +1,4 @@
-//! When a card listens, tried at every moment.
+//! Times at which a prompt accepts answers.
 
 use super::*;
 
@@ -61,7 +61,7 @@ fn r05_letters_that_come_at_once_are_words_in_a_line_and_make_a_card_wait() {
     );
 }
 
-/// Numbers that look random and are the same in every run.
+/// Deterministic pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {

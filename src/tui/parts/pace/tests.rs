@@ -1,4 +1,4 @@
-//! What is said of a reply while it comes, and when the words change.
+//! Timing of a reply while it streams, and the times at which the display changes.
 
 use super::*;
 use crate::agent::{Event, State};
@@ -9,7 +9,7 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// A person who said something at the start, and what came after so many milliseconds.
+/// A session whose user sent a message at time 0, with events at given milliseconds.
 struct Talk {
     agent: State,
     pace: Pace,
@@ -39,7 +39,7 @@ impl Talk {
         self.happens(Event::Chunk { turn, chunk, after: ms(at) }, at);
     }
 
-    /// So many letters.
+    /// Streams text of this many characters.
     fn letters(&mut self, count: usize, at: u64) {
         self.comes(Chunk::Text("a".repeat(count)), at);
     }
@@ -51,14 +51,14 @@ impl Talk {
         );
     }
 
-    /// The words of the foot.
+    /// Returns the figures as the status bar shows them.
     fn says(&self) -> String {
         let Some(figures) = self.pace.figures() else { return String::new() };
         let took = figures.took.map(|took| format!(", took {} ms", took.as_millis())).unwrap_or_default();
         format!("{}, {}{took}", figures.soon(), figures.fast().unwrap_or_default())
     }
 
-    /// What is waited for, and when that changes.
+    /// Returns the wait as text, and the time in milliseconds at which it changes.
     fn waits(&self, at: u64) -> (String, Option<u64>) {
         let words = match self.pace.wait(&self.agent, ms(at)) {
             Some(Wait::Again { why, left }) => format!("{} of {} in {left}", why.attempt, why.of),

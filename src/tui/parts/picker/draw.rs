@@ -1,4 +1,4 @@
-//! How a list looks: a frame over the screen, the filter, and the rows in their columns.
+//! Rendering of a list: frame, filter, and rows in columns.
 
 use super::{Picker, Row};
 use crate::tui::parts::filter::{Filter, marked};
@@ -10,24 +10,24 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// The largest a list gets; what is smaller than the margins leaves is filled whole.
+/// Maximum size of a list. On a smaller screen it fills everything except the margins.
 const WIDEST: u16 = 100;
 const TALLEST: u16 = 30;
-/// A list of few rows is not lower than this.
+/// Minimum height of a list.
 const LOWEST: u16 = 8;
-/// The main text never takes more than this, so that the columns stand together.
+/// Maximum width of the main column, so that the other columns line up.
 const MAIN: usize = 48;
-/// A second column of at most so many cells says what the row is, such as `a copy, waits for you`: it is not cut for a long
-/// text before it, as a longer one is.
+/// Maximum cells of a second column that describes the row, such as `copy, waiting for you`. Unlike a longer one, it is
+/// not cut in favour of a long main text.
 const SHORT: usize = 32;
 
-/// A list of so many rows has room for what each of them means.
+/// Maximum number of rows for which the second column may wrap.
 const FEW: usize = 8;
-/// A second column of fewer cells is cut, not wrapped.
+/// A second column narrower than this is cut, not wrapped.
 const NARROW: usize = 16;
 
 impl Picker {
-    /// Draws the list over the middle of `area`. Returns where the cursor of the filter stands.
+    /// Draws the list over the middle of `area`. Returns the position of the filter's cursor.
     pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
         let place = self.place(area.intersection(buffer.area));
         let (_, list) = self.split(inside(place));
@@ -36,7 +36,7 @@ impl Picker {
         let top = self.top.get();
         let below = self.places().saturating_sub(top + usize::from(list.height));
         let count = format!("{} of {}", self.found.len(), self.rows.len());
-        // What is out of sight is said however long the title is.
+        // The number of hidden rows is shown even if the title has to be cut.
         let room = usize::from(place.width).saturating_sub(4);
         let (count, title) = match beyond(top, below) {
             None => (count, self.title.as_str().into()),
@@ -74,7 +74,7 @@ impl Picker {
         cursor
     }
 
-    /// Which place in the list is drawn on this cell.
+    /// Returns the position in the list of the row drawn at this cell.
     pub(super) fn row_at(&self, area: Rect, column: u16, row: u16) -> Option<usize> {
         let (_, list) = self.split(inside(self.place(area)));
         let mut line = usize::from(row.checked_sub(list.y)?);
@@ -92,27 +92,28 @@ impl Picker {
         (list.contains(Position::new(column, row)) && at < self.places()).then_some(at)
     }
 
-    /// The middle of an area, as tall as the rows want, whatever is filtered; or all of it where it is small.
+    /// Returns the middle of an area, tall enough for all unfiltered rows; or all of a small area.
     fn place(&self, area: Rect) -> Rect {
         if area.width < 50 || area.height < 12 {
             return area;
         }
         let more = 3 + usize::from(!self.note.is_empty()) + usize::from(self.offers.is_some());
-        // Beside a frame a few columns of what is below would only look like litter.
+        // A few visible columns next to the frame would only distract.
         let width = if area.width < WIDEST + 12 { area.width } else { WIDEST };
         let lines = match self.rows.len() {
             ..=FEW => self.lines(&self.rows.iter().collect::<Vec<_>>(), inside(Rect { width, ..area })),
             many => many,
         };
         let rows = u16::try_from(lines + more).unwrap_or(u16::MAX).max(LOWEST);
-        // Margins stay where every row is seen beside them.
+        // Margins are kept only if every row fits with them.
         let room = if rows > area.height - 4 { area.height } else { area.height - 4 };
         let height = room.min(TALLEST).min(rows);
         let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
         Rect { x, y, width, height }
     }
 
-    /// The line of the filter and the rows below, with room for the note between them; in a single row, the rows.
+    /// Returns the areas of the filter and the rows, with room for the note between them. In a single row there is no
+    /// filter.
     fn split(&self, inside: Rect) -> (Rect, Rect) {
         let line = u16::from(inside.height > 1);
         let below = inside.height - line;
@@ -145,7 +146,7 @@ impl Picker {
         self.top.set(self.top.get().clamp(lowest, self.at.max(lowest)).min(last.max(lowest)));
     }
 
-    /// The cells of the first column, beside the second ones of these rows.
+    /// Returns the cells of the main column, which depend on the second columns of these rows.
     fn main(&self, shown: &[&Row], list: Rect) -> usize {
         let main = shown.iter().filter(|row| !row.more.is_empty()).map(|row| width::width(&row.text)).max();
         let widest = |of: fn(&Row) -> &str, most| {
@@ -154,20 +155,20 @@ impl Picker {
         let beside = 6 + widest(|row| &row.more, SHORT) + widest(|row| &row.detail, usize::MAX);
         let most = match shown.iter().any(|row| row.found) {
             true => (usize::from(list.width) / 3).clamp(12, MAIN),
-            // What stands beside it is short and says what the row is; of long words the beginning says enough.
+            // The second column is short and describes the row; for a long main text the beginning is enough.
             false if list.width < 50 => MAIN,
             false => usize::from(list.width).saturating_sub(beside).clamp(24, MAIN),
         };
         main.unwrap_or(0).min(most)
     }
 
-    /// The lines of these rows with each second column in full.
+    /// Returns the number of lines of these rows with wrapped second columns.
     fn lines(&self, rows: &[&Row], list: Rect) -> usize {
         let (room, main) = (room(list), self.main(rows, list));
         rows.iter().map(|row| lines(row, room, main).len()).sum()
     }
 
-    /// Whether second columns are wrapped: in a list of few rows, where all of them are seen that way.
+    /// True if second columns wrap: in a list of few rows that all fit that way.
     fn wraps(&self, shown: &[&Row], list: Rect) -> bool {
         let offered = usize::from(self.offered().is_some());
         self.rows.len() <= FEW && self.lines(shown, list) + offered <= usize::from(list.height)
@@ -203,7 +204,7 @@ impl Picker {
             let sign = Span::styled(if picked { "❯ " } else { "  " }, style);
             let room = room(list);
             let mut spans = vec![sign];
-            // The row of the cursor has one look: not every colour can be read on its ground.
+            // The row of the cursor has a single style, because not every colour is readable on its background.
             let dim = if picked { style } else { theme.dim };
             let words = columns(row, room, main, &mut filter, (style, dim), theme);
             spans.extend(if row.signed && !picked { tinted(words, theme) } else { words });
@@ -220,7 +221,7 @@ impl Picker {
     }
 }
 
-/// The columns of a row. The main text comes first, then the detail, and the second column takes what is left.
+/// Returns the columns of a row. The main text has priority, then the detail; the second column gets the rest.
 fn columns(
     row: &Row,
     room: usize,
@@ -259,7 +260,7 @@ fn columns(
     spans
 }
 
-/// The spans of a row with the sign it begins with, and the counts it ends with, in the colours of what comes and goes.
+/// Colours the sign at the start of a row and the counts at its end.
 fn tinted(spans: Vec<Span<'static>>, theme: &Theme) -> Vec<Span<'static>> {
     let role = |sign: &str| match sign.chars().next() {
         Some('+') => Some(Style { bg: None, ..theme.added }),
@@ -297,7 +298,7 @@ fn tinted(spans: Vec<Span<'static>>, theme: &Theme) -> Vec<Span<'static>> {
     tinted
 }
 
-/// The cells of the detail, and those before it.
+/// Returns the cells of the detail and the cells before it.
 fn detail(row: &Row, room: usize, main: usize) -> (usize, usize) {
     match width::width(&row.detail) {
         0 => (0, room),
@@ -306,7 +307,7 @@ fn detail(row: &Row, room: usize, main: usize) -> (usize, usize) {
     }
 }
 
-/// The cells the main text may take of those that are free.
+/// Returns the cells the main text may use of the free cells.
 fn most(row: &Row, free: usize, main: usize) -> usize {
     match (1..=SHORT).contains(&width::width(&row.more)) && !row.paths {
         _ if row.found => main,
@@ -315,14 +316,14 @@ fn most(row: &Row, free: usize, main: usize) -> usize {
     }
 }
 
-/// Where the second column begins, and its cells; none where there is no room for it.
+/// Returns the start of the second column and its cells; 0 if there is no room.
 fn second(row: &Row, room: usize, main: usize) -> (usize, usize) {
     let (_, free) = detail(row, room, main);
     let column = main.max(width::width(&row.text).min(most(row, free, main))) + 2;
     (column, if column + 4 <= free { free - column } else { 0 })
 }
 
-/// The second column in full: one line, or as many as it takes where that leaves words whole.
+/// Returns the lines of the second column: one, or several if wrapping keeps words whole.
 fn lines(row: &Row, room: usize, main: usize) -> Vec<String> {
     let (_, free) = second(row, room, main);
     if free < NARROW || width::width(&row.more) <= free {
@@ -332,7 +333,7 @@ fn lines(row: &Row, room: usize, main: usize) -> Vec<String> {
     lines.iter().map(|line| line.spans.iter().map(|span| span.content.as_ref()).collect()).collect()
 }
 
-/// The cells of a row behind the sign of the cursor.
+/// Returns the cells of a row after the cursor sign.
 fn room(list: Rect) -> usize {
     usize::from(list.width).saturating_sub(2)
 }
@@ -345,7 +346,7 @@ fn cut(words: &str, area: Rect) -> String {
     width::fit(words, usize::from(area.width)).into_owned()
 }
 
-/// Where a frame leaves room, as [`Frame::view`] says.
+/// Returns the area inside a frame, as in `Frame::view`.
 fn inside(place: Rect) -> Rect {
     if place.height < 3 || place.width < 5 {
         return place;

@@ -1,4 +1,4 @@
-//! The keys of a list and its looks.
+//! Lists: keys and rendering.
 
 use super::*;
 use crate::tui::parts::picture::picture;
@@ -289,7 +289,7 @@ fn a_list_says_how_many_rows_are_out_of_sight_however_long_its_title_is() {
         assert!(shown.contains("↓ 4 more") && shown.contains(&title[..5]), "{shown}");
         press(&mut picker, "end");
         assert!(shows(&picker, 60, 15).contains("↑ 4 more"));
-        // Where there are rows for all of them all are shown, and nothing is said.
+        // If all rows fit, no count of hidden rows is shown.
         let shown = shows(&picker, 80, 19);
         assert!((0..16).all(|n| shown.contains(&format!("row {n}"))) && !shown.contains("more"), "{shown}");
     }

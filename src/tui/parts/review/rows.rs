@@ -1,4 +1,4 @@
-//! The rows of a review: a head for each file and hunk with room for its tick, and the difference below it.
+//! The rows of a review: a heading for each file and hunk with room for its tick, and the difference below it.
 
 use super::{Batch, Stop, Ticked};
 use crate::chat::{Diff, Group, Hunk, Item};
@@ -8,33 +8,33 @@ use crate::tui::theme::Theme;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-/// Cells before the words of a head: cursor and tick.
+/// Cells before the text of a heading: cursor and tick.
 const TICK: usize = 6;
-/// Cells that a hunk stands further in than its file.
+/// Cells by which a hunk is indented below its file.
 const INDENT: usize = 2;
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     line: Line<'static>,
-    /// Whose tick decides whether it is faint.
+    /// Item or hunk whose tick decides whether the row is dimmed.
     of: Option<Stop>,
-    /// Whether it has the tick itself.
+    /// True if the row shows the tick itself.
     head: bool,
 }
 
 impl Row {
-    /// A row that belongs to no change.
+    /// Creates a row that belongs to no change.
     pub fn text(line: Line<'static>) -> Self {
         Self { line, of: None, head: false }
     }
 
-    /// What is ticked on this row.
+    /// Returns the item or hunk that is ticked on this row.
     pub fn stop(&self) -> Option<Stop> {
         self.of.filter(|_| self.head)
     }
 
-    /// The row as it looks now.
+    /// Returns the row with its tick and cursor.
     pub fn line(&self, ticked: impl Fn(Stop) -> Ticked, at_cursor: bool, theme: &Theme) -> Line<'static> {
         let Some(stop @ (_, hunk)) = self.of else { return self.line.clone() };
         let ticked = ticked(stop);
@@ -62,7 +62,7 @@ impl Row {
     }
 }
 
-/// All rows of a batch.
+/// Returns all rows of a batch.
 pub fn lay_out(batch: &Batch, width: usize, theme: &Theme) -> Vec<Row> {
     let mut page = Page { rows: Vec::new(), width: width.max(1), notes: theme.warning, theme };
     page.say(&batch.words(), theme.strong, None);
@@ -74,7 +74,7 @@ pub fn lay_out(batch: &Batch, width: usize, theme: &Theme) -> Vec<Row> {
     }
     page.notes = if batch.group == Group::Repository { theme.text } else { theme.warning };
     for (at, item) in batch.items.iter().enumerate() {
-        // What is only listed stands close.
+        // Items without a difference follow each other without a blank row.
         if item.diff.is_some() || at == 0 || batch.items[at - 1].diff.is_some() {
             page.rows.push(Row::text(Line::default()));
         }
@@ -87,7 +87,7 @@ pub fn lay_out(batch: &Batch, width: usize, theme: &Theme) -> Vec<Row> {
 struct Page<'a> {
     rows: Vec<Row>,
     width: usize,
-    /// How what lines do not show looks.
+    /// Style of notes about an item.
     notes: Style,
     theme: &'a Theme,
 }
@@ -102,7 +102,7 @@ impl Page<'_> {
         self.rows.extend(lines.into_iter().map(|line| Row { line, of, head: false }));
     }
 
-    /// A row with a tick, and more if its words are long.
+    /// Adds a row with a tick, and more rows if its text wraps.
     fn head(&mut self, pieces: &[Piece], stop: Stop) {
         let before = TICK + if stop.1.is_some() { INDENT } else { 0 };
         let width = self.width.saturating_sub(before).max(1);
@@ -115,7 +115,7 @@ impl Page<'_> {
         }
     }
 
-    /// Text below a head, further in.
+    /// Adds indented text below a heading.
     fn below(&mut self, text: &str, style: Style, of: Option<Stop>) {
         let room = if of.is_some() { TICK } else { 2 };
         let indent = |cells: usize| vec![Piece::new(" ".repeat(cells), style)];
@@ -136,7 +136,7 @@ impl Page<'_> {
             pieces.push(Piece::new(" ", theme.dim));
             pieces.push(Piece::new(format!("−{}", diff.removed), Style { bg: None, ..theme.removed }));
         }
-        // A few words stand on the same row.
+        // A single short note is on the same row.
         let short = item.notes.len() == 1 && item.diff.is_none();
         if let ([note], true) = (item.notes.as_slice(), short) {
             pieces.push(Piece::new(" · ", theme.dim));
@@ -175,7 +175,7 @@ impl Page<'_> {
     }
 }
 
-/// A difference of one hunk.
+/// Returns a difference with only this hunk.
 fn alone(diff: &Diff, hunk: &Hunk) -> Diff {
     Diff {
         path: diff.path.clone(),

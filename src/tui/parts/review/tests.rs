@@ -1,4 +1,4 @@
-//! The review of a batch, pressed and drawn in the prompt of its call.
+//! The review of a batch: keys and rendering within the approval prompt.
 
 use super::*;
 use crate::chat::altered::Did;
@@ -29,7 +29,7 @@ fn item(path: &str, before: Option<&str>, after: &str) -> Item {
     }
 }
 
-/// Two hunks in `a`, a new `b`, and `c` that goes.
+/// Returns `a` with two hunks, a new file `b`, and a deleted file `c`.
 fn items() -> Vec<Item> {
     let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
     let after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n");
@@ -119,17 +119,17 @@ fn each_file_and_hunk_is_ticked_by_itself() {
     let shown = prompt.shows();
     assert!(shown.contains("❯ [x] ~ a · +2 −2") && shown.contains("3 of 3 ticked · 1 of 2"), "{shown}");
     assert!(shown.contains("[x] hunk 1 of 2") && shown.contains("[x] + b · new file"), "{shown}");
-    // A hunk, and the file says that it is a part.
+    // One hunk is rejected, so the file is ticked in part.
     prompt.presses(KeyCode::Down);
     prompt.presses(KeyCode::Char(' '));
     let shown = prompt.shows();
     assert!(shown.contains("[-] ~ a") && shown.contains("❯ [ ] hunk 1 of 2"), "{shown}");
-    // Both, and nothing of it is left.
+    // Both hunks are rejected, so the file is rejected.
     prompt.presses(KeyCode::Down);
     prompt.presses(KeyCode::Char(' '));
     let shown = prompt.shows();
     assert!(shown.contains("[ ] ~ a") && shown.contains("2 of 3 ticked"), "{shown}");
-    // The file as a whole, and one hunk of it again.
+    // The whole file is ticked again, then one hunk of it.
     prompt.presses(KeyCode::Up);
     prompt.presses(KeyCode::Up);
     prompt.presses(KeyCode::Char(' '));
@@ -162,7 +162,7 @@ fn what_is_ticked_decides_whether_a_capital_is_needed() {
     let rejected = Rejected { item: 2, hunks: vec![] };
     assert!(matches!(prompt.presses(KeyCode::Char('Y')), Reply::Says(_)));
     assert_eq!(decision(prompt.presses(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));
-    // Nothing ticked is no approval.
+    // A selection without ticks cannot be approved.
     let mut prompt = Prompt::new(items(), TALL);
     prompt.presses(KeyCode::Char('t'));
     for key in ['y', 'Y'] {
@@ -184,7 +184,7 @@ fn it_is_armed_once_its_end_was_seen_and_ticks_only_if_it_listens() {
         assert!(shown.contains("more lines") && shown.contains("end shows the end"), "{shown}");
         let reply = prompt.presses(KeyCode::Char('y'));
         assert!(matches!(&reply, Reply::Says(words) if words.contains("Read to the end first")), "{reply:?}");
-        // Reading does not tick, and a key that came too soon goes to the composer.
+        // Reading does not tick, and a key pressed too soon goes to the composer.
         for _ in 0..30 {
             prompt.presses(KeyCode::Down);
         }

@@ -1,4 +1,4 @@
-//! When notices come and go, and how they look.
+//! Lifetime and rendering of toasts.
 
 use super::*;
 use crate::tui::parts::picture::picture;
@@ -8,7 +8,7 @@ fn at(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// What an area of this size shows, blanks at the ends of rows left out.
+/// Returns an area of this size as text, without trailing blanks.
 fn shows(toasts: &Toasts, width: u16, height: u16) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);

@@ -1,5 +1,5 @@
-//! How the card of what a project brings along looks: what it would change first, then all that it says, behind a bar that
-//! nothing in it can draw.
+//! Rendering of the trust prompt: the effects of the files first, then their contents. A bar at the left marks
+//! everything that comes from a file, and a file cannot draw over it.
 
 use super::{Seen, TrustCard, says, size, state};
 use crate::config::brought::{File, What};
@@ -17,29 +17,28 @@ use ratatui::text::{Line, Span};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What stands before all that comes from a file.
+/// Prefix of every line that comes from a file.
 const BAR: &str = "│ ";
 
-/// What is known around the card.
+/// Surroundings of the prompt.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct About<'a> {
-    /// The person's home folder, which is written `~`.
+    /// The user's home directory, shortened to `~`.
     pub home: Option<&'a Path>,
-    /// Tokens that fit the model's window, where that is known.
+    /// Context window of the model in tokens, if known.
     pub window: Option<u64>,
 }
 
 impl TrustCard {
-    /// The rows it would like at this width; it scrolls in fewer.
+    /// Returns the rows needed at this width; with fewer, the prompt scrolls.
     pub fn height(&self, about: About<'_>, width: u16, theme: &Theme) -> u16 {
         let rows = self.body(about, usize::from(width.saturating_sub(4)), theme).len() + 2;
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
-    /// Draws the card.
     pub fn view(&self, about: About<'_>, sight: &Sight<'_>, area: Rect, buffer: &mut Buffer) -> Seen {
         let Sight { listening, keys, theme, says } = *sight;
-        // This frame may be the one that shows the end, and none follows by itself to say so.
+        // This frame may be the one that shows the end, and no other frame follows to update the hints.
         let least = usize::from(self.height(about, area.width, theme));
         let ends = self.scroll.saturating_add(usize::from(area.height)) >= least;
         let frame = Frame {
@@ -57,7 +56,7 @@ impl TrustCard {
         let rows = usize::from(inside.height);
         let scroll = self.scroll.min(lines.len().saturating_sub(rows));
         let left = lines.len().saturating_sub(scroll + rows);
-        // The count of what is left takes a row itself.
+        // The count of the remaining lines takes a row itself.
         let shown = if left > 0 && rows > 1 { rows - 1 } else { rows };
         for (row, line) in inside.rows().zip(lines.iter().skip(scroll).take(shown)) {
             buffer.set_line(row.x, row.y, line, row.width);
@@ -84,7 +83,7 @@ impl TrustCard {
         }
     }
 
-    /// What the keys do, from the longest way to say it to the shortest.
+    /// Returns the key hints, from the longest to the shortest.
     fn hints(&self, keys: &Keymap, ends: bool) -> Vec<String> {
         let key = |action| keys.hint(Scope::Trust, action);
         let (yes, no) = (key(Action::Trust), key(Action::Refuse));
@@ -112,7 +111,7 @@ impl TrustCard {
         ]
     }
 
-    /// Everything that is read in the card, wrapped.
+    /// Returns the wrapped lines of the prompt.
     fn body(&self, about: About<'_>, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
         self.laid.lines(width, about.window, theme, || {
             let mut body = Body { lines: Vec::new(), width: width.max(1), theme };
@@ -122,7 +121,7 @@ impl TrustCard {
     }
 }
 
-/// The lines of a card as they gather.
+/// Lines of a prompt while they are collected.
 struct Body<'a> {
     lines: Vec<Line<'static>>,
     width: usize,
@@ -176,7 +175,8 @@ impl Body<'_> {
         }
     }
 
-    /// What a file is, and `told` what it would change: of one that is trusted beside one that changed that was said.
+    /// Adds the heading of a file and, if `told`, its effects. They are left out for a trusted file next to a changed
+    /// one, because the user has read them before.
     fn file(&mut self, file: &File, window: Option<u64>, told: bool) {
         let theme = self.theme;
         let mut pieces = vec![Piece::new(file.name.clone(), theme.accent)];
@@ -193,7 +193,7 @@ impl Body<'_> {
         }
     }
 
-    /// All that a file says, or what has changed in it.
+    /// Adds the contents of a file, or the changes in it.
     fn whole(&mut self, file: &File) {
         let theme = self.theme;
         if let What::Rules { told, .. } = &file.what {
@@ -216,7 +216,7 @@ impl Body<'_> {
                 let known =
                     if file.look == Look::Changed { " (what it said before is not known)" } else { "" };
                 self.say(&format!("{}, all that is sent of it{known}:", file.name), theme.strong);
-                // Tabs hide nothing in prose.
+                // In prose a tab hides nothing, so it is not marked.
                 let text = words.text.replace("\r\n", "\n").replace('\t', "    ");
                 self.behind(BAR, text.trim_end(), theme.text);
             }
@@ -224,12 +224,12 @@ impl Body<'_> {
         }
     }
 
-    /// Text with everything in it to be seen.
+    /// Adds text, with invisible characters marked.
     fn say(&mut self, text: &str, style: Style) {
         self.behind("", text, style);
     }
 
-    /// The same with this before each of its lines.
+    /// Adds text with a prefix before each of its lines.
     fn behind(&mut self, sign: &str, text: &str, style: Style) {
         let pieces = reveal::pieces(text, style, self.theme.mark);
         let sign = || vec![Piece::new(sign, self.theme.border_dim)];

@@ -1,4 +1,4 @@
-//! The card of what a project brings along: all of it is seen before a yes counts, and nothing in it draws in the card.
+//! The trust prompt: all of it must be shown before approval counts, and no file can draw over it.
 
 use super::*;
 use crate::chat::{Digest, Edit};
@@ -38,7 +38,7 @@ fn card(files: Vec<File>) -> TrustCard {
     TrustCard::new(Arc::new(brings(files)), Why::Begun)
 }
 
-/// Draws it as the loop does, and tells what it looks like.
+/// Draws the prompt as the event loop does and returns its rows.
 fn draw(card: &mut TrustCard, (width, height): (u16, u16), now: u64) -> Vec<String> {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
@@ -55,7 +55,7 @@ fn press(card: &mut TrustCard, code: KeyCode) -> Reply {
     card.key(&KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default(), Listening::Yes)
 }
 
-/// Every row of it, read from the top to the end.
+/// Returns every row of the prompt, paged from the top to the end.
 fn all(card: &mut TrustCard, size: (u16, u16)) -> Vec<String> {
     let mut rows = Vec::new();
     for _ in 0..2_000 {
@@ -159,7 +159,7 @@ fn r68_nothing_in_a_file_draws_in_the_card() {
     {
         assert!(text.contains(mark), "{mark}: {text}");
     }
-    // What a file says stands behind a bar, whatever it says.
+    // Every line of a file has the bar before it, whatever it contains.
     for row in rows.iter().filter(|row| row.contains("y trust") || row.contains("trusted as it is")) {
         assert!(row.starts_with("│ │ "), "{row}");
     }
@@ -239,11 +239,11 @@ proptest::proptest! {
     #[test]
     fn r68_no_text_gets_before_the_bar(text in "(\\PC|[\0-\u{ff}]|[╭╮╰╯│─\n]|AGENTS\\.md|\u{202e}|\u{200d}|漢){1,80}", width in 20_u16..70) {
         let mut card = card(vec![words(&format!("a{text}b"), Look::Unknown)]);
-        // So tall that all of it is one page: the last page begins with rows of the one before it.
+        // Tall enough for a single page: a last page of several would repeat rows of the one before it.
         let rows = all(&mut card, (width, 300));
         let inside = |row: &String| row.trim_start_matches('│').trim_end_matches('│').trim().to_owned();
         let rows: Vec<String> = rows.iter().map(inside).collect();
-        // Where there is little room the heading takes several rows.
+        // In a narrow prompt the heading takes several rows.
         let head = rows.iter().position(|row| row.ends_with("it:")).expect("a heading");
         for row in &rows[head + 1..] {
             proptest::prop_assert!(row.is_empty() || row.starts_with('│'), "{row}");

@@ -1,4 +1,4 @@
-//! How the list of what waits looks: a row a call, and below them the open one in more words.
+//! Rendering of the queue list: one row per call, and details of the selected call below.
 
 use super::{Row, Seen, Waits};
 use crate::tui::keys::{Action, Keymap, Scope};
@@ -13,15 +13,15 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line as Text;
 
-/// Cells of a tool's name, and of how far a call reaches.
+/// Maximum cells of a tool's name and of the access of a call.
 const TOOL: usize = 14;
 const REACH: usize = 18;
-/// Rows of the open call in more words, at most.
+/// Maximum rows of details for the selected call.
 const MORE: usize = 3;
-/// Rows it would like to take at most.
+/// Maximum rows the list asks for.
 const MOST: usize = 16;
 
-/// What is seen of the rows, and how many rows the open call has, with the line above it.
+/// Visible rows of the list, and the rows for details with the line above them.
 struct Halves {
     first: usize,
     shown: usize,
@@ -29,12 +29,11 @@ struct Halves {
 }
 
 impl Waits {
-    /// The rows it would like; it scrolls in fewer.
+    /// Returns the rows the list asks for; with fewer, it scrolls.
     pub fn height(&self, rows: usize) -> u16 {
         (rows.clamp(1, MOST) + MORE + 3) as u16
     }
 
-    /// Draws it.
     pub fn view(&self, rows: &[Row], sight: &Sight<'_>, area: Rect, buffer: &mut Buffer) -> Seen {
         let Sight { listening, keys, theme, says } = *sight;
         let at = self.at.min(rows.len().saturating_sub(1));
@@ -80,7 +79,7 @@ impl Waits {
         Seen { cursor, rows: shown, readable }
     }
 
-    /// How its rows are shared: where every call can be seen beside some words of the open one, every one is.
+    /// Divides the height between rows and details. If every call and some details fit, every call is shown.
     fn halves(&self, rows: usize, at: usize, area: Rect) -> Halves {
         let inside =
             usize::from(area.height).saturating_sub(if area.height < 3 || area.width < 5 { 0 } else { 2 });
@@ -95,7 +94,7 @@ impl Waits {
         Halves { first, shown, more }
     }
 
-    /// One row: cursor, tick, number, tool, summary, reach.
+    /// Draws one row: cursor, tick, number, tool, summary, access.
     fn row(
         &self,
         row: &Row,
@@ -108,7 +107,7 @@ impl Waits {
         if open {
             buffer.set_style(place, theme.selected);
         }
-        // The open row has one look: not every colour can be read on its ground.
+        // The selected row has a single style, because not every colour is readable on its background.
         let look = |style| if open { theme.text.patch(theme.selected) } else { style };
         let tick = match (row.refusable, self.ticked.contains(&row.call)) {
             (false, _) => "    ",
@@ -131,7 +130,7 @@ impl Waits {
         put(&row.summary, left, look(theme.dim));
         put(" ", 1, look(theme.text));
         let style = match (row.destroys, row.careful) {
-            // On the ground of the card, where its colour can be read, also in the open row.
+            // On the background of the prompt, so that its colour is readable in the selected row too.
             (true, _) => Style::reset().patch(theme.ground).patch(theme.text).patch(theme.danger),
             (false, true) => look(theme.warning),
             (false, false) => look(theme.dim),
@@ -140,7 +139,7 @@ impl Waits {
     }
 }
 
-/// The open call in so many rows: what its row has no room for, and its other arguments.
+/// Returns the details of the selected call: the text its row has no room for, and its other arguments.
 fn told(row: &Row, cells: usize, rows: usize, theme: &Theme) -> Vec<Text<'static>> {
     let Gist { about, others } = gist(&row.arguments);
     let about = if row.arguments.is_empty() { &row.summary } else { &about };
@@ -156,7 +155,7 @@ fn told(row: &Row, cells: usize, rows: usize, theme: &Theme) -> Vec<Text<'static
         pieces.extend(reveal::pieces(value, theme.text, theme.mark));
     }
     let mut lines = wrap::wrap(&pieces, &wrap::Shape::of_width(cells)).lines;
-    // There are few rows, and its card has all of it.
+    // There are few rows, and the prompt of the call shows everything.
     lines.retain(|line| line.width() > 0);
     let left = lines.len().saturating_sub(rows);
     if left > 0 {
@@ -168,13 +167,13 @@ fn told(row: &Row, cells: usize, rows: usize, theme: &Theme) -> Vec<Text<'static
     lines
 }
 
-/// The cells of a tool's name, and of how far a call reaches: no more than any of them needs.
+/// Returns the cells of the columns for tool and access: no more than the longest text needs.
 fn columns(rows: &[Row], cells: usize) -> (usize, usize) {
     let widest = |text: fn(&Row) -> &str| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
     (widest(|row| &row.tool).min(TOOL).min(cells / 4), widest(|row| &row.reach).min(REACH).min(cells / 3))
 }
 
-/// Draws the words that go with a no, and says where its cursor is.
+/// Draws the message of a denial. Returns the position of its cursor.
 fn because(calls: usize, line: &Line, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
     let label = match calls {
         1 => "no, because ".to_owned(),
@@ -184,7 +183,7 @@ fn because(calls: usize, line: &Line, area: Rect, buffer: &mut Buffer, theme: &T
 }
 
 impl Waits {
-    /// What the keys do, from the longest way to say it to the shortest.
+    /// Returns the key hints, from the longest to the shortest.
     fn hints(&self, keys: &Keymap, ticked: usize) -> Vec<String> {
         let key = |action| keys.hint(Scope::Waits, action);
         if self.is_writing() {

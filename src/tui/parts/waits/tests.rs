@@ -1,4 +1,4 @@
-//! The list of what waits, pressed and drawn.
+//! The queue list: keys and rendering.
 
 use super::*;
 use crate::agent::Ahead;
@@ -25,7 +25,7 @@ fn press(list: &mut Waits, rows: &[Row], code: KeyCode) -> Reply {
     list.key(&KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default(), rows, Listening::Yes)
 }
 
-/// Told no without a word.
+/// A denial without a message.
 fn refused(calls: Vec<CallId>) -> Reply {
     Reply::Refused(calls, String::new())
 }
@@ -128,7 +128,7 @@ fn r15_no_takes_words_for_what_is_ticked_or_else_for_the_open_row() {
     let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
     let pasted = waits.key(&enter, &Keymap::default(), &rows, Listening::Until(Duration::MAX));
     assert_eq!(pasted, Reply::Says(AT_ONCE), "an enter that came with a paste ends nothing");
-    // The first of them began meanwhile.
+    // The first of them has started in the meantime.
     let told = press(&mut waits, &rows[1..], KeyCode::Enter);
     assert_eq!(told, Reply::Refused(vec!["c2".into()], "not now".into()));
 }
