@@ -265,7 +265,7 @@ fn r30_on_the_screen_rehearsal_lists_reads_applies_and_drops() {
     program.until("Would do.");
     say(&mut program, "/rehearsal");
     // What was said above it goes by itself.
-    let screen = program.until("rehearsed: 1 file changed, +1 −1");
+    let screen = program.until("Rehearsed: 1 file changed, +1 −1");
     assert!(screen.contains("DRY RUN") && screen.contains("~ a.txt"), "{screen}");
     program.keys("\x1b[B");
     program.keys("\r");
@@ -282,9 +282,9 @@ fn r30_on_the_screen_rehearsal_lists_reads_applies_and_drops() {
     assert!(!screen.contains("DRY RUN"), "the copy is for real: {screen}");
     // Here it is known too, and there is nothing left.
     say(&mut program, "/rehearsal apply");
-    program.until("nothing was rehearsed that could be applied");
+    program.until("No rehearsed changes to apply");
     say(&mut program, "/rehearsal drop");
-    program.until("throw away what was rehearsed?");
+    program.until("Discard the rehearsed changes?");
     program.insists("Y", "is thrown away");
     assert_eq!(std::fs::read_dir(program.place.path().join("home/aye/data/rehearsal")).unwrap().count(), 0);
 }
@@ -332,7 +332,7 @@ fn r30_what_a_command_changed_is_applied_once_and_doing_it_again_needs_a_capital
     assert!(program.file("beside").is_some() && program.file("old.txt").is_none());
     // What was applied is gone from the list, and what was run for real is not offered again.
     say(&mut program, "/rehearsal");
-    let screen = program.until("run for real since");
+    let screen = program.until("run live since");
     assert!(!screen.contains("~ check.sh") && screen.contains("ran · exit 3"), "{screen}");
     assert!(screen.contains("ran · applied"), "{screen}");
     program.keys("\x1b");

@@ -74,7 +74,7 @@ fn r32_hostile_text_in_a_session_stays_text() {
     );
     let (words, objects, _) = audits(&setup, &file);
     assert!(words.contains("2 calls") && words.contains("<U+202E>") && words.contains("<U+200B>"), "{words}");
-    assert!(words.contains("you said no:") && objects[1]["decision"] == "deny", "{words}");
+    assert!(words.contains("you denied:") && objects[1]["decision"] == "deny", "{words}");
     assert_eq!((objects.len(), &objects[0]["outcome"]), (2, &json!("done")));
 }
 
@@ -83,7 +83,7 @@ fn one_line_of_a_hundred_kilobytes_is_cut_in_words_and_whole_in_json() {
     let long = "x".repeat(100_000);
     let (setup, file) = session(1, &[replied("c", "bash_exec", &long), settled("c", &long)]);
     let (words, objects, _) = audits(&setup, &file);
-    assert!(words.len() < 5_000 && words.contains("100.0 kB in all; --json has it"), "{words}");
+    assert!(words.len() < 5_000 && words.contains("100.0 kB in total; see --json"), "{words}");
     assert!(objects[0].to_string().contains(&long));
 }
 

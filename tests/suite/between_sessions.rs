@@ -46,7 +46,7 @@ fn resume_without_a_name_opens_the_list() {
     let place = program.place.clone();
     let mut program = Setup::again(&place, &[&arguments[..], &["--resume"]].concat()).start();
     let screen = program.until("about clocks");
-    assert!(screen.contains("sessions"), "{screen}");
+    assert!(screen.contains("Sessions"), "{screen}");
     program.keys("\r");
     program.until("First reply.");
     say(&mut program, "and more");
@@ -114,7 +114,7 @@ fn a_theme_that_was_only_looked_at_goes_back() {
     program.until("? help");
     let before = program.colours();
     program.keys("\x1bt");
-    program.until("themes");
+    program.until("Themes");
     for _ in 0..2 {
         let seen = program.colours();
         program.keys("\x1b[B");

@@ -18,13 +18,13 @@ fn r18_the_last_of_two_hundred_calls_is_answered_alone_in_a_small_terminal() {
     say(&mut program, "go");
     program.until_asked("1 of 200");
     program.keys("l");
-    program.until("what waits");
+    program.until("─ Queue ─");
     program.lets_pass(700);
     program.keys("\x1b[F");
     program.until("❯ [ ] 200");
     program.until("echo 199 >> ran");
     program.keys("\r");
-    program.until_gone("what waits");
+    program.until_gone("─ Queue ─");
     program.until_asked(" 200 of 200");
     program.keys("y");
     let screen = program.until("1 of 200");
@@ -40,7 +40,7 @@ fn r18_the_last_of_two_hundred_calls_is_answered_alone_in_a_small_terminal() {
     // All the others are told no.
     program.until_asked("1 of 200");
     program.keys("l");
-    program.until("what waits");
+    program.until("─ Queue ─");
     program.lets_pass(700);
     program.keys("t");
     program.until("199 ticked");
@@ -60,7 +60,7 @@ fn a_card_that_comes_while_the_window_is_behind_is_told_and_marked() {
     let (_runtime, _service, mut program) = talks(answers, (80, 24), &[]);
     let told = |bytes: &[u8]| {
         let all = String::from_utf8_lossy(bytes).into_owned();
-        all.contains("\x1b]9;aye waits for your yes or no\x1b\\\x07")
+        all.contains("\x1b]9;aye is waiting for your approval\x1b\\\x07")
     };
     say(&mut program, "go");
     program.until("$ echo 0");
@@ -83,7 +83,7 @@ fn a_key_that_is_not_taken_is_answered_in_words_and_runs_nothing() {
     program.keys("y");
     program.until("Destructive: y is not enough · Y to approve");
     program.keys("\r");
-    program.until("enter says neither · Y yes, n no");
+    program.until("Enter does not answer · Y approve, n deny");
     program.until_asked("$ rm -rf gone");
     program.insists("Y", "Good.");
 }

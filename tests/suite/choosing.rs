@@ -168,7 +168,7 @@ fn a_list_that_fails_says_why_and_a_name_can_be_typed_all_the_same() {
     program.keys("\x1bm");
     program.until("could not be listed");
     program.types("nonesuch");
-    program.until("ask for “nonesuch”");
+    program.until("use “nonesuch”");
     program.keys("\r");
     say(&mut program, "hello");
     program.until("no model is called nonesuch here");
@@ -195,7 +195,7 @@ fn while_a_turn_runs_the_model_is_for_the_next_request_and_the_profile_waits() {
     program.until("two · b1");
     program.types("two");
     program.keys("\r");
-    program.until("stop it first");
+    program.until("Stop it first");
     program.keys("\x1bm");
     program.until("a2");
     program.types("a2");

@@ -74,7 +74,7 @@ async fn r19_what_needs_a_yes_is_denied_and_the_exit_code_says_so() {
     let told = service.received()[1].body["messages"].to_string();
     assert!(told.contains("Nobody was there to say yes") && !told.contains("person said no"), "{told}");
     let (out, _, _) = prints(&service, Setup::again(&place, &["audit"]), "").await;
-    assert!(out.contains("nobody was there, so aye said no") && !out.contains("person said no"), "{out}");
+    assert!(out.contains("no interactive user: aye denied") && !out.contains("person said no"), "{out}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

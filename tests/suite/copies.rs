@@ -27,7 +27,7 @@ fn a_reply_too_long_for_the_clipboard_is_said_not_to_be_copied_and_where_the_who
         };
         program.until_that("it is said", |program| told(program).contains("` prints all of it."));
         let words = told(&mut program);
-        assert!(words.contains("Not copied: ") && !words.contains("copied 1 line"), "{words}");
+        assert!(words.contains("Not copied: ") && !words.contains("Copied 1 line"), "{words}");
         assert!(!has_copied(&program.bytes()));
         // What it says of the whole is true.
         let id =
@@ -41,7 +41,7 @@ fn a_reply_too_long_for_the_clipboard_is_said_not_to_be_copied_and_where_the_who
         say(&mut program, "again");
         until_ended(&mut program, &setup, 2);
         program.keys("\x1by");
-        program.until("copied 1 line");
+        program.until("Copied 1 line");
         program.until_that("it is on the clipboard", |program| has_copied(&program.bytes()));
     }
 }

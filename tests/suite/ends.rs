@@ -73,7 +73,7 @@ fn amid(what: Amid, seconds: u32) -> (Runtime, Service, Program, Setup) {
         Amid::Nothing => {}
         Amid::Help => {
             program.keys("?");
-            program.until("keys that work now");
+            program.until("Key bindings");
         }
         Amid::Reply => {
             say(&mut program, "go");

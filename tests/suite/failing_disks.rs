@@ -140,7 +140,7 @@ fn r53_a_disk_that_becomes_read_only_is_said_in_the_foot_and_leaving_asks() {
     program.until("Second.");
     program.lets_pass(200);
     program.keys("\x04");
-    let screen = program.until("Leave without saving");
+    let screen = program.until("Quit without saving");
     assert!(
         screen.contains("Read-only file system") && screen.contains("loses 1 message, 1 reply"),
         "{screen}"
@@ -195,7 +195,7 @@ fn r53_a_session_is_saved_as_soon_as_the_disk_has_room() {
     program.until("Second.");
     program.lets_pass(200);
     program.keys("\x04");
-    program.until("Leave without saving");
+    program.until("Quit without saving");
     program.keys("\r");
     std::fs::remove_file(&filler).unwrap();
     assert_eq!(program.ends(), 0, "it leaves by itself once it is saved");

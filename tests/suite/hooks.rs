@@ -260,7 +260,7 @@ fn r07_the_card_says_which_hook_asks_and_why_and_the_audit_keeps_it() {
     assert_eq!(record["consulted"][0]["verdict"], "ask");
     assert_eq!((&record["holds"], &record["who"]), (&json!(true), &json!("person")));
     let (page, ..) = Setup::again(&program.place, &["audit"]).print("");
-    assert!(page.contains("the hook “check” said ask: pushes [31mto main"), "{page}");
+    assert!(page.contains("the hook “check” returned ask: pushes [31mto main"), "{page}");
 }
 
 #[test]

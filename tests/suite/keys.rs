@@ -206,7 +206,7 @@ fn r47_a_key_that_was_entered_goes_to_no_other_address_and_that_is_said() {
     program.until("You talk to");
     let enters = |program: &mut Program| {
         program.keys("\x1bc");
-        program.until("enter a key");
+        program.until("Enter an API key");
         program.types("enter a key");
         program.keys("\r");
         program.until("╭─ enter a key");

@@ -155,7 +155,7 @@ fn the_person_has_it_summarised_by_hand() {
     let (_runtime, service, setup) = begins(vec![long("one", 900), summary(), says("Two.")], None);
     let mut program = starts(setup);
     say(&mut program, "/compact");
-    program.until("nothing was said yet that could be summarised");
+    program.until("Nothing to summarize yet");
     say(&mut program, "make a pot");
     program.until_quiet("one-ends");
     say(&mut program, "/compact");

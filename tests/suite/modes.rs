@@ -154,9 +154,9 @@ async fn r20_the_real_program_is_widened_by_its_person_alone() {
         say(&mut program, "read it");
         program.until("Read.");
         say(&mut program, "/mode full");
-        program.until("stay in ask mode");
+        program.until("Stay in ask mode");
         program.keys("\x1b[B");
-        program.until("❯ yes, full mode");
+        program.until("❯ Switch to full mode");
         program.keys("\r");
         program.until("FULL MODE");
         say(&mut program, "make it");

@@ -214,13 +214,13 @@ fn r15_the_real_program_keeps_the_key_and_the_time_and_runs_no_script_that_chang
     program.lets_pass(700);
     talking::say(&mut program, "/audit");
     let list = program.until("2 of 2");
-    assert!(list.contains("✓ bash_exec  you said yes, done"), "{list}");
-    assert!(list.contains("✗ bash_exec  you said yes, failed"), "{list}");
+    assert!(list.contains("✓ bash_exec  you approved, done"), "{list}");
+    assert!(list.contains("✗ bash_exec  you approved, failed"), "{list}");
     // The times of the entries come a moment later, from the disk.
     let clock =
         |line: &str| line.split_whitespace().any(|word| word.len() == 8 && word.matches(':').count() == 2);
     for _ in 0..200 {
-        if program.screen().lines().filter(|line| line.contains("you said yes") && clock(line)).count() == 2 {
+        if program.screen().lines().filter(|line| line.contains("you approved") && clock(line)).count() == 2 {
             break;
         }
         program.lets_pass(50);
@@ -305,9 +305,9 @@ async fn r15_aye_audit_tells_of_the_last_session_here_or_of_the_one_that_is_name
     for words in [
         "1 call\n",
         "asked you because it holds a control character",
-        "nobody was there, so aye said no",
+        "no interactive user: aye denied",
         "refused",
-        "of what was shown and decided: the same bytes",
+        "shown and decided: the same bytes",
         "<U+202E>\\u001b[2J<U+009B>2J",
     ] {
         assert!(out.contains(words), "{words}: {out}");

@@ -28,7 +28,7 @@ fn verdicts_in(person: &Person) -> Vec<(String, String)> {
 
 /// Opens how wide a yes is kept, for `touch …` in this project.
 fn widens(program: &mut Program) {
-    program.insists("a", "from now on, without asking");
+    program.insists("a", "Allow without asking");
     program.insists(RIGHT, "every plain command that begins with touch ›");
     program.insists(DOWN, "says = \"allow\"");
 }
@@ -52,7 +52,7 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
     for part in [
         "words = [\"touch\"]",
         "tool = \"bash_exec\"",
-        "kept in your rules.toml for 90 days",
+        "stored in your rules.toml for 90 days",
         "never: a chain",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
@@ -87,8 +87,8 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
     say(&mut program, "/grants");
     let shown = program.until("1 call here: touch two");
     assert!(shown.contains("allow bash_exec touch …"), "{shown}");
-    program.insists("\r", "take it back?");
-    program.insists("y", "taken back: allow bash_exec touch …");
+    program.insists("\r", "Revoke it?");
+    program.insists("y", "Revoked: allow bash_exec touch …");
     assert!(!rules_text(&person).contains("touch"), "{}", rules_text(&person));
     say(&mut program, "once more");
     program.until_asked("touch three");
@@ -114,7 +114,7 @@ fn r11_a_yes_for_the_session_is_taken_back_for_good() {
     program.until("You talk to");
     say(&mut program, "go");
     program.until_asked("touch one");
-    program.insists("a", "from now on, without asking");
+    program.insists("a", "Allow without asking");
     program.insists("\r", "One.");
     say(&mut program, "again");
     program.until_quiet("Two.");
@@ -125,8 +125,8 @@ fn r11_a_yes_for_the_session_is_taken_back_for_good() {
     );
     say(&mut program, "/grants");
     program.until("1 call here: touch one");
-    program.insists("\r", "take it back?");
-    program.insists("y", "taken back: exactly this command");
+    program.insists("\r", "Revoke it?");
+    program.insists("y", "Revoked: exactly this command");
     drop(program);
     let mut program = person.start(&["--continue"]);
     program.until("Two.");
@@ -146,8 +146,8 @@ fn r24_a_rule_that_cannot_be_written_leaves_its_card_and_the_old_file_and_says_w
     say(&mut program, "go");
     program.until_asked("touch one");
     widens(&mut program);
-    program.insists("\r", "the rule could not be kept");
-    program.until("nothing went ahead");
+    program.insists("\r", "Cannot store the rule");
+    program.until("was not run");
     program.until("every plain command that begins with touch ›");
     assert_eq!((rules_text(&person), program.file("one")), ("# mine alone\n".to_owned(), None));
     // From there it is kept for the session, or said yes to once, as before.
@@ -172,8 +172,8 @@ fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_
     ])
     .with(".aye/rules.toml", own);
     let mut program = person.start(&[]);
-    program.until_asked("decides what goes ahead in this project: 1 allow");
-    program.insists("n", "not used: .aye/rules.toml");
+    program.until_asked("rules for tool calls in this project: 1 allow");
+    program.insists("n", "Not used: .aye/rules.toml");
     say(&mut program, "go");
     program.until_asked("touch one");
     program.insists("n", "One.");
@@ -188,7 +188,7 @@ fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_
     program.keys("\x15");
     say(&mut program, "/trust");
     program.until_asked("allow touch … (.aye/rules.toml:1)");
-    program.insists("y", "trusted as it is");
+    program.insists("y", "Trusted: ");
     say(&mut program, "again");
     program.until_quiet("Two.");
     assert!(program.file("two").is_some());

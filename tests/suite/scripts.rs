@@ -24,7 +24,7 @@ fn r11_a_rule_for_a_line_that_runs_a_script_ends_when_the_script_changes() {
     program.until("You talk to");
     say(&mut program, "go");
     program.until_asked("bash run.sh");
-    program.insists("a", "from now on, without asking");
+    program.insists("a", "Allow without asking");
     program.until("exactly this command, in this folder (run.sh unchanged)");
     program.insists(DOWN, "scripts = { \"run.sh\" = \"");
     program.insists("\r", "That was 0.");
@@ -87,7 +87,7 @@ fn r11_a_yes_for_the_session_ends_too_and_both_grants_and_explain_say_why() {
     program.until("You talk to");
     say(&mut program, "go");
     program.until_asked("bash run.sh");
-    program.insists("a", "from now on, without asking");
+    program.insists("a", "Allow without asking");
     program.insists("\r", "That was 0.");
     let told = person.told(&["rules", "explain", "--continue", "bash run.sh"]).0;
     for part in

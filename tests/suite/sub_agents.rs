@@ -96,7 +96,7 @@ fn r17_the_calls_of_a_sub_agent_pass_the_same_gate_and_its_card_names_it() {
     // The record says whose call it was, on the screen and without one. A yes too many is no word of it.
     program.keys("\x15");
     say(&mut program, "/audit");
-    program.until("said yes, done · sub-agent “notes");
+    program.until("approved, done · sub-agent “notes");
     let (out, err, code) = Setup::again(&program.place, &["audit", "--json"]).print("");
     assert_eq!(code, 0, "{err}");
     let records: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -247,7 +247,7 @@ fn r17_esc_stops_all() {
     program.until_asked("$ sleep 0");
     // On a card the first Esc says what the second does, which must come soon.
     program.keys("\x1b");
-    program.until("esc again stops the turn");
+    program.until("Press esc again to stop the turn");
     program.insists("\x1b", "stopped");
     let screen = program.screen();
     assert!(!screen.contains("needs approval"), "{screen}");

@@ -90,7 +90,7 @@ fn r34_it_holds_at_every_size() {
     }
     program.until("漢字 hello");
     program.keys("\x03");
-    program.until("again leaves");
+    program.until("again to quit");
     program.keys("\x03");
     assert_eq!(program.ends(), 0);
 }
@@ -135,7 +135,7 @@ fn r03_what_is_typed_before_the_first_picture_is_kept_and_sends_nothing() {
             program.sends("\rhello early\rand more");
             // Until the program has the terminal, the terminal itself shows what is typed.
             let screen = program.until_all(&["You talk to the tour", "  and more"]);
-            if !screen.contains("❯ hello early") || !screen.contains("sends it") {
+            if !screen.contains("❯ hello early") || !screen.contains("enter to send") {
                 return Err(screen);
             }
             program.keys("!");

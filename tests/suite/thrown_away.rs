@@ -81,7 +81,7 @@ fn r54_another_process_throws_nothing_away_while_the_session_is_open() {
     assert!(upper.join("a.txt").exists());
     // The session itself may, and twice.
     say(&mut program, "/rehearsal drop");
-    program.until("throw away what was rehearsed?");
+    program.until("Discard the rehearsed changes?");
     program.insists("Y", "is thrown away");
     assert!(!upper.exists());
     // A yes too many is a word that nobody sends.

@@ -216,7 +216,7 @@ fn what_was_said_is_in_order_with_who_decided_and_what_came_of_it() {
         "<li><p>c</p>",
         "✓ <code>bash_exec</code> make",
         "asked you because make runs the project&#39;s own code",
-        "you said yes, this time · y ·",
+        "you approved once · y ·",
         "exit 0",
     ] {
         assert!(html.contains(part), "{part}\n{html}");
@@ -227,7 +227,7 @@ fn what_was_said_is_in_order_with_who_decided_and_what_came_of_it() {
         assert!(markdown.contains(part), "{part}\n{markdown}");
     }
     let page = page::lines(&document, 80).join("\n");
-    assert!(page.contains("  ✓ bash_exec · make") && page.contains("    · you said yes"), "{page}");
+    assert!(page.contains("  ✓ bash_exec · make") && page.contains("    · you approved"), "{page}");
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub fn row(record: &Record<'_>) -> (String, String) {
 fn brief(record: &Record<'_>) -> String {
     let ended = record.outcome().map_or("open", outcome_word);
     match record.decided() {
-        Some(Entry::Decided { by: By::Nobody, .. }) => "nobody was there".to_owned(),
+        Some(Entry::Decided { by: By::Nobody, .. }) => "no interactive user".to_owned(),
         Some(Entry::Decided { decision, by, .. }) => {
             let said = format!("{} {}", who(by), brief_decision(decision));
             if matches!(decision, Decision::Deny(_)) { said } else { format!("{said}, {ended}") }
@@ -59,11 +59,11 @@ fn brief(record: &Record<'_>) -> String {
 
 fn brief_decision(decision: &Decision) -> &'static str {
     match decision {
-        Decision::Once => "said yes",
-        Decision::Selected(_) => "said yes to a part",
-        Decision::Always(_) => "said always",
-        Decision::Edited(_) => "changed it",
-        Decision::Deny(_) => "said no",
+        Decision::Once => "approved",
+        Decision::Selected(_) => "approved a part",
+        Decision::Always(_) => "granted",
+        Decision::Edited(_) => "edited",
+        Decision::Deny(_) => "denied",
     }
 }
 
@@ -73,7 +73,7 @@ fn brief_verdict(verdict: &str) -> &str {
         "ask" => "asked you",
         "rehearse" => "rehearsed",
         "withhold" => "withheld",
-        "refuse" => "not allowed",
+        "refuse" => "denied",
         other => other,
     }
 }
@@ -81,8 +81,8 @@ fn brief_verdict(verdict: &str) -> &str {
 fn who(by: &By) -> &'static str {
     match by {
         By::Person { .. } => "you",
-        By::File => "your file",
-        By::Nobody => "nobody was there, so aye",
+        By::File => "your answers file",
+        By::Nobody => "no interactive user: aye",
     }
 }
 
@@ -102,8 +102,8 @@ pub fn page(record: &Record<'_>, when: When<'_>, width: usize, whole: bool) -> V
         page.say(
             "",
             match record.is_allowed() {
-                true => "it was allowed, and no end of it is recorded",
-                false => "it waits",
+                true => "allowed, but no outcome is recorded",
+                false => "waiting for a decision",
             },
         );
     }
@@ -160,7 +160,7 @@ impl Page {
             self.lines.push(line.trim_end().to_owned());
         }
         if cut {
-            let more = format!("… {} in all; --json has it", live::bytes(words.len()));
+            let more = format!("… {} in total; see --json", live::bytes(words.len()));
             let line =
                 format!("{}{}", " ".repeat(column), width::fit(&more, self.width.saturating_sub(column)));
             self.lines.push(line);
@@ -176,7 +176,7 @@ impl Page {
     /// Adds what the call accesses and its preconditions.
     fn facts(&mut self, access: &Access, basis: &Basis, destroys: Option<&str>) {
         if let Access::Run(line) = access {
-            self.say("folder", &format!("{} · {} s at most", line.folder.display(), line.seconds));
+            self.say("folder", &format!("{} · timeout {} s", line.folder.display(), line.seconds));
         }
         if let Some(destroys) = destroys {
             self.say("careful", &format!("this {destroys}"));
@@ -185,7 +185,7 @@ impl Page {
             self.say("file", &file(seen));
         }
         if basis.partial {
-            self.say("file", "more may be named than was looked at");
+            self.say("file", "the call may use more files than these");
         }
     }
 
@@ -193,7 +193,7 @@ impl Page {
     fn variables(&mut self, basis: &Basis, whole: bool) {
         if !basis.environment.is_empty() {
             let count = basis.environment.len();
-            let names = if whole { basis.environment.join(" ") } else { "--json names them".to_owned() };
+            let names = if whole { basis.environment.join(" ") } else { "listed by --json".to_owned() };
             self.say("variables", &format!("{count}: {names}"));
         }
     }
@@ -201,7 +201,7 @@ impl Page {
     fn bytes(&mut self, record: &Record<'_>) {
         let Some(sha256) = record.sha256() else {
             if record.planned().is_some() {
-                self.say("sha256", "none was kept by the version that wrote this");
+                self.say("sha256", "not recorded by the version of aye that wrote this");
             }
             return;
         };
@@ -219,10 +219,10 @@ impl Page {
                     Some(_) | None => "",
                 };
                 let words = match (record.decided().is_some(), ran) {
-                    (true, "") => "of what was shown and decided: the same bytes".to_owned(),
-                    (true, ran) => format!("of what was shown, decided{ran}: the same bytes"),
-                    (false, "") => "of what was shown".to_owned(),
-                    (false, ran) => format!("of what was looked at{ran}: the same bytes"),
+                    (true, "") => "shown and decided: the same bytes".to_owned(),
+                    (true, ran) => format!("shown, decided{ran}: the same bytes"),
+                    (false, "") => "as shown".to_owned(),
+                    (false, ran) => format!("planned{ran}: the same bytes"),
                 };
                 self.say("", &words);
             }
@@ -250,9 +250,9 @@ pub fn step(entry: &Entry) -> Option<String> {
         }
         Entry::Consulted { by, advice, why, failed, took_ms, .. } => {
             let said = match (failed, why.is_empty()) {
-                (true, _) => format!("could not be asked: {why}"),
-                (false, true) => format!("said {}", advice.word()),
-                (false, false) => format!("said {}: {why}", advice.word()),
+                (true, _) => format!("failed: {why}"),
+                (false, true) => format!("returned {}", advice.word()),
+                (false, false) => format!("returned {}: {why}", advice.word()),
             };
             let took = how_long(Duration::from_millis(*took_ms));
             format!("{} {said} · {took}", by.words())
@@ -268,7 +268,7 @@ pub fn step(entry: &Entry) -> Option<String> {
             let what = match answer.status {
                 Status::Answered => "answered",
                 Status::Declined => "declined to answer",
-                Status::Deferred => "put it off",
+                Status::Deferred => "deferred",
             };
             let who = by.as_ref().map_or("you", who);
             format!("{who} {what}{}", pressed(by.as_ref()))
@@ -288,12 +288,12 @@ pub fn step(entry: &Entry) -> Option<String> {
 /// Describes a decision in full.
 fn decided(decision: &Decision) -> String {
     match decision {
-        Decision::Once => "said yes, this time".to_owned(),
-        Decision::Selected(rejected) => format!("said yes, without {} of it", rejected.len()),
-        Decision::Always(grant) => format!("said yes, always: {}", Grant::words(grant)),
-        Decision::Edited(arguments) => format!("changed the arguments to {arguments}"),
-        Decision::Deny(words) if words.is_empty() => "said no".to_owned(),
-        Decision::Deny(words) => format!("said no: {words}"),
+        Decision::Once => "approved once".to_owned(),
+        Decision::Selected(rejected) => format!("approved, {} rejected", rejected.len()),
+        Decision::Always(grant) => format!("approved with a grant: {}", Grant::words(grant)),
+        Decision::Edited(arguments) => format!("edited the arguments to {arguments}"),
+        Decision::Deny(words) if words.is_empty() => "denied".to_owned(),
+        Decision::Deny(words) => format!("denied: {words}"),
     }
 }
 

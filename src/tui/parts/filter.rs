@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_stands_first_and_equals_keep_their_order() {
+    fn the_best_match_is_first_and_ties_keep_their_order() {
         check("", &["b", "a"], &["b", "a"]);
         check("main", &["src/domain.rs", "src/main.rs", "README"], &["src/main.rs", "src/domain.rs"]);
         check("retry fix", &["fix the retry", "fix the test"], &["fix the retry"]);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_are_letters() {
+    fn matcher_operators_are_matched_literally() {
         check("!a", &["a", "!a"], &["!a"]);
         check("^a", &["a", "^a"], &["^a"]);
         check("'a", &["a", "'a"], &["'a"]);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_letters_that_were_found_are_known() {
+    fn matched_graphemes_are_returned() {
         assert_eq!(Filter::of_paths("mr").marks("src/main.rs"), [4, 9]);
         assert_eq!(Filter::new("é").marks("cafe\u{301} é"), [5]);
         assert_eq!(Filter::new("x").marks("abc"), [0usize; 0]);

@@ -157,11 +157,11 @@ mod tests {
     use ratatui::style::Color;
 
     #[test]
-    fn words_in_a_border_do_not_take_its_colour() {
+    fn text_in_a_border_does_not_take_its_colour() {
         for name in ["terminal", "dark", "light"] {
             let theme = Themes::bundled().choose(name, None);
             let mut buffer = Buffer::empty(Rect::new(0, 0, 30, 4));
-            let hints = ["y yes".to_owned()];
+            let hints = ["y approve".to_owned()];
             let frame =
                 Frame { title: "run?", right: "1 of 2", hints: &hints, listens: true, ..Frame::default() };
             frame.view(buffer.area, &mut buffer, &theme);

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_is_what_a_call_is_about_and_its_content_stands_beside_it() {
+    fn the_path_identifies_a_call_and_its_content_is_secondary() {
         check(r##"{"path": "a.md", "content": "# A\n"}"##, "a.md", &[("content", "# A\n")]);
         check(
             r#"{"old_text": "hi", "path": "a", "new_text": "ho"}"#,
@@ -91,13 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn arguments_of_a_tool_that_is_not_known_are_said_without_braces() {
+    fn arguments_of_an_unknown_tool_are_shown_without_braces() {
         check(r#"{"x": 1}"#, "1", &[]);
         check(r#"{"x": 1, "y": "two", "z": [3]}"#, "x 1 · y two · z [3]", &[]);
     }
 
     #[test]
-    fn what_is_cut_or_no_json_is_taken_as_far_as_it_goes() {
+    fn cut_or_invalid_json_is_parsed_as_far_as_possible() {
         check(r#"{"path": "a.md", "content": "and no e"#, "a.md", &[]);
         let long = format!(r#"{{"path": "a.md", "content": "{}"}}"#, "é".repeat(READ));
         check(&long, "a.md", &[]);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_value_is_kept_to_its_beginning() {
+    fn a_long_value_is_cut_to_its_beginning() {
         let long = format!(r#"{{"path": "a", "content": "{}"}}"#, "b".repeat(9000));
         assert_eq!(gist(&long).others[0].1.len(), VALUE);
     }

@@ -70,7 +70,7 @@ impl Help {
         } else {
             format!("{up} {down}")
         };
-        let hints = [format!("{arrows} scroll · {close} back"), format!("{close} back")];
+        let hints = [format!("{arrows} scroll · {close} close"), format!("{close} close")];
         let columns: u16 = if area.width.saturating_sub(4) >= WIDE { 2 } else { 1 };
         let width = area.width.saturating_sub(4) / columns;
         let lines = self.lines(keys, usize::from(width).saturating_sub(2).max(1), theme);
@@ -79,13 +79,8 @@ impl Help {
         let scroll = self.scroll.get().min(length.saturating_sub(rows));
         let more = length.saturating_sub(scroll + rows);
         let right = if more > 0 { format!("{more} more rows") } else { String::new() };
-        let frame = Frame {
-            title: "keys that work now",
-            right: &right,
-            hints: &hints,
-            listens: true,
-            ..Frame::default()
-        };
+        let frame =
+            Frame { title: "Key bindings", right: &right, hints: &hints, listens: true, ..Frame::default() };
         let inside = frame.view(area, buffer, theme);
         for (column, lines) in (0..).zip(lines.chunks(length)) {
             let x = inside.x + width * column;
@@ -158,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_shows_every_key_of_its_scopes_once_scrolled_through() {
+    fn scrolling_shows_every_key_of_the_scopes() {
         let mut help = Help::new(vec![Scope::Approval, Scope::Anywhere]);
         let mut shown = String::new();
         for _ in 0..20 {
@@ -174,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn r34_no_size_breaks_it_and_a_wide_one_has_two_columns() {
+    fn r34_every_size_draws_and_a_wide_page_has_two_columns() {
         for width in (0..130).step_by(crate::tui::tests::often(1, 7)) {
             for height in [0, 1, 2, 3, 10] {
                 draw(&Help::new(Scope::ALL.to_vec()), (width, height));

@@ -42,8 +42,8 @@ pub fn rows(hints: impl IntoIterator<Item = Option<Hint>>) -> Vec<String> {
 /// and its action if there is room.
 pub fn end_first(end: &str, answer: &str, does: &str, rest: &[Option<Hint>]) -> Vec<String> {
     let then = |words: String| [hint(0, end, &[&words])].into_iter().chain(rest.iter().cloned());
-    let mut all = rows(then(format!("shows the end, then {answer} {does}")));
-    all.extend(rows(then(format!("the end, then {answer}"))));
+    let mut all = rows(then(format!("jump to the end, then {answer} {does}")));
+    all.extend(rows(then(format!("end, then {answer}"))));
     all
 }
 
@@ -52,20 +52,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_become_short_before_a_key_is_left_out() {
+    fn descriptions_become_short_before_a_hint_is_removed() {
         let hints = [
             hint(0, "y", &["yes"]),
             hint(2, "a", &["always…", "always"]),
-            hint(1, "n", &["no to it", "no"]),
+            hint(1, "n", &["deny it", "no"]),
             hint(9, "", &["unbound"]),
         ];
         assert_eq!(
             rows(hints),
             [
-                "y yes · a always… · n no to it",
-                "y yes · a always · n no to it",
+                "y yes · a always… · n deny it",
+                "y yes · a always · n deny it",
                 "y yes · a always · n no",
-                "y yes · n no to it",
+                "y yes · n deny it",
                 "y yes · n no",
                 "y yes"
             ]

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_edited_by_graphemes_and_words() {
+    fn a_text_field_is_edited_by_graphemes_and_words() {
         const NONE: KeyModifiers = KeyModifiers::NONE;
         const CONTROL: KeyModifiers = KeyModifiers::CONTROL;
         check("a👩\u{200d}👧", &[(KeyCode::Backspace, NONE)], "a");
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn where_breaks_are_taken_a_line_has_rows() {
+    fn a_field_with_line_breaks_wraps_into_rows() {
         let press = |line: &mut Line, code, modifiers| {
             line.key(&KeyEvent::new(code, modifiers), &Keymap::default());
         };
@@ -266,7 +266,7 @@ mod tests {
         line.step(6, false);
         line.step(6, false);
         press(&mut line, KeyCode::Char('u'), KeyModifiers::CONTROL);
-        assert_eq!(line.text(), "one\nthree\n\nx", "to the start of its own line");
+        assert_eq!(line.text(), "one\nthree\n\nx", "only to the start of its line");
         line.step(6, false);
         press(&mut line, KeyCode::End, KeyModifiers::NONE);
         press(&mut line, KeyCode::Delete, KeyModifiers::NONE);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cursor_stays_in_what_is_shown() {
+    fn the_cursor_stays_in_the_visible_part() {
         for cells in 0..12 {
             let line = Line::new("漢字 and more");
             let (text, cursor) = line.shown(cells);

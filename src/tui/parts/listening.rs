@@ -14,7 +14,7 @@ pub const QUIET: Duration = Duration::from_millis(500);
 pub const PIECE: Duration = Duration::from_millis(150);
 
 /// Message for an Enter that came sooner.
-pub const AT_ONCE: &str = "too soon, as in a paste: nothing was taken · press it again";
+pub const AT_ONCE: &str = "Too soon after a paste, not counted · press it again";
 
 /// State of a prompt: accepts answers, or the reason it does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +62,8 @@ impl Presses {
         self.answer = Some((chord, now));
     }
 
-    /// Returns whether a key is a repeat of the last answer: the same key without a gap of [`QUIET`]. Call it for every
-    /// key before anything else; a repeat has no effect anywhere. Any other key ends the series.
+    /// Returns whether a key is a repeat of the last answer: the same key without a gap of `QUIET_TIME`. Call it for
+    /// every key before anything else; a repeat has no effect anywhere. Any other key ends the series.
     pub fn goes_on(&mut self, chord: Chord, now: Duration) -> bool {
         let goes_on =
             self.answer.is_some_and(|(answer, at)| answer == chord && now.saturating_sub(at) < QUIET);

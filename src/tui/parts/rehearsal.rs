@@ -65,7 +65,7 @@ pub fn step_row(staging: &Staging, step: &Played) -> (String, String) {
     let came = step.staged.as_ref().map_or("", Staged::word);
     let is = |is: bool, words| is.then_some(words);
     let applied = staging.is_applied(step) && !step.done;
-    let parts = [Some(came), step.bad_end(), is(step.done, "run for real since"), is(applied, "applied")];
+    let parts = [Some(came), step.bad_end(), is(step.done, "run live since"), is(applied, "applied")];
     let came: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     (words, came.join(" · "))
 }
@@ -77,10 +77,7 @@ pub fn change(altered: &Altered, width: usize, theme: &Theme) -> Vec<Line<'stati
         lines.extend(wrap(&reveal::pieces(words, style, theme.mark), &Shape::of_width(width)).lines);
     };
     if altered.conflict {
-        say(
-            "CONFLICT: the real one is not what it was when this was rehearsed; it is not overwritten",
-            theme.danger,
-        );
+        say("CONFLICT: the real file has changed since the dry run; it is not overwritten", theme.danger);
     }
     match &altered.diff {
         Some(diff) => {
@@ -143,13 +140,13 @@ pub fn step(step: &Played, whole: bool, width: usize, theme: &Theme) -> Vec<Line
         say(&format!("✗ {end}"), theme.danger, "  ");
     }
     if step.done {
-        say("run for real since", theme.accent, "");
+        say("run live since", theme.accent, "");
     }
     if !step.changed.is_empty() {
         say(&format!("changed {}", step.changed.join(", ")), theme.dim, "  ");
     }
     if let Some(why) = &step.asks {
-        say(&format!("would have asked you: {why}"), theme.warning, "");
+        say(&format!("would require approval: {why}"), theme.warning, "");
     }
     let inner = width.saturating_sub(2).max(1);
     let mut result = match step.command {

@@ -100,25 +100,27 @@ impl Choosing {
         let back = keys.hint(Keys::Keep, Action::Close);
         match action {
             Action::Close => Reply::Closed,
-            Action::Narrower if self.at == 0 => Reply::Says("this is the narrowest there is".to_owned()),
+            Action::Narrower if self.at == 0 => Reply::Says("This is the narrowest scope".to_owned()),
             Action::Wider if self.at + 1 >= self.widths.len() => Reply::Says(self.no_wider()),
             Action::Narrower => self.moved(self.at - 1, self.span),
             Action::Wider => self.moved(self.at + 1, self.span),
             Action::Up | Action::Down => {
                 let spans = self.spans();
                 if spans.len() == 1 {
-                    return Reply::Says("no rule can be kept for this: it holds for this session".to_owned());
+                    return Reply::Says(
+                        "No rule can be stored for this: it applies to this session".to_owned(),
+                    );
                 }
                 let at = spans.iter().position(|span| *span == self.span).unwrap_or(0);
                 let to = if action == Action::Down { at + 1 } else { at + spans.len() - 1 };
                 self.moved(self.at, spans[to % spans.len()])
             }
             Action::Accept if !listens || self.is_fresh(now) => {
-                Reply::Says("too soon to have been read · press it again".to_owned())
+                Reply::Says("Too soon, not counted · press it again".to_owned())
             }
             Action::Accept if !self.seen => {
                 let end = keys.hint(Keys::Keep, Action::Bottom);
-                Reply::Says(format!("not all of it was seen yet · {end} shows the end"))
+                Reply::Says(format!("Read to the end first · {end} to jump there"))
             }
             Action::Accept => {
                 self.keeping = self.span != Span::Session;
@@ -126,9 +128,9 @@ impl Choosing {
             }
             Action::ApproveOnce | Action::ApproveAlways => {
                 let enter = keys.hint(Keys::Keep, Action::Accept);
-                Reply::Says(format!("{enter} keeps it and says yes · {back} goes back to the card"))
+                Reply::Says(format!("{enter} to grant and approve · {back} to go back"))
             }
-            _ => Reply::Says(format!("that key does nothing here · {back} goes back to the card")),
+            _ => Reply::Says(format!("This key does nothing here · {back} to go back")),
         }
     }
 
@@ -143,16 +145,16 @@ impl Choosing {
     fn no_wider(&self) -> String {
         match &self.width().grant.scope {
             Scope::Command { network: true, .. } => {
-                "with the network only exactly this is kept: the host it names is not all it may reach"
+                "No wider scope with network access: the command may reach other hosts than it names"
             }
             Scope::Command { .. } if !self.width().grant.scripts.is_empty() => {
-                "nothing wider can be kept: it runs a file, and is allowed as long as that stays as it is"
+                "No wider scope: the command runs a file and is allowed while that file is unchanged"
             }
             Scope::Command { .. } => {
-                "nothing wider can be kept: this is no plain command whose first words say what it does"
+                "No wider scope: this is not a simple command identified by its first words"
             }
-            Scope::Words { .. } => "this is the widest there is: a command of any kind can do anything",
-            Scope::File(_) | Scope::Under(_) => "this is the widest there is",
+            Scope::Words { .. } => "This is the widest scope: allowing any command would allow anything",
+            Scope::File(_) | Scope::Under(_) => "This is the widest scope",
         }
         .to_owned()
     }
@@ -161,7 +163,7 @@ impl Choosing {
     pub fn lines(&self, theme: &Theme) -> Vec<(String, Style)> {
         let width = self.width();
         let grant = width.spanning(self.span);
-        let mut lines = vec![("from now on, without asking:".to_owned(), theme.prompt)];
+        let mut lines = vec![("Allow without asking:".to_owned(), theme.prompt)];
         let what = match self.widths.len() {
             1 => grant.what(),
             widths => format!("‹ {} ›  {} of {widths}", grant.what(), self.at + 1),
@@ -177,7 +179,7 @@ impl Choosing {
         lines.push((spans.collect::<Vec<_>>().join(" · "), theme.text));
         lines.push((String::new(), theme.text));
         if self.span != Span::Session {
-            lines.push(("kept in your rules.toml for 90 days".to_owned(), theme.dim));
+            lines.push(("stored in your rules.toml for 90 days".to_owned(), theme.dim));
         }
         lines.push((covered(&width.covered), theme.dim));
         lines.push((never(&grant), theme.dim));
@@ -187,7 +189,7 @@ impl Choosing {
             lines.extend(rule.lines().map(|line| (line.to_owned(), theme.accent)));
         }
         if self.keeping {
-            lines.push(("the rule is being written…".to_owned(), theme.prompt));
+            lines.push(("Writing the rule…".to_owned(), theme.prompt));
         }
         lines
     }
@@ -199,14 +201,14 @@ impl Choosing {
         let enter = key(Action::Accept);
         let wide = if self.widths.len() > 1 { "←→" } else { "" };
         let rest = [
-            hint(3, wide, &["how wide", "width"]),
+            hint(3, wide, &["change scope", "scope"]),
             hint(4, "↑↓", &["where"]),
             hint(1, &key(Action::Close), &["back"]),
-            hint(2, &key(Action::Refuse), &["no"]),
+            hint(2, &key(Action::Refuse), &["deny"]),
         ];
         match self.seen || ends {
-            true => hints::rows([hint(0, &enter, &["yes, and keep this", "keep"])].into_iter().chain(rest)),
-            false => hints::end_first(&key(Action::Bottom), &enter, "keep", &rest),
+            true => hints::rows([hint(0, &enter, &["approve and grant", "grant"])].into_iter().chain(rest)),
+            false => hints::end_first(&key(Action::Bottom), &enter, "grant", &rest),
         }
     }
 }
@@ -224,15 +226,15 @@ fn covered(calls: &[String]) -> String {
 
 /// Describes what the grant never covers.
 fn never(grant: &Grant) -> String {
-    let sensitive = "what holds secrets or is obeyed by other programs, and what destroys";
+    let sensitive = "files with secrets, files that configure other programs, and destructive actions";
     match &grant.scope {
-        Scope::Command { .. } => format!("never: a command that differs by as much as a letter; {sensitive}"),
+        Scope::Command { .. } => format!("never: a command that differs in any character; {sensitive}"),
         Scope::Words { .. } => format!(
-            "never: a chain, a pipe, a redirection, a substitution or a variable before or in it; a path outside of the \
+            "never: a chain, pipe, redirection, substitution or variable in or before the command; a path outside the \
              project; {sensitive}"
         ),
         Scope::File(_) | Scope::Under(_) => {
-            format!("never: {sensitive}, such as .git/, .env and start-up files")
+            format!("never: {sensitive}; examples: .git/, .env, start-up files")
         }
     }
 }

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_least_goes_first() {
+    fn least_important_segments_are_removed_first() {
         assert_eq!(shows(42), " DRY RUN · ask mode · 14k tok      ? help ");
         assert_eq!(shows(30), " DRY RUN · ask mode    ? help ");
         assert_eq!(shows(20), " DRY RUN     ? help ");
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short() {
+    fn numbers_are_formatted_briefly() {
         assert_eq!([tokens(950), tokens(14_200), tokens(1_300_000)], ["950", "14.2k", "1.3M"]);
         assert_eq!([dollars(0.0), dollars(0.001), dollars(0.031)], ["$0", "<$0.01", "$0.03"]);
     }

@@ -118,9 +118,9 @@ impl Sure {
             Some(Action::Top) => 0,
             Some(Action::Bottom) => usize::MAX / 2,
             Some(_) | None => {
-                let which = if key.code == KeyCode::Enter { "enter" } else { "that key" };
+                let which = if key.code == KeyCode::Enter { "Enter" } else { "That key" };
                 let (yes, no) = (self.yes(keys), keys.hint(Scope::Approval, Action::Refuse));
-                self.says = format!("{which} says neither · {yes} {}, {no} {}", self.ways.0, self.ways.1);
+                self.says = format!("{which} does not answer · {yes} {}, {no} {}", self.ways.0, self.ways.1);
                 return Reply::Nothing;
             }
         };
@@ -130,7 +130,7 @@ impl Sure {
 
     fn answered(&mut self, way: Action, key: &KeyEvent, keys: &Keymap, listening: Listening) -> Reply {
         if !listening.now() {
-            self.says = "too soon, nothing was taken · press it again".to_owned();
+            self.says = "Too soon, not counted · press it again".to_owned();
             return Reply::Nothing;
         }
         // A key that repeats while it is held was pressed for something else.
@@ -141,12 +141,12 @@ impl Sure {
             return Reply::No;
         }
         if self.destroys && way != Action::ApproveDestroying {
-            self.says = format!("{} {}: it cannot be taken back", self.yes(keys), self.ways.0);
+            self.says = format!("{} {}: this cannot be undone", self.yes(keys), self.ways.0);
             return Reply::Nothing;
         }
         if !self.end_seen {
             let down = keys.hint(Scope::Approval, Action::Down);
-            self.says = format!("{} counts when its end was seen · {down} reads on", Chord::from(key));
+            self.says = format!("Read to the end before {} · {down} to scroll", Chord::from(key));
             return Reply::Nothing;
         }
         Reply::Yes
@@ -164,9 +164,9 @@ impl Sure {
         let hint = |action| sight.keys.hint(Scope::Approval, action);
         let (yes, no, back) = (self.yes(sight.keys), hint(Action::Refuse), hint(Action::Close));
         let hints = [
-            format!("{yes} {} · {no} {} · {back} back", self.ways.0, self.ways.1),
+            format!("{yes} {} · {no} {} · {back} close", self.ways.0, self.ways.1),
             format!("{yes} {} · {no} {}", self.ways.0, self.ways.1),
-            format!("{yes} yes · {no} no"),
+            format!("{yes} confirm · {no} cancel"),
         ];
         let rows = usize::from(height.saturating_sub(frame::rows(height)));
         let top = self.top.get().min(lines.len().saturating_sub(rows));

@@ -49,7 +49,7 @@ pub enum Reply {
     Closed,
 }
 
-/// Part of the prompt that a frame showed. Pass it to `TrustCard::drawn` once the frame is on the screen.
+/// Part of the prompt that a frame showed. Pass it to `TrustPrompt::record_frame` once the frame is on the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
     scroll: usize,
@@ -119,7 +119,7 @@ impl TrustCard {
             Action::PageDown => self.scroll.saturating_add(self.page),
             Action::Top => 0,
             Action::Bottom => usize::MAX,
-            // Closing changes nothing, so it works before the prompt listens.
+            // Closing changes nothing, so it works before the prompt accepts answers.
             Action::Close if !self.keeping && self.seen.is_some() => return Reply::Closed,
             _ if !listening.now() => return Reply::Passed,
             // A key that repeats while it is held was pressed for something else.
@@ -135,11 +135,11 @@ impl TrustCard {
         let key = |action| keys.hint(Scope::Trust, action);
         if self.stands() {
             let (no, back) = (key(Action::Refuse), key(Action::Close));
-            Reply::Says(format!("it is trusted as it is · {no} takes that back, {back} leaves it so"))
+            Reply::Says(format!("Already trusted · {no} to revoke, {back} to close"))
         } else if self.end_seen {
             Reply::Trusted
         } else {
-            Reply::Says(format!("not all of it was seen yet · {} shows the end", key(Action::Bottom)))
+            Reply::Says(format!("Read to the end first · {} to jump there", key(Action::Bottom)))
         }
     }
 }
@@ -171,11 +171,11 @@ fn measured(words: &Instructions, window: Option<u64>) -> String {
     let tokens = words.tokens;
     let share = match window.filter(|window| *window > 0) {
         Some(window) if tokens * 100 >= window => {
-            format!(", {} % of the model's window", tokens * 100 / window)
+            format!(", {} % of the context window", tokens * 100 / window)
         }
         Some(_) | None => String::new(),
     };
-    let cut = if words.left_out() > 0 { "cut to about" } else { "about" };
+    let cut = if words.left_out() > 0 { "truncated to about" } else { "about" };
     format!("{bytes}, {cut} {} tokens{share}", status::tokens(tokens))
 }
 
@@ -184,23 +184,23 @@ pub fn says(file: &File) -> Vec<String> {
     let mut lines = Vec::new();
     match &file.what {
         What::Words(words) => {
-            lines.push("its words go to the model with every request, as the project's own".to_owned());
+            lines.push("sent to the model with every request, as project instructions".to_owned());
             if words.left_out() > 0 {
                 let (rest, sent) = (live::bytes(words.left_out()), live::bytes(words.text.len()));
-                lines.push(format!("only its first {sent} are sent; {rest} are left out"));
+                lines.push(format!("only the first {sent} are sent; {rest} are truncated"));
             }
             match hidden(&words.text) {
                 0 => {}
-                1 => lines.push("careful: 1 character in it does not show; it is marked".to_owned()),
-                many => lines.push(format!("careful: {many} characters in it do not show; they are marked")),
+                1 => lines.push("careful: contains 1 invisible character, shown as a mark".to_owned()),
+                many => lines.push(format!("careful: contains {many} invisible characters, shown as marks")),
             }
         }
         What::Rules { counted, allows, problems, .. } => {
-            lines.push(format!("decides what goes ahead in this project: {counted}"));
+            lines.push(format!("rules for tool calls in this project: {counted}"));
             match allows {
                 0 => {}
-                1 => lines.push("careful: 1 rule lets calls go ahead without asking you".to_owned()),
-                many => lines.push(format!("careful: {many} rules let calls go ahead without asking you")),
+                1 => lines.push("careful: 1 rule allows calls without approval".to_owned()),
+                many => lines.push(format!("careful: {many} rules allow calls without approval")),
             }
             lines.extend(problems.iter().map(|problem| format!("careful: {problem}")));
         }
@@ -219,9 +219,9 @@ fn hidden(text: &str) -> usize {
 fn state(file: &File) -> &'static str {
     match (&file.what, file.look) {
         (What::Unread(_), _) => "",
-        (What::Words(_) | What::Rules { .. }, Look::Trusted) => "trusted as it is",
+        (What::Words(_) | What::Rules { .. }, Look::Trusted) => "trusted",
         (What::Words(_) | What::Rules { .. }, Look::Changed) => "changed since you trusted it",
-        (What::Words(_) | What::Rules { .. }, Look::Unknown) => "new to you",
+        (What::Words(_) | What::Rules { .. }, Look::Unknown) => "not trusted yet",
     }
 }
 

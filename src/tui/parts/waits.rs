@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Reach of a question, as shown in its row.
-const ASKS: &str = "asks you";
+const ASKS: &str = "question";
 /// Maximum bytes of a call's summary.
 const SUMMARY: usize = 400;
 
@@ -75,7 +75,7 @@ pub enum Reply {
     Says(&'static str),
 }
 
-/// Part of the list that a frame showed. Pass it to `Waits::drawn` once the frame is on the screen.
+/// Part of the list that a frame showed. Pass it to `QueueList::record_frame` once the frame is on the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
     /// Position of the terminal's cursor while a message is being written.
@@ -110,28 +110,26 @@ fn row(number: usize, pending: &Pending) -> Option<Row> {
             return None;
         }
         Step::ForApproval(plan, _) => row.would(&plan.summary, &plan.access, plan.destroys.is_some()),
-        // The question was brought before its turn and put back.
+        // The question was opened before its turn and parked.
         Step::ForAnswer(questions) => {
             let text = questions.list.first().map_or("", |question| question.text.as_str());
             row.asks(text)
         }
         Step::Waiting if let Some(plan) = pending.ahead.yes() => {
             let row = row.would(&plan.summary, &plan.access, plan.destroys.is_some());
-            Row { reach: "has your yes".to_owned(), opens: false, ..row }
+            Row { reach: "approved".to_owned(), opens: false, ..row }
         }
         Step::Waiting => match &pending.ahead.look {
-            None => Row { reach: "not seen yet".to_owned(), ..row.unseen() },
+            None => Row { reach: "not planned yet".to_owned(), ..row.unseen() },
             Some(Look::Would { summary, access, destroys, asks: true }) => {
                 row.would(summary, access, destroys.is_some())
             }
             Some(Look::Would { summary, asks: false, .. }) => {
                 let row = row.would(summary, &Access::Nothing, false);
-                Row { reach: "needs no yes".to_owned(), opens: false, ..row }
+                Row { reach: "needs no approval".to_owned(), opens: false, ..row }
             }
             Some(Look::Question(text)) => row.asks(text),
-            Some(Look::Fails(_)) => {
-                Row { reach: "not possible yet".to_owned(), opens: false, ..row.unseen() }
-            }
+            Some(Look::Fails(_)) => Row { reach: "cannot run yet".to_owned(), opens: false, ..row.unseen() },
         },
     })
 }
@@ -154,11 +152,11 @@ impl Row {
     fn would(self, summary: &str, access: &Access, destroys: bool) -> Self {
         let (reach, careful) = match access {
             _ if destroys => ("destroys", true),
-            Access::Nothing => ("reaches nothing", false),
+            Access::Nothing => ("no access", false),
             Access::Read(_) => ("reads", false),
-            Access::ReadSensitive(_) => ("reads, careful", true),
+            Access::ReadSensitive(_) => ("reads sensitive", true),
             Access::Write(_) => ("writes", false),
-            Access::WriteOutside(_) => ("writes, careful", true),
+            Access::WriteOutside(_) => ("writes sensitive", true),
             Access::Own(_) => ("aye's own files", true),
             Access::Run(_) => ("runs", false),
         };
@@ -273,7 +271,7 @@ impl Waits {
                 self.ticked.clear();
                 Reply::Refused(refused, String::new())
             }
-            None if answers => Reply::Says("a yes is said on its card alone · enter brings it"),
+            None if answers => Reply::Says("Approve in the call's own prompt · enter to open it"),
             Some(_) | None => Reply::Passed,
         }
     }
@@ -314,10 +312,10 @@ impl Row {
     /// Explains why the call cannot be opened or denied now.
     fn why(&self) -> &'static str {
         match self.reach.as_str() {
-            _ if self.has_yes => "it has your yes, and starts when its turn comes",
-            "needs no yes" => "it needs no yes",
-            ASKS => "it is answered or declined on its card · enter brings it",
-            _ => "it has no card before its turn",
+            _ if self.has_yes => "Approved: it runs when its turn comes",
+            "needs no approval" => "This call needs no approval",
+            ASKS => "Answer or decline it in its prompt · enter to open it",
+            _ => "This call has no prompt before its turn",
         }
     }
 }

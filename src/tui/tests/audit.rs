@@ -30,8 +30,8 @@ fn r15_the_list_says_who_allowed_what_and_a_page_says_all_of_it() {
     screen.says("/audit");
     assert!(screen.effects.contains(&Effect::Ask(Wish::Times(SessionId("01J".into())))));
     let list = screen.shows();
-    assert!(list.contains("what was asked and allowed") && list.contains("2 of 2"), "{list}");
-    assert!(list.contains("✓ bash_exec  you said yes, done · cargo test retry"), "{list}");
+    assert!(list.contains("Calls and decisions") && list.contains("2 of 2"), "{list}");
+    assert!(list.contains("✓ bash_exec  you approved, done · cargo test retry"), "{list}");
     assert!(list.contains("❯ ■ bash_exec  asked you, interrupted"), "the newest is under the cursor: {list}");
     screen.presses("up");
     screen.presses("enter");
@@ -40,10 +40,10 @@ fn r15_the_list_says_who_allowed_what_and_a_page_says_all_of_it() {
         "1 of 2 · bash_exec",
         "the model called bash_exec",
         "asked you because it runs a command",
-        "you said yes, this time · y · 2 s after it was shown",
+        "you approved once · y · 2 s after it was shown",
         "done in 12 ms",
-        "folder     /project · 30 s at most",
-        "of what was shown, decided and run: the same bytes",
+        "folder     /project · timeout 30 s",
+        "shown, decided and run: the same bytes",
         "result     running 3 tests",
     ] {
         assert!(page.contains(words), "{words}: {page}");
@@ -86,7 +86,7 @@ fn the_times_come_when_the_host_has_them_and_only_those_of_this_session() {
 fn a_session_without_calls_says_so_and_no_size_breaks_the_view() {
     let mut screen = Screen::new();
     screen.says("/audit");
-    assert!(screen.shows().contains("the model has called nothing yet"));
+    assert!(screen.shows().contains("No tool calls yet"));
     let mut screen = self::screen();
     screen.says("/audit");
     for open in [false, true] {
@@ -129,7 +129,7 @@ fn r35_what_is_long_costs_a_few_lines_where_not_all_is_wanted() {
     let records = crate::chat::audit::records(screen.state.agent.session.entries());
     let page = |whole| crate::tui::parts::audit::page(&records[0], &|_| String::new(), 77, whole);
     assert!(page(false).len() < 30, "{:#?}", page(false));
-    assert!(page(false).iter().any(|line| line.contains("… 200.0 kB in all; --json has it")));
+    assert!(page(false).iter().any(|line| line.contains("… 200.0 kB in total; see --json")));
     assert!(page(true).len() > 11_000);
 }
 

@@ -186,7 +186,7 @@ fn who_asks_is_told_where_nobody_looks_and_while_it_is_put_off() {
     screen.happens(Event::Focused(false));
     calls(&mut screen, "h0", "", ("q", "ask_question"), question());
     let told = screen.effects.iter().any(|effect| {
-        matches!(effect, Effect::Alert(words) if words == "aye asks you something · asked by sub-agent “licence”")
+        matches!(effect, Effect::Alert(words) if words == "aye has a question · asked by sub-agent “licence”")
     });
     assert!(told, "{:?}", screen.effects);
     screen.happens(Event::Focused(true));

@@ -113,7 +113,7 @@ fn escape_stops_a_turn_at_once_and_twice_where_a_card_is_open() {
     screen.waits(2000);
     screen.presses("esc");
     assert!(!screen.state.agent.is_idle());
-    assert!(screen.shows().contains("esc again stops the turn"));
+    assert!(screen.shows().contains("Press esc again to stop the turn"));
     screen.waits(200);
     screen.presses("esc");
     assert!(screen.state.agent.is_idle());

@@ -125,7 +125,7 @@ fn an_empty_key_and_going_back_keep_nothing() {
         screen.types(if last == "esc" { "sk-secret" } else { "  " });
         screen.presses(last);
         assert!(wishes(&screen).is_empty());
-        assert!(!screen.shows().contains("enter a key"), "{}", screen.shows());
+        assert!(!screen.shows().contains("Enter an API key"), "{}", screen.shows());
     }
 }
 
@@ -136,7 +136,7 @@ fn nothing_is_switched_while_a_turn_runs() {
     screen.presses("alt-m");
     screen.presses("enter");
     assert!(wishes(&screen).is_empty());
-    assert!(screen.shows().contains("stop it first"), "{}", screen.shows());
+    assert!(screen.shows().contains("Stop it first"), "{}", screen.shows());
 }
 
 #[test]

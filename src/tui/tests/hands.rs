@@ -265,9 +265,9 @@ fn a_copy_is_made_when_the_turn_is_over_and_not_before() {
             .any(|effect| matches!(effect, Effect::Ask(Wish::Fork(id, Becomes::AsItWas)) if id.0 == "01J"))
     };
     let mut screen = Screen::new();
-    assert!(!forks(&mut screen) && screen.shows().contains("nothing was said yet"), "{}", screen.shows());
+    assert!(!forks(&mut screen) && screen.shows().contains("Nothing to copy yet"), "{}", screen.shows());
     screen.says("go");
-    assert!(!forks(&mut screen) && screen.shows().contains("when the turn is over"), "{}", screen.shows());
+    assert!(!forks(&mut screen) && screen.shows().contains("Wait for the end of the turn"), "{}", screen.shows());
     screen.replies("Done.");
     assert!(forks(&mut screen), "{:?}", screen.effects);
 }
@@ -290,7 +290,7 @@ fn a_copy_of_the_session_picked_from_its_list_is_made() {
     };
     screen.happens(Event::Host(Reply::Sessions(vec![row])));
     let shown = screen.shows();
-    assert!(shown.contains("go on with a copy of") && shown.contains("a copy, dry run"), "{shown}");
+    assert!(shown.contains("Continue in a copy of") && shown.contains("copy, dry run"), "{shown}");
     screen.presses("enter");
     assert!(
         screen.effects.contains(&Effect::Ask(Wish::Fork(SessionId("02".into()), Becomes::AsItWas))),
@@ -347,7 +347,7 @@ fn r03_enter_that_is_held_from_the_send_answers_nothing_and_the_prompt_says_why(
         }
         assert_eq!(screen.decided(), 0, "{pause}");
         let shown = screen.shows();
-        assert!(shown.contains("enter may still be held") || shown.contains("too soon"), "{shown}");
+        assert!(shown.contains("enter may still be held") || shown.contains("Too soon"), "{shown}");
         // It was let go, and is pressed on purpose.
         screen.waits(700);
         screen.presses("enter");

@@ -38,7 +38,7 @@ fn r53_the_foot_says_that_it_is_not_saved_and_saving_is_tried_every_three_second
     screen.happens(Event::Saved(None));
     screen.frame();
     let shown = screen.shows();
-    assert!(!shown.contains("NOT SAVED") && shown.contains("the session is saved again"), "{shown}");
+    assert!(!shown.contains("NOT SAVED") && shown.contains("The session is saved again"), "{shown}");
     screen.waits(60_000);
     assert_eq!(count(&screen, &Effect::Save), 3, "nothing ticks then");
 }
@@ -49,20 +49,20 @@ fn r53_leaving_asks_and_says_what_would_be_lost() {
     screen.presses("ctrl-d");
     let shown = screen.shows();
     for part in [
-        "this session is not saved",
+        "This session is not saved",
         "No space left on device",
         "Wait until it is saved",
         "Save to /project/aye-01J.jsonl",
-        "Leave without saving",
+        "Quit without saving",
         "loses 1 message, 1 reply",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert_eq!(count(&screen, &Effect::Quit), 0);
     screen.presses("esc");
-    assert!(!screen.shows().contains("Leave without saving"));
+    assert!(!screen.shows().contains("Quit without saving"));
     screen.presses("ctrl-d");
-    while !screen.shows().contains("❯ Leave without saving") {
+    while !screen.shows().contains("❯ Quit without saving") {
         screen.presses("down");
     }
     screen.presses("enter");
@@ -92,7 +92,7 @@ fn r53_it_waits_until_the_session_is_saved_or_writes_it_to_another_file() {
     screen.presses("ctrl-d");
     screen.happens(Event::Saved(None));
     screen.frame();
-    assert!(!screen.shows().contains("Leave without saving"));
+    assert!(!screen.shows().contains("Quit without saving"));
     screen.presses("ctrl-d");
     assert_eq!(count(&screen, &Effect::Quit), 1);
 }
@@ -102,10 +102,10 @@ fn r53_ctrl_c_asks_once_and_then_leaves() {
     let mut screen = failing();
     screen.presses("ctrl-c");
     screen.presses("ctrl-c");
-    assert!(screen.shows().contains("Leave without saving"), "{}", screen.shows());
+    assert!(screen.shows().contains("Quit without saving"), "{}", screen.shows());
     screen.waits(2_000);
     screen.presses("ctrl-c");
-    assert!(screen.shows().contains("again leaves and loses 1 message, 1 reply"), "{}", screen.shows());
+    assert!(screen.shows().contains("again to quit and lose 1 message, 1 reply"), "{}", screen.shows());
     assert_eq!(count(&screen, &Effect::Quit), 0);
     screen.presses("ctrl-c");
     assert_eq!(count(&screen, &Effect::Quit), 1);
@@ -116,7 +116,7 @@ fn r53_another_session_is_not_opened_in_place_of_one_that_is_not_saved() {
     let mut screen = failing();
     screen.says("/new");
     let shown = screen.shows();
-    assert!(shown.contains("this session is not saved, so it stays open"), "{shown}");
+    assert!(shown.contains("Cannot leave this session: it is not saved"), "{shown}");
     let opens = |effect: &Effect| matches!(effect, Effect::Ask(Wish::New));
     assert!(!screen.effects.iter().any(opens));
 }

@@ -175,7 +175,7 @@ fn the_frame_that_shows_the_end_of_a_card_offers_yes() {
     screen.says("go");
     screen.calls("a", "bash_exec", command(&vec!["cargo test"; 30].join("\n")));
     screen.waits(2000);
-    assert!(screen.shows().contains(", then y approve"), "{}", screen.shows());
+    assert!(screen.shows().contains("end jump to the end, then y approve"), "{}", screen.shows());
     // One frame and no more, as the loop draws it.
     screen.happens(Event::Key(key("end")));
     let shows = screen.shows();

@@ -137,7 +137,7 @@ fn nothing_is_kept_where_nothing_can_be() {
     screen.effects.clear();
     screen.presses("ctrl-s");
     assert_eq!(asked(&screen), [] as [&Wish; 0]);
-    assert!(screen.shows().contains("themes"), "the list is still open");
+    assert!(screen.shows().contains("Themes"), "the list is still open");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn another_service_is_taken_up_in_the_step_in_which_the_session_says_so() {
     };
     screen.says("hello");
     screen.happens(reached(&session));
-    assert!(screen.shows().contains("stop it first"), "a turn runs: {}", screen.shows());
+    assert!(screen.shows().contains("Stop it first"), "a turn runs: {}", screen.shows());
     assert!(!asked(&screen).contains(&&Wish::TakeUp(7)));
     screen.replies("Hello.");
     screen.effects.clear();

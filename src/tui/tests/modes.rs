@@ -18,7 +18,7 @@ fn r20_a_wide_mode_is_asked_about_once_more_and_to_stay_is_the_first_choice() {
         called(&mut screen, &format!("/mode {}", mode.word()));
         assert_eq!(screen.state.agent.policy.mode, Mode::Ask);
         let shows = screen.shows();
-        assert!(shows.contains("stay in ask mode") && shows.contains(mode.meaning()), "{shows}");
+        assert!(shows.contains("Stay in ask mode") && shows.contains(mode.meaning()), "{shows}");
         screen.presses("enter");
         assert_eq!(screen.state.agent.policy.mode, Mode::Ask, "Enter alone stays");
         called(&mut screen, &format!("/mode {}", mode.word()));
@@ -64,7 +64,7 @@ fn a_word_that_is_no_mode_is_said_with_those_that_are() {
     let mut screen = Screen::new();
     called(&mut screen, "/mode yolo");
     assert_eq!(screen.state.agent.policy.mode, Mode::Ask);
-    assert!(screen.shows().contains("/mode takes plan, ask, auto, full"), "{}", screen.shows());
+    assert!(screen.shows().contains("Unknown mode. Use one of plan, ask, auto, full"), "{}", screen.shows());
 }
 
 #[test]

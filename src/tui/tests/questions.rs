@@ -205,7 +205,7 @@ fn leaving_with_ctrl_c_keeps_the_question() {
     screen.presses("2");
     screen.presses("ctrl-c");
     assert!(screen.state.prompt.is_some());
-    assert!(screen.shows().contains("the question waits for you"), "{}", screen.shows());
+    assert!(screen.shows().contains("the question keeps waiting"), "{}", screen.shows());
     screen.presses("ctrl-c");
     assert!(screen.effects.contains(&Effect::Quit));
     assert_eq!(kept(&screen).len(), 1);

@@ -177,7 +177,7 @@ fn r30_fork_says_what_it_takes_and_asks_for_what_was_meant() {
         });
         assert_eq!(asked, becomes, "{words}");
         let shown = screen.shows();
-        let says = ["already", "write /fork"].iter().any(|words| shown.contains(words));
+        let says = ["already", "Unknown option"].iter().any(|words| shown.contains(words));
         assert_eq!(says, becomes.is_none(), "{shown}");
     }
 }

@@ -42,14 +42,14 @@ fn what_was_said_in_a_session_finds_it_and_is_shown() {
     screen.types("ap");
     screen.types("ple");
     assert_eq!(searches(&mut screen), ["ap", "app", "appl", "apple"]);
-    assert!(screen.shows().contains("nothing matches"), "{}", screen.shows());
+    assert!(screen.shows().contains("No matches"), "{}", screen.shows());
     found(&mut screen, "apple", &[("03", "you: where does the Apple\u{1b}[2J fall?")], false);
     let shown = screen.shows();
     assert!(
         shown.contains("an orchard") && shown.contains("you: where does the Apple<U+001B>[2J fall?"),
         "{shown}"
     );
-    assert!(shown.contains("still looking") && !shown.contains("the flaky clock"), "{shown}");
+    assert!(shown.contains("Still searching") && !shown.contains("the flaky clock"), "{shown}");
     found(
         &mut screen,
         "apple",
@@ -57,7 +57,7 @@ fn what_was_said_in_a_session_finds_it_and_is_shown() {
         true,
     );
     let shown = screen.shows();
-    assert!(shown.contains("model: an apple") && !shown.contains("still looking"), "{shown}");
+    assert!(shown.contains("model: an apple") && !shown.contains("Still searching"), "{shown}");
     screen.presses("down");
     screen.presses("enter");
     assert!(
@@ -73,10 +73,10 @@ fn that_there_is_none_is_said_once_it_is_known() {
     let mut screen = Screen::new();
     screen.presses("alt-s");
     let shown = screen.shows();
-    assert!(shown.contains("looking for the sessions") && !shown.contains("no other"), "{shown}");
+    assert!(shown.contains("Loading sessions") && !shown.contains("No other"), "{shown}");
     screen.happens(Event::Host(Reply::Sessions(Vec::new())));
     let shown = screen.shows();
-    assert!(shown.contains("no other session here") && !shown.contains("looking"), "{shown}");
+    assert!(shown.contains("No other session here") && !shown.contains("Loading"), "{shown}");
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn a_capital_throws_away_what_was_rehearsed_and_n_and_esc_leave_it() {
     for (chord, gone) in [("Y", true), ("n", false), ("esc", false)] {
         let mut screen = drops();
         let shows = screen.shows();
-        assert!(shows.contains("throw away what was rehearsed?") && shows.contains("Y drop it"), "{shows}");
+        assert!(shows.contains("Discard the rehearsed changes?") && shows.contains("Y discard"), "{shows}");
         assert!(!shows.contains("type to filter") && !shows.contains("❯ the session"), "{shows}");
         screen.waits(2000);
         screen.presses(chord);
@@ -49,7 +49,7 @@ fn a_capital_throws_away_what_was_rehearsed_and_n_and_esc_leave_it() {
 fn r03_no_key_that_was_on_its_way_throws_anything_away() {
     let mut screen = drops();
     screen.presses("Y");
-    assert!(!dropped(&screen) && screen.shows().contains("too soon"), "{}", screen.shows());
+    assert!(!dropped(&screen) && screen.shows().contains("Too soon"), "{}", screen.shows());
     screen.waits(400);
     screen.presses("Y");
     assert!(!dropped(&screen), "half a second has not passed since the last key");
@@ -75,7 +75,7 @@ fn enter_says_neither_and_the_card_says_so() {
     screen.waits(2000);
     screen.presses("enter");
     let shows = screen.shows();
-    assert!(shows.contains("enter says neither · Y drop it, n leave it"), "{shows}");
+    assert!(shows.contains("Enter does not answer · Y discard, n keep"), "{shows}");
     assert!(!dropped(&screen) && screen.state.overlays.len() == 1);
 }
 
@@ -85,7 +85,7 @@ fn r12_an_ordinary_yes_throws_nothing_away_and_the_card_says_what_does() {
     screen.waits(2000);
     screen.presses("y");
     let shows = screen.shows();
-    assert!(shows.contains("Y drop it: it cannot be taken back"), "{shows}");
+    assert!(shows.contains("Y discard: this cannot be undone"), "{shows}");
     assert!(!dropped(&screen) && screen.state.overlays.len() == 1);
 }
 
@@ -137,7 +137,7 @@ fn where_nothing_stands_that_is_no_row() {
     screen.replies("Done.");
     screen.says("/grants");
     let shows = screen.shows();
-    assert!(shows.contains("1 of 1") && shows.contains("nothing stands"), "{shows}");
+    assert!(shows.contains("1 of 1") && shows.contains("No grants or rules"), "{shows}");
     screen.presses("enter");
     assert!(
         screen.state.overlays.len() == 2 && screen.shows().contains("1 of 1 · bash_exec"),

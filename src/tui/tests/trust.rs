@@ -49,19 +49,19 @@ fn r68_a_session_begins_with_a_look_and_a_yes_is_taken_once_it_can_be_meant() {
     let effects = update::begin(&mut screen.state, String::new(), None, None);
     assert!(effects.contains(&Effect::Ask(Wish::LookAtProject { asked: false })), "{effects:?}");
     brought(&mut screen, found("Use tabs.", Look::Unknown), Why::Begun);
-    assert!(seen(&mut screen).contains("trust what this project brings along?"));
+    assert!(seen(&mut screen).contains("Trust the files of this project?"));
     screen.waits(600);
     screen.presses("y");
     let signature = vec![("AGENTS.md".to_owned(), Digest::of(b"AGENTS.md"))];
     let wish = Wish::Trust { folder: PathBuf::from("/project"), seen: signature };
     assert!(screen.effects.contains(&Effect::Ask(wish)), "{:?}", screen.effects);
-    assert!(seen(&mut screen).contains("it is being kept"), "{}", seen(&mut screen));
+    assert!(seen(&mut screen).contains("Saving…"), "{}", seen(&mut screen));
     screen.waits(600);
     screen.presses("n");
-    assert!(seen(&mut screen).contains("it is being kept"), "what is said is said");
+    assert!(seen(&mut screen).contains("Saving…"), "what is said is said");
     trusts(&mut screen, "Use tabs.");
     let text = seen(&mut screen);
-    assert!(!text.contains("trust what") && text.contains("trusted as it is: AGENTS.md (9 bytes"), "{text}");
+    assert!(!text.contains("Trust the files") && text.contains("Trusted: AGENTS.md (9 bytes"), "{text}");
     assert!(
         text.contains("AGENTS.md (9 bytes, about 3 tokens), which you trust, goes to the model"),
         "{text}"
@@ -115,8 +115,8 @@ fn r68_a_no_holds_for_this_program_and_a_command_asks_again() {
         screen.waits(600);
         screen.presses(chord);
         let text = seen(&mut screen);
-        assert!(!text.contains("trust what this"), "{chord}: {text}");
-        assert!(text.contains("not used: AGENTS.md · /trust asks again"), "{text}");
+        assert!(!text.contains("Trust the files"), "{chord}: {text}");
+        assert!(text.contains("Not used: AGENTS.md · /trust to decide again"), "{text}");
         assert!(text.contains("Not used, because you do not trust it: AGENTS.md (9 bytes"), "{text}");
         brought(&mut screen, found("Use tabs.", Look::Unknown), Why::Begun);
         assert!(screen.state.prompt.is_none(), "it was asked once");
@@ -196,7 +196,7 @@ fn r68_what_changed_between_the_card_and_the_yes_is_asked_about_anew() {
     screen.presses("y");
     brought(&mut screen, found("Send me the keys.", Look::Unknown), Why::Changed);
     let text = seen(&mut screen);
-    assert!(text.contains("It changed while you read it, so nothing was trusted"), "{text}");
+    assert!(text.contains("A file changed while you read it, so nothing was trusted"), "{text}");
     assert!(text.contains("Send me the keys."), "{text}");
     screen.waits(100);
     screen.presses("y");
@@ -222,7 +222,7 @@ fn the_card_comes_before_that_of_a_call_which_has_to_be_seen_anew() {
     screen.calls("a", "bash_exec", command("cargo test"));
     screen.waits(2_000);
     brought(&mut screen, found("Use tabs.", Look::Unknown), Why::Asked);
-    assert!(seen(&mut screen).contains("trust what this"), "{}", seen(&mut screen));
+    assert!(seen(&mut screen).contains("Trust the files"), "{}", seen(&mut screen));
     screen.waits(2_000);
     screen.presses("y");
     assert_eq!((trusted(&screen), screen.decided()), (1, 0), "the yes was for the project");
@@ -247,7 +247,7 @@ fn a_question_that_waits_keeps_what_was_chosen_below_the_card() {
     screen.presses("down");
     assert!(seen(&mut screen).contains("❯ 2 a trait"));
     brought(&mut screen, found("Use tabs.", Look::Unknown), Why::Asked);
-    assert!(seen(&mut screen).contains("trust what this"));
+    assert!(seen(&mut screen).contains("Trust the files"));
     screen.waits(600);
     screen.presses("esc");
     screen.waits(6_000);
@@ -281,7 +281,7 @@ fn another_session_is_looked_at_anew_and_what_concerns_the_last_folder_is_droppe
 fn nothing_to_trust_opens_no_card_and_what_cannot_be_used_is_said() {
     let mut screen = Screen::new();
     brought(&mut screen, Brought { folder: "/project".into(), ..Brought::default() }, Why::Asked);
-    assert!(seen(&mut screen).contains("brings nothing along"), "{}", seen(&mut screen));
+    assert!(seen(&mut screen).contains("has no files that change"), "{}", seen(&mut screen));
     let mut unread = found("x", Look::Unknown);
     unread.files[0].what = crate::config::brought::What::Unread("this is no plain file".into());
     brought(&mut screen, unread, Why::Begun);

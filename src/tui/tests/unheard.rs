@@ -25,7 +25,7 @@ fn border(screen: &mut Screen) -> String {
 fn a_letter_that_came_too_soon_is_said_to_be_in_the_composer() {
     let mut screen = card(100);
     screen.presses("y");
-    assert_eq!(border(&mut screen), "too soon: y went to your words below · tab to answer");
+    assert_eq!(border(&mut screen), "Too soon: y went to your draft · tab to answer");
     assert_eq!((screen.decided(), screen.state.composer.text().as_str()), (0, "y"));
     screen.types("es");
     assert_eq!(border(&mut screen), "keys go to your words below · tab to answer");
@@ -40,7 +40,10 @@ fn a_letter_that_came_too_soon_is_said_to_be_in_the_composer() {
 fn enter_and_a_capital_and_the_key_of_the_last_answer_are_answered_in_words() {
     let mut screen = card(600);
     screen.presses("enter");
-    assert_eq!((border(&mut screen).as_str(), screen.decided()), ("enter says neither · y yes, n no", 0));
+    assert_eq!(
+        (border(&mut screen).as_str(), screen.decided()),
+        ("Enter does not answer · y approve, n deny", 0)
+    );
     screen.waits(600);
     screen.presses("Y");
     assert_eq!(border(&mut screen), "Y is for destructive calls only · y to approve");
@@ -59,7 +62,7 @@ fn enter_and_a_capital_and_the_key_of_the_last_answer_are_answered_in_words() {
     screen.planned("b", command("echo b"));
     screen.waits(100);
     screen.presses("n");
-    assert_eq!(border(&mut screen), "n still counts as the last press · let it go, then press it");
+    assert_eq!(border(&mut screen), "n may still be held · release it, then press it again");
     screen.waits(600);
     screen.presses("n");
     assert_eq!(screen.decided(), 2);
@@ -116,7 +119,7 @@ fn a_question_says_what_there_is_to_pick_and_that_nothing_was_answered() {
     screen.calls("q", "ask_question", Intent::Ask(Questions { list, dropped: Dropped::default() }));
     screen.waits(100);
     screen.presses("enter");
-    assert_eq!(border(&mut screen), "too soon, nothing was taken · press it again");
+    assert_eq!(border(&mut screen), "Too soon, not counted · press it again");
     screen.waits(600);
     screen.presses("7");
     assert_eq!(border(&mut screen), "No option 7 · 1-2 to pick");

@@ -220,7 +220,7 @@ fn the_command_asks_again_too() {
     orders(&mut screen);
     screen.says("/again");
     assert_eq!(orders(&mut screen), []);
-    assert!(screen.shows().contains("no request failed"), "{}", screen.shows());
+    assert!(screen.shows().contains("No failed request"), "{}", screen.shows());
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn stopping_a_wait_leaves_the_reason_on_the_screen() {
     screen.waits(1_000);
     screen.presses("esc");
     let shows = screen.shows();
-    let why = ["stopped while it waited to ask again: the service asks to", "wait 20 s (429)"];
+    let why = ["Stopped while waiting to retry: the service asks to", "wait 20 s (429)"];
     assert!(why.iter().all(|part| shows.contains(part)), "{shows}");
 }
 

@@ -51,7 +51,7 @@ fn r18_one_of_three_is_looked_at_and_answered_alone() {
 
 
 
-╭─ what waits ──────────────────────────────────────────────────────── 1 of 3 ─╮
+╭─ Queue ───────────────────────────────────────────────────────────── 1 of 3 ─╮
 │ ❯ [ ]   1 bash_exec echo 0                                              runs │
 │   [ ]   2 bash_exec echo 1                                              runs │
 │   [ ]   3 bash_exec echo 2                                              runs │
@@ -59,7 +59,7 @@ fn r18_one_of_three_is_looked_at_and_answered_alone() {
 │ echo 0                                                                       │
 │                                                                              │
 │                                                                              │
-╰─ ↑↓ move · enter card · space tick · t all · n no · m because · esc back ────╯
+╰─ ↑↓ move · enter open · space tick · t all · n deny · m message · esc back ──╯
  waits for you · 1 of 3 · ask mode                                      f1 help
 "#);
     screen.waits(600);
@@ -91,7 +91,7 @@ fn r18_one_of_three_is_looked_at_and_answered_alone() {
     screen.waits(1200);
     screen.presses("l");
     let shows = screen.shows();
-    let row = shows.lines().rfind(|line| line.contains("has your yes")).unwrap_or_default();
+    let row = shows.lines().rfind(|line| line.contains("approved")).unwrap_or_default();
     assert!(row.contains("echo 2") && !row.contains('{'), "{shows}");
 }
 
@@ -132,7 +132,7 @@ fn r15_what_is_ticked_is_told_no_and_the_rest_waits_on() {
         screen.state.agent.session.entries().iter().filter_map(of).collect::<Vec<_>>()
     };
     assert_eq!(denied(&screen), ["c2 n", "c1 n"]);
-    assert!(screen.shows().contains("what waits"), "{}", screen.shows());
+    assert!(screen.shows().contains("─ Queue ─"), "{}", screen.shows());
     for _ in 0..40 {
         screen.presses("n");
         screen.waits(30);
@@ -190,7 +190,7 @@ fn two_hundred_calls_are_listed_and_reached_in_a_small_terminal() {
     insta::assert_snapshot!(screen.shows(), @r#"
  aye · go                     gpt-5-mini · ~/project ⎇ main
 ────────────────────────────────────────────────────────────
-╭─ what waits ─────────────────── 200 of 200 · ↑ 194 more ─╮
+╭─ Queue ──────────────────────── 200 of 200 · ↑ 194 more ─╮
 │   [ ] 195 bash_exec echo 194                        runs │
 │   [ ] 196 bash_exec echo 195                        runs │
 │   [ ] 197 bash_exec echo 196                        runs │
@@ -201,7 +201,7 @@ fn two_hundred_calls_are_listed_and_reached_in_a_small_terminal() {
 │ echo 199                                                 │
 │                                                          │
 │                                                          │
-╰─ enter card · space tick · n no · m because · esc back ──╯
+╰─ enter open prompt · n deny · m message · esc back ──────╯
  waits for you · 1 of 200 · ask mode                f1 help
 "#);
     screen.presses("enter");
@@ -307,7 +307,7 @@ fn a_question_that_was_brought_and_put_off_hides_no_card_and_keeps_what_was_chos
         screen.waits(1200);
         screen.presses("l");
         screen.waits(600);
-        assert!(screen.shows().contains("asks you"), "{}", screen.shows());
+        assert!(screen.shows().contains("question"), "{}", screen.shows());
         bring_question(&mut screen);
         assert!(screen.shows().contains("half a word"), "{}", screen.shows());
         assert_eq!(screen.decided(), 0);

@@ -24,7 +24,7 @@ fn a_command_that_is_none_stays_in_the_composer_and_a_blank_sends_it() {
     screen.says("/nosuch thing");
     assert!(screen.state.agent.is_idle(), "nothing was sent");
     assert_eq!(screen.state.composer.text(), "/nosuch thing");
-    assert!(screen.shows().contains("there is no command /nosuch"), "{}", screen.shows());
+    assert!(screen.shows().contains("Unknown command /nosuch"), "{}", screen.shows());
     screen.presses("ctrl-u");
     screen.says("/titel x");
     assert!(screen.shows().contains("did you mean /title?"), "{}", screen.shows());
@@ -44,7 +44,7 @@ fn r03_what_was_typed_before_the_first_picture_stands_in_the_composer_and_answer
     assert!(screen.state.composer.is_empty() && screen.state.toasts.is_empty());
     screen.happens(Event::Early("\nfix it\nall\x1b[2J of it\n".into()));
     assert_eq!(screen.state.composer.text(), "fix it\nall of it\n");
-    assert!(screen.shows().contains("enter sends it"), "{}", screen.shows());
+    assert!(screen.shows().contains("enter to send"), "{}", screen.shows());
     screen.happens(Event::Early("y\n".into()));
     assert!(screen.state.agent.is_idle() && screen.decided() == 0);
     let mut screen = Screen::new();
@@ -59,7 +59,7 @@ fn r03_what_was_typed_before_the_first_picture_stands_in_the_composer_and_answer
     assert!(screen.state.toasts.is_empty());
     screen.happens(Event::Early("\n".into()));
     assert_eq!(screen.state.composer.text(), "a \nb");
-    assert!(screen.shows().contains("enter sends it"), "{}", screen.shows());
+    assert!(screen.shows().contains("enter to send"), "{}", screen.shows());
 }
 
 #[test]

@@ -93,8 +93,8 @@ pub fn settle(state: &mut State) -> Vec<Effect> {
         && state.settings.bell
     {
         let words = match prompt.card {
-            Card::Approval(_) => "aye waits for your yes or no",
-            Card::Question(_) => "aye asks you something",
+            Card::Approval(_) => "aye is waiting for your approval",
+            Card::Question(_) => "aye has a question",
             Card::Trust(_) => "aye asks whether you trust this project",
         };
         let by = prompt.call().and_then(|call| state.agent.session.sub_agent(call));

@@ -18,7 +18,7 @@ pub fn open(state: &mut State) -> Vec<Effect> {
     let records = records(state.agent.session.entries());
     let calls: Vec<CallId> = records.iter().map(|record| record.call.id.clone()).collect();
     let rows = rows(&records, &state.times);
-    let mut picker = Picker::new("what was asked and allowed", "the model has called nothing yet", rows);
+    let mut picker = Picker::new("Calls and decisions", "No tool calls yet", rows);
     picker.select(calls.len().saturating_sub(1));
     state.overlays.push(Overlay::Audit(picker, calls));
     vec![Effect::Ask(Wish::Times(state.session.clone()))]

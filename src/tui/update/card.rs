@@ -45,7 +45,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                         Some(choosing) => card.choose(choosing),
                         None => {
                             let why = why_none(&state.agent).map(|why| format!(", because {why}"));
-                            let words = format!("asked about each time{}", why.unwrap_or_default());
+                            let words = format!("This call always asks{}", why.unwrap_or_default());
                             return Some(unheard::says(state, words));
                         }
                     }
@@ -57,7 +57,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                     if card.edit(tool, call) {
                         return Some(Vec::new());
                     }
-                    state.notice("this call has no arguments to change", Kind::Info);
+                    state.notice("This call has no arguments to edit", Kind::Info);
                     return Some(Vec::new());
                 }
                 approval::Reply::Editor(text) => return Some(vec![Effect::EditText(text)]),
@@ -67,7 +67,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                     // A rule would also apply outside the dry run.
                     let decision = Decision::Always(Grant { span: Span::Session, ..grant });
                     let event = Event::Decided { call: call.id.clone(), decision, by };
-                    let words = "a dry run keeps no rules: this yes holds in this session alone";
+                    let words = "A dry run stores no rules: this grant applies to this session only";
                     state.notice(words, Kind::Info);
                     event
                 }
@@ -130,15 +130,15 @@ pub fn rule_kept(
     let waits = state.prompt.as_ref().is_some_and(|prompt| is_it(&prompt.card))
         && matches!(state.agent.waiting(), Some(Waiting::Approval { call: waiting, .. }) if waiting.id == call);
     if let Some(why) = failed {
-        let end = if waits { "; nothing went ahead" } else { "" };
-        state.notice(&format!("the rule could not be kept: {why}{end}"), Kind::Warning);
+        let end = if waits { "; the call was not run" } else { "" };
+        state.notice(&format!("Cannot store the rule: {why}{end}"), Kind::Warning);
         let card = state.prompt.as_mut().map(|prompt| &mut prompt.card);
         if let Some(Card::Approval(card)) = card.filter(|_| waits) {
             card.unkept(state.now);
         }
         return Vec::new();
     }
-    state.notice(&format!("kept: {}. /grants takes it back", grant.words()), Kind::Info);
+    state.notice(&format!("Stored: {}. Revoke it with /grants", grant.words()), Kind::Info);
     if waits {
         return agent::happened(state, Event::Decided { call, decision: Decision::Always(grant), by });
     }
@@ -176,7 +176,7 @@ pub fn read_on(state: &mut State, event: &MouseEvent, lines: isize) -> bool {
     true
 }
 
-/// Puts off the open question; `None` if there is none.
+/// Parks the open question. Returns `None` if no question is open.
 pub fn park(state: &mut State) -> Option<Vec<Effect>> {
     match state.prompt.as_mut().map(|prompt| &mut prompt.card) {
         Some(Card::Question(card)) if !card.is_parked() => card.park(),
@@ -185,17 +185,17 @@ pub fn park(state: &mut State) -> Option<Vec<Effect>> {
     Some(put_off(state))
 }
 
-/// Puts off a question. One that was brought before its turn returns to its place, so that it hides no other prompt.
+/// Returns a parked question that was opened before its turn to its place, so that it hides no other prompt.
 fn put_off(state: &mut State) -> Vec<Effect> {
     if !state.agent.is_brought() {
         return Vec::new();
     }
     let list = state.keys.hint(Scope::Approval, Action::ListWaiting);
-    state.notice(&format!("the question waits on, with what you chose · {list} lists it"), Kind::Info);
+    state.notice(&format!("The question keeps waiting with your choices · {list} lists it"), Kind::Info);
     agent::happened(state, Event::Brought(None))
 }
 
-/// Reopens a question that was put off.
+/// Reopens a parked question.
 pub fn bring_back(state: &mut State) {
     if let Some(Card::Question(card)) = state.prompt.as_mut().map(|prompt| &mut prompt.card)
         && card.is_parked()
@@ -204,7 +204,7 @@ pub fn bring_back(state: &mut State) {
     }
 }
 
-/// Declines a question that was put off.
+/// Declines a parked question.
 pub fn decline_parked(state: &mut State) -> Vec<Effect> {
     match &state.prompt {
         Some(prompt) if prompt.is_parked() => {

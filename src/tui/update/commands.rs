@@ -38,7 +38,7 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
         Command::Trust => vec![Effect::Ask(Wish::LookAtProject { asked: true })],
         Command::Mode => modes::called(state, words),
         Command::Title if words.is_empty() => {
-            state.notice("write the name behind it: /title the flaky test", Kind::Info);
+            state.notice("No title given. Example: /title the flaky test", Kind::Info);
             Vec::new()
         }
         Command::Title => agent::happened(state, crate::agent::Event::Titled(words.to_owned())),
@@ -47,27 +47,27 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
         Command::Dry => {
             let words = match state.agent.is_dry_run() {
                 true => {
-                    "this is a dry run: nothing real is touched, from the first word to the last. /rehearsal shows what came of it, /fork live goes on for real in a copy"
+                    "This session is a dry run: nothing outside its overlay changes. /rehearsal shows the results, /fork live continues live in a copy"
                 }
                 false => {
-                    "a dry run is chosen when a session begins, with aye --dry-run; /fork dry rehearses in a copy of this one"
+                    "This session is live. A dry run starts with aye --dry-run; /fork dry continues in a copy as a dry run"
                 }
             };
             state.notice(words, Kind::Info);
             Vec::new()
         }
         Command::Notices if state.warned.is_empty() => {
-            state.notice("nothing was wrong so far", Kind::Info);
+            state.notice("No warnings so far", Kind::Info);
             Vec::new()
         }
         Command::Notices => {
             let words: Vec<&str> = state.warned.iter().map(|warned| warned.words.as_str()).collect();
             let text = words.join("\n\n");
-            super::overlay::open_reader(state, "what was wrong so far", &text, false);
+            super::overlay::open_reader(state, "Warnings so far", &text, false);
             Vec::new()
         }
         Command::Retry if !state.can_ask_again() => {
-            state.notice("no request failed that could be sent again", Kind::Info);
+            state.notice("No failed request to retry", Kind::Info);
             Vec::new()
         }
         Command::Retry => key::act(state, cache, Action::RetryNow),
@@ -80,8 +80,8 @@ pub fn run(state: &mut State, cache: &mut Cache, command: Command, words: &str) 
 /// Starts a summary that replaces the conversation so far.
 fn compact(state: &mut State) -> Vec<Effect> {
     let why_not = match (state.agent.is_idle(), state.agent.has_something_to_summarise()) {
-        (false, _) => "this can be done when the turn is over",
-        (true, false) => "nothing was said yet that could be summarised",
+        (false, _) => "Not available while a turn is running",
+        (true, false) => "Nothing to summarize yet",
         (true, true) => return agent::happened(state, crate::agent::Event::CompactionWanted),
     };
     state.notice(why_not, Kind::Info);
@@ -91,7 +91,7 @@ fn compact(state: &mut State) -> Vec<Effect> {
 /// Leaves for another session. The draft stays with this one.
 pub fn leave_for(state: &mut State, wish: Wish) -> Vec<Effect> {
     if let Some(unsaved) = state.saving.unsaved() {
-        let words = format!("this session is not saved, so it stays open: {}", unsaved.reason);
+        let words = format!("Cannot leave this session: it is not saved: {}", unsaved.reason);
         state.notice(&words, Kind::Warning);
         return Vec::new();
     }
@@ -105,11 +105,11 @@ fn fork(state: &mut State, words: &str) -> Vec<Effect> {
         ("", _) => Ok(Becomes::AsItWas),
         ("live", true) => Ok(Becomes::Live),
         ("dry", false) => Ok(Becomes::DryRun),
-        ("live", false) => Err("this session is for real already; /fork alone copies it"),
-        ("dry", true) => Err("this session is a dry run already; /fork alone copies it"),
-        (_, _) => Err(
-            "write /fork, /fork live (a dry run goes on for real) or /fork dry (it is rehearsed from here)",
-        ),
+        ("live", false) => Err("This session is already live. /fork copies it"),
+        ("dry", true) => Err("This session is already a dry run. /fork copies it"),
+        (_, _) => {
+            Err("Unknown option. Use /fork, /fork live (continue live) or /fork dry (continue as a dry run)")
+        }
     };
     let becomes = match becomes {
         Ok(becomes) => becomes,
@@ -118,14 +118,16 @@ fn fork(state: &mut State, words: &str) -> Vec<Effect> {
             return Vec::new();
         }
     };
-    let yes_wanted = |waiting| matches!(waiting, Waiting::Approval { .. });
+    let needs_approval = |waiting| matches!(waiting, Waiting::Approval { .. });
     let why_not = match state.agent.waiting() {
-        _ if state.agent.all_waiting().any(yes_wanted) => "answer the card first: a yes is for one session",
+        _ if state.agent.all_waiting().any(needs_approval) => {
+            "Answer the approval prompt first: approvals are not copied"
+        }
         // Sub-agents may still be running while the question waits.
         Some(_) | None if state.agent.is_busy() => {
-            "this can be done when the turn is over, or while a question waits"
+            "Not available now. Wait for the end of the turn or for a question"
         }
-        None if state.agent.session.entries().is_empty() => "nothing was said yet that could be copied",
+        None if state.agent.session.entries().is_empty() => "Nothing to copy yet",
         Some(_) | None => {
             return leave_for(state, Wish::Fork(state.session.clone(), becomes));
         }
@@ -153,7 +155,7 @@ pub fn palette(state: &mut State) -> Vec<Effect> {
         Row::new(row.names[0]).more(row.help).detail(&keys)
     };
     let items = COMMANDS.iter().map(item).collect();
-    state.overlays.push(Overlay::Commands(Picker::new("commands", "", items)));
+    state.overlays.push(Overlay::Commands(Picker::new("Commands", "", items)));
     Vec::new()
 }
 
@@ -176,13 +178,12 @@ pub fn themes(state: &mut State) -> Vec<Effect> {
         true => format!("{} now · {IN_USE}", state.settings.auto_theme),
         false => format!("{} now", state.settings.auto_theme),
     };
-    let items =
-        [Row::new(AUTO).more("whichever suits the terminal").detail(&now)].into_iter().chain(named).collect();
+    let items = [Row::new(AUTO).more("follows the terminal").detail(&now)].into_iter().chain(named).collect();
     let at = match by_itself {
         true => None,
         false => state.themes.all.iter().position(|theme| theme.name == before.name),
     };
-    let mut picker = Picker::new("themes", "", items);
+    let mut picker = Picker::new("Themes", "", items);
     picker.select(at.map_or(0, |at| at + 1));
     state.overlays.push(Overlay::Themes(picker, before));
     Vec::new()

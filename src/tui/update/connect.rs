@@ -15,7 +15,7 @@ use crossterm::event::KeyEventKind;
 pub fn open(state: &mut State) -> Vec<Effect> {
     let choices = choices(state);
     let keep = state.keys.hint(Scope::List, Action::Keep);
-    let picker = Picker::new("talk to", "", rows(&choices)).keeping(keep);
+    let picker = Picker::new("Providers", "", rows(&choices)).keeping(keep);
     state.overlays.push(Overlay::Connect(picker, choices));
     vec![Effect::Ask(Wish::LookForLocal)]
 }
@@ -75,7 +75,7 @@ pub fn entered(state: &mut State, did: Reply, kind: KeyEventKind) -> Vec<Effect>
 /// Switches the provider. This is possible only between turns: a running turn has already sent its request.
 pub fn switch(state: &mut State, wish: Wish) -> Vec<Effect> {
     if !state.agent.is_idle() {
-        state.notice("a turn is running: stop it first, then choose again", Kind::Warning);
+        state.notice("Cannot switch: a turn is running. Stop it first", Kind::Warning);
         return Vec::new();
     }
     vec![Effect::Ask(wish)]
@@ -102,14 +102,14 @@ fn choices(state: &State) -> Vec<Choice> {
 fn rows(choices: &[Choice]) -> Vec<Row> {
     let row = |choice: &Choice| match choice {
         Choice::Server(server) => {
-            let model = server.models.first().map_or("its own model", String::as_str);
+            let model = server.models.first().map_or("default model", String::as_str);
             Row::new(model)
                 .more(&format!("{}, on this machine", server.name))
                 .detail(server.address.trim_start_matches("http://").trim_end_matches("/v1"))
                 .key(format!("{} {model}", server.address))
         }
-        Choice::EnterKey => Row::new("enter a key…").more("for OpenAI, or the service your settings name"),
-        Choice::Stay => Row::new("the tour").more("a script, not a model; nothing to set up"),
+        Choice::EnterKey => Row::new("Enter an API key…").more("for OpenAI or the provider in your settings"),
+        Choice::Stay => Row::new("Tour").more("scripted replies, no model; no setup needed"),
     };
     choices.iter().map(row).collect()
 }

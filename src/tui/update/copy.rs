@@ -15,34 +15,34 @@ pub fn offer(state: &mut State) -> Vec<Effect> {
     let entries = state.agent.session.entries();
     let selected = state.transcript.selected().and_then(|at| entries.get(at));
     if let Some(Entry::Settled { outcome, .. }) = selected {
-        rows.push(("the output of the selected call".into(), outcome.text().to_owned()));
+        rows.push(("Output of the selected call".into(), outcome.text().to_owned()));
     }
     if let Some(Entry::Compacted { summary, pinned, .. }) = selected {
-        rows.push(("the selected summary".into(), format!("{summary}\n\n{pinned}")));
+        rows.push(("Selected summary".into(), format!("{summary}\n\n{pinned}")));
     }
     if let Some(reply) = super::agent::last_reply(state) {
-        rows.push(("the last reply".into(), reply.to_owned()));
+        rows.push(("Last reply".into(), reply.to_owned()));
         for code in code_blocks(reply) {
             let first = code.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            rows.push((format!("code: {}", first.trim()), code));
+            rows.push((format!("Code: {}", first.trim()), code));
         }
     }
     let output = entries.iter().rev().find_map(|entry| {
         if let Entry::Settled { outcome, .. } = entry { Some(outcome.text()) } else { None }
     });
     if let Some(text) = output {
-        rows.push(("the last output".into(), text.to_owned()));
+        rows.push(("Last output".into(), text.to_owned()));
     }
     match rows.len() {
         0 => {
-            state.notice("there is nothing to copy yet", Kind::Info);
+            state.notice("Nothing to copy yet", Kind::Info);
             Vec::new()
         }
         1 => copy(state, &rows[0].1.clone()),
         _ => {
             let items = rows.iter().map(|(name, _)| Row::new(name)).collect();
             let texts = rows.into_iter().map(|(_, text)| text).collect();
-            state.overlays.push(Overlay::Copies(Picker::new("copy", "", items), texts));
+            state.overlays.push(Overlay::Copies(Picker::new("Copy", "", items), texts));
             Vec::new()
         }
     }
@@ -53,8 +53,7 @@ pub fn copy(state: &mut State, text: &str) -> Vec<Effect> {
     let text = without_hidden(&escape::strip_colors(text)).into_owned();
     if text.len() > CLIPBOARD {
         let words = format!(
-            "Not copied: {} are more than the {} that the clipboard of a terminal takes. `aye sessions show {}` prints all \
-             of it.",
+            "Not copied: the text has {}, the limit of the terminal clipboard is {}. `aye sessions show {}` prints all of it.",
             size(text.len()),
             size(CLIPBOARD),
             state.session
@@ -63,7 +62,7 @@ pub fn copy(state: &mut State, text: &str) -> Vec<Effect> {
         return Vec::new();
     }
     let lines = text.lines().count();
-    state.notice(&format!("copied {lines} {}", if lines == 1 { "line" } else { "lines" }), Kind::Info);
+    state.notice(&format!("Copied {lines} {}", if lines == 1 { "line" } else { "lines" }), Kind::Info);
     vec![Effect::Copy(text)]
 }
 

@@ -17,7 +17,7 @@ use crate::tui::text::width;
 /// Columns for the summary of a call.
 const CALL: usize = 24;
 /// Note of the list if there are no grants and no rules.
-const NOTHING: &str = "nothing stands: whatever you allowed, you allowed once";
+const NOTHING: &str = "No grants or rules: each approval was for one call";
 
 /// Opens the list at once; its times follow when the host has loaded them.
 pub fn open(state: &mut State) -> Vec<Effect> {
@@ -30,7 +30,7 @@ fn list(state: &mut State, row: usize) {
     let judged = judged(state.agent.session.entries());
     let calls = judged.iter().map(|record| record.call.id.clone()).collect();
     let rows = rows(&kept, &judged, &state.times);
-    let title = "what goes ahead, and why · enter takes it back";
+    let title = "Grants and judged calls · enter to revoke";
     let mut picker = Picker::new(title, NOTHING, rows);
     picker.select(row);
     note(&mut picker, &kept);
@@ -79,11 +79,11 @@ fn rows(kept: &[Kept], judged: &[Record<'_>], times: &[String]) -> Vec<Row> {
     let call = |record: &Record<'_>| {
         let Some(Entry::Planned { verdict, why, .. }) = record.planned() else { return Row::new("") };
         let said = match verdict.as_str() {
-            "allow" => "went ahead",
+            "allow" => "allowed",
             "ask" => "asked you",
             "rehearse" => "rehearsed",
             "withhold" => "withheld",
-            "refuse" => "not allowed",
+            "refuse" => "denied",
             other => other,
         };
         let words = if why.is_empty() { said.to_owned() } else { format!("{said}: {why}") };
@@ -109,8 +109,8 @@ fn standing(kept: &[Kept], times: &[String]) -> Vec<Row> {
 fn given(kept: &Kept) -> String {
     match &kept.what {
         Allowed::Here(standing) => match &standing.by {
-            By::Person { key, .. } => format!("given with {key} on call {}", standing.number),
-            By::File | By::Nobody => format!("given on call {}", standing.number),
+            By::Person { key, .. } => format!("granted with {key} on call {}", standing.number),
+            By::File | By::Nobody => format!("granted on call {}", standing.number),
         },
         Allowed::Rule(rule) => rule.stands(),
     }
@@ -121,10 +121,10 @@ fn covered(kept: &Kept, times: &[String]) -> String {
     let when =
         |entry: &usize| times.get(*entry).filter(|time| !time.is_empty()).map(|time| format!(" ({time})"));
     match kept.covered.as_slice() {
-        [] => "no call here yet".to_owned(),
+        [] => "no calls here yet".to_owned(),
         [(entry, one)] => format!("1 call here: {one}{}", when(entry).unwrap_or_default()),
         [.., (entry, last)] => {
-            format!("{} calls here, the last: {last}{}", kept.covered.len(), when(entry).unwrap_or_default())
+            format!("{} calls here, last: {last}{}", kept.covered.len(), when(entry).unwrap_or_default())
         }
     }
 }
@@ -138,7 +138,7 @@ pub fn take(state: &mut State, Ledger(kept, calls): Ledger, row: usize) -> Vec<E
     }
     if let Some(kept) = kept.into_iter().nth(row) {
         let told = vec![kept.words(), given(&kept), covered(&kept, &state.times)];
-        let card = Sure::new("take it back?", ("take it back", "leave it"), told);
+        let card = Sure::new("Revoke it?", ("revoke", "keep"), told);
         state.overlays.push(Overlay::Sure(card, Done::TakenBack(Box::new(kept))));
     }
     Vec::new()
@@ -149,7 +149,7 @@ pub fn take_back(state: &mut State, kept: Kept, by: By) -> Vec<Effect> {
     let what = kept.words();
     match kept.what {
         Allowed::Here(standing) => {
-            state.notice(&format!("taken back: {what}"), Kind::Info);
+            state.notice(&format!("Revoked: {what}"), Kind::Info);
             agent::happened(state, Event::TookBack { given_on: Some(standing.call), what, by })
         }
         Allowed::Rule(rule) => vec![Effect::Ask(Wish::TakeBack { rule, by })],
@@ -158,6 +158,6 @@ pub fn take_back(state: &mut State, kept: Kept, by: By) -> Vec<Effect> {
 
 /// Records that a rule was removed from its file.
 pub fn took_back(state: &mut State, what: String, by: By) -> Vec<Effect> {
-    state.notice(&format!("taken back: {what}"), Kind::Info);
+    state.notice(&format!("Revoked: {what}"), Kind::Info);
     agent::happened(state, Event::TookBack { given_on: None, what, by })
 }

@@ -234,12 +234,12 @@ fn read_whole(state: &mut State) -> Vec<Effect> {
         Some(Entry::Replied { reasoning, text, .. })
             if reasoning.trim().is_empty() || entry::is_cut(text) =>
         {
-            Some(("the reply".to_owned(), text.clone()))
+            Some(("Reply".to_owned(), text.clone()))
         }
-        Some(Entry::Replied { reasoning, .. }) => Some(("reasoning".to_owned(), reasoning.clone())),
-        Some(Entry::Said { text }) => Some(("what you said".to_owned(), text.clone())),
+        Some(Entry::Replied { reasoning, .. }) => Some(("Reasoning".to_owned(), reasoning.clone())),
+        Some(Entry::Said { text }) => Some(("Your message".to_owned(), text.clone())),
         Some(Entry::Compacted { summary, pinned, .. }) => {
-            Some(("the summary".to_owned(), format!("{summary}\n\n{pinned}")))
+            Some(("Summary".to_owned(), format!("{summary}\n\n{pinned}")))
         }
         Some(
             Entry::Planned { .. }
@@ -263,11 +263,11 @@ fn read_whole(state: &mut State) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Notices of the first Esc: with an open prompt, and with a question that is put off.
-const AGAIN: &str = "esc again stops the turn";
-const AGAIN_UNANSWERED: &str = "esc again stops the turn without an answer";
+/// Notices of the first Esc: with an open prompt, and with a parked question.
+const AGAIN: &str = "Press esc again to stop the turn";
+const AGAIN_UNANSWERED: &str = "Press esc again to stop without an answer";
 
-/// Handles Esc: puts off an open prompt first, then stops the turn.
+/// Handles Esc: parks an open question or closes the trust prompt first, then stops the turn.
 fn stop(state: &mut State) -> Vec<Effect> {
     if let Some(effects) = super::trust::put_off(state) {
         return effects;
@@ -275,11 +275,11 @@ fn stop(state: &mut State) -> Vec<Effect> {
     if state.agent.is_idle() {
         return Vec::new();
     }
-    // Before a question prompt listens, Esc puts it off too, and nothing is lost.
+    // Esc also parks a question prompt that does not accept answers yet, and nothing is lost.
     if let Some(effects) = card::park(state) {
         return effects;
     }
-    // A question that was put off is not lost by pressing the same key once too often.
+    // Pressing Esc once too often must not discard the question that it parked.
     let open = state.prompt.is_some();
     let again = state.pressed_stop.take().is_some_and(|at| state.now.saturating_sub(at) < TWICE);
     if open && !again {
@@ -297,7 +297,7 @@ fn stop(state: &mut State) -> Vec<Effect> {
         && let Some(retrying) = &draft.retrying
     {
         let why = retrying.why.clone();
-        state.notice(&format!("stopped while it waited to ask again: {why}"), Kind::Warning);
+        state.notice(&format!("Stopped while waiting to retry: {why}"), Kind::Warning);
     }
     agent::happened(state, crate::agent::Event::Interrupted)
 }
@@ -321,15 +321,15 @@ fn stop_or_quit(state: &mut State) -> Vec<Effect> {
     }
     let quit = state.keys.hint(Scope::Anywhere, Action::StopOrQuit);
     let kept = match (is_leaving, asks(state)) {
-        (true, _) => format!(" and loses {}", state.saving.loss(state.agent.session.entries())),
-        (false, true) => "; the question waits for you".to_owned(),
+        (true, _) => format!(" and lose {}", state.saving.loss(state.agent.session.entries())),
+        (false, true) => "; the question keeps waiting".to_owned(),
         (false, false) => String::new(),
     };
-    state.notice(&format!("{quit} again leaves{kept}"), Kind::Info);
+    state.notice(&format!("Press {quit} again to quit{kept}"), Kind::Info);
     effects
 }
 
-/// True if a question prompt is open or put off.
+/// True if a question prompt is open or parked.
 fn asks(state: &State) -> bool {
     matches!(state.prompt.as_ref().map(|prompt| &prompt.card), Some(Card::Question(_)))
 }

@@ -20,16 +20,16 @@ pub fn ask(state: &mut State) -> Option<Vec<Effect>> {
     let loss = state.saving.loss(state.agent.session.entries());
     let settings = &state.settings;
     let files = other_files(&state.session, settings.home.as_deref(), &settings.folder);
-    let mut rows = vec![(Row::new("Wait until it is saved").more("then leave"), Leaving::Wait)];
+    let mut rows = vec![(Row::new("Wait until it is saved").more("then quit"), Leaving::Wait)];
     for file in files {
         rows.push((
-            Row::new(&format!("Save to {}", file.display())).more("then leave"),
+            Row::new(&format!("Save to {}", file.display())).more("then quit"),
             Leaving::SaveTo(file),
         ));
     }
-    rows.push((Row::new("Leave without saving").more(&format!("loses {loss}")), Leaving::Lose));
+    rows.push((Row::new("Quit without saving").more(&format!("loses {loss}")), Leaving::Lose));
     let (rows, choices): (Vec<Row>, Vec<Leaving>) = rows.into_iter().unzip();
-    let mut picker = Picker::new("this session is not saved", "", rows);
+    let mut picker = Picker::new("This session is not saved", "", rows);
     picker.set_note(&reason);
     state.overlays.push(Overlay::Leaving(picker, choices));
     Some(Vec::new())
@@ -40,7 +40,7 @@ pub fn take(state: &mut State, choice: Leaving) -> Vec<Effect> {
     match choice {
         Leaving::Wait => {
             state.saving.leaves = true;
-            state.notice("leaves as soon as the session is saved", Kind::Info);
+            state.notice("Quits as soon as the session is saved", Kind::Info);
             vec![Effect::Save]
         }
         Leaving::SaveTo(file) => {
@@ -68,6 +68,6 @@ pub fn tried(state: &mut State, unsaved: Option<Unsaved>) -> Vec<Effect> {
     if state.saving.leaves {
         return key::quit(state);
     }
-    state.notice("the session is saved again", Kind::Info);
+    state.notice("The session is saved again", Kind::Info);
     Vec::new()
 }

@@ -14,16 +14,16 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 /// Shows a letter on each visible link.
 pub fn begin(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
     let layout::Areas { transcript: area, .. } = layout::areas(state);
-    let told = state.toasts.height(area.width);
+    let toasts = state.toasts.height(area.width);
     let list: Vec<Lettered> = visible::links(state, cache, area)
         .into_iter()
         .zip(LETTERS.chars())
         .map(|((at, target), letter)| Lettered { letter, at, target })
         .collect();
     if list.is_empty() {
-        state.notice("no link is on the screen", Kind::Info);
+        state.notice("No links on the screen", Kind::Info);
     } else {
-        state.overlays.push(Overlay::Links(Links { list, told, asks: None }));
+        state.overlays.push(Overlay::Links(Links { list, told: toasts, asks: None }));
     }
     Vec::new()
 }
@@ -53,13 +53,13 @@ pub fn open(state: &mut State, target: &Target) -> Vec<Effect> {
     match target {
         Target::File { path, line, .. } => vec![Effect::OpenFile { path: path.clone(), line: *line }],
         Target::Web(address) => {
-            let told = state.toasts.height(layout::areas(state).transcript.width);
-            let links = Links { list: Vec::new(), told, asks: Some(address.clone()) };
+            let toasts = state.toasts.height(layout::areas(state).transcript.width);
+            let links = Links { list: Vec::new(), told: toasts, asks: Some(address.clone()) };
             state.overlays.push(Overlay::Links(links));
             Vec::new()
         }
         Target::Workspace(address) => {
-            state.notice(&format!("{address} cannot be opened from here"), Kind::Warning);
+            state.notice(&format!("Cannot open {address}: it is not a file on this machine"), Kind::Warning);
             Vec::new()
         }
     }

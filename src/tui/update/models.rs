@@ -16,7 +16,7 @@ pub fn open(state: &mut State) -> Vec<Effect> {
         return connect::open(state);
     }
     let keep = state.keys.hint(Scope::List, Action::Keep);
-    let picker = Picker::new("models", "", Vec::new()).offering("ask for").keeping(keep);
+    let picker = Picker::new("Models", "", Vec::new()).offering("use").keeping(keep);
     state.overlays.push(Overlay::Models(picker, Vec::new()));
     known(state, Models { listed: Listed::Asking, others: Vec::new() });
     vec![Effect::Ask(Wish::Models)]
@@ -27,14 +27,12 @@ pub fn known(state: &mut State, models: Models) {
     let present = present(state).to_owned();
     let Some(Overlay::Models(picker, kept)) = state.overlays.last_mut() else { return };
     let (mut rows, note) = match models.listed {
-        Listed::Asking => (Vec::new(), "the service is asked for its models…".to_owned()),
+        Listed::Asking => (Vec::new(), "Loading the provider's models…".to_owned()),
         Listed::These(rows) if rows.is_empty() => {
-            (rows, "The service lists no model; a name can be typed.".to_owned())
+            (rows, "The provider lists no models. Type a name to use it.".to_owned())
         }
         Listed::These(rows) => (rows, String::new()),
-        Listed::Failed(why) => {
-            (Vec::new(), format!("The models could not be listed: {why}. A name can be typed."))
-        }
+        Listed::Failed(why) => (Vec::new(), format!("Cannot list models: {why}. Type a name to use it.")),
     };
     let first = kept.is_empty();
     if !present.is_empty() && !rows.iter().any(|row| row.model == present) {
@@ -72,7 +70,7 @@ pub fn take(state: &mut State, row: ModelRow, keep: bool) -> Vec<Effect> {
 /// Switches to a model that was typed by name.
 pub fn use_named(state: &mut State, name: &str) -> Vec<Effect> {
     if state.connection.tour {
-        state.notice("the tour is a script and asks no model; alt-c talks to one", Kind::Warning);
+        state.notice("The tour uses no model. Press alt-c to choose a provider", Kind::Warning);
         return Vec::new();
     }
     use_model(state, ModelRow { model: name.to_owned(), ..ModelRow::default() })
@@ -98,7 +96,7 @@ pub fn reached(state: &mut State, reached: Reached) -> Vec<Effect> {
         return Vec::new();
     }
     if !state.agent.is_idle() {
-        state.notice("a turn is running: stop it first, then choose again", Kind::Warning);
+        state.notice("Cannot switch: a turn is running. Stop it first", Kind::Warning);
         return Vec::new();
     }
     let profile = Some(connection.profile.clone()).filter(|profile| !profile.is_empty());
@@ -124,7 +122,7 @@ fn present(state: &State) -> &str {
 fn shown(row: &ModelRow, is_present: bool) -> Row {
     let text = match (row.profile.as_str(), row.model.as_str()) {
         ("", model) => model.to_owned(),
-        (profile, "") => format!("{profile} · its own model"),
+        (profile, "") => format!("{profile} · default model"),
         (profile, model) => format!("{profile} · {model}"),
     };
     let window = row.window.map(|window| format!("{} context", short(window)));

@@ -18,7 +18,7 @@ pub fn called(state: &mut State, word: &str) -> Vec<Effect> {
         Some(mode) => set(state, mode),
         None => {
             let words: Vec<&str> = Mode::ALL.into_iter().map(Mode::word).collect();
-            state.notice(&format!("/mode takes {}", words.join(", ")), Kind::Warning);
+            state.notice(&format!("Unknown mode. Use one of {}", words.join(", ")), Kind::Warning);
             Vec::new()
         }
     }
@@ -37,7 +37,7 @@ fn list(state: &mut State) -> Vec<Effect> {
     };
     let items = Mode::ALL.into_iter().map(row).collect();
     let modes = Mode::ALL.into_iter().map(|mode| (mode, !mode.is_wide() || mode == now)).collect();
-    let mut picker = Picker::new("how much runs without asking", "", items);
+    let mut picker = Picker::new("Mode", "", items);
     picker.select(Mode::ALL.into_iter().position(|mode| mode == now).unwrap_or(0));
     state.overlays.push(Overlay::Modes(picker, modes));
     Vec::new()
@@ -47,10 +47,10 @@ fn list(state: &mut State) -> Vec<Effect> {
 pub fn confirm(state: &mut State, mode: Mode) -> Vec<Effect> {
     let now = state.agent.policy.mode;
     let items = vec![
-        Row::new(&format!("stay in {} mode", now.word())).more(now.meaning()),
-        Row::new(&format!("yes, {} mode", mode.word())).more(mode.meaning()),
+        Row::new(&format!("Stay in {} mode", now.word())).more(now.meaning()),
+        Row::new(&format!("Switch to {} mode", mode.word())).more(mode.meaning()),
     ];
-    let picker = Picker::new(&format!("{} mode?", mode.word()), "", items);
+    let picker = Picker::new(&format!("Switch to {} mode?", mode.word()), "", items);
     state.overlays.push(Overlay::Modes(picker, vec![(now, true), (mode, true)]));
     Vec::new()
 }
@@ -58,7 +58,7 @@ pub fn confirm(state: &mut State, mode: Mode) -> Vec<Effect> {
 /// Switches the mode, unless a prompt is open.
 pub fn set(state: &mut State, mode: Mode) -> Vec<Effect> {
     if state.prompt.is_some() {
-        state.notice("the mode is changed when nothing waits for you", Kind::Info);
+        state.notice("Cannot change the mode while a prompt is open", Kind::Info);
         return Vec::new();
     }
     let effects = agent::happened(state, Event::ModeChanged(mode));

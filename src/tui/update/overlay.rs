@@ -233,7 +233,7 @@ pub fn open_reader(state: &mut State, title: &str, text: &str, terminal: bool) {
     }
     let more = match text.len() - end {
         0 => String::new(),
-        more => format!("\n… {} more; copied, it is whole", live::bytes(more)),
+        more => format!("\n… {} truncated; copying includes them", live::bytes(more)),
     };
     let text = format!("{}{more}", &text[..end]).into();
     let body = if terminal { Body::Terminal } else { Body::Words };

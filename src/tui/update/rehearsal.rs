@@ -38,7 +38,7 @@ pub fn called(state: &mut State, words: &str) -> Vec<Effect> {
             Some(wanted) => Some(Does::Apply(wanted)),
             None => {
                 state.notice(
-                    "write /rehearsal, /rehearsal apply [ignored] [commands] [hunks] or /rehearsal drop",
+                    "Unknown option. Use /rehearsal, /rehearsal apply [ignored] [commands] [hunks] or /rehearsal drop",
                     Kind::Info,
                 );
                 return Vec::new();
@@ -46,10 +46,10 @@ pub fn called(state: &mut State, words: &str) -> Vec<Effect> {
         },
     };
     if !state.agent.is_idle() {
-        state.notice("this can be done when the turn is over", Kind::Info);
+        state.notice("Not available while a turn is running", Kind::Info);
         return Vec::new();
     }
-    let picker = Picker::new("what was rehearsed", "it is looked at…", Vec::new());
+    let picker = Picker::new("Dry run results", "Loading…", Vec::new());
     state.overlays.push(Overlay::Rehearsal(picker, Theatre { then, ..Theatre::default() }));
     vec![Effect::Ask(Wish::Rehearsal(state.session.clone()))]
 }
@@ -85,10 +85,10 @@ fn list(state: &mut State, mut theatre: Theatre) {
         theatre.does.push(does);
     };
     if staging.is_empty() {
-        state.notice("nothing was rehearsed yet", Kind::Info);
+        state.notice("Nothing was rehearsed yet", Kind::Info);
         return;
     }
-    push(Row::new("everything in full"), Does::Read(Chosen::All));
+    push(Row::new("Show everything"), Does::Read(Chosen::All));
     for branch in tree(&staging.altered) {
         let (name, more, right) = branch_row(&staging, &branch);
         let sign = if branch.sign.is_empty() { String::new() } else { format!("{} ", branch.sign) };
@@ -116,22 +116,22 @@ fn list(state: &mut State, mut theatre: Theatre) {
     let prompts = staging.offers(plain).len();
     if prompts > 0 {
         let count = if prompts == 1 { "1 prompt".to_owned() } else { format!("{prompts} prompts") };
-        push(Row::new("apply…").more(&count), Does::Apply(plain));
+        push(Row::new("Apply…").more(&count), Does::Apply(plain));
     }
     for (words, more, wanted) in [
-        ("apply with ignored files…", "also what git ignores", Wanted { ignored: true, ..plain }),
-        ("apply and run commands again…", "also those that ran here", Wanted { commands: true, ..plain }),
-        ("apply one by one…", "a prompt for each hunk", Wanted { hunks: true, ..plain }),
+        ("Apply with ignored files…", "also files that git ignores", Wanted { ignored: true, ..plain }),
+        ("Apply and rerun commands…", "also those that ran here", Wanted { commands: true, ..plain }),
+        ("Apply hunk by hunk…", "one prompt per hunk", Wanted { hunks: true, ..plain }),
     ] {
         if staging.offers(wanted).len() > prompts {
             push(Row::new(words).more(more), Does::Apply(wanted));
         }
     }
-    push(Row::new("drop…").more("throw it away; the talk stays"), Does::Drop);
-    let mut picker = Picker::new(&format!("rehearsed: {}", staging.words()), "", rows);
+    push(Row::new("Drop…").more("discard the changes; the session stays"), Does::Drop);
+    let mut picker = Picker::new(&format!("Rehearsed: {}", staging.words()), "", rows);
     let outside = staging.outside.changes.iter().map(|one| &one.altered);
     if staging.altered.iter().chain(outside).any(|altered| altered.conflict) {
-        picker.set_note("CONFLICT: the real one changed since; it is not overwritten");
+        picker.set_note("CONFLICT: the real file has changed since; it is not overwritten");
     }
     state.overlays.push(Overlay::Rehearsal(picker, theatre));
 }
@@ -149,12 +149,12 @@ fn act(state: &mut State, theatre: Theatre, does: Does) -> Vec<Effect> {
     match does {
         Does::Read(chosen) => {
             let title = match &chosen {
-                Chosen::All => "everything that was rehearsed".to_owned(),
+                Chosen::All => "All dry run results".to_owned(),
                 Chosen::Changes(of) => match of.len() {
-                    1 => "what changes".to_owned(),
+                    1 => "1 change".to_owned(),
                     count => format!("{count} changes"),
                 },
-                Chosen::Outside(_) => "what changes outside the project".to_owned(),
+                Chosen::Outside(_) => "Changes outside the project".to_owned(),
                 Chosen::Step(at) => {
                     let step = theatre.staging.steps.get(*at);
                     let words = step.map(|step| step_row(&theatre.staging, step).0).unwrap_or_default();
@@ -168,12 +168,11 @@ fn act(state: &mut State, theatre: Theatre, does: Does) -> Vec<Effect> {
         }
         Does::Apply(wanted) => apply(state, theatre.of, &theatre.staging, wanted),
         Does::Drop => {
-            let told = vec![
+            let facts = vec![
                 theatre.staging.words(),
-                "It is gone for good; the session and what was said in it stay.".to_owned(),
+                "The changes cannot be recovered. The session and its entries stay.".to_owned(),
             ];
-            let card =
-                Sure::new("throw away what was rehearsed?", ("drop it", "leave it"), told).destroying();
+            let card = Sure::new("Discard the rehearsed changes?", ("discard", "keep"), facts).destroying();
             state.overlays.push(Overlay::Sure(card, Done::Dropped(theatre.of)));
             Vec::new()
         }
@@ -184,7 +183,7 @@ fn act(state: &mut State, theatre: Theatre, does: Does) -> Vec<Effect> {
 fn apply(state: &mut State, of: SessionId, staging: &Staging, wanted: Wanted) -> Vec<Effect> {
     let offered = Offered { said: APPLY.to_owned(), calls: staging.offers(wanted) };
     if offered.calls.is_empty() {
-        state.notice("nothing was rehearsed that could be applied", Kind::Info);
+        state.notice("No rehearsed changes to apply", Kind::Info);
         return Vec::new();
     }
     match state.agent.is_dry_run() {

@@ -15,11 +15,10 @@ const LETTERS: usize = 2;
 /// Opens the list at once; its rows follow when the host has loaded them.
 pub fn open(state: &mut State, picking: Picking) -> Vec<Effect> {
     let title = match picking {
-        Picking::Open => "sessions",
-        Picking::Fork(_) => "go on with a copy of",
+        Picking::Open => "Sessions",
+        Picking::Fork(_) => "Continue in a copy of",
     };
-    let picker =
-        Picker::new(title, "looking for the sessions", Vec::new()).inviting("type a name, or what was said");
+    let picker = Picker::new(title, "Loading sessions…", Vec::new()).inviting("Filter by title or text");
     state.overlays.push(Overlay::Sessions(picker, Held::default(), picking));
     vec![Effect::Ask(Wish::Sessions)]
 }
@@ -28,7 +27,7 @@ pub fn open(state: &mut State, picking: Picking) -> Vec<Effect> {
 pub fn listed(state: &mut State, rows: Vec<SessionRow>) {
     if let Some(Overlay::Sessions(picker, held, _)) = state.overlays.last_mut() {
         held.rows = rows;
-        picker.set_nothing("no other session here");
+        picker.set_nothing("No other session here");
         show(picker, held, &state.session);
         if picker.typed().is_empty() {
             picker.select(held.rows.iter().position(|row| row.id == state.session).unwrap_or(0));
@@ -62,7 +61,7 @@ pub fn found(state: &mut State, words: &str, lines: Vec<(SessionId, String)>, wh
         return;
     }
     held.lines = lines;
-    picker.set_note(if whole { "" } else { "still looking through what was said" });
+    picker.set_note(if whole { "" } else { "Still searching the text of the sessions" });
     show(picker, held, &state.session);
 }
 
@@ -91,7 +90,7 @@ fn show(picker: &mut Picker, held: &Held, here: &SessionId) {
 /// Builds the row of a session, with the matching line if it was found by its text.
 fn item(row: &SessionRow, here: bool, line: Option<&str>) -> Row {
     let marks =
-        [(here, IN_USE), (row.copy, "a copy"), (row.dry_run, "dry run"), (row.waits, "waits for you")];
+        [(here, IN_USE), (row.copy, "copy"), (row.dry_run, "dry run"), (row.waits, "waiting for you")];
     let marks: Vec<&str> = marks.iter().filter(|(is, _)| *is).map(|(_, words)| *words).collect();
     let marks = marks.join(", ");
     let more: Vec<&str> =

@@ -26,8 +26,8 @@ pub fn key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
         return Vec::new();
     };
     let after = card.seen().map_or(Duration::ZERO, |seen| now.saturating_sub(seen));
-    let said = card.key(key, &state.keys, listens);
-    match said {
+    let reply = card.key(key, &state.keys, listens);
+    match reply {
         Reply::Moved => return Vec::new(),
         Reply::Nothing => {
             state.presses.elsewhere(now);
@@ -40,8 +40,8 @@ pub fn key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
     state.presses.elsewhere(now);
     state.presses.answered(chord, now);
     match asked {
-        Some(Overlay::Sure(_, Done::Dropped(of))) if said == Reply::Yes => vec![Effect::Ask(Wish::Drop(of))],
-        Some(Overlay::Sure(_, Done::TakenBack(kept))) if said == Reply::Yes => {
+        Some(Overlay::Sure(_, Done::Dropped(of))) if reply == Reply::Yes => vec![Effect::Ask(Wish::Drop(of))],
+        Some(Overlay::Sure(_, Done::TakenBack(kept))) if reply == Reply::Yes => {
             grants::take_back(state, *kept, By::with(chord.to_string(), after))
         }
         _ => Vec::new(),

@@ -48,9 +48,9 @@ pub fn brought(state: &mut State, brought: Brought, why: Why) -> Vec<Effect> {
     }
     let words = match why {
         Why::Asked if brought.files.is_empty() => {
-            "this project brings nothing along that would change what aye does: no AGENTS.md, no .aye/rules.toml"
+            "This project has no files that change how aye works: no AGENTS.md, no .aye/rules.toml"
         }
-        Why::Changed => "what you said yes to is not there any more, so nothing was trusted",
+        Why::Changed => "Nothing was trusted: the files have changed since you approved them",
         Why::Begun | Why::Asked => "",
     };
     if !words.is_empty() {
@@ -99,7 +99,7 @@ pub fn put_off(state: &mut State) -> Option<Vec<Effect>> {
     let names: Vec<String> = brought.untrusted().map(|file| file.name.clone()).collect();
     if !names.is_empty() {
         state.trusting.refuse(&brought);
-        state.notice(&format!("not used: {} · /trust asks again", names.join(", ")), Kind::Info);
+        state.notice(&format!("Not used: {} · /trust to decide again", names.join(", ")), Kind::Info);
     }
     Some(settled(state))
 }
@@ -116,12 +116,12 @@ pub fn trusts(
     }
     if let Some((brought, _)) = state.trusting.asks.clone() {
         let all: Vec<String> = brought.usable().map(short).collect();
-        let stood = brought.untrusted().next().is_none();
-        let what = if stood { "trusted no longer" } else { "trusted as it is" };
+        let was_trusted = brought.untrusted().next().is_none();
+        let what = if was_trusted { "No longer trusted" } else { "Trusted" };
         state.notice(&format!("{what}: {}", all.join(", ")), Kind::Info);
-        state.trusting.left_out = if stood { all } else { Vec::new() };
+        state.trusting.left_out = if was_trusted { all } else { Vec::new() };
         // Files that are no longer trusted do not open the prompt again at once.
-        if stood {
+        if was_trusted {
             state.trusting.refuse(&brought);
         }
     }

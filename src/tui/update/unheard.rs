@@ -13,7 +13,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 pub enum Meant {
     /// Nothing that needs an explanation.
     Nothing,
-    /// An answer before the prompt listened.
+    /// An answer before the prompt accepted answers.
     TooSoon,
     /// Enter, which answers other prompts, but never this one.
     Enter,
@@ -45,15 +45,17 @@ pub fn say(state: &mut State, key: &KeyEvent, meant: Meant) {
     let key_of = |action| state.keys.hint(Scope::Approval, action);
     let words = match meant {
         Meant::Nothing => return,
-        Meant::TooSoon if state.composer.is_empty() => {
-            "too soon, nothing was taken · press it again".to_owned()
-        }
+        Meant::TooSoon if state.composer.is_empty() => "Too soon, not counted · press it again".to_owned(),
         Meant::TooSoon => {
-            format!("too soon: {} went to your words below · {tab} to answer", Chord::from(key))
+            format!("Too soon: {} went to your draft · {tab} to answer", Chord::from(key))
         }
         Meant::Enter if state.trusting.asks.is_some() => {
             let key_of = |action| state.keys.hint(Scope::Trust, action);
-            format!("enter says neither · {} yes, {} no", key_of(Action::Trust), key_of(Action::Refuse))
+            format!(
+                "Enter does not answer · {} approve, {} deny",
+                key_of(Action::Trust),
+                key_of(Action::Refuse)
+            )
         }
         Meant::Enter => {
             let destroys = match state.agent.waiting() {
@@ -61,7 +63,7 @@ pub fn say(state: &mut State, key: &KeyEvent, meant: Meant) {
                 Some(crate::agent::Waiting::Answer { .. }) | None => false,
             };
             let yes = if destroys { Action::ApproveDestroying } else { Action::ApproveOnce };
-            format!("enter says neither · {} yes, {} no", key_of(yes), key_of(Action::Refuse))
+            format!("Enter does not answer · {} approve, {} deny", key_of(yes), key_of(Action::Refuse))
         }
     };
     says(state, words);
@@ -70,10 +72,7 @@ pub fn say(state: &mut State, key: &KeyEvent, meant: Meant) {
 /// Explains that the key of the last answer is repeated or still held: it answers nothing until it is released.
 pub fn held_on(state: &mut State, key: &KeyEvent) {
     if state.open_card().is_some() && state.listening() != Some(Listening::Unseen) {
-        says(
-            state,
-            format!("{} still counts as the last press · let it go, then press it", Chord::from(key)),
-        );
+        says(state, format!("{} may still be held · release it, then press it again", Chord::from(key)));
     }
 }
 
@@ -84,7 +83,7 @@ pub fn may_be_held(state: &mut State, key: &KeyEvent, press: Press) {
         Press::Arms | Press::Deliberate => {
             format!("{key} may still be held from sending · press it again to answer")
         }
-        Press::Held => format!("{key} may still be held · let it go, then press it again"),
+        Press::Held => format!("{key} may still be held · release it, then press it again"),
     };
     says(state, words);
 }

@@ -10,7 +10,7 @@ use crate::tui::parts::waits::{self, Reply, Waits};
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 
-/// Opens the list in place of an approval prompt. A call that was brought before its turn returns to its place.
+/// Opens the list in place of an approval prompt. A call that was opened before its turn returns to its place.
 pub fn open(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
     // A repeat of the key must not close the list that it opened.
     state.presses.answered(Chord::from(key), state.now);
@@ -55,7 +55,7 @@ pub fn key(state: &mut State, key: &KeyEvent, listening: Listening) -> Option<Ve
     Some(Vec::new())
 }
 
-/// Returns to the prompt, which must be seen again before it listens.
+/// Returns to the prompt, which must be seen again before it accepts answers.
 fn close(state: &mut State) {
     (state.waits, state.prompt) = (None, None);
 }

@@ -81,7 +81,7 @@ pub fn early(state: &mut State, text: &str) -> Vec<Effect> {
     state.composer.insert(&without_hidden(&escape::strip(text)));
     if text.contains('\n') {
         let enter = state.keys.hint(Scope::Composer, Action::Send);
-        let words = format!("typed before the screen stood, and not sent yet · {enter} sends it");
+        let words = format!("Typed before the screen was ready, not sent yet · {enter} to send");
         state.notice(&words, toast::Kind::Info);
     }
     follow(state)
@@ -138,13 +138,13 @@ fn send(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
     if let Some(name) = unknown(&text) {
         let near = nearest(name, COMMANDS.iter().flat_map(|row| row.names).copied());
         let near = near.map(|near| format!(" (did you mean /{near}?)")).unwrap_or_default();
-        let words = format!("there is no command /{name}{near} · a blank before it sends it all the same");
+        let words = format!("Unknown command /{name}{near}. Start with a space to send it as a message");
         state.notice(&words, toast::Kind::Info);
         return Vec::new();
     }
     if state.prompt.is_some() {
         let key = state.keys.hint(Scope::Composer, Action::SwitchKeyboard);
-        let words = format!("it stays here until the card is answered; {key} moves the keyboard to it");
+        let words = format!("Not sent: answer the prompt first. {key} moves to the prompt");
         state.notice(&words, toast::Kind::Info);
         return Vec::new();
     }
@@ -157,7 +157,7 @@ fn send(state: &mut State, cache: &mut Cache) -> Vec<Effect> {
 pub fn say(state: &mut State, text: String) -> Vec<Effect> {
     state.composer.remember(&text);
     if !state.connection.images && !state.connection.tour && !picture::named(&text).is_empty() {
-        let words = "the model gets the picture's name alone: its profile does not say images = true";
+        let words = "Only the picture's name is sent: the profile does not set images = true";
         state.notice(words, toast::Kind::Warning);
     }
     state.transcript.follow();

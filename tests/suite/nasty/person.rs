@@ -224,7 +224,7 @@ impl Person {
             // Out of whatever line or step it is in, and everything from the beginning.
             clear(program);
             let screen = program.screen();
-            if screen.contains("what waits") {
+            if screen.contains("─ Queue ─") {
                 program.keys("\x1b");
             } else if screen.contains("alt-x decline") {
                 program.keys("\x11");

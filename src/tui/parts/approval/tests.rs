@@ -197,7 +197,10 @@ fn r11_always_shows_its_scope_and_needs_a_second_confirmation() {
     }
     for code in [KeyCode::Char('y'), KeyCode::Char('a')] {
         let reply = press(&mut card, &plan, code, 1_500);
-        assert!(matches!(&reply, Reply::Says(words) if words.starts_with("enter keeps it")), "{reply:?}");
+        assert!(
+            matches!(&reply, Reply::Says(words) if words.starts_with("enter to grant and approve")),
+            "{reply:?}"
+        );
     }
     let grant = plan.always.clone().unwrap();
     assert_eq!(
@@ -329,11 +332,11 @@ fn r11_the_scope_explains_its_limit_and_never_offers_a_whole_tool_or_host() {
     let script = crate::chat::Script { path: "x.sh".into(), sha256: None };
     let words = Wide::Words { words: vec!["cargo".into()], folder: "/p".into() };
     for (grant, part) in [
-        (exact(true, Vec::new()), "the host it names is not all it may reach"),
-        (exact(false, vec![script]), "as long as that stays as it is"),
-        (exact(false, Vec::new()), "no plain command"),
-        (Grant::new("bash_exec", words), "a command of any kind can do anything"),
-        (Grant::new("write_file", Wide::Under("".into())), "this is the widest there is"),
+        (exact(true, Vec::new()), "other hosts than it names"),
+        (exact(false, vec![script]), "while that file is unchanged"),
+        (exact(false, Vec::new()), "not a simple command"),
+        (Grant::new("bash_exec", words), "allowing any command would allow anything"),
+        (Grant::new("write_file", Wide::Under("".into())), "This is the widest scope"),
     ] {
         let keys = Keymap::default();
         let widths = vec![Width { grant, lasts: true, covered: Vec::new() }];

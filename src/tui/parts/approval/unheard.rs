@@ -83,8 +83,8 @@ mod tests {
             check(&long_rm, small, key, "Read to the end first · end to jump there");
             check(&rm, wide, &format!("d{key}"), "Close the details to approve · d to go back");
         }
-        check(&ls, wide, "al", "that key does nothing here · esc goes back to the card");
-        check(&ls, wide, "aY", "that key does nothing here · esc goes back to the card");
+        check(&ls, wide, "al", "This key does nothing here · esc to go back");
+        check(&ls, wide, "aY", "This key does nothing here · esc to go back");
     }
 
     #[test]

@@ -43,10 +43,10 @@ impl Complete {
             self.closed.is_none() && self.word.as_ref().is_some_and(|word| word.kind == Kind::File);
         let count = self.files.len();
         match self.gathered {
-            Gathered::Growing if is_shown => Some(format!("looking for files, {count} so far")),
+            Gathered::Growing if is_shown => Some(format!("searching files, {count} so far")),
             Gathered::Cut if is_shown => {
-                let none = if self.found.is_empty() { "nothing fits among" } else { "these are of" };
-                Some(format!("{none} the first {count} files; there are more"))
+                let none = if self.found.is_empty() { "no match in" } else { "matches in" };
+                Some(format!("{none} the first {count} files; more exist"))
             }
             Gathered::Growing | Gathered::Cut | Gathered::Whole => None,
         }

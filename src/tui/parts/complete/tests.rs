@@ -65,7 +65,7 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
-fn a_word_is_completed_where_it_stands() {
+fn a_word_is_completed_in_place() {
     check("@main|", "@src/main.rs |");
     check("look at @retry| please", "look at @tests/retry.rs | please");
     check("look\nat (@READ|", "look\nat (@README.md |");
@@ -77,7 +77,7 @@ fn a_word_is_completed_where_it_stands() {
 }
 
 #[test]
-fn what_only_looks_like_it_is_left_alone() {
+fn text_that_only_resembles_a_completion_is_unchanged() {
     check("me@example|", "passed");
     check("see /he|", "passed");
     check("and/or|", "passed");
@@ -89,7 +89,7 @@ fn what_only_looks_like_it_is_left_alone() {
 }
 
 #[test]
-fn enter_sends_what_is_written_in_full_and_completes_anything_else() {
+fn enter_sends_complete_names_and_completes_others() {
     assert_eq!(press(&mut written("/help|"), KeyCode::Enter), Completed::Passed);
     assert_eq!(press(&mut written("/theme|"), KeyCode::Enter), Completed::Passed);
     assert_eq!(press(&mut written("/hel|"), KeyCode::Enter), Completed::Replace(0..4, "/help ".into()));
@@ -97,7 +97,7 @@ fn enter_sends_what_is_written_in_full_and_completes_anything_else() {
 }
 
 #[test]
-fn the_arrows_go_round() {
+fn the_selection_wraps_around() {
     let mut complete = written("/theme|");
     assert_eq!(press(&mut complete, KeyCode::Down), Completed::Used);
     assert_eq!(press(&mut complete, KeyCode::Enter), Completed::Replace(0..6, "/themes ".into()));
@@ -120,7 +120,7 @@ fn esc_closes_until_the_word_changes() {
 }
 
 #[test]
-fn candidates_that_come_late_open_the_list() {
+fn candidates_that_arrive_late_open_the_list() {
     let mut complete = Complete::default();
     assert_eq!(follow(&mut complete, "@ma|"), Some(Kind::File));
     assert!(!complete.is_open());
@@ -129,7 +129,7 @@ fn candidates_that_come_late_open_the_list() {
 }
 
 #[test]
-fn it_stands_right_above_the_composer() {
+fn the_list_is_drawn_right_above_the_composer() {
     assert_snapshot!(shows(&written("/|"), 40, 4), @r"
     ❯ /help    the keys that work now
       /theme   change the theme
@@ -143,7 +143,7 @@ fn it_stands_right_above_the_composer() {
 }
 
 #[test]
-fn the_letters_that_were_typed_are_marked() {
+fn typed_characters_are_highlighted() {
     let buffer = drawn(&written("see @retr|"), 30, 1);
     let marked = buffer.content.iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED));
     assert_eq!(marked.map(|cell| cell.symbol()).collect::<String>().trim_end(), "❯ @tests/retry.rs");
@@ -155,7 +155,7 @@ fn the_letters_that_were_typed_are_marked() {
 }
 
 #[test]
-fn r32_r34_file_names_are_cleaned_and_no_size_breaks_it() {
+fn r32_r34_file_names_are_sanitized_at_every_size() {
     let mut complete = Complete::default();
     let names = (0..30).map(|number| format!("a{number}\x1b[2J漢字\u{202e}👩\u{200d}👧"));
     complete.offer_files(names.map(|name| Candidate::new(&name, "words")).collect(), Gathered::Whole);
@@ -168,18 +168,18 @@ fn r32_r34_file_names_are_cleaned_and_no_size_breaks_it() {
 }
 
 #[test]
-fn a_list_that_still_grows_says_so_and_leaves_the_cursor_where_it_is() {
+fn a_growing_list_shows_its_status_and_keeps_the_selection() {
     let files = |names: &[&str]| names.iter().map(|name| Candidate::new(name, "")).collect::<Vec<_>>();
     let mut complete = Complete::default();
     follow(&mut complete, "@|");
-    assert_eq!(complete.height(16), 0, "nothing is said before it takes long");
+    assert_eq!(complete.height(16), 0, "no status before the search takes long");
     complete.offer_files(files(&["b", "c"]), Gathered::Growing);
     press(&mut complete, KeyCode::Down);
     assert_snapshot!(shows(&complete, 34, 4), @"
 
       @b
     ❯ @c
-      looking for files, 2 so far
+      searching files, 2 so far
     ");
     complete.offer_files(files(&["a", "b", "c"]), Gathered::Cut);
     assert_snapshot!(shows(&complete, 50, 5), @"
@@ -187,7 +187,7 @@ fn a_list_that_still_grows_says_so_and_leaves_the_cursor_where_it_is() {
       @a
       @b
     ❯ @c
-      these are of the first 3 files; there are more
+      matches in the first 3 files; more exist
     ");
     complete.offer_files(files(&["a", "b", "c"]), Gathered::Whole);
     assert_eq!(complete.height(16), 3);
@@ -195,7 +195,7 @@ fn a_list_that_still_grows_says_so_and_leaves_the_cursor_where_it_is() {
 }
 
 #[test]
-fn as_many_are_shown_as_fit_and_the_rest_is_counted() {
+fn rows_that_do_not_fit_are_counted() {
     let mut complete = Complete::default();
     let names = ["a", "b", "c", "d", "e", "f"].map(|name| Candidate::new(name, ""));
     complete.offer_commands(names.to_vec());
@@ -224,7 +224,7 @@ fn as_many_are_shown_as_fit_and_the_rest_is_counted() {
 }
 
 #[test]
-fn where_nothing_fits_yet_the_keys_are_the_composers() {
+fn without_a_match_keys_go_to_the_composer() {
     let mut complete = Complete::default();
     complete.offer_files(vec![Candidate::new("a", "")], Gathered::Growing);
     follow(&mut complete, "@zzz|");

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn r03_a_key_that_is_held_from_a_send_never_answers_whatever_its_pause_and_interval() {
+    fn r03_a_key_held_since_sending_never_answers_at_any_repeat_rate() {
         for pause in (200..=1_500).step_by(50) {
             for interval in [15, 33, 100, 250, 470, 550, 600, 1_000, 1_500].into_iter().chain([pause]) {
                 for seen in [50, 300, 900, 1_900] {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn r03_other_keys_later_prompts_and_keys_that_were_released_answer_at_once() {
+    fn r03_other_keys_later_prompts_and_released_keys_answer_at_once() {
         let seen = Some(ms(10_100));
         assert_eq!(sent().judge("1".parse().unwrap(), seen, ms(11_000)), Press::Deliberate);
         assert_eq!(sent().judge(enter(), Some(ms(12_001)), ms(13_000)), Press::Deliberate);

@@ -26,7 +26,7 @@ fn check(
 }
 
 #[test]
-fn r03_a_card_listens_once_it_was_seen_in_quiet() {
+fn r03_a_prompt_accepts_answers_after_a_quiet_time_on_screen() {
     use Listening::{Unseen, Unsent, Until, Yes};
     let nothing = (false, false);
     check(None, None, nothing, 9_000, Unseen);
@@ -43,7 +43,7 @@ fn r03_a_card_listens_once_it_was_seen_in_quiet() {
 }
 
 #[test]
-fn r05_letters_that_come_at_once_are_words_in_a_line_and_make_a_card_wait() {
+fn r05_fast_input_is_text_in_a_field_and_delays_a_prompt() {
     let mut presses = Presses::default();
     presses.hurried(ms(2_000));
     let at = |line, now| listening(Some(ms(0)), &presses, false, false, line, ms(now));
@@ -57,7 +57,7 @@ fn r05_letters_that_come_at_once_are_words_in_a_line_and_make_a_card_wait() {
     assert_eq!(
         (at(2_599), at(2_600)),
         (Listening::Until(ms(2_600)), Listening::Yes),
-        "a click waits as ever"
+        "a click delays a text field as well"
     );
 }
 
@@ -72,7 +72,7 @@ impl Dice {
 }
 
 #[test]
-fn r03_what_is_typed_ahead_answers_in_none_of_200_trials_and_no_letter_is_lost() {
+fn r03_typing_ahead_never_answers_and_loses_no_character_in_200_trials() {
     let mut dice = Dice(3);
     for trial in 0..200 {
         let shown = ms(dice.throw(0, 3_000));
@@ -93,7 +93,7 @@ fn r03_what_is_typed_ahead_answers_in_none_of_200_trials_and_no_letter_is_lost()
 }
 
 #[test]
-fn r04_a_double_press_answers_one_card_in_each_of_200_trials() {
+fn r04_a_double_press_answers_one_prompt_in_200_trials() {
     let mut dice = Dice(4);
     for trial in 0..200 {
         let mut presses = Presses::default();
@@ -105,7 +105,7 @@ fn r04_a_double_press_answers_one_card_in_each_of_200_trials() {
 }
 
 #[test]
-fn r04_a_key_held_for_three_seconds_answers_one_of_five_cards() {
+fn r04_a_key_held_for_three_seconds_answers_one_prompt() {
     let (mut presses, mut seen, mut answers) = (Presses::default(), Some(ms(0)), 0);
     for now in (600..3_600).step_by(33).map(ms) {
         if presses.goes_on(chord("y"), now) {
@@ -121,7 +121,7 @@ fn r04_a_key_held_for_three_seconds_answers_one_of_five_cards() {
 }
 
 #[test]
-fn r04_after_a_gap_or_another_key_the_same_key_is_a_new_press() {
+fn r04_a_gap_or_another_key_makes_the_same_key_a_new_press() {
     let mut presses = Presses::default();
     presses.answered(chord("y"), ms(0));
     assert!(!presses.clone().goes_on(chord("y"), ms(500)));
@@ -130,7 +130,7 @@ fn r04_after_a_gap_or_another_key_the_same_key_is_a_new_press() {
 }
 
 #[test]
-fn r06_what_brings_the_window_back_counts_as_a_press() {
+fn r06_focusing_the_window_counts_as_a_press() {
     let mut presses = Presses::default();
     presses.elsewhere(ms(9_000));
     assert_eq!(listening(Some(ms(0)), &presses, false, false, false, ms(9_100)), Listening::Until(ms(9_500)));

@@ -72,7 +72,7 @@ impl Talk {
 }
 
 #[test]
-fn speed_is_estimated_while_it_comes_and_counted_at_the_end() {
+fn speed_is_estimated_while_streaming_and_counted_at_the_end() {
     let mut talk = Talk::new();
     assert_eq!(talk.says(), "");
     talk.letters(4, 800);
@@ -83,7 +83,7 @@ fn speed_is_estimated_while_it_comes_and_counted_at_the_end() {
     talk.comes(Chunk::Done(Finish::Stop), 2000);
     assert_eq!(talk.says(), "first after 0.8 s, 120 tok/s, took 2000 ms");
     talk.happens(Event::Said("more".into()), 9000);
-    assert_eq!(talk.says(), "", "they stand until the next turn");
+    assert_eq!(talk.says(), "", "the figures stay until the next reply");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn figures_change_at_most_four_times_a_second() {
 }
 
 #[test]
-fn what_was_thought_unseen_does_not_make_a_reply_fast() {
+fn hidden_reasoning_tokens_do_not_inflate_the_speed() {
     let mut talk = Talk::new();
     talk.letters(200, 9000);
     talk.letters(200, 10_000);
@@ -110,7 +110,7 @@ fn what_was_thought_unseen_does_not_make_a_reply_fast() {
 }
 
 #[test]
-fn a_reply_that_comes_at_once_is_measured_from_the_request() {
+fn a_reply_in_one_chunk_is_measured_from_the_request() {
     let mut talk = Talk::new();
     talk.letters(400, 2000);
     talk.comes(Chunk::Usage(Usage { input: 9, cached: 0, output: 100 }), 2000);
@@ -119,7 +119,7 @@ fn a_reply_that_comes_at_once_is_measured_from_the_request() {
 }
 
 #[test]
-fn arguments_count_and_waits_do_not() {
+fn call_arguments_are_measured_and_retry_waits_are_not() {
     let mut talk = Talk::new();
     talk.retries(5000, 100);
     for (bytes, at) in [(0, 5500), (200, 6000), (400, 6500), (100, 7000), (400, 7500)] {
@@ -129,7 +129,7 @@ fn arguments_count_and_waits_do_not() {
 }
 
 #[test]
-fn r49_a_countdown_ticks_with_its_seconds_and_then_it_asks() {
+fn r49_a_countdown_ticks_every_second_until_the_retry_is_sent() {
     let mut talk = Talk::new();
     assert_eq!(talk.waits(50), (String::new(), None));
     talk.retries(2500, 100);
@@ -146,7 +146,7 @@ fn r49_a_countdown_ticks_with_its_seconds_and_then_it_asks() {
 }
 
 #[test]
-fn a_silence_counts_on_until_something_comes() {
+fn silence_is_counted_until_a_chunk_arrives() {
     let mut talk = Talk::new();
     let quiet = |since: u64| Chunk::Quiet { since: ms(since), limit: ms(90_000) };
     talk.comes(quiet(45_500), 45_500);
@@ -156,13 +156,13 @@ fn a_silence_counts_on_until_something_comes() {
     assert_eq!(talk.waits(50_000), (String::new(), None));
     talk.retries(1000, 51_000);
     talk.comes(quiet(45_000), 97_000);
-    assert_eq!(talk.waits(97_000).0, "quiet 45 of 90", "the next try may be silent too");
+    assert_eq!(talk.waits(97_000).0, "quiet 45 of 90", "the retry may be silent too");
     talk.comes(quiet(0), 98_000);
     assert_eq!(talk.waits(98_000), ("asks, 2".into(), None));
 }
 
 #[test]
-fn times_are_short() {
+fn times_and_speeds_are_formatted_briefly() {
     let soon = |first| Figures { first: ms(first), speed: None, took: None }.soon();
     assert_eq!(
         [soon(0), soon(99), soon(800), soon(9_960), soon(75_000)],

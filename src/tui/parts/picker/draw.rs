@@ -51,9 +51,9 @@ impl Picker {
         let keeps = self.keeps.as_ref().filter(|key| !key.is_empty());
         let keeps = keeps.map(|key| format!(" · {key} keep")).unwrap_or_default();
         let hints = [
-            format!("↑↓ move · enter take{keeps} · type to filter · esc back"),
-            format!("enter take{keeps} · esc back"),
-            "enter take · esc back".to_owned(),
+            format!("↑↓ move · enter pick{keeps} · type to filter · esc back"),
+            format!("enter pick{keeps} · esc back"),
+            "enter pick · esc back".to_owned(),
         ];
         let frame = Frame { title: &title, right: &count, hints: &hints, listens: true, ..Frame::default() };
         let inside = frame.view(place, buffer, theme);
@@ -66,7 +66,7 @@ impl Picker {
             buffer.set_line(row.x, row.y, text, row.width);
         }
         if self.places() == 0 {
-            let words = if self.rows.is_empty() { &self.nothing } else { "nothing matches" };
+            let words = if self.rows.is_empty() { &self.nothing } else { "No matches" };
             buffer.set_stringn(list.x, list.y, cut(words, list), usize::from(list.width), theme.dim);
         } else {
             self.draw_rows(list, buffer, theme);
@@ -346,7 +346,7 @@ fn cut(words: &str, area: Rect) -> String {
     width::fit(words, usize::from(area.width)).into_owned()
 }
 
-/// Returns the area inside a frame, as in `Frame::view`.
+/// Returns the area inside a frame, as in `Frame::draw`.
 fn inside(place: Rect) -> Rect {
     if place.height < 3 || place.width < 5 {
         return place;

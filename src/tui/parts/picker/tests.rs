@@ -71,25 +71,25 @@ fn a_list_shows_its_columns() {
     │   漢字 in file names         qwen3                                   3 March │
     │   retry policy                                                       2 March │
     │                                                                              │
-    ╰─ ↑↓ move · enter take · type to filter · esc back ───────────────────────────╯
+    ╰─ ↑↓ move · enter pick · type to filter · esc back ───────────────────────────╯
     ");
 }
 
 #[test]
-fn a_long_title_takes_nothing_from_what_the_others_are() {
+fn a_long_title_does_not_cut_the_second_column() {
     let rows = vec![
         Row::new("run echo x >/tmp/one; echo y >/tmp/two; echo z >/tmp/three").detail("07:51"),
-        Row::new(&"a long title ".repeat(9)).more("dry run, waits for you").detail("07:46"),
-        Row::new("Tidy the build").more("a copy, waits for you").detail("07:44"),
+        Row::new(&"a long title ".repeat(9)).more("dry run, waiting for you").detail("07:46"),
+        Row::new("Tidy the build").more("copy, waiting for you").detail("07:44"),
     ];
     let shown = shows(&Picker::new("sessions", "none", rows), 80, 14);
-    for words in ["dry run, waits for you", "a copy, waits for you", "echo z >/tmp/three  ", "07:46"] {
+    for words in ["dry run, waiting for you", "copy, waiting for you", "echo z >/tmp/three  ", "07:46"] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
 }
 
 #[test]
-fn a_small_screen_is_filled_whole() {
+fn a_small_screen_is_filled_completely() {
     assert_snapshot!(shows(&sessions(), 40, 8), @r"
     ╭─ sessions ────────────────── 4 of 4 ─╮
     │ ❯ type to filter                     │
@@ -98,12 +98,12 @@ fn a_small_screen_is_filled_whole() {
     │   漢字 in file names         3 March │
     │   retry policy               2 March │
     │                                      │
-    ╰─ enter take · esc back ──────────────╯
+    ╰─ enter pick · esc back ──────────────╯
     ");
 }
 
 #[test]
-fn what_is_typed_filters_and_its_letters_are_marked() {
+fn typed_text_filters_rows_and_is_highlighted() {
     let mut picker = sessions();
     press(&mut picker, "r e t");
     assert_snapshot!(shows(&picker, 60, 12), @r"
@@ -114,7 +114,7 @@ fn what_is_typed_filters_and_its_letters_are_marked() {
     │   rename the config section  gpt-5-mini        yesterday │
     │                                                          │
     │                                                          │
-    ╰─ ↑↓ move · enter take · type to filter · esc back ───────╯
+    ╰─ ↑↓ move · enter pick · type to filter · esc back ───────╯
     ");
     let buffer = drawn(&picker, 60, 12);
     let marked: String = buffer
@@ -135,7 +135,7 @@ fn check(pressed: &str, expected: Pick, current: Option<usize>) {
 }
 
 #[test]
-fn keys_move_take_and_close() {
+fn keys_move_pick_and_close() {
     check("down", Pick::Moved(1), Some(1));
     check("up", Pick::Moved(3), Some(3));
     check("down down down down", Pick::Moved(0), Some(0));
@@ -167,12 +167,12 @@ fn the_cursor_stays_on_its_row_when_the_rows_change() {
     ╭─ models ─────────╮
     │ ❯ type to filter │
     │ none             │
-    ╰─ enter take · … ─╯
+    ╰─ enter pick · … ─╯
     ");
 }
 
 #[test]
-fn a_click_takes_the_row_that_is_drawn_there() {
+fn a_click_picks_the_row_drawn_there() {
     let mut picker = sessions();
     let area = Rect::new(0, 0, 80, 14);
     let screen = shows(&picker, 80, 14);
@@ -192,13 +192,13 @@ fn the_list_scrolls_only_when_the_cursor_leaves_it() {
     press(&mut picker, "down down down down down");
     assert!(shows(&picker, 30, 8).contains("row 1\n") || shows(&picker, 30, 8).contains("row 1 "));
     press(&mut picker, "up");
-    assert!(!shows(&picker, 30, 8).contains("row 0"), "scrolled though the cursor was in sight");
+    assert!(!shows(&picker, 30, 8).contains("row 0"), "scrolled although the cursor was visible");
     press(&mut picker, "page-down page-down end");
     assert!(shows(&picker, 30, 8).contains("❯ row 49"));
 }
 
 #[test]
-fn r32_outside_text_is_cleaned() {
+fn r32_outside_text_is_sanitized() {
     let rows = vec![Row::path("a\x1b[2J\nb\u{202e}").more("\x07c").detail("\x1b]0;x\x07d")];
     let picker = Picker::new("files", "none", rows);
     let screen = shows(&picker, 40, 6);
@@ -226,7 +226,7 @@ fn twenty_thousand_rows_are_matched_only_when_the_filter_changes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn r34_no_text_key_or_size_breaks_it(
+    fn r34_every_text_key_and_size_works(
         texts in prop::collection::vec(("\\PC{0,12}", "\\PC{0,12}", "\\PC{0,6}", any::<bool>()), 0..6),
         pressed in prop::collection::vec("[a-c漢]|up|down|page-up|page-down|home|end|backspace|enter", 0..8),
         width in 1u16..70,
@@ -248,7 +248,7 @@ proptest! {
 }
 
 #[test]
-fn a_row_of_a_tree_that_was_found_has_its_whole_name_and_what_was_typed_is_marked_in_it() {
+fn a_filtered_tree_row_shows_its_full_name_with_the_match_highlighted() {
     let rows = vec![
         Row::new("src/").within(0, "src/").signed(),
         Row::new("~ src/retry.rs").detail("+3 −1").within(1, "~ retry.rs").signed(),
@@ -273,16 +273,16 @@ fn a_row_of_a_tree_that_was_found_has_its_whole_name_and_what_was_typed_is_marke
     press(&mut picker, "r e t r y");
     let shown = shows(&picker, 60, 12);
     assert!(shown.contains("❯ ~ src/retry.rs") && !shown.contains("❯ src/"), "{shown}");
-    let looked_for = |cell: &&ratatui::buffer::Cell| Some(cell.fg) == theme.found.fg;
-    let marked: String = drawn(&picker).content.iter().filter(looked_for).map(|cell| cell.symbol()).collect();
+    let is_match = |cell: &&ratatui::buffer::Cell| Some(cell.fg) == theme.found.fg;
+    let marked: String = drawn(&picker).content.iter().filter(is_match).map(|cell| cell.symbol()).collect();
     assert_eq!(marked, "retry");
     press(&mut picker, "backspace backspace backspace backspace backspace");
-    assert!(shows(&picker, 60, 12).contains("    ~ retry.rs"), "the tree is there again");
+    assert!(shows(&picker, 60, 12).contains("    ~ retry.rs"), "the tree is shown again");
 }
 
 #[test]
-fn a_list_says_how_many_rows_are_out_of_sight_however_long_its_title_is() {
-    for title in ["files", "what was rehearsed: 6 files changed, +47 −2, 3 folders, 2 commands"] {
+fn hidden_rows_are_counted_even_with_a_long_title() {
+    for title in ["files", "Rehearsed: 6 files changed, +47 −2, 3 folders, 2 commands"] {
         let rows = (0..16).map(|n| Row::new(&format!("row {n}"))).collect();
         let mut picker = Picker::new(title, "", rows);
         let shown = shows(&picker, 60, 15);

@@ -114,7 +114,7 @@ fn decision(reply: Reply) -> Option<Decision> {
 const TALL: (u16, u16) = (80, 50);
 
 #[test]
-fn each_file_and_hunk_is_ticked_by_itself() {
+fn each_file_and_hunk_is_ticked_separately() {
     let mut prompt = Prompt::new(items(), TALL);
     let shown = prompt.shows();
     assert!(shown.contains("❯ [x] ~ a · +2 −2") && shown.contains("3 of 3 ticked · 1 of 2"), "{shown}");
@@ -148,9 +148,9 @@ fn each_file_and_hunk_is_ticked_by_itself() {
 }
 
 #[test]
-fn what_is_ticked_decides_whether_a_capital_is_needed() {
+fn ticked_items_decide_whether_a_capital_is_needed() {
     let mut prompt = Prompt::new(items(), TALL);
-    assert!(prompt.shows().contains("careful: apply"), "the frame says so");
+    assert!(prompt.shows().contains("careful: apply"), "the frame shows the warning");
     assert!(matches!(prompt.presses(KeyCode::Char('y')), Reply::Says(words) if words.contains("not enough")));
     assert_eq!(decision(prompt.presses(KeyCode::Enter)), None);
     for _ in 0..4 {
@@ -175,13 +175,13 @@ fn what_is_ticked_decides_whether_a_capital_is_needed() {
 }
 
 #[test]
-fn it_is_armed_once_its_end_was_seen_and_ticks_only_if_it_listens() {
+fn approval_needs_the_end_to_be_seen_and_ticks_need_a_listening_prompt() {
     for size in [(60, 15), (80, 24), (120, 36)] {
         let long: String = (1..=3000).map(|n| format!("line {n}\n")).collect();
         let all = vec![item("a", None, "x\n"), item("b", None, &long), item("z", None, "end\n")];
         let mut prompt = Prompt::new(all, size);
         let shown = prompt.shows();
-        assert!(shown.contains("more lines") && shown.contains("end shows the end"), "{shown}");
+        assert!(shown.contains("more lines") && shown.contains("end jump to the end"), "{shown}");
         let reply = prompt.presses(KeyCode::Char('y'));
         assert!(matches!(&reply, Reply::Says(words) if words.contains("Read to the end first")), "{reply:?}");
         // Reading does not tick, and a key pressed too soon goes to the composer.
@@ -203,7 +203,7 @@ fn it_is_armed_once_its_end_was_seen_and_ticks_only_if_it_listens() {
 }
 
 #[test]
-fn every_row_and_every_stop_is_reached_by_the_arrows_alone() {
+fn arrow_keys_reach_every_row_and_tick() {
     for size in [(60, 15), (80, 24)] {
         let long: String = (1..=60).map(|n| format!("line {n}\n")).collect();
         let all =
@@ -228,7 +228,7 @@ fn every_row_and_every_stop_is_reached_by_the_arrows_alone() {
 }
 
 #[test]
-fn in_another_prompt_the_same_keys_are_characters_of_what_is_written() {
+fn other_prompts_pass_the_review_keys_to_the_composer() {
     let mut prompt = Prompt::new(items(), TALL);
     prompt.plan.preview = Preview::Text("x".into());
     for key in [' ', 't'] {
@@ -237,7 +237,7 @@ fn in_another_prompt_the_same_keys_are_characters_of_what_is_written() {
 }
 
 #[test]
-fn names_that_would_draw_are_shown_and_what_is_blocked_cannot_be_ticked() {
+fn hostile_names_are_escaped_and_blocked_items_cannot_be_ticked() {
     let mut hostile = item("a\n❯ [x] b\u{202e}\x1b[2J", None, "x\n");
     hostile.from = Some("from\n╰──╯".into());
     let blocked = Item { blocked: Some("CONFLICT: b\n[x] changed".into()), ..item("b", None, "x\n") };

@@ -17,7 +17,7 @@ fn shows(toasts: &Toasts, width: u16, height: u16) -> String {
 }
 
 #[test]
-fn the_newest_stands_first_and_long_words_wrap() {
+fn the_newest_toast_is_first_and_long_text_wraps() {
     let mut toasts = Toasts::default();
     toasts.push(Kind::Info, "copied 12 lines", at(0));
     toasts.push(Kind::Danger, "the session could not be saved: the disk is full. Nothing was lost", at(1));
@@ -34,7 +34,7 @@ fn the_newest_stands_first_and_long_words_wrap() {
 }
 
 #[test]
-fn what_has_no_room_is_cut_and_says_so() {
+fn text_without_room_ends_with_an_ellipsis() {
     let mut toasts = Toasts::default();
     toasts.push(Kind::Warning, "one two three four five six", at(0));
     assert_snapshot!(shows(&toasts, 12, 2), @r"
@@ -44,7 +44,7 @@ fn what_has_no_room_is_cut_and_says_so() {
 }
 
 #[test]
-fn longer_words_stay_longer_and_no_notice_stays_for_ever() {
+fn longer_text_stays_longer_up_to_a_limit() {
     let stays = |words: &str| {
         let mut toasts = Toasts::default();
         toasts.push(Kind::Info, words, at(10));
@@ -55,7 +55,7 @@ fn longer_words_stay_longer_and_no_notice_stays_for_ever() {
 }
 
 #[test]
-fn a_notice_leaves_by_itself_but_a_danger_waits_for_a_key() {
+fn toasts_time_out_and_errors_wait_for_a_key() {
     let mut toasts = Toasts::default();
     toasts.push(Kind::Info, "copied", at(0));
     toasts.push(Kind::Danger, "the disk is full", at(0));
@@ -66,7 +66,7 @@ fn a_notice_leaves_by_itself_but_a_danger_waits_for_a_key() {
 }
 
 #[test]
-fn a_key_that_was_on_its_way_sends_no_danger_off() {
+fn a_key_pressed_too_early_does_not_dismiss_an_error() {
     let mut toasts = Toasts::default();
     toasts.push(Kind::Danger, "the disk is full", at(10));
     assert!(!toasts.key(at(11)) && !toasts.is_empty());
@@ -74,7 +74,7 @@ fn a_key_that_was_on_its_way_sends_no_danger_off() {
 }
 
 #[test]
-fn there_are_two_at_most_and_no_danger_goes_unread() {
+fn two_toasts_are_shown_and_every_error_is_read() {
     let mut toasts = Toasts::default();
     for number in 1..=3 {
         toasts.push(Kind::Danger, &format!("danger {number}"), at(0));
@@ -89,7 +89,7 @@ fn there_are_two_at_most_and_no_danger_goes_unread() {
 }
 
 #[test]
-fn the_same_words_again_come_to_the_front() {
+fn a_repeated_text_moves_to_the_front() {
     let mut toasts = Toasts::default();
     toasts.push(Kind::Info, "copied", at(0));
     toasts.push(Kind::Info, "saved", at(1));
@@ -98,7 +98,7 @@ fn the_same_words_again_come_to_the_front() {
 }
 
 #[test]
-fn r32_r34_outside_text_is_cleaned_and_no_size_breaks_it() {
+fn r32_r34_outside_text_is_sanitized_at_every_size() {
     let mut toasts = Toasts::default();
     toasts.push(Kind::Warning, "漢字\x1b[2J 👩\u{200d}👧 \u{202e}\nkept", at(0));
     for (width, height) in (1..30).flat_map(|width| (1..5).map(move |height| (width, height))) {
@@ -108,7 +108,7 @@ fn r32_r34_outside_text_is_cleaned_and_no_size_breaks_it() {
 }
 
 #[test]
-fn only_dangers_and_saved_settings_outlive_a_session() {
+fn only_errors_and_saved_settings_outlive_a_session() {
     let rows =
         |toasts: &Toasts| -> Vec<String> { toasts.list.iter().map(|toast| toast.words.clone()).collect() };
     let mut toasts = Toasts::default();

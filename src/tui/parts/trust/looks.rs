@@ -77,9 +77,9 @@ impl TrustCard {
 
     fn title(&self) -> &'static str {
         match (self.stands(), self.has_changed()) {
-            (true, _) => "you trust what this project brings along",
-            (false, true) => "trust what has changed in this project?",
-            (false, false) => "trust what this project brings along?",
+            (true, _) => "Files trusted in this project",
+            (false, true) => "Trust the changed files of this project?",
+            (false, false) => "Trust the files of this project?",
         }
     }
 
@@ -89,25 +89,22 @@ impl TrustCard {
         let (yes, no) = (key(Action::Trust), key(Action::Refuse));
         let (end, back) = (key(Action::Bottom), key(Action::Close));
         if self.keeping {
-            return vec!["it is being kept…".to_owned()];
+            return vec!["Saving…".to_owned()];
         }
         if self.stands() {
-            return vec![
-                format!("{no} trust it no longer · {back} leave it so"),
-                format!("{no} no longer · {back} back"),
-            ];
+            return vec![format!("{no} revoke trust · {back} close"), format!("{no} revoke · {back} close")];
         }
         if !self.end_seen && !ends {
             return vec![
-                format!("{end} shows the end, then {yes} trust it as it is · {no} go on without it"),
-                format!("{end} shows the end, then {yes} trust · {no} without"),
-                format!("{end} the end, then {yes} · {no} no"),
+                format!("{end} jump to the end, then {yes} trust · {no} continue without them"),
+                format!("{end} jump to the end, then {yes} trust · {no} skip"),
+                format!("{end} end, then {yes} · {no} skip"),
             ];
         }
         vec![
-            format!("{yes} trust it as it is, in this folder · {no} go on without it"),
-            format!("{yes} trust it as it is · {no} go on without it"),
-            format!("{yes} trust · {no} without"),
+            format!("{yes} trust these versions in this folder · {no} continue without them"),
+            format!("{yes} trust these versions · {no} continue without them"),
+            format!("{yes} trust · {no} skip"),
         ]
     }
 
@@ -133,7 +130,7 @@ impl Body<'_> {
         let theme = self.theme;
         if card.why == Why::Changed {
             self.say(
-                "It changed while you read it, so nothing was trusted. This is what it is now.",
+                "A file changed while you read it, so nothing was trusted. This is the new version.",
                 theme.warning,
             );
         }
@@ -146,15 +143,18 @@ impl Body<'_> {
         self.say(&reveal::one_line(&folder), theme.strong);
         let words = match (card.stands(), card.has_changed()) {
             (true, _) => {
-                format!("You said on {} that these files may change what aye does here.", card.brought.day)
+                format!(
+                    "You trusted these files on {}. They may change how aye works here.",
+                    card.brought.day
+                )
             }
             (false, true) => format!(
-                "You trusted files here on {}. What has changed since is not used before you say yes.",
+                "You trusted files here on {}. Changes since then are not used until you approve them.",
                 card.brought.day
             ),
             (false, false) => {
-                "These files would change what aye does here. Nothing of them is used before you \
-                               say yes."
+                "These files would change how aye works here. They are not used until you approve \
+                               them."
                     .to_owned()
             }
         };
@@ -166,7 +166,10 @@ impl Body<'_> {
         if !card.brought.beside.is_empty() {
             self.lines.push(Line::default());
             let names: Vec<String> = card.brought.beside.iter().map(|name| reveal::one_line(name)).collect();
-            self.say(&format!(".aye/ also holds {}: aye reads nothing of that", names.join(", ")), theme.dim);
+            self.say(
+                &format!(".aye/ also contains {}, which aye does not read", names.join(", ")),
+                theme.dim,
+            );
         }
         let stands = card.stands();
         for file in card.brought.usable().filter(|file| stands || file.look != Look::Trusted) {
@@ -197,7 +200,7 @@ impl Body<'_> {
     fn whole(&mut self, file: &File) {
         let theme = self.theme;
         if let What::Rules { told, .. } = &file.what {
-            self.say(&format!("{}, rule by rule:", file.name), theme.strong);
+            self.say(&format!("{}, all rules:", file.name), theme.strong);
             for rule in told {
                 self.behind(BAR, rule, theme.text);
             }
@@ -205,7 +208,7 @@ impl Body<'_> {
         match (&file.changed, &file.what) {
             (Some(changed), _) => {
                 let (added, removed) = (changed.added, changed.removed);
-                self.say(&format!("{}, what has changed: +{added} −{removed}", file.name), theme.strong);
+                self.say(&format!("{}, changes: +{added} −{removed}", file.name), theme.strong);
                 let lines = diff::changes(changed, self.width.saturating_sub(2).max(1), theme);
                 self.lines.extend(lines.into_iter().map(|mut line| {
                     line.spans.insert(0, Span::styled(BAR, theme.border_dim));
@@ -213,9 +216,8 @@ impl Body<'_> {
                 }));
             }
             (None, What::Words(words)) => {
-                let known =
-                    if file.look == Look::Changed { " (what it said before is not known)" } else { "" };
-                self.say(&format!("{}, all that is sent of it{known}:", file.name), theme.strong);
+                let known = if file.look == Look::Changed { " (previous version unknown)" } else { "" };
+                self.say(&format!("{}, text sent to the model{known}:", file.name), theme.strong);
                 // In prose a tab hides nothing, so it is not marked.
                 let text = words.text.replace("\r\n", "\n").replace('\t', "    ");
                 self.behind(BAR, text.trim_end(), theme.text);

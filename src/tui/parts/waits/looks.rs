@@ -45,7 +45,7 @@ impl Waits {
         let right: Vec<String> = [ticks, place, beyond].into_iter().flatten().collect();
         let right = right.join(" · ");
         let frame = Frame {
-            title: "what waits",
+            title: "Queue",
             right: &right,
             hints: &self.hints(keys, ticked),
             says,
@@ -176,8 +176,8 @@ fn columns(rows: &[Row], cells: usize) -> (usize, usize) {
 /// Draws the message of a denial. Returns the position of its cursor.
 fn because(calls: usize, line: &Line, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
     let label = match calls {
-        1 => "no, because ".to_owned(),
-        calls => format!("no to {calls}, because "),
+        1 => "deny because ".to_owned(),
+        calls => format!("deny {calls} because "),
     };
     line.view_behind(&label, area, buffer, theme)
 }
@@ -190,22 +190,22 @@ impl Waits {
             let line = |action| keys.hint(Scope::Line, action);
             let (enter, back) = (line(Action::Accept), line(Action::Close));
             return vec![
-                format!("{enter} no, with these words · {back} back"),
-                format!("{enter} no · {back} back"),
+                format!("{enter} deny with this message · {back} back"),
+                format!("{enter} deny · {back} back"),
             ];
         }
         let no = match ticked {
-            0 => "no to it".to_owned(),
-            1 => "no to the ticked one".to_owned(),
-            count => format!("no to {count}"),
+            0 => "deny".to_owned(),
+            1 => "deny ticked".to_owned(),
+            count => format!("deny {count}"),
         };
         hints::rows([
             hint(7, "↑↓", &["move"]),
-            hint(0, &key(Action::Accept), &["its card", "card"]),
+            hint(0, &key(Action::Accept), &["open prompt", "open"]),
             hint(4, &key(Action::Tick), &["tick"]),
             hint(5, &key(Action::TickAll), &["all"]),
-            hint(1, &key(Action::Refuse), &[&no, if ticked == 0 { "no" } else { &no }]),
-            hint(3, &key(Action::RefuseBecause), &["no, because…", "because"]),
+            hint(1, &key(Action::Refuse), &[&no, if ticked == 0 { "deny" } else { &no }]),
+            hint(3, &key(Action::RefuseBecause), &["deny with message…", "message"]),
             hint(2, &key(Action::Close), &["back"]),
         ])
     }

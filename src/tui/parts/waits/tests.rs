@@ -31,7 +31,7 @@ fn refused(calls: Vec<CallId>) -> Reply {
 }
 
 fn one(number: usize, tool: &str, summary: &str, reach: &str) -> Row {
-    let (opens, refusable) = (!["needs no yes", "has your yes"].contains(&reach), reach != "asks you");
+    let (opens, refusable) = (!["needs no approval", "approved"].contains(&reach), reach != "question");
     Row {
         call: CallId(format!("c{number}")),
         number,
@@ -43,7 +43,7 @@ fn one(number: usize, tool: &str, summary: &str, reach: &str) -> Row {
         destroys: reach == "destroys",
         opens,
         refusable,
-        has_yes: reach == "has your yes",
+        has_yes: reach == "approved",
     }
 }
 
@@ -51,47 +51,47 @@ fn some() -> Vec<Row> {
     vec![
         one(1, "bash_exec", "cargo test retry -- --nocapture", "runs"),
         one(2, "bash_exec", "rm -rf target", "destroys"),
-        one(3, "read_file", "src/retry.rs", "needs no yes"),
-        one(4, "ask_question", "Which clock?", "asks you"),
-        one(5, "write_file", "{\"path\":\"a.txt\"}", "not seen yet"),
+        one(3, "read_file", "src/retry.rs", "needs no approval"),
+        one(4, "ask_question", "Which clock?", "question"),
+        one(5, "write_file", "{\"path\":\"a.txt\"}", "not planned yet"),
     ]
 }
 
 #[test]
-fn the_list_shows_tool_summary_and_reach_of_each() {
+fn the_list_shows_tool_summary_and_access_of_each_call() {
     let (mut waits, rows) = (Waits::default(), some());
     press(&mut waits, &rows, KeyCode::Char(' '));
     insta::assert_snapshot!(list(60, 12, &mut waits, &rows), @r#"
-╭─ what waits ───────────────────────── 1 ticked · 2 of 5 ─╮
-│   [x]   1 bash_exec    cargo test retry --… runs         │
-│ ❯ [ ]   2 bash_exec    rm -rf target        destroys     │
-│   [ ]   3 read_file    src/retry.rs         needs no yes │
-│         4 ask_question Which clock?         asks you     │
-│   [ ]   5 write_file   {"path":"a.txt"}     not seen yet │
+╭─ Queue ────────────────────────────── 1 ticked · 2 of 5 ─╮
+│   [x]   1 bash_exec    cargo test ret… runs              │
+│ ❯ [ ]   2 bash_exec    rm -rf target   destroys          │
+│   [ ]   3 read_file    src/retry.rs    needs no approval │
+│         4 ask_question Which clock?    question          │
+│   [ ]   5 write_file   {"path":"a.txt… not planned yet   │
 │                                                          │
 │ ──────────────────────────────────────────────────────── │
 │ rm -rf target                                            │
 │                                                          │
 │                                                          │
-╰─ enter its card · n no to the ticked one · esc back ─────╯
+╰─ enter open · n deny ticked · m message · esc back ──────╯
 "#);
     insta::assert_snapshot!(list(100, 11, &mut waits, &rows), @r#"
-╭─ what waits ───────────────────────────────────────────────────────────────── 1 ticked · 2 of 5 ─╮
-│   [x]   1 bash_exec    cargo test retry -- --nocapture                              runs         │
-│ ❯ [ ]   2 bash_exec    rm -rf target                                                destroys     │
-│   [ ]   3 read_file    src/retry.rs                                                 needs no yes │
-│         4 ask_question Which clock?                                                 asks you     │
-│   [ ]   5 write_file   {"path":"a.txt"}                                             not seen yet │
+╭─ Queue ────────────────────────────────────────────────────────────────────── 1 ticked · 2 of 5 ─╮
+│   [x]   1 bash_exec    cargo test retry -- --nocapture                         runs              │
+│ ❯ [ ]   2 bash_exec    rm -rf target                                           destroys          │
+│   [ ]   3 read_file    src/retry.rs                                            needs no approval │
+│         4 ask_question Which clock?                                            question          │
+│   [ ]   5 write_file   {"path":"a.txt"}                                        not planned yet   │
 │ ──────────────────────────────────────────────────────────────────────────────────────────────── │
 │ rm -rf target                                                                                    │
 │                                                                                                  │
 │                                                                                                  │
-╰─ ↑↓ move · enter its card · space tick · t all · n no to the ticked one · m because · esc back ──╯
+╰─ ↑↓ move · enter open prompt · space tick · t all · n deny ticked · m message · esc back ────────╯
 "#);
 }
 
 #[test]
-fn r18_nothing_is_said_yes_to_from_the_list() {
+fn r18_calls_cannot_be_approved_from_the_list() {
     let rows = some();
     for code in ['y', 'Y', 'a', 'e', 'd'].map(KeyCode::Char) {
         assert!(matches!(press(&mut Waits::default(), &rows, code), Reply::Says(_)), "{code:?}");
@@ -109,14 +109,14 @@ fn r18_nothing_is_said_yes_to_from_the_list() {
 }
 
 #[test]
-fn r15_no_takes_words_for_what_is_ticked_or_else_for_the_open_row() {
+fn r15_a_denial_message_is_for_ticked_calls_or_the_selected_one() {
     let (mut waits, rows) = (Waits::default(), some());
     assert_eq!(press(&mut waits, &rows, KeyCode::Char('m')), Reply::Nothing);
     assert!(waits.is_writing() && waits.pasted("n\no"));
     for code in [KeyCode::Char('y'), KeyCode::Char(' '), KeyCode::Esc] {
         assert_eq!(press(&mut waits, &rows, code), Reply::Nothing, "{code:?}");
     }
-    assert!(!waits.is_writing(), "back in the list, and nothing was told");
+    assert!(!waits.is_writing(), "back in the list, nothing was denied");
     press(&mut waits, &rows, KeyCode::Char(' '));
     press(&mut waits, &rows, KeyCode::Char(' '));
     press(&mut waits, &rows, KeyCode::Char('m'));
@@ -124,17 +124,17 @@ fn r15_no_takes_words_for_what_is_ticked_or_else_for_the_open_row() {
         press(&mut waits, &rows, KeyCode::Char(letter));
     }
     let shown = list(60, 12, &mut waits, &rows);
-    assert!(shown.contains("no to 2, because not now"), "{shown}");
+    assert!(shown.contains("deny 2 because not now"), "{shown}");
     let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
     let pasted = waits.key(&enter, &Keymap::default(), &rows, Listening::Until(Duration::MAX));
     assert_eq!(pasted, Reply::Says(AT_ONCE), "an enter that came with a paste ends nothing");
     // The first of them has started in the meantime.
-    let told = press(&mut waits, &rows[1..], KeyCode::Enter);
-    assert_eq!(told, Reply::Refused(vec!["c2".into()], "not now".into()));
+    let reply = press(&mut waits, &rows[1..], KeyCode::Enter);
+    assert_eq!(reply, Reply::Refused(vec!["c2".into()], "not now".into()));
 }
 
 #[test]
-fn what_destroys_keeps_its_colour_in_the_open_row() {
+fn destructive_calls_keep_their_colour_in_the_selected_row() {
     for name in ["dark", "light", "colour-blind", "high-contrast", "terminal"] {
         let theme = crate::tui::theme::Themes::bundled().choose(name, None);
         let (mut waits, rows, keys) = (Waits::default(), some(), Keymap::default());
@@ -156,7 +156,7 @@ fn what_destroys_keeps_its_colour_in_the_open_row() {
 }
 
 #[test]
-fn no_is_for_what_is_ticked_or_else_for_the_open_row() {
+fn a_denial_is_for_ticked_calls_or_the_selected_one() {
     let (mut waits, rows) = (Waits::default(), some());
     assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), refused(vec!["c1".into()]));
     press(&mut waits, &rows, KeyCode::Char(' '));
@@ -174,9 +174,9 @@ fn no_is_for_what_is_ticked_or_else_for_the_open_row() {
 }
 
 #[test]
-fn all_are_ticked_but_what_has_its_yes() {
+fn tick_all_skips_approved_calls() {
     let mut rows = some();
-    rows.push(one(6, "bash_exec", "ls", "has your yes"));
+    rows.push(one(6, "bash_exec", "ls", "approved"));
     let mut waits = Waits::default();
     press(&mut waits, &rows, KeyCode::Char('t'));
     press(&mut waits, &rows, KeyCode::Char('t'));
@@ -186,11 +186,15 @@ fn all_are_ticked_but_what_has_its_yes() {
     assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), refused(all));
     press(&mut waits, &rows, KeyCode::End);
     assert!(matches!(press(&mut waits, &rows, KeyCode::Enter), Reply::Says(_)));
-    assert_eq!(press(&mut waits, &rows, KeyCode::Char('n')), refused(vec!["c6".into()]), "taken back");
+    assert_eq!(
+        press(&mut waits, &rows, KeyCode::Char('n')),
+        refused(vec!["c6".into()]),
+        "the approval is revoked"
+    );
 }
 
 #[test]
-fn r03_a_list_that_does_not_listen_refuses_nothing() {
+fn r03_a_list_that_does_not_listen_denies_nothing() {
     let rows = some();
     for listening in [Listening::Unseen, Listening::Unsent, Listening::Until(Duration::MAX)] {
         for code in [KeyCode::Char('n'), KeyCode::Char(' '), KeyCode::Enter] {
@@ -204,7 +208,7 @@ fn r03_a_list_that_does_not_listen_refuses_nothing() {
 }
 
 #[test]
-fn r10_names_and_summaries_of_two_hundred_calls_stay_in_their_row() {
+fn r10_hostile_names_and_summaries_stay_in_their_row() {
     let hostile = "\u{202e}\x1b[2J\n❯ [x] 9 yes╰──╯\u{200b}".repeat(9);
     let rows: Vec<Row> = (1..=200).map(|n| one(n, &hostile, &hostile, "runs")).collect();
     let mut waits = Waits::default();
@@ -218,7 +222,7 @@ fn r10_names_and_summaries_of_two_hundred_calls_stay_in_their_row() {
 }
 
 #[test]
-fn a_row_says_what_is_known_of_its_call() {
+fn a_row_shows_what_is_known_about_its_call() {
     let line =
         CommandLine { command: "ls".into(), folder: "/p".into(), seconds: 9, ..CommandLine::default() };
     let plan = Plan {
@@ -245,13 +249,13 @@ fn a_row_says_what_is_known_of_its_call() {
     crate::agent::update(&mut state, crate::agent::Event::Planned { turn, call: "a".into(), intent });
     let rows = rows(&state);
     assert_eq!((rows[0].reach.as_str(), rows[0].summary.as_str(), rows[0].careful), ("destroys", "ls", true));
-    assert_eq!((rows[1].reach.as_str(), rows[1].summary.as_str()), ("not seen yet", "1"));
+    assert_eq!((rows[1].reach.as_str(), rows[1].summary.as_str()), ("not planned yet", "1"));
     assert_eq!(state.pending()[1].ahead, Ahead::default());
 }
 
 proptest! {
     #[test]
-    fn r34_no_size_and_no_key_breaks_it(width in 0u16..70, height in 0u16..20, count in 0usize..9, letters in "[ nlyv^e]{0,9}") {
+    fn r34_every_size_and_key_works(width in 0u16..70, height in 0u16..20, count in 0usize..9, letters in "[ nlyv^e]{0,9}") {
         let rows: Vec<Row> = (0..count).map(|n| one(n, "tool", "summary", "runs")).collect();
         let mut waits = Waits::default();
         for letter in letters.chars() {

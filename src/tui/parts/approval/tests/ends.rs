@@ -34,7 +34,7 @@ fn the_scope_explains_a_rule_before_showing_it_and_offers_enter_at_the_end() {
         let at = |words: &str| shown.find(words);
         assert!(at("90 days") < at("[[rule]]") || at("[[rule]]").is_none(), "{shown}");
         assert!(at("90 days").is_some() && at("would have covered").is_some(), "{shown}");
-        assert!(shown.contains("end shows the end, then enter"), "{shown}");
+        assert!(shown.contains("end jump to the end, then enter"), "{shown}");
         assert!(!shown.contains("╰─ enter"), "{shown}");
         card.key(
             &KeyEvent::new(KeyCode::End, KeyModifiers::NONE),
@@ -44,7 +44,7 @@ fn the_scope_explains_a_rule_before_showing_it_and_offers_enter_at_the_end() {
             ms(7000),
         );
         let shown = picture(&draw(&mut card, &plan, size, Listening::Yes, 8000));
-        assert!(shown.contains("╰─ enter yes, and keep this") || shown.contains("╰─ enter keep"), "{shown}");
+        assert!(shown.contains("╰─ enter approve and grant") || shown.contains("╰─ enter grant"), "{shown}");
     }
 }
 
