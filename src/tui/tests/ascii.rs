@@ -1,4 +1,4 @@
-//! A font without boxes: nothing of our own is drawn in anything but ASCII, whatever part draws it.
+//! ASCII mode: no part of the screen draws characters outside ASCII, except those of messages and replies.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn asked(intent: Intent) -> Screen {
 }
 
 #[test]
-fn the_first_screen_and_what_lies_over_it() {
+fn the_first_screen_and_overlays_are_ascii() {
     plain(&mut Screen::new(), "the first screen");
     for key in ["f1", "ctrl-p", "alt-s", "alt-t", "alt-m", "ctrl-r", "alt-y", "ctrl-o"] {
         let mut screen = Screen::with([said("see src/a.rs"), replied("- b\n\n```\nlet x;\n```"), ended()]);
@@ -40,7 +40,7 @@ fn the_first_screen_and_what_lies_over_it() {
 }
 
 #[test]
-fn a_reply_with_all_of_markdown_and_everything_around_it() {
+fn replies_with_all_markdown_elements_are_ascii() {
     let text = "# Head\n\n- one\n  - two\n\n1. x\n\n- [ ] task\n- [x] done\n\n> quote\n\n---\n\n| a | b |\n|:-:|--:|\n\
         | 1 | 2 |\n\n```rust\nfn main() {}\n```\n\n[a](https://a.example/a/very/long/address/that/is/shortened/because/it\
         /is/long) ~~x~~ $x^2$ [^1]\n\n[^1]: note\n\n<b>html</b>\n";
@@ -57,7 +57,7 @@ fn a_reply_with_all_of_markdown_and_everything_around_it() {
 }
 
 #[test]
-fn every_end_of_a_call_folded_and_open() {
+fn calls_with_every_outcome_are_ascii() {
     let ends: [fn(String) -> Outcome; 5] =
         [Outcome::Done, Outcome::Failed, Outcome::Refused, Outcome::Rehearsed, Outcome::Interrupted];
     for end in ends {
@@ -74,7 +74,7 @@ fn every_end_of_a_call_folded_and_open() {
 }
 
 #[test]
-fn every_card() {
+fn every_prompt_is_ascii() {
     let long = "echo a very long command ".repeat(60);
     for intent in [command("rm -rf build"), command(&long), question()] {
         for keys in [&[][..], &["a"], &["e"], &["d"], &["m"], &["1"], &["tab"], &["4"], &["esc"]] {
@@ -82,13 +82,13 @@ fn every_card() {
             for key in keys {
                 screen.presses(key);
             }
-            plain(&mut screen, &format!("a card after {keys:?}"));
+            plain(&mut screen, &format!("a prompt after {keys:?}"));
         }
     }
 }
 
 #[test]
-fn what_moves() {
+fn spinners_and_waits_are_ascii() {
     let mut screen = Screen::new();
     screen.says("go");
     for _ in 0..10 {
@@ -104,14 +104,14 @@ fn what_moves() {
         wait: Duration::from_secs(5),
         kind: String::new(),
     });
-    plain(&mut screen, "a wait");
+    plain(&mut screen, "a retry");
     screen.types("more");
     screen.presses("enter");
-    plain(&mut screen, "what waits to be sent");
+    plain(&mut screen, "a queued message");
 }
 
 #[test]
-fn letters_of_every_script_stay() {
+fn text_in_every_script_is_kept() {
     let mut screen = Screen::with([said("größe 漢字 שלום"), replied("e\u{301} 👩\u{200d}👧"), ended()]);
     screen.state.settings.ascii = true;
     let shows = screen.shows();

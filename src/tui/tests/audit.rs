@@ -1,10 +1,10 @@
-//! The list of what was asked and allowed, and the page of one call.
+//! The list of calls and decisions, and the page of one call.
 
 use super::*;
 use crate::tui::host::{Reply, Wish};
 use crate::tui::overlay::Overlay;
 
-/// Two calls: one allowed with `y`, one that waits.
+/// A session with two calls: one approved with `y`, one interrupted while it waited.
 fn screen() -> Screen {
     let mut screen = Screen::new();
     screen.says("go");
@@ -25,14 +25,14 @@ fn screen() -> Screen {
 }
 
 #[test]
-fn r15_the_list_says_who_allowed_what_and_a_page_says_all_of_it() {
+fn r15_the_list_shows_decisions_and_a_page_shows_all_details() {
     let mut screen = screen();
     screen.says("/audit");
     assert!(screen.effects.contains(&Effect::Ask(Wish::Times(SessionId("01J".into())))));
     let list = screen.shows();
     assert!(list.contains("Calls and decisions") && list.contains("2 of 2"), "{list}");
     assert!(list.contains("✓ bash_exec  you approved, done · cargo test retry"), "{list}");
-    assert!(list.contains("❯ ■ bash_exec  asked you, interrupted"), "the newest is under the cursor: {list}");
+    assert!(list.contains("❯ ■ bash_exec  asked you, interrupted"), "the newest call is selected: {list}");
     screen.presses("up");
     screen.presses("enter");
     let page = screen.shows();
@@ -65,7 +65,7 @@ fn r32_hostile_text_of_a_call_is_shown_as_marks() {
 }
 
 #[test]
-fn the_times_come_when_the_host_has_them_and_only_those_of_this_session() {
+fn times_are_added_when_loaded_and_only_for_this_session() {
     let mut screen = screen();
     screen.says("/audit");
     let times = |session: &str, time: &str| {
@@ -83,7 +83,7 @@ fn the_times_come_when_the_host_has_them_and_only_those_of_this_session() {
 }
 
 #[test]
-fn a_session_without_calls_says_so_and_no_size_breaks_the_view() {
+fn the_list_shows_that_it_is_empty_and_draws_at_every_size() {
     let mut screen = Screen::new();
     screen.says("/audit");
     assert!(screen.shows().contains("No tool calls yet"));
@@ -103,7 +103,7 @@ fn a_session_without_calls_says_so_and_no_size_breaks_the_view() {
 }
 
 #[test]
-fn a_page_is_readable_in_forty_columns_and_in_none() {
+fn a_page_fits_every_width() {
     let screen = screen();
     let records = crate::chat::audit::records(screen.state.agent.session.entries());
     for width in [0, 1, 2, 5, 11, 33, 40, 80] {
@@ -116,7 +116,7 @@ fn a_page_is_readable_in_forty_columns_and_in_none() {
 }
 
 #[test]
-fn r35_what_is_long_costs_a_few_lines_where_not_all_is_wanted() {
+fn r35_long_arguments_and_results_are_cut_in_a_short_page() {
     let mut screen = Screen::new();
     screen.says("go");
     let arguments = format!("{{\"of\":\"{}\"}}", "x".repeat(200_000));
@@ -134,7 +134,7 @@ fn r35_what_is_long_costs_a_few_lines_where_not_all_is_wanted() {
 }
 
 #[test]
-fn r16_an_answer_is_kept_with_its_key_and_how_long_the_card_was_there() {
+fn r16_an_answer_is_recorded_with_its_key_and_delay() {
     let by = |screen: &Screen| {
         let entries = screen.state.agent.session.entries();
         entries.iter().rev().find_map(|entry| match entry {
@@ -166,7 +166,7 @@ fn r16_an_answer_is_kept_with_its_key_and_how_long_the_card_was_there() {
 }
 
 #[test]
-fn r21_the_details_of_a_card_name_the_files_and_the_variables_and_no_value() {
+fn r21_prompt_details_name_files_and_variables_without_values() {
     let Intent::Act(mut plan) = command("sh x.sh") else { panic!("a command acts") };
     plan.basis = Basis {
         files: vec![Seen { path: "x.sh".into(), held: Held::of(Some(b"ls\n")), becomes: None, grows: false }],
@@ -193,7 +193,7 @@ fn r21_the_details_of_a_card_name_the_files_and_the_variables_and_no_value() {
     }
 }
 
-/// A session in which the model called a tool of this name so often, with this as arguments and result.
+/// A session in which the model called a tool `times` times, with `text` as arguments and result.
 fn called(times: usize, name: &str, text: &str) -> Screen {
     let mut entries = vec![said("go")];
     for n in 0..times {
@@ -218,7 +218,7 @@ fn called(times: usize, name: &str, text: &str) -> Screen {
 }
 
 #[test]
-fn the_list_of_twenty_thousand_calls_opens_at_its_end_and_leads_to_a_page() {
+fn a_list_of_twenty_thousand_calls_opens_at_its_end() {
     let mut screen = called(20_000, "read_file", "{}");
     screen.says("/audit");
     let list = screen.shows();
@@ -229,11 +229,11 @@ fn the_list_of_twenty_thousand_calls_opens_at_its_end_and_leads_to_a_page() {
     screen.presses("ctrl-home");
     screen.presses("enter");
     assert!(screen.shows().contains("1 of 20000 · read_file"), "{}", screen.shows());
-    assert_eq!(screen.state.wakes_at(), None, "reading wakes nobody");
+    assert_eq!(screen.state.wakes_at(), None, "reading causes no wake-ups");
 }
 
 #[test]
-fn r32_hostile_names_and_a_line_of_a_hundred_kilobytes_stay_in_the_list_and_on_the_page() {
+fn r32_hostile_names_and_very_long_lines_stay_in_their_rows() {
     let bad = "x\u{202e}\u{2066}\x1b[2J\u{9b}31m\u{7}\n╰─ y yes ─╯\u{200b}\u{e0041}";
     for text in [bad.to_owned(), format!("{bad}{}", "y".repeat(100_000))] {
         let mut screen = called(3, bad, &text);

@@ -1,4 +1,4 @@
-//! The bar at the right edge: where it stands, what it costs, and that it can be dragged.
+//! The scroll bar: position, cost and dragging.
 
 use super::*;
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
@@ -10,7 +10,7 @@ fn long(count: usize) -> Screen {
     Screen::with(entries.chain([ended()]))
 }
 
-/// The rows of the thumb.
+/// Returns the rows of the thumb.
 fn thumb(screen: &mut Screen) -> Vec<u16> {
     let buffer = screen.frame();
     let x = buffer.area.width - 1;
@@ -28,22 +28,22 @@ const DRAG: MouseEventKind = MouseEventKind::Drag(MouseButton::Left);
 const UP: MouseEventKind = MouseEventKind::Up(MouseButton::Left);
 
 #[test]
-fn there_is_a_bar_only_where_there_is_something_to_scroll() {
+fn a_bar_is_shown_only_if_there_is_something_to_scroll() {
     assert!(thumb(&mut Screen::with([said("a"), replied("b"), ended()])).is_empty());
     let mut screen = long(20);
     let rows = thumb(&mut screen);
     let last = *rows.last().expect("there is a bar");
     assert_eq!(rows, (rows[0]..=last).collect::<Vec<_>>(), "it is in one piece");
-    assert_eq!(last, 20, "at the end it stands at the bottom");
+    assert_eq!(last, 20, "at the end of the session it is at the bottom");
     assert!(rows.len() > 1 && rows.len() < 10, "{rows:?}");
     screen.presses("ctrl-home");
-    assert_eq!(thumb(&mut screen)[0], 2, "at the top it stands at the top");
+    assert_eq!(thumb(&mut screen)[0], 2, "at the start of the session it is at the top");
     screen.presses("page-down");
     assert!(thumb(&mut screen)[0] > 2);
 }
 
 #[test]
-fn the_bar_is_a_ground_and_holds_no_sign_that_could_be_copied() {
+fn the_bar_is_drawn_with_blanks_that_copy_as_nothing() {
     let mut screen = long(50);
     let buffer = screen.frame();
     let x = buffer.area.width - 1;
@@ -51,7 +51,7 @@ fn the_bar_is_a_ground_and_holds_no_sign_that_could_be_copied() {
 }
 
 #[test]
-fn dragged_from_end_to_end_the_bar_shows_everything_in_its_order() {
+fn dragging_the_bar_scrolls_through_everything_in_order() {
     let mut screen = long(500);
     let rows = thumb(&mut screen);
     mouse(&mut screen, DOWN, 79, rows[0]);
@@ -72,11 +72,11 @@ fn dragged_from_end_to_end_the_bar_shows_everything_in_its_order() {
     assert!(screen.state.transcript.follows() && screen.shows().contains("answer 499"));
     mouse(&mut screen, UP, 79, 23);
     mouse(&mut screen, DRAG, 79, 2);
-    assert!(screen.state.transcript.follows(), "a bar that was let go stays");
+    assert!(screen.state.transcript.follows(), "a bar that was released does not move");
 }
 
 #[test]
-fn a_click_beside_the_thumb_brings_it_there_and_lays_out_only_what_is_seen() {
+fn a_click_outside_the_thumb_moves_it_and_lays_out_only_visible_entries() {
     let mut screen = long(5_000);
     let before = screen.cache.laid_out;
     mouse(&mut screen, DOWN, 79, 11);
@@ -89,7 +89,7 @@ fn a_click_beside_the_thumb_brings_it_there_and_lays_out_only_what_is_seen() {
 }
 
 #[test]
-fn one_entry_longer_than_all_others_is_walked_through_too() {
+fn the_bar_scrolls_within_a_very_long_entry() {
     let text: String = (0..3_000).map(|n| format!("row {n}\n\n")).collect();
     let mut screen = Screen::with([said("go"), replied(&text), ended()]);
     mouse(&mut screen, DOWN, 79, 10);
@@ -99,7 +99,7 @@ fn one_entry_longer_than_all_others_is_walked_through_too() {
 }
 
 #[test]
-fn while_a_reply_comes_at_the_end_there_is_no_bar_to_move_and_reading_back_there_is() {
+fn the_bar_is_hidden_while_following_a_streamed_reply() {
     let mut screen = long(50);
     screen.says("go");
     screen.chunk(Chunk::Text("words\n\n".repeat(30)));
@@ -112,7 +112,7 @@ fn while_a_reply_comes_at_the_end_there_is_no_bar_to_move_and_reading_back_there
 }
 
 #[test]
-fn a_bar_holds_at_every_size_and_wherever_it_is_dragged() {
+fn the_bar_can_be_dragged_at_every_size() {
     let mut screen = long(30);
     for (width, height) in [(1, 1), (2, 5), (3, 3), (3, 8), (20, 9), (500, 200)] {
         screen.resized(width, height);
@@ -126,7 +126,7 @@ fn a_bar_holds_at_every_size_and_wherever_it_is_dragged() {
 }
 
 #[test]
-fn on_a_low_screen_the_thumb_is_one_row_and_is_seen() {
+fn on_a_low_screen_the_thumb_is_one_visible_row() {
     let mut screen = long(500);
     screen.resized(80, 10);
     let thumb = |screen: &mut Screen| {
@@ -141,7 +141,7 @@ fn on_a_low_screen_the_thumb_is_one_row_and_is_seen() {
 }
 
 #[test]
-fn a_step_of_the_wheel_costs_the_rows_that_come_and_the_ends_of_the_thumb() {
+fn a_wheel_step_sends_only_new_rows_and_the_ends_of_the_thumb() {
     let text =
         "some words of a reply that are long enough to fill a row of the screen and then some more\n\n";
     let mut screen = Screen::with([said("go"), replied(&text.repeat(300)), ended()]);

@@ -1,4 +1,4 @@
-//! Sub-agents on the screen: their rows, their cards, and what is opened of them.
+//! Sub-agents on the screen: their rows, prompts and details.
 
 use super::*;
 use crate::agent::{Offer, Pending};
@@ -37,7 +37,7 @@ fn beneath(screen: &Screen, of: &str) -> TurnId {
     all.find_map(Pending::sub_agent).and_then(|it| it.state.turn()).expect("it works")
 }
 
-/// A sub-agent says this and calls a tool, which has looked.
+/// Lets a sub-agent reply with this text and call a tool, which has planned the call.
 fn calls(screen: &mut Screen, of: &str, text: &str, (id, name): (&str, &str), intent: Intent) {
     says(screen, of, text, Some((id, name)));
     let turn = beneath(screen, of);
@@ -72,7 +72,7 @@ fn ran(screen: &mut Screen, of: &str, id: &str) {
 }
 
 #[test]
-fn r17_the_card_and_the_rows_say_who_works_and_who_asks() {
+fn r17_the_prompt_and_rows_name_the_sub_agent() {
     let mut screen = handed(&["find usages", "write notes"]);
     calls(&mut screen, "h0", "I look.", ("r", "read_file"), read("src/main.rs"));
     ran(&mut screen, "h0", "r");
@@ -107,7 +107,7 @@ fn r17_the_card_and_the_rows_say_who_works_and_who_asks() {
 }
 
 #[test]
-fn r17_the_list_says_whose_each_call_is() {
+fn r17_the_queue_names_the_sub_agent_of_each_call() {
     let mut screen = handed(&["one", "two"]);
     calls(&mut screen, "h0", "", ("a", "bash_exec"), command("echo a"));
     calls(&mut screen, "h1", "", ("b", "bash_exec"), command("echo b"));
@@ -116,7 +116,7 @@ fn r17_the_list_says_whose_each_call_is() {
     let shown = screen.shows();
     assert!(shown.contains("1 bash_exec sub-agent “one” · echo a"), "{shown}");
     assert!(shown.contains("2 bash_exec sub-agent “two” · echo b"), "{shown}");
-    // From the list one is told no, whoever's it is; a yes is said on its card alone.
+    // Calls of any sub-agent can be denied from the list; approving needs the call's own prompt.
     screen.waits(600);
     screen.presses("down");
     screen.presses("n");
@@ -126,7 +126,7 @@ fn r17_the_list_says_whose_each_call_is() {
 }
 
 #[test]
-fn what_a_sub_agent_did_is_one_row_until_it_is_opened() {
+fn the_work_of_a_sub_agent_is_one_row_until_opened() {
     let mut screen = handed(&["find usages"]);
     calls(&mut screen, "h0", "I look at it.", ("r", "read_file"), read("src/main.rs"));
     ran(&mut screen, "h0", "r");
@@ -170,25 +170,25 @@ fn what_a_sub_agent_did_is_one_row_until_it_is_opened() {
 }
 
 #[test]
-fn nothing_wakes_while_all_of_them_wait_and_it_moves_while_one_works() {
+fn the_screen_wakes_only_while_a_sub_agent_works() {
     let mut screen = handed(&["one", "two"]);
     calls(&mut screen, "h0", "", ("a", "bash_exec"), command("echo a"));
     screen.waits(5000);
-    assert!(screen.state.wakes_at().is_some(), "the other one works");
+    assert!(screen.state.wakes_at().is_some(), "the other one is working");
     calls(&mut screen, "h1", "", ("b", "bash_exec"), command("echo b"));
     screen.waits(5000);
     assert_eq!(screen.state.wakes_at(), None);
 }
 
 #[test]
-fn who_asks_is_told_where_nobody_looks_and_while_it_is_put_off() {
+fn alerts_and_parked_questions_name_the_sub_agent() {
     let mut screen = handed(&["licence"]);
     screen.happens(Event::Focused(false));
     calls(&mut screen, "h0", "", ("q", "ask_question"), question());
-    let told = screen.effects.iter().any(|effect| {
+    let alerted = screen.effects.iter().any(|effect| {
         matches!(effect, Effect::Alert(words) if words == "aye has a question · asked by sub-agent “licence”")
     });
-    assert!(told, "{:?}", screen.effects);
+    assert!(alerted, "{:?}", screen.effects);
     screen.happens(Event::Focused(true));
     screen.waits(600);
     screen.presses("esc");
@@ -199,9 +199,9 @@ fn who_asks_is_told_where_nobody_looks_and_while_it_is_put_off() {
     );
 }
 
-/// A record may be changed by hand: what stands in it is no more trusted than the model.
+/// A session file can be edited by hand, so its contents are trusted no more than the model.
 #[test]
-fn r09_no_name_draws_outside_its_line_in_any_size() {
+fn r09_no_name_draws_outside_its_line_at_any_size() {
     for name in ["x\u{1b}[2J\n\r\u{202e}evil\u{9b}31m", "漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字", ""]
     {
         let mut screen = handed(&[name]);
@@ -214,13 +214,16 @@ fn r09_no_name_draws_outside_its_line_in_any_size() {
         }
         screen.resized(60, 15);
         let shown = screen.shows();
-        let row = shown.lines().find(|line| line.contains("asked by sub-agent “")).expect("it says so");
+        let row = shown
+            .lines()
+            .find(|line| line.contains("asked by sub-agent “"))
+            .expect("the prompt names the sub-agent");
         assert!(row.starts_with("│ asked by") && row.ends_with('│'), "{row}");
         says_through(&mut screen);
     }
 }
 
-/// Decides, ends, and opens what it did, in every size.
+/// Denies the call, ends the turn, and opens the sub-agent's row at every width.
 fn says_through(screen: &mut Screen) {
     let no =
         agent::Event::Decided { call: "a".into(), decision: Decision::Deny("no".into()), by: By::Nobody };

@@ -1,4 +1,4 @@
-//! Cards that hold very much: shown whole, and no slower for it.
+//! Prompts with very long contents: shown completely, without laying them out again for each page.
 
 use super::*;
 use crate::chat::{Diff, Edit, Hunk, Line};
@@ -30,18 +30,18 @@ fn asked(intent: Intent, (width, height): (u16, u16)) -> Screen {
     screen
 }
 
-/// Drawn again and again, and yes is armed at the end alone.
+/// Checks that paging does not lay out the contents again and that `y` works only once the end was seen.
 fn is_read_to_its_end(intent: Intent, last: &str) {
     let mut screen = asked(intent, (60, 15));
     screen.presses("y");
-    assert_eq!(screen.decided(), 0, "nobody has seen the end");
-    // Another width lays it out anew. Reading on does not: twenty pages take up less than that.
+    assert_eq!(screen.decided(), 0, "the end was not seen yet");
+    // A new width lays out the contents again; paging does not, so twenty pages allocate less than that.
     screen.resized(59, 15);
     let once = allocation_counter::measure(|| screen.resized(60, 15)).bytes_total;
     let pages = allocation_counter::measure(|| (0..20).for_each(|_| screen.presses("page-down"))).bytes_total;
-    assert!(pages < once, "{pages} bytes, and {once} to lay it out");
+    assert!(pages < once, "{pages} bytes for the pages, {once} to lay it out");
     screen.presses("y");
-    assert_eq!(screen.decided(), 0, "twenty pages are not the end");
+    assert_eq!(screen.decided(), 0, "twenty pages do not reach the end");
     screen.presses("end");
     assert!(screen.shows().contains(last), "{}", screen.shows());
     screen.presses("y");
@@ -63,7 +63,7 @@ fn r07_a_command_of_a_hundred_kilobytes_is_read_to_its_end() {
 }
 
 #[test]
-fn r10_a_call_whose_name_is_no_name_draws_nothing_of_its_own() {
+fn r10_a_hostile_tool_name_cannot_draw_in_the_prompt() {
     let mut screen = asked(command("ls"), (60, 15));
     screen.presses("esc");
     screen.presses("esc");

@@ -1,4 +1,4 @@
-//! Keys and the cards they may answer.
+//! Keys and the prompts they may answer.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn asked() -> Screen {
 }
 
 #[test]
-fn a_yes_that_could_be_meant_is_one() {
+fn a_deliberate_approval_is_accepted() {
     let mut screen = asked();
     screen.waits(600);
     screen.presses("y");
@@ -28,7 +28,7 @@ fn r03_a_key_typed_before_the_prompt_was_seen_approves_nothing() {
 }
 
 #[test]
-fn r03_typing_on_never_answers_and_loses_no_letter() {
+fn r03_typing_on_never_answers_and_loses_no_character() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.types("y y ");
@@ -39,7 +39,7 @@ fn r03_typing_on_never_answers_and_loses_no_letter() {
 }
 
 #[test]
-fn tab_moves_the_keyboard_past_unsent_words() {
+fn tab_moves_the_focus_from_a_draft_to_the_prompt() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.types("half a");
@@ -54,7 +54,7 @@ fn tab_moves_the_keyboard_past_unsent_words() {
 }
 
 #[test]
-fn r04_a_key_that_is_held_answers_one_card() {
+fn r04_a_held_key_answers_one_prompt() {
     let mut screen = Screen::new();
     screen.says("go");
     for id in ["a", "b", "c"] {
@@ -104,7 +104,7 @@ fn enter_alone_never_approves() {
 }
 
 #[test]
-fn escape_stops_a_turn_at_once_and_twice_where_a_card_is_open() {
+fn esc_stops_a_turn_once_or_twice_if_a_prompt_is_open() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.presses("esc");
@@ -118,11 +118,11 @@ fn escape_stops_a_turn_at_once_and_twice_where_a_card_is_open() {
     screen.presses("esc");
     assert!(screen.state.agent.is_idle());
     assert!(screen.state.prompt.is_none());
-    assert!(!screen.shows().contains("esc again"), "what is no longer true does not stay");
+    assert!(!screen.shows().contains("esc again"), "the outdated hint is removed");
 }
 
 #[test]
-fn a_question_put_off_is_a_chip_and_comes_back() {
+fn a_parked_question_becomes_a_chip_and_can_be_reopened() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.calls("q", "ask_question", question());
@@ -141,7 +141,7 @@ fn a_question_put_off_is_a_chip_and_comes_back() {
 }
 
 #[test]
-fn r63_ctrl_c_twice_leaves_whatever_is_open() {
+fn r63_ctrl_c_twice_quits_in_every_state() {
     let mut screen = asked();
     screen.waits(700);
     screen.presses("ctrl-p");
@@ -152,7 +152,7 @@ fn r63_ctrl_c_twice_leaves_whatever_is_open() {
 }
 
 #[test]
-fn a_card_that_waits_rings_only_where_nobody_looks() {
+fn a_prompt_alerts_only_if_the_window_has_no_focus() {
     let rings = |screen: &Screen| screen.effects.iter().any(|effect| matches!(effect, Effect::Alert(_)));
     assert!(!rings(&asked()));
     let mut screen = Screen::new();

@@ -1,4 +1,4 @@
-//! Choosing what is talked to, from the first screen on.
+//! Choosing a provider, from the first screen on.
 
 use super::*;
 use crate::tui::host::{LocalServer, Reply, Wish};
@@ -25,7 +25,7 @@ fn wishes(screen: &Screen) -> Vec<&Wish> {
 }
 
 #[test]
-fn the_first_screen_names_the_tour_what_to_press_and_what_else_there_is() {
+fn the_first_screen_names_the_tour_and_the_other_providers() {
     let mut screen = tour(&[("Ollama", &["qwen3", "llama3"])]);
     insta::assert_snapshot!(screen.shows(), @r"
      aye                                                the tour · ~/project ⎇ main
@@ -77,7 +77,7 @@ fn the_first_screen_names_the_tour_what_to_press_and_what_else_there_is() {
 }
 
 #[test]
-fn a_server_that_was_found_is_picked_with_a_key() {
+fn a_local_server_is_picked_from_the_list() {
     let mut screen = tour(&[("Ollama", &["qwen3", "llama3"])]);
     screen.presses("alt-c");
     assert!(screen.shows().contains("Ollama, on this machine"), "{}", screen.shows());
@@ -92,7 +92,7 @@ fn a_server_that_was_found_is_picked_with_a_key() {
 }
 
 #[test]
-fn a_server_that_is_started_later_is_found_when_the_list_opens() {
+fn opening_the_list_finds_servers_started_later() {
     let mut screen = tour(&[]);
     screen.presses("alt-c");
     assert!(screen.effects.contains(&Effect::Ask(Wish::LookForLocal)));
@@ -103,7 +103,7 @@ fn a_server_that_is_started_later_is_found_when_the_list_opens() {
 }
 
 #[test]
-fn r57_a_key_that_is_entered_is_never_shown() {
+fn r57_an_entered_api_key_is_never_shown() {
     let mut screen = tour(&[]);
     screen.presses("alt-c");
     screen.presses("enter");
@@ -117,7 +117,7 @@ fn r57_a_key_that_is_entered_is_never_shown() {
 }
 
 #[test]
-fn an_empty_key_and_going_back_keep_nothing() {
+fn an_empty_or_cancelled_key_is_not_stored() {
     for last in ["enter", "esc"] {
         let mut screen = tour(&[]);
         screen.presses("alt-c");
@@ -130,7 +130,7 @@ fn an_empty_key_and_going_back_keep_nothing() {
 }
 
 #[test]
-fn nothing_is_switched_while_a_turn_runs() {
+fn the_provider_is_not_switched_while_a_turn_runs() {
     let mut screen = tour(&[("Ollama", &["qwen3"])]);
     screen.says("go");
     screen.presses("alt-m");
@@ -140,11 +140,11 @@ fn nothing_is_switched_while_a_turn_runs() {
 }
 
 #[test]
-fn r57_the_card_of_a_key_names_who_is_sent_it() {
+fn r57_the_key_prompt_names_the_provider_that_receives_it() {
     let cases = [
         ("", "tiny-7b at 127.0.0.1:9, from --base-url", "nowhere else: tiny-7b at 127.0.0.1:9"),
         ("work", "m at example.com, from your settings", "nowhere else: m at example.com"),
-        // It is sent no key: what is entered is for what is configured.
+        // This provider receives no key: the entered one is for the configured provider.
         ("", "qwen3 of Ollama, found on this machine", "Without a service in your settings"),
     ];
     for (profile, source, expected) in cases {

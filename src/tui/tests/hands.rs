@@ -1,4 +1,4 @@
-//! Fast fingers and bad habits: keys that come in bursts, are held, or were meant for something else.
+//! Fast typing: keys that arrive in bursts, are held, or were meant for another part of the screen.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn three_questions() -> Intent {
     })
 }
 
-/// Keys without a moment between them for the one before to be taken.
+/// Presses keys so fast that none is handled before the next arrives.
 fn burst(screen: &mut Screen, chords: &[&str]) {
     for chord in chords {
         screen.happens(Event::Tick(screen.state.now + Duration::from_millis(3)));
@@ -31,14 +31,14 @@ fn burst(screen: &mut Screen, chords: &[&str]) {
 }
 
 #[test]
-fn a_letter_is_written_at_once_while_no_card_is_open() {
+fn a_character_is_written_at_once_while_no_prompt_is_open() {
     let mut screen = Screen::new();
     screen.happens(Event::Key(key("a")));
     assert_eq!(screen.state.composer.text(), "a");
 }
 
 #[test]
-fn r05_letters_of_a_paste_that_come_one_by_one_answer_nothing_and_none_is_lost() {
+fn r05_a_paste_received_as_single_keys_answers_nothing() {
     let mut screen = asked();
     burst(&mut screen, &["y", "e", "s"]);
     assert_eq!((screen.decided(), screen.state.composer.text().as_str()), (0, "yes"));
@@ -48,7 +48,7 @@ fn r05_letters_of_a_paste_that_come_one_by_one_answer_nothing_and_none_is_lost()
 }
 
 #[test]
-fn r05_keys_that_came_at_once_answer_nothing() {
+fn r05_keys_in_a_burst_answer_nothing() {
     let mut screen = asked();
     screen.happens(Event::Hurried);
     screen.presses("y");
@@ -56,7 +56,7 @@ fn r05_keys_that_came_at_once_answer_nothing() {
 }
 
 #[test]
-fn r05_a_paste_whose_first_letter_came_before_it_is_written_whole() {
+fn r05_a_paste_after_its_first_character_is_written_completely() {
     let mut screen = asked();
     screen.happens(Event::Key(key("y")));
     screen.happens(Event::Pasted("es, and more".into()));
@@ -66,11 +66,11 @@ fn r05_a_paste_whose_first_letter_came_before_it_is_written_whole() {
 }
 
 #[test]
-fn a_key_alone_is_an_answer_after_a_moment_nobody_notices() {
+fn a_single_key_answers_after_an_unnoticeable_delay() {
     let mut screen = asked();
     screen.happens(Event::Key(key("y")));
     assert_eq!(screen.decided(), 0);
-    let due = screen.state.wakes_at().expect("it is not waited for longer than needed");
+    let due = screen.state.wakes_at().expect("the delay has an end");
     assert!(due <= screen.state.now + Duration::from_millis(15));
     screen.happens(Event::Tick(due));
     screen.happens(Event::Quiet);
@@ -78,7 +78,7 @@ fn a_key_alone_is_an_answer_after_a_moment_nobody_notices() {
 }
 
 #[test]
-fn r03_keys_typed_in_a_search_or_the_transcript_answer_no_card_behind_it() {
+fn r03_keys_typed_in_an_overlay_do_not_answer_the_prompt_below() {
     for opens in ["ctrl-f", "f1", "ctrl-p", "alt-t"] {
         let mut screen = asked();
         screen.presses(opens);
@@ -92,7 +92,7 @@ fn r03_keys_typed_in_a_search_or_the_transcript_answer_no_card_behind_it() {
 }
 
 #[test]
-fn r07_a_card_that_is_covered_was_not_seen() {
+fn r07_a_covered_prompt_counts_as_unseen() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.presses("f1");
@@ -127,7 +127,7 @@ fn r04_a_held_key_answers_one_question_of_several() {
 }
 
 #[test]
-fn several_questions_are_answered_as_fast_as_fingers_go() {
+fn several_questions_can_be_answered_quickly() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.calls("q", "ask_question", three_questions());
@@ -141,7 +141,7 @@ fn several_questions_are_answered_as_fast_as_fingers_go() {
 }
 
 #[test]
-fn r05_an_enter_that_came_with_a_paste_sends_no_own_words() {
+fn r05_enter_after_a_paste_does_not_send_a_written_answer() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.calls("q", "ask_question", question());
@@ -157,7 +157,7 @@ fn r05_an_enter_that_came_with_a_paste_sends_no_own_words() {
 }
 
 #[test]
-fn enter_behind_letters_that_came_at_once_ends_a_line_of_a_card_or_the_card_says_why_not() {
+fn enter_after_a_burst_ends_a_text_field_or_is_explained() {
     type Begins = fn() -> Screen;
     let lines: [(&[&str], Begins); 3] = [
         (&["m"], asked),
@@ -210,7 +210,7 @@ fn r36_a_web_address_is_shown_before_it_is_opened() {
 }
 
 #[test]
-fn what_is_unsent_stays_with_its_session() {
+fn a_draft_stays_with_its_session() {
     use crate::tui::host::{Reply, SessionRow, Wish};
     let mut screen = Screen::new();
     screen.types("half a thought");
@@ -227,13 +227,13 @@ fn what_is_unsent_stays_with_its_session() {
     screen.effects.clear();
     screen.presses("enter");
     let Some(Effect::Ask(Wish::Keep(of, unsent))) = screen.effects.first() else {
-        panic!("it is kept first: {:?}", screen.effects)
+        panic!("the draft is saved first: {:?}", screen.effects)
     };
     assert_eq!((of.0.as_str(), unsent.text().as_str()), ("01J", "half a thought"));
     assert_eq!(screen.effects[1..], [Effect::Ask(Wish::Open(SessionId("02".into())))]);
 }
 
-/// A session that is opened, perhaps as a copy of another.
+/// A session to open, as a copy of `from` if given.
 pub fn opened(from: Option<&str>) -> crate::tui::host::Opened {
     crate::tui::host::Opened {
         offers: None,
@@ -254,7 +254,7 @@ pub fn opened(from: Option<&str>) -> crate::tui::host::Opened {
 }
 
 #[test]
-fn a_copy_is_made_when_the_turn_is_over_and_not_before() {
+fn a_session_is_forked_only_between_turns() {
     use crate::tui::host::Wish;
     let forks = |screen: &mut Screen| {
         screen.effects.clear();
@@ -267,13 +267,17 @@ fn a_copy_is_made_when_the_turn_is_over_and_not_before() {
     let mut screen = Screen::new();
     assert!(!forks(&mut screen) && screen.shows().contains("Nothing to copy yet"), "{}", screen.shows());
     screen.says("go");
-    assert!(!forks(&mut screen) && screen.shows().contains("Wait for the end of the turn"), "{}", screen.shows());
+    assert!(
+        !forks(&mut screen) && screen.shows().contains("Wait for the end of the turn"),
+        "{}",
+        screen.shows()
+    );
     screen.replies("Done.");
     assert!(forks(&mut screen), "{:?}", screen.effects);
 }
 
 #[test]
-fn a_copy_of_the_session_picked_from_its_list_is_made() {
+fn a_session_picked_from_the_list_is_forked() {
     use crate::tui::host::{Reply, SessionRow, Wish};
     use crate::tui::overlay::Picking;
     let mut screen = Screen::new();
@@ -300,7 +304,7 @@ fn a_copy_of_the_session_picked_from_its_list_is_made() {
 }
 
 #[test]
-fn a_copy_keeps_the_mode_that_was_chosen_and_another_session_does_not() {
+fn a_fork_keeps_the_mode_and_another_session_does_not() {
     use crate::policy::Mode;
     use crate::tui::host::Reply;
     for (from, mode) in [(Some("01J"), Mode::Plan), (Some("03"), Mode::Ask), (None, Mode::Ask)] {
@@ -313,7 +317,7 @@ fn a_copy_keeps_the_mode_that_was_chosen_and_another_session_does_not() {
 }
 
 #[test]
-fn another_session_brings_its_folder_and_its_history() {
+fn opening_a_session_loads_its_folder_and_history() {
     use crate::tui::host::Reply;
     let mut screen = Screen::new();
     screen.happens(Event::Host(Reply::Opened(Box::new(opened(None)))));
@@ -323,7 +327,7 @@ fn another_session_brings_its_folder_and_its_history() {
 }
 
 #[test]
-fn r20_the_mode_does_not_change_under_a_card() {
+fn r20_the_mode_does_not_change_while_a_prompt_is_open() {
     let mut screen = asked();
     let before = screen.state.agent.policy.mode;
     screen.presses("tab");
@@ -333,7 +337,7 @@ fn r20_the_mode_does_not_change_under_a_card() {
 }
 
 #[test]
-fn r03_enter_that_is_held_from_the_send_answers_nothing_and_the_prompt_says_why() {
+fn r03_enter_held_since_sending_answers_nothing_and_is_explained() {
     for pause in [200, 450, 600, 800, 1_200, 1_500] {
         let mut screen = Screen::new();
         screen.types("go");
@@ -348,7 +352,7 @@ fn r03_enter_that_is_held_from_the_send_answers_nothing_and_the_prompt_says_why(
         assert_eq!(screen.decided(), 0, "{pause}");
         let shown = screen.shows();
         assert!(shown.contains("enter may still be held") || shown.contains("Too soon"), "{shown}");
-        // It was let go, and is pressed on purpose.
+        // The key was released and is pressed deliberately.
         screen.waits(700);
         screen.presses("enter");
         let decided = screen.decided();

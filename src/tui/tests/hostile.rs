@@ -1,11 +1,11 @@
-//! Text that no person would write: shown, bounded, and counted rather than timed.
+//! Texts built to break the layout: shown within limits, with the cost counted rather than timed.
 
 use super::*;
 use crate::tui::text::width::width;
 
 const SIZES: [(u16, u16); 5] = [(80, 24), (500, 200), (20, 6), (2, 2), (1, 1)];
 
-/// The texts, each with the most lines it may take at 78 cells. So long that one is more than an open block holds.
+/// Returns named texts, each with the maximum number of lines at 78 cells. Each is longer than an open block may be.
 fn texts() -> Vec<(&'static str, String, usize)> {
     let n = often(20_000, 4_000);
     let columns = |row: &str| format!("{}|\n", format!("|{row}").repeat(500));
@@ -13,8 +13,8 @@ fn texts() -> Vec<(&'static str, String, usize)> {
     vec![
         ("a very long word", "x".repeat(n * 10), n * 10 / 78 + 2),
         ("a very long wide word", "漢".repeat(n * 7 / 2), n * 7 / 2 / 39 + 2),
-        ("letters with marks", "e\u{301}".repeat(n * 7 / 2), n * 7 / 2 / 78 + 2),
-        ("families", "👩\u{200d}👩\u{200d}👧".repeat(n / 2), n / 2 / 39 + 2),
+        ("characters with combining marks", "e\u{301}".repeat(n * 7 / 2), n * 7 / 2 / 78 + 2),
+        ("emoji families", "👩\u{200d}👩\u{200d}👧".repeat(n / 2), n / 2 / 39 + 2),
         ("empty lines", format!("a{}b", "\n".repeat(n)), 3),
         ("a table of 500 columns", table, 21 * 502),
         ("lists in lists", (0..n).map(|at| format!("{}- a\n", " ".repeat(at % 200 * 2))).collect(), n * 4),
@@ -30,7 +30,7 @@ fn texts() -> Vec<(&'static str, String, usize)> {
 }
 
 #[test]
-fn r35_every_text_takes_no_more_lines_than_its_letters_and_fits_every_screen() {
+fn r35_hostile_replies_take_few_lines_at_every_size() {
     for (what, text, most) in texts() {
         let mut screen = Screen::with([said("go"), replied(&text), ended()]);
         let lines = screen.cache.lines_laid_out();
@@ -46,7 +46,7 @@ fn r35_every_text_takes_no_more_lines_than_its_letters_and_fits_every_screen() {
 }
 
 #[test]
-fn r35_a_frame_of_such_a_text_that_grows_costs_no_more_than_its_open_block() {
+fn r35_a_frame_of_a_streamed_hostile_reply_lays_out_its_open_block() {
     for (what, text, _) in texts() {
         let mut screen = Screen::new();
         screen.says("go");
@@ -59,13 +59,13 @@ fn r35_a_frame_of_such_a_text_that_grows_costs_no_more_than_its_open_block() {
             most = most.max(screen.cache.lines_laid_out() - before);
             frames += 1;
         }
-        // The open block has 32 kB at most, and a line of it one letter at least.
+        // The open block has at most 32 kB, and each of its lines at least one character.
         assert!(frames > 1 && most <= 17_000, "{what}: {most} lines in one frame");
     }
 }
 
 #[test]
-fn r35_the_person_may_say_such_things_too() {
+fn r35_hostile_user_messages_are_shown_too() {
     for (what, text, _) in texts() {
         let mut screen = Screen::with([said(&text), ended()]);
         let (before, kept) = (screen.cache.laid_out, screen.cache.weight());
@@ -79,7 +79,7 @@ fn r35_the_person_may_say_such_things_too() {
 }
 
 #[test]
-fn r34_nothing_wide_is_cut_in_half_at_an_edge() {
+fn r34_wide_characters_are_not_cut_at_an_edge() {
     let text = "漢字かな交じり文 👩\u{200d}👩\u{200d}👧 🇩🇪 e\u{301}e\u{301} שלום नमस्ते ก็ ".repeat(20);
     for cells in (1..40u16).step_by(often(1, 3)) {
         let mut screen = Screen::with([
@@ -95,7 +95,7 @@ fn r34_nothing_wide_is_cut_in_half_at_an_edge() {
                 let glyph = width(row[x].symbol()).max(1);
                 assert!(x + glyph <= row.len(), "{:?} is cut at the edge of {cells}", row[x].symbol());
                 for under in &row[x + 1..x + glyph] {
-                    assert_eq!(under.symbol(), " ", "something stands in the second half of a letter");
+                    assert_eq!(under.symbol(), " ", "the second cell of a wide character is not blank");
                 }
                 x += glyph;
             }

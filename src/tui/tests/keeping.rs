@@ -1,4 +1,4 @@
-//! A yes that is kept as a rule: the call goes ahead when the rule is written, and no other does.
+//! Approval with a rule: the call runs once the rule is written, and no other call does.
 
 use super::*;
 use crate::tui::host::{Reply, Wish};
@@ -14,7 +14,7 @@ fn asked() -> Screen {
     screen
 }
 
-/// The yes is given for the project, and its rule is being written.
+/// Approves the call with a rule for the project. Returns the reply that the rule was written.
 fn keeping() -> (Screen, Event) {
     let mut screen = asked();
     for chord in ["a", "down", "end", "enter"] {
@@ -30,7 +30,7 @@ fn keeping() -> (Screen, Event) {
 }
 
 #[test]
-fn r11_the_call_goes_ahead_when_its_rule_is_written() {
+fn r11_the_call_runs_once_its_rule_is_written() {
     let (mut screen, written) = keeping();
     assert_eq!(screen.decided(), 0);
     screen.happens(written);
@@ -38,9 +38,9 @@ fn r11_the_call_goes_ahead_when_its_rule_is_written() {
 }
 
 #[test]
-fn r08_a_rule_that_is_written_late_says_yes_to_no_call_of_the_same_name() {
+fn r08_a_rule_written_late_does_not_approve_another_call_with_the_same_id() {
     let (mut screen, written) = keeping();
-    // Another session is opened meanwhile, and a call of its waits that goes by the same name.
+    // Another session is opened in the meantime, in which a call with the same id waits.
     let mut other = asked();
     std::mem::swap(&mut screen.state.agent, &mut other.state.agent);
     screen.state.prompt = None;
@@ -50,5 +50,5 @@ fn r08_a_rule_that_is_written_late_says_yes_to_no_call_of_the_same_name() {
     assert_eq!(screen.decided(), 0);
     screen.waits(600);
     screen.presses("y");
-    assert_eq!(screen.decided(), 1, "its card takes a yes of its own");
+    assert_eq!(screen.decided(), 1, "the other call has a prompt of its own");
 }

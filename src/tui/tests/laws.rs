@@ -1,4 +1,4 @@
-//! What holds whatever happens.
+//! Properties that hold for every sequence of events.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ fn anything() -> impl Strategy<Value = Vec<(u8, u16, String)>> {
     prop::collection::vec((0u8..24, any::<u16>(), "\\PC{0,40}|[a-z #`*\n]{0,60}"), 1..60)
 }
 
-/// One thing that may happen, from three numbers.
+/// Applies one event, chosen by three values.
 fn happen(screen: &mut Screen, (what, number, text): (u8, u16, String)) {
     const KEYS: [&str; 24] = [
         "enter",
@@ -49,7 +49,7 @@ fn happen(screen: &mut Screen, (what, number, text): (u8, u16, String)) {
             let id = CallId(format!("c{number}"));
             screen.chunk(Chunk::Call(ToolCall { id, name: text, arguments: "{}".into() }));
         }
-        // The bar is taken, dragged and let go.
+        // The scroll bar is grabbed, dragged and released.
         23 => {
             use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
             let (columns, rows) = screen.state.size;
@@ -80,7 +80,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_picture_with_an_empty_cache_is_the_same(events in anything()) {
+    fn an_empty_cache_draws_the_same_screen(events in anything()) {
         let mut screen = Screen::new();
         for event in events {
             happen(&mut screen, event);
@@ -93,9 +93,9 @@ proptest! {
     }
 
     #[test]
-    fn r32_no_picture_holds_a_control_character(events in anything(), evil in "\\PC{0,4}[\u{0}-\u{1f}\u{7f}-\u{9f}\u{202e}]{1,9}\\PC{0,9}") {
+    fn r32_no_control_character_is_drawn(events in anything(), evil in "\\PC{0,4}[\u{0}-\u{1f}\u{7f}-\u{9f}\u{202e}]{1,9}\\PC{0,9}") {
         let mut screen = Screen::new();
-        // A letter before it: nothing but blanks would begin no turn.
+        // The leading character is needed because blanks alone start no turn.
         let evil = format!("x{evil}");
         screen.happens(Event::Agent(agent::Event::Said(evil.clone())));
         screen.chunk(Chunk::Text(evil));

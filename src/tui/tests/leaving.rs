@@ -1,4 +1,4 @@
-//! Leaving while the session is not saved.
+//! Quitting while the session is not saved.
 
 use super::*;
 use crate::runtime::Unsaved;
@@ -9,7 +9,7 @@ fn unsaved(entries: usize) -> Event {
     Event::Saved(Some(Unsaved { entries, reason: "No space left on device (os error 28)".into() }))
 }
 
-/// A session of which the message and the reply are not saved.
+/// A session whose message and reply are not saved.
 fn failing() -> Screen {
     let mut screen = Screen::new();
     screen.says("go");
@@ -25,7 +25,7 @@ fn count(screen: &Screen, effect: &Effect) -> usize {
 }
 
 #[test]
-fn r53_the_foot_says_that_it_is_not_saved_and_saving_is_tried_every_three_seconds() {
+fn r53_the_footer_shows_not_saved_and_saving_is_retried_every_three_seconds() {
     let mut screen = failing();
     assert!(screen.shows().contains("NOT SAVED"), "{}", screen.shows());
     for tries in 1..=3 {
@@ -40,11 +40,11 @@ fn r53_the_foot_says_that_it_is_not_saved_and_saving_is_tried_every_three_second
     let shown = screen.shows();
     assert!(!shown.contains("NOT SAVED") && shown.contains("The session is saved again"), "{shown}");
     screen.waits(60_000);
-    assert_eq!(count(&screen, &Effect::Save), 3, "nothing ticks then");
+    assert_eq!(count(&screen, &Effect::Save), 3, "no further attempts");
 }
 
 #[test]
-fn r53_leaving_asks_and_says_what_would_be_lost() {
+fn r53_quitting_asks_and_lists_what_would_be_lost() {
     let mut screen = failing();
     screen.presses("ctrl-d");
     let shown = screen.shows();
@@ -70,7 +70,7 @@ fn r53_leaving_asks_and_says_what_would_be_lost() {
 }
 
 #[test]
-fn r53_it_waits_until_the_session_is_saved_or_writes_it_to_another_file() {
+fn r53_quitting_can_wait_or_save_to_another_file() {
     let mut screen = failing();
     screen.presses("ctrl-d");
     screen.presses("enter");
@@ -86,8 +86,8 @@ fn r53_it_waits_until_the_session_is_saved_or_writes_it_to_another_file() {
     screen.presses("enter");
     let to = |effect: &Effect| matches!(effect, Effect::SaveTo(file) if file.ends_with("aye-01J.jsonl"));
     assert_eq!(screen.effects.iter().filter(|effect| to(effect)).count(), 1);
-    assert_eq!(count(&screen, &Effect::Quit), 0, "only if it was written");
-    // The list is open when the disk has room again.
+    assert_eq!(count(&screen, &Effect::Quit), 0, "only after it was written");
+    // The list closes if the disk has room again.
     let mut screen = failing();
     screen.presses("ctrl-d");
     screen.happens(Event::Saved(None));
@@ -98,7 +98,7 @@ fn r53_it_waits_until_the_session_is_saved_or_writes_it_to_another_file() {
 }
 
 #[test]
-fn r53_ctrl_c_asks_once_and_then_leaves() {
+fn r53_ctrl_c_asks_once_and_then_quits() {
     let mut screen = failing();
     screen.presses("ctrl-c");
     screen.presses("ctrl-c");
@@ -112,7 +112,7 @@ fn r53_ctrl_c_asks_once_and_then_leaves() {
 }
 
 #[test]
-fn r53_another_session_is_not_opened_in_place_of_one_that_is_not_saved() {
+fn r53_an_unsaved_session_is_not_replaced_by_another() {
     let mut screen = failing();
     screen.says("/new");
     let shown = screen.shows();

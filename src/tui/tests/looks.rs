@@ -1,15 +1,15 @@
-//! What stands where and how it looks: columns that do not move, blank rows, one look for the row of a cursor.
+//! Layout: fixed columns, blank rows, and a single style for the row of the cursor.
 
 use super::*;
 use ratatui::style::Color;
 
-/// The line of the screen that holds this.
+/// Returns the line of the screen that contains `words`.
 fn line(shows: &str, words: &str) -> String {
     shows.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{words}: {shows}")).to_owned()
 }
 
 #[test]
-fn a_label_stays_where_it_is_when_its_option_is_picked() {
+fn picking_an_option_does_not_move_its_label() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.calls("a", "ask_question", question());
@@ -22,7 +22,7 @@ fn a_label_stays_where_it_is_when_its_option_is_picked() {
 }
 
 #[test]
-fn a_question_is_its_card_and_stands_nowhere_else() {
+fn an_open_question_is_shown_only_in_its_prompt() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.calls("a", "ask_question", question());
@@ -31,7 +31,7 @@ fn a_question_is_its_card_and_stands_nowhere_else() {
 }
 
 #[test]
-fn the_row_of_the_cursor_has_one_look_in_every_theme() {
+fn the_row_of_the_cursor_has_one_style_in_every_theme() {
     for theme in Themes::bundled().all {
         let mut screen = Screen::new();
         screen.state.theme = theme;
@@ -69,7 +69,7 @@ fn thinks(reasoning: &str, text: &str, ms: u64) -> Entry {
 }
 
 #[test]
-fn a_thought_stands_apart_from_the_words_and_says_its_time_only_when_it_was_long() {
+fn reasoning_is_separate_and_shows_its_time_only_if_long() {
     let mut screen = Screen::with([said("go"), thinks("hm", "Short.", 580), ended()]);
     let shows = screen.shows();
     assert!(shows.contains(" ▌ go\n\n   ▸ thought\n\n Short."), "{shows}");
@@ -78,7 +78,7 @@ fn a_thought_stands_apart_from_the_words_and_says_its_time_only_when_it_was_long
 }
 
 #[test]
-fn a_thought_that_follows_calls_stands_with_them_live_and_later() {
+fn reasoning_after_calls_is_grouped_with_them_live_and_later() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.calls("a", "read_file", read("src/a.rs"));
@@ -96,7 +96,7 @@ fn a_thought_that_follows_calls_stands_with_them_live_and_later() {
 }
 
 #[test]
-fn a_long_title_is_cut_and_not_left_out() {
+fn a_long_title_is_cut_not_removed() {
     let mut screen = Screen::with([said("go"), replied("Yes."), ended()]);
     let title = "why the retry test flakes on a machine that is busy with other things";
     screen.happens(Event::Agent(agent::Event::Titled(title.into())));
@@ -114,7 +114,7 @@ fn a_long_title_is_cut_and_not_left_out() {
 }
 
 #[test]
-fn a_notice_can_be_read_while_a_list_is_open() {
+fn a_toast_is_readable_while_a_list_is_open() {
     let mut screen = Screen::new();
     screen.presses("alt-m");
     screen.happens(Event::Host(crate::tui::host::Reply::Notice("The models could not be listed.".into())));
@@ -122,15 +122,15 @@ fn a_notice_can_be_read_while_a_list_is_open() {
 }
 
 #[test]
-fn a_small_screen_spends_no_row_on_air() {
+fn a_small_screen_has_no_blank_rows() {
     let mut screen = Screen::new();
     screen.resized(60, 15);
     let shows = screen.shows();
-    assert_eq!(shows.matches("────────────────────").count(), 3, "the rule of the head alone: {shows}");
+    assert_eq!(shows.matches("────────────────────").count(), 3, "only the rule below the header: {shows}");
 }
 
 #[test]
-fn a_call_that_was_refused_says_what_the_person_said() {
+fn a_denied_call_shows_the_users_message() {
     for (words, expected) in [("", " denied by you"), ("not now", " denied by you: not now")] {
         let mut screen = Screen::new();
         screen.says("go");
@@ -146,7 +146,7 @@ fn a_call_that_was_refused_says_what_the_person_said() {
 }
 
 #[test]
-fn a_reply_that_was_cut_short_says_why_once() {
+fn an_incomplete_reply_shows_the_reason_once() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.chunk(Chunk::Text("Half a".into()));
@@ -161,7 +161,7 @@ fn a_reply_that_was_cut_short_says_why_once() {
 }
 
 #[test]
-fn words_that_are_searched_for_may_be_pasted() {
+fn search_text_can_be_pasted() {
     let mut screen = Screen::with((0..500).map(|n| replied(&format!("answer {n}"))).chain([ended()]));
     screen.presses("ctrl-f");
     screen.happens(Event::Pasted("answer 123".into()));
@@ -169,21 +169,21 @@ fn words_that_are_searched_for_may_be_pasted() {
 }
 
 #[test]
-fn the_frame_that_shows_the_end_of_a_card_offers_yes() {
+fn the_frame_that_shows_the_end_of_a_prompt_offers_approval() {
     let mut screen = Screen::new();
     screen.resized(60, 15);
     screen.says("go");
     screen.calls("a", "bash_exec", command(&vec!["cargo test"; 30].join("\n")));
     screen.waits(2000);
     assert!(screen.shows().contains("end jump to the end, then y approve"), "{}", screen.shows());
-    // One frame and no more, as the loop draws it.
+    // One frame only, as the event loop draws it.
     screen.happens(Event::Key(key("end")));
     let shows = screen.shows();
     assert!(shows.contains("╰─ y approve"), "{shows}");
 }
 
 #[test]
-fn a_selected_call_says_in_the_foot_what_its_keys_do() {
+fn the_footer_shows_the_keys_of_a_selected_call() {
     for (width, height) in [(80, 24), (60, 15), (40, 12)] {
         let mut screen = Screen::new();
         screen.resized(width, height);
@@ -203,7 +203,7 @@ fn a_selected_call_says_in_the_foot_what_its_keys_do() {
 }
 
 #[test]
-fn what_became_of_a_call_is_read_however_long_its_command_is() {
+fn the_outcome_of_a_call_with_a_long_command_is_visible() {
     let long = "rm -rf src docs && git push --force origin feature && echo all of it is gone now, is it";
     let cases: [(Mode, &[&str], &str); 3] = [
         (Mode::Ask, &["n"], "denied by you"),

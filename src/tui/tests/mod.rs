@@ -1,4 +1,4 @@
-//! A person at a screen, without a terminal: types, presses, waits, sees.
+//! Tests of the whole screen without a terminal: typing, key presses, time, and what is drawn.
 
 mod ascii;
 mod audit;
@@ -48,10 +48,10 @@ use ratatui::layout::Rect;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Read once: every test begins with them.
+/// Loaded once, because every test needs them.
 static THEMES: OnceLock<Themes> = OnceLock::new();
 
-/// A screen of 80 by 24, and everything it asked for.
+/// A screen of 80 by 24 and the effects it has requested.
 pub struct Screen {
     pub state: State,
     pub cache: Cache,
@@ -68,7 +68,7 @@ impl Screen {
         Self::of(agent::State::new(policy, "gpt-5-mini".into(), String::new(), vec![]))
     }
 
-    /// A session that holds these entries already.
+    /// A session with these entries.
     pub fn with(entries: impl IntoIterator<Item = Entry>) -> Self {
         let blank = agent::State::new(Policy::default(), "gpt-5-mini".into(), String::new(), vec![]);
         Self::of(agent::resume(Session::replay(entries), blank).0)
@@ -100,7 +100,7 @@ impl Screen {
         self.effects.extend(effects);
     }
 
-    /// Time passes, and a frame is drawn.
+    /// Advances the clock and draws a frame.
     pub fn waits(&mut self, ms: u64) {
         let now = self.state.now + Duration::from_millis(ms);
         self.happens(Event::Tick(now));
@@ -113,7 +113,7 @@ impl Screen {
         self.frame();
     }
 
-    /// No key follows the one that was pressed.
+    /// Handles a held-back key as if no other followed.
     fn comes_to_rest(&mut self) {
         if let Some(until) = self.state.held_until() {
             self.happens(Event::Tick(until));
@@ -121,7 +121,7 @@ impl Screen {
         }
     }
 
-    /// A hand at its usual pace.
+    /// Types text at the speed of a user.
     pub fn types(&mut self, text: &str) {
         for letter in text.chars() {
             self.waits(100);
@@ -134,7 +134,7 @@ impl Screen {
     pub fn says(&mut self, text: &str) {
         self.types(text);
         self.presses("enter");
-        // The terminal reports that it was let go.
+        // The terminal reports that Enter was released.
         self.happens(Event::Key(KeyEvent { kind: KeyEventKind::Release, ..key("enter") }));
     }
 
@@ -150,7 +150,7 @@ impl Screen {
         self.frame();
     }
 
-    /// The model calls a tool, and the tool has looked.
+    /// Lets the model call a tool, which has planned the call.
     pub fn calls(&mut self, id: &str, name: &str, intent: Intent) {
         let arguments = format!(r#"{{"of":"{id}"}}"#);
         self.chunk(Chunk::Call(ToolCall { id: id.into(), name: name.into(), arguments }));
@@ -177,7 +177,7 @@ impl Screen {
         self.frame();
     }
 
-    /// Draws as the loop does.
+    /// Draws a frame as the event loop does.
     pub fn frame(&mut self) -> Buffer {
         let (width, height) = self.state.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
@@ -187,7 +187,7 @@ impl Screen {
         buffer
     }
 
-    /// The picture, without the blanks at the end of its lines.
+    /// Returns the screen as text, without trailing blanks.
     pub fn shows(&mut self) -> String {
         text(&self.frame())
     }
@@ -197,25 +197,24 @@ impl Screen {
         self.frame();
     }
 
-    /// What the log was given of decisions and answers.
+    /// Counts the decisions and answers in the log.
     pub fn decided(&self) -> usize {
         let counts = |entry: &&Entry| matches!(entry, Entry::Decided { .. } | Entry::Answered { .. });
         self.state.agent.session.entries().iter().filter(counts).count()
     }
 }
 
-/// How often something costly is tried: the small number while a person waits for the tests, the great one where they
-/// are thorough, as the check of a change is.
+/// Number of cases for an expensive test: `thorough` if `AYE_TEST_THOROUGH` is set, as in CI, otherwise `quick`.
 pub fn often(thorough: usize, quick: usize) -> usize {
     if std::env::var_os("AYE_TEST_THOROUGH").is_some() { thorough } else { quick }
 }
 
-/// All of these where the tests are thorough; while a person waits, each so-manieth from this one on.
+/// All items if `AYE_TEST_THOROUGH` is set, otherwise every `each`th, starting at `from`.
 pub fn part_of<T>(all: &[T], each: usize, from: usize) -> impl Iterator<Item = &T> {
     all.iter().skip(often(0, from)).step_by(often(1, each))
 }
 
-/// A picture as text; the second half of a wide letter is left out.
+/// Returns a rendered buffer as text; the second cell of a wide character is skipped.
 pub fn text(buffer: &Buffer) -> String {
     let mut lines = Vec::new();
     for row in buffer.content.chunks(usize::from(buffer.area.width.max(1))) {
@@ -313,7 +312,7 @@ pub fn read(path: &str) -> Intent {
     }))
 }
 
-/// A session that is kept in memory only.
+/// A session file in memory only.
 pub struct NoFile;
 
 impl crate::tui::host::SessionFile for NoFile {

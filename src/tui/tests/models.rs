@@ -1,4 +1,4 @@
-//! Choosing the model: what the list shows, and what is done with what is taken.
+//! Choosing a model: the list and the effects of a choice.
 
 use super::*;
 use crate::tui::host::{Listed, ModelRow, Models, Reply, Wish};
@@ -8,7 +8,7 @@ fn row(profile: &str, model: &str) -> ModelRow {
 }
 
 #[test]
-fn the_theme_that_suits_the_terminal_can_be_had_back() {
+fn the_automatic_theme_can_be_chosen_again() {
     let mut screen = Screen::new();
     let kept = |screen: &Screen| {
         let kept = |effect: &Effect| match effect {
@@ -25,7 +25,7 @@ fn the_theme_that_suits_the_terminal_can_be_had_back() {
     screen.presses("alt-t");
     assert!(screen.shows().contains("❯ light"), "{}", screen.shows());
     screen.types("auto");
-    assert_eq!(screen.state.theme.name, "dark", "it is shown beforehand");
+    assert_eq!(screen.state.theme.name, "dark", "it is previewed");
     screen.presses("enter");
     assert_eq!(
         (kept(&screen), screen.state.theme.name.as_str()),
@@ -34,7 +34,7 @@ fn the_theme_that_suits_the_terminal_can_be_had_back() {
 }
 
 #[test]
-fn the_head_names_the_model_that_answers_where_none_was_named() {
+fn the_header_names_the_answering_model_if_none_was_configured() {
     let mut screen = Screen::new();
     screen.state.agent.model = String::new();
     screen.state.connection.model = String::new();
@@ -43,10 +43,10 @@ fn the_head_names_the_model_that_answers_where_none_was_named() {
     screen.replies("Hello.");
     let shows = screen.shows();
     assert!(shows.lines().next().unwrap().contains("talker-7b"), "{shows}");
-    assert_eq!(screen.state.agent.model, "", "it is asked for by no name");
+    assert_eq!(screen.state.agent.model, "", "requests name no model");
 }
 
-/// The list as it is opened, with these models of the service and these of other profiles.
+/// Opens the list, with these models of the provider and of other profiles.
 fn listing(rows: Vec<ModelRow>, others: Vec<ModelRow>) -> Screen {
     let mut screen = Screen::new();
     screen.presses("alt-m");
@@ -75,7 +75,7 @@ fn some() -> Vec<ModelRow> {
 }
 
 #[test]
-fn the_models_their_context_and_price_and_what_else_there_is() {
+fn the_list_shows_models_with_context_window_and_price() {
     let mut screen = listing(some(), vec![row("groq", ""), row("ollama", "qwen3")]);
     insta::assert_snapshot!("models_80x24", screen.shows());
     screen.resized(120, 36);
@@ -86,7 +86,7 @@ fn the_models_their_context_and_price_and_what_else_there_is() {
 }
 
 #[test]
-fn a_list_that_fails_says_why_above_what_can_be_chosen_all_the_same() {
+fn a_failed_listing_shows_the_reason_above_the_known_models() {
     let mut screen = Screen::new();
     screen.presses("alt-m");
     let why = "the service refused the key, or wants one (401, invalid_api_key): no such key";
@@ -97,7 +97,7 @@ fn a_list_that_fails_says_why_above_what_can_be_chosen_all_the_same() {
 }
 
 #[test]
-fn what_is_taken_is_asked_for_and_kept_where_that_is_wanted() {
+fn a_picked_model_is_used_and_stored_on_request() {
     let took = |typed: &str, chord: &str| {
         let mut screen = listing(some(), vec![row("groq", "g1")]);
         screen.types(typed);
@@ -123,15 +123,19 @@ fn what_is_taken_is_asked_for_and_kept_where_that_is_wanted() {
     assert_eq!(took("no such", "enter").0, [Wish::UseModel("no such".into())]);
     assert_eq!(took("no such", "ctrl-s").0, [Wish::UseModel("no such".into()), keep("", "no such")]);
     let hostile = took("hostile", "enter").0;
-    assert_eq!(hostile, [Wish::UseModel("hostile\u{1b}[31m\u{202e}name".into())], "as the service wrote it");
+    assert_eq!(
+        hostile,
+        [Wish::UseModel("hostile\u{1b}[31m\u{202e}name".into())],
+        "exactly as the provider sent it"
+    );
     assert_eq!(took("free", "esc").0, []);
-    // A name that is a row's own is not offered a second time.
+    // A typed name that is a row is not offered a second time.
     let (asked, _) = took("free-one", "enter");
     assert_eq!(asked, [Wish::UseModel("free-one".into())]);
 }
 
 #[test]
-fn nothing_is_kept_where_nothing_can_be() {
+fn the_store_key_does_nothing_in_lists_without_it() {
     let mut screen = Screen::new();
     screen.presses("alt-t");
     screen.effects.clear();
@@ -141,7 +145,7 @@ fn nothing_is_kept_where_nothing_can_be() {
 }
 
 #[test]
-fn another_service_is_taken_up_in_the_step_in_which_the_session_says_so() {
+fn a_provider_is_switched_when_the_session_records_it() {
     use crate::tui::host::{Connection, Reached};
     let mut screen = Screen::new();
     let session = screen.state.session.clone();
@@ -156,7 +160,7 @@ fn another_service_is_taken_up_in_the_step_in_which_the_session_says_so() {
     screen.replies("Hello.");
     screen.effects.clear();
     screen.happens(reached(&crate::chat::SessionId("another".into())));
-    assert_eq!(screen.effects, [], "it was wanted for a session that is not in hand any more");
+    assert_eq!(screen.effects, [], "the switch was for another session");
     screen.happens(reached(&session));
     let entry = Entry::Switched { model: "b1".into(), profile: Some("two".into()) };
     assert_eq!(
@@ -169,7 +173,7 @@ fn another_service_is_taken_up_in_the_step_in_which_the_session_says_so() {
 }
 
 #[test]
-fn a_list_of_thousands_is_filtered() {
+fn a_list_of_thousands_of_models_is_filtered() {
     let many = (0..5000).map(|at| row("", &format!("maker-{}/model-{at}-preview", at % 70))).collect();
     let mut screen = listing(many, Vec::new());
     screen.types("mk69 prev");
@@ -182,7 +186,7 @@ fn a_list_of_thousands_is_filtered() {
 }
 
 #[test]
-fn what_the_service_had_in_its_cache_costs_what_that_costs() {
+fn cached_input_is_charged_at_its_own_price() {
     let mut screen = Screen::new();
     let usage = Usage { input: 1_000_000, cached: 600_000, output: 100_000 };
     screen.state.connection.price = Some((3.0, 0.3, 15.0));

@@ -1,4 +1,4 @@
-//! Changing how much runs without asking, and seeing it all the time.
+//! Changing the mode and its display in the footer.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn called(screen: &mut Screen, text: &str) {
 }
 
 #[test]
-fn r20_a_wide_mode_is_asked_about_once_more_and_to_stay_is_the_first_choice() {
+fn r20_a_wide_mode_needs_confirmation_and_staying_is_preselected() {
     for (mode, chip) in [(Mode::Auto, "AUTO MODE"), (Mode::Full, "FULL MODE")] {
         let mut screen = Screen::new();
         called(&mut screen, &format!("/mode {}", mode.word()));
@@ -20,7 +20,7 @@ fn r20_a_wide_mode_is_asked_about_once_more_and_to_stay_is_the_first_choice() {
         let shows = screen.shows();
         assert!(shows.contains("Stay in ask mode") && shows.contains(mode.meaning()), "{shows}");
         screen.presses("enter");
-        assert_eq!(screen.state.agent.policy.mode, Mode::Ask, "Enter alone stays");
+        assert_eq!(screen.state.agent.policy.mode, Mode::Ask, "Enter alone keeps the mode");
         called(&mut screen, &format!("/mode {}", mode.word()));
         screen.presses("down");
         screen.presses("enter");
@@ -28,14 +28,14 @@ fn r20_a_wide_mode_is_asked_about_once_more_and_to_stay_is_the_first_choice() {
         assert!(foot(&mut screen).contains(chip), "{}", foot(&mut screen));
         screen.resized(40, 15);
         assert!(foot(&mut screen).contains(chip), "{}", foot(&mut screen));
-        // The key leads back to less, never to more.
+        // The key leads only to narrower modes.
         screen.happens(Event::Key(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT)));
         assert_eq!(screen.state.agent.policy.mode, Mode::Plan);
     }
 }
 
 #[test]
-fn r20_the_list_of_modes_leads_to_each() {
+fn r20_every_mode_can_be_picked_from_the_list() {
     for (row, mode) in Mode::ALL.into_iter().enumerate() {
         let mut screen = Screen::new();
         called(&mut screen, "/mode");
@@ -50,7 +50,7 @@ fn r20_the_list_of_modes_leads_to_each() {
         if mode.is_wide() {
             assert_eq!(screen.state.agent.policy.mode, Mode::Ask);
             screen.presses("esc");
-            assert_eq!(screen.state.agent.policy.mode, Mode::Ask, "Esc stays");
+            assert_eq!(screen.state.agent.policy.mode, Mode::Ask, "Esc keeps the mode");
             called(&mut screen, &format!("/mode {}", mode.word()));
             screen.presses("down");
             screen.presses("enter");
@@ -60,7 +60,7 @@ fn r20_the_list_of_modes_leads_to_each() {
 }
 
 #[test]
-fn a_word_that_is_no_mode_is_said_with_those_that_are() {
+fn an_unknown_mode_is_reported_with_the_valid_ones() {
     let mut screen = Screen::new();
     called(&mut screen, "/mode yolo");
     assert_eq!(screen.state.agent.policy.mode, Mode::Ask);
@@ -68,7 +68,7 @@ fn a_word_that_is_no_mode_is_said_with_those_that_are() {
 }
 
 #[test]
-fn r20_a_card_that_comes_under_the_list_keeps_the_mode_as_it_is() {
+fn r20_a_prompt_opened_below_the_list_prevents_a_change() {
     let mut screen = Screen::new();
     screen.says("go");
     called(&mut screen, "/mode full");
@@ -76,11 +76,11 @@ fn r20_a_card_that_comes_under_the_list_keeps_the_mode_as_it_is() {
     screen.presses("down");
     screen.presses("enter");
     assert_eq!(screen.state.agent.policy.mode, Mode::Ask);
-    assert!(screen.state.agent.waiting().is_some(), "the card waits as it did");
+    assert!(screen.state.agent.waiting().is_some(), "the prompt still waits");
 }
 
 #[test]
-fn what_a_mode_means_is_read_whole_in_a_narrow_terminal_too() {
+fn descriptions_of_modes_are_complete_in_a_narrow_terminal() {
     for width in [50, 60, 80] {
         let mut screen = Screen::new();
         screen.resized(width, 15);
@@ -98,7 +98,7 @@ fn what_a_mode_means_is_read_whole_in_a_narrow_terminal_too() {
 }
 
 #[test]
-fn enter_at_once_in_the_list_of_modes_changes_nothing() {
+fn enter_in_the_freshly_opened_list_changes_nothing() {
     for mode in [Mode::Plan, Mode::Ask, Mode::Auto] {
         let mut screen = Screen::new();
         screen.state.agent.policy.mode = mode;

@@ -1,4 +1,4 @@
-//! Notices have rows of their own: they cover no line, no card, no list and nothing that is written.
+//! Toasts have rows of their own and cover no line, prompt, list or draft.
 
 use super::*;
 use crate::tui::host::Reply;
@@ -10,7 +10,7 @@ const WORDS: [&str; 2] = [
     "the second notice, which is newer",
 ];
 
-/// The rows of the picture, from the bottom up.
+/// Returns the rows of the screen from the bottom up.
 fn rows(screen: &mut Screen) -> Vec<String> {
     screen.shows().lines().rev().map(str::to_owned).collect()
 }
@@ -21,7 +21,7 @@ fn told(screen: &mut Screen, kind: Kind) {
 }
 
 #[test]
-fn a_notice_covers_neither_the_line_nor_what_is_written() {
+fn a_toast_covers_neither_the_footer_nor_the_draft() {
     for (width, height) in SIZES {
         let mut screen = Screen::with([said("go"), replied(&"a line of the reply\n\n".repeat(60)), ended()]);
         screen.resized(width, height);
@@ -37,7 +37,7 @@ fn a_notice_covers_neither_the_line_nor_what_is_written() {
 }
 
 #[test]
-fn a_list_or_page_ends_above_the_notices() {
+fn a_list_or_page_ends_above_the_toasts() {
     for (width, height) in SIZES {
         for open in ["alt-m", "f1", "alt-t", "ctrl-p"] {
             let mut screen = Screen::with([replied("Yes."), ended()]);
@@ -57,7 +57,7 @@ fn a_list_or_page_ends_above_the_notices() {
 }
 
 #[test]
-fn a_notice_above_a_card_covers_nothing_of_it() {
+fn a_toast_above_a_prompt_does_not_cover_it() {
     for (width, height) in [(120, 36), (80, 24)] {
         let mut screen = Screen::new();
         screen.resized(width, height);
@@ -76,12 +76,12 @@ fn a_notice_above_a_card_covers_nothing_of_it() {
 }
 
 #[test]
-fn another_session_takes_the_notices_of_the_one_before_off_the_screen() {
+fn opening_a_session_removes_the_toasts_of_the_previous_one() {
     let mut screen = Screen::new();
     told(&mut screen, Kind::Warning);
     screen.state.notice("the disk is full", Kind::Danger);
     screen.happens(Event::Host(Reply::Opened(Box::new(hands::opened(None)))));
     let shows = screen.shows();
     assert!(!shows.contains("notice") && !shows.contains("this project brings"), "{shows}");
-    assert!(shows.contains("the disk is full"), "what is dangerous stays until it was read: {shows}");
+    assert!(shows.contains("the disk is full"), "errors stay until they were read: {shows}");
 }

@@ -1,4 +1,4 @@
-//! What commands wrote, which pictures are named, and letters from right to left, as the screen shows them.
+//! Command output, pictures and right-to-left text on the screen.
 
 use super::*;
 use crate::chat::link::Target;
@@ -20,7 +20,7 @@ fn runs(screen: &mut Screen) {
     screen.presses("y");
 }
 
-/// The colour of the letters that begin these words on the screen.
+/// Returns the colour of the first character of these words on the screen.
 fn colour(screen: &mut Screen, words: &str) -> Color {
     let buffer = screen.frame();
     let shows = text(&buffer);
@@ -31,7 +31,7 @@ fn colour(screen: &mut Screen, words: &str) -> Color {
 }
 
 #[test]
-fn a_running_command_shows_its_colours_and_the_last_state_of_its_progress() {
+fn a_running_command_shows_colours_and_its_latest_progress() {
     let mut screen = coloured();
     runs(&mut screen);
     let turn = screen.state.agent.turn().unwrap();
@@ -52,7 +52,7 @@ fn a_running_command_shows_its_colours_and_the_last_state_of_its_progress() {
 }
 
 #[test]
-fn a_command_that_ended_badly_does_not_look_like_one_that_went_well() {
+fn failed_and_successful_commands_look_different() {
     for (output, mark, says) in [
         ("x\nexit 0", "✓", ""),
         ("x\nexit 1", "✗", "exit 1"),
@@ -72,7 +72,7 @@ fn a_command_that_ended_badly_does_not_look_like_one_that_went_well() {
 }
 
 #[test]
-fn a_finished_command_is_opened_in_its_colours_and_copied_and_told_without() {
+fn colours_are_shown_but_neither_copied_nor_sent() {
     let mut screen = coloured();
     runs(&mut screen);
     let output = "\x1b[1;32mok\x1b[0m 3 tests\n\x1b[38;2;250;250;250mpale\x1b[0m\x1b]0;title\x07\nexit 0";
@@ -97,11 +97,11 @@ fn a_finished_command_is_opened_in_its_colours_and_copied_and_told_without() {
     assert_eq!(colour(&mut screen, "ok 3 tests"), success);
     screen.presses("esc");
     screen.state.theme = Themes::bundled().choose("light", None);
-    assert_ne!(colour(&mut screen, "pale"), Color::Rgb(250, 250, 250), "it could not be read on white");
+    assert_ne!(colour(&mut screen, "pale"), Color::Rgb(250, 250, 250), "adjusted to be readable on white");
 }
 
 #[test]
-fn what_does_not_show_in_a_file_is_a_mark_for_the_user_and_the_model() {
+fn invisible_characters_are_marked_for_the_user_and_the_model() {
     let mut screen = coloured();
     screen.calls("a", "read_file", read("a.txt"));
     screen.finished("a", Outcome::Done("a \x1b[31mred\x1b[0m word\nevil\rAll passed.\u{e0041}".into()));
@@ -116,7 +116,7 @@ fn what_does_not_show_in_a_file_is_a_mark_for_the_user_and_the_model() {
     assert!(expected.lines().all(|line| shows.contains(line)), "{shows}");
 }
 
-/// Everything that `o` shows of a call, and what the model was sent of it.
+/// Returns everything that `o` shows of a call, and the text sent to the model.
 fn read_whole(screen: &mut Screen, id: &str, outcome: &str) -> (String, String) {
     screen.finished(id, Outcome::Done(outcome.to_owned()));
     let told = screen.state.agent.session.messages();
@@ -135,7 +135,7 @@ fn read_whole(screen: &mut Screen, id: &str, outcome: &str) -> (String, String) 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(often(256, 48) as u32))]
     #[test]
-    fn whatever_the_model_is_sent_of_a_result_is_in_what_o_shows(
+    fn the_pager_shows_everything_the_model_receives(
         bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200),
         text in "([ a-z]{1,9}|\\PC|\r|\n|\t|\x1b\\[[0-9; ]{0,4}[A-Za-z]|\x1b[ -~]|\u{202e}|\u{200d}|\u{e0041}|👩|\u{301}){0,40}",
         is_command in proptest::prelude::any::<bool>(),
@@ -155,7 +155,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn a_file_that_would_clear_a_terminal_hides_nothing() {
+fn escape_sequences_in_a_file_hide_nothing() {
     let mut screen = coloured();
     screen.calls("a", "read_file", read("a.txt"));
     screen.finished("a", Outcome::Done("the first\n\x1b[2J\x1b[Hthe second\nthe third\x1b[2K\n".into()));
@@ -167,7 +167,7 @@ fn a_file_that_would_clear_a_terminal_hides_nothing() {
 }
 
 #[test]
-fn a_flood_on_one_line_costs_the_lines_that_are_shown() {
+fn very_long_output_costs_only_its_visible_lines() {
     let mut screen = coloured();
     runs(&mut screen);
     let flood: String = (0..8_000).map(|n| format!("\x1b[3{}m{n}", n % 8)).collect();
@@ -191,7 +191,7 @@ fn file(path: &str) -> Target {
     Target::File { path: path.into(), line: None, end: None, column: None }
 }
 
-/// The host has looked for everything that was wanted.
+/// Answers every pending question about the existence of files.
 fn looked(screen: &mut Screen) {
     screen.frame();
     let size = Size { pixels: (1280, 720), bytes: 84_000 };
@@ -204,7 +204,7 @@ fn looked(screen: &mut Screen) {
 }
 
 #[test]
-fn a_picture_is_a_line_with_its_size_and_a_key() {
+fn a_picture_is_shown_as_a_line_with_size_and_key() {
     let text = "Here:\n\n![the start](docs/shot.png)\n\n![](docs/shot.png)\n\n![gone](docs/none.png)\n";
     let mut screen = Screen::with([said("see @docs/shot.png and @docs/none.png"), replied(text), ended()]);
     looked(&mut screen);
@@ -223,7 +223,7 @@ fn a_picture_is_a_line_with_its_size_and_a_key() {
 }
 
 #[test]
-fn a_picture_whose_line_grows_when_its_size_is_known_hides_no_last_line() {
+fn a_picture_line_that_wraps_later_keeps_the_last_line_visible() {
     let text =
         format!("{}![the start of it all, as it was](docs/shot.png)\n\nThe end.", "A line.\n\n".repeat(20));
     let mut screen = Screen::with([said("go"), replied(&text), ended()]);
@@ -234,7 +234,7 @@ fn a_picture_whose_line_grows_when_its_size_is_known_hides_no_last_line() {
 }
 
 #[test]
-fn the_key_of_a_picture_leads_to_it() {
+fn the_key_of_a_picture_opens_it() {
     let mut screen = Screen::with([said("go"), replied("![the start](docs/shot.png)"), ended()]);
     looked(&mut screen);
     screen.frame();
@@ -246,7 +246,7 @@ fn the_key_of_a_picture_leads_to_it() {
 }
 
 #[test]
-fn letters_from_right_to_left_are_read_in_their_own_cells_and_move_nothing() {
+fn right_to_left_text_stays_within_its_cells() {
     let text = "שלום עולם, see https://a.example/x\n\n| א | שם |\n|---|---|\n| אבג | 12 |\n";
     let mut screen = Screen::with([said("שלום"), replied(text), ended()]);
     insta::assert_snapshot!(screen.shows().lines().skip(2).take(8).collect::<Vec<_>>().join("\n"), @r"
@@ -264,7 +264,7 @@ fn letters_from_right_to_left_are_read_in_their_own_cells_and_move_nothing() {
 }
 
 #[test]
-fn r10_what_is_approved_stands_in_the_order_of_its_text() {
+fn r10_a_command_to_approve_is_shown_in_logical_order() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.calls("a", "bash_exec", command("rm שלום/a.txt 12"));
@@ -274,7 +274,7 @@ fn r10_what_is_approved_stands_in_the_order_of_its_text() {
 }
 
 #[test]
-fn a_link_among_letters_from_right_to_left_is_clicked_where_it_is_drawn() {
+fn a_link_in_right_to_left_text_is_clicked_where_drawn() {
     let mut screen = Screen::with([said("go"), replied("ראה src/main.rs"), ended()]);
     screen.frame();
     let found = screen.cache.take_wanted().into_iter().map(|target| (target, There::Yes)).collect();
@@ -284,7 +284,7 @@ fn a_link_among_letters_from_right_to_left_is_clicked_where_it_is_drawn() {
     let (row, line) =
         shows.lines().enumerate().find(|(_, line)| line.contains("src/main.rs")).expect("it is drawn");
     let column = line[..line.find("src").unwrap()].chars().count();
-    assert!(line.find("src") < line.find('ר'), "the path is read last: {line}");
+    assert!(line.find("src") < line.find('ר'), "the path is drawn on the left: {line}");
     screen.effects.clear();
     let kind = crossterm::event::MouseEventKind::Down(crossterm::event::MouseButton::Left);
     let modifiers = KeyModifiers::NONE;

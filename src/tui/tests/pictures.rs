@@ -1,9 +1,9 @@
-//! What the screen shows: the test is the specification.
+//! Snapshots of the whole screen.
 
 use super::*;
 
 #[test]
-fn what_a_key_does_stays_beside_it_on_a_narrow_first_screen() {
+fn key_descriptions_wrap_next_to_their_key_on_a_narrow_screen() {
     let mut screen = Screen::new();
     screen.resized(60, 15);
     let shows = screen.shows();
@@ -16,7 +16,7 @@ fn what_a_key_does_stays_beside_it_on_a_narrow_first_screen() {
 }
 
 #[test]
-fn a_first_screen() {
+fn the_first_screen() {
     let mut screen = Screen::new();
     insta::assert_snapshot!(screen.shows(), @r"
      aye                                              gpt-5-mini · ~/project ⎇ main
@@ -111,7 +111,7 @@ fn an_approval_in_a_small_terminal() {
 }
 
 #[test]
-fn a_dry_run_says_so_all_the_time() {
+fn a_dry_run_is_marked_on_every_screen() {
     let mut screen = Screen::dry();
     screen.says("go");
     screen.calls("a", "bash_exec", command("rm -r build"));
@@ -147,7 +147,7 @@ fn a_dry_run_says_so_all_the_time() {
 }
 
 #[test]
-fn a_failure_says_what_was_kept() {
+fn a_failure_shows_what_was_kept() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.chunk(Chunk::Text("Half a".into()));
@@ -164,7 +164,7 @@ fn a_failure_says_what_was_kept() {
 }
 
 #[test]
-fn a_failure_before_anything_came_promises_nothing_that_was_kept_of_it() {
+fn a_failure_before_any_text_mentions_no_partial_reply() {
     let mut screen = Screen::new();
     screen.says("before");
     screen.replies("An answer of the turn before.");
@@ -179,7 +179,7 @@ fn a_failure_before_anything_came_promises_nothing_that_was_kept_of_it() {
 }
 
 #[test]
-fn reading_back_is_never_dragged_down() {
+fn new_text_does_not_scroll_while_reading_back() {
     let mut screen = Screen::with((0..50).map(|n| replied(&format!("answer {n}"))).chain([ended()]));
     screen.says("go");
     screen.presses("page-up");
@@ -198,7 +198,7 @@ fn reading_back_is_never_dragged_down() {
 }
 
 #[test]
-fn a_search_shows_what_it_found() {
+fn a_search_shows_its_match() {
     let mut screen = Screen::with((0..500).map(|n| replied(&format!("answer {n}"))).chain([ended()]));
     screen.presses("ctrl-f");
     screen.types("answer 123");
@@ -208,7 +208,7 @@ fn a_search_shows_what_it_found() {
 }
 
 #[test]
-fn a_selected_call_is_opened_in_place() {
+fn a_selected_call_opens_in_place() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.calls("a", "read_file", read("src/a.rs"));

@@ -1,4 +1,4 @@
-//! Keys, pastes and clicks, and the card of a question that they may answer.
+//! Keys, pastes and clicks for the question prompt.
 
 use super::*;
 use crate::tui::host::{Line, Opened, Reply, Wish};
@@ -16,12 +16,12 @@ fn three() -> Intent {
     Intent::Ask(Questions { list: ["a", "b", "c"].map(named).to_vec(), dropped: Dropped::default() })
 }
 
-/// What the screen wants kept of the card, oldest first.
+/// Returns the drafts of answers that the screen has saved, oldest first.
 fn kept(screen: &Screen) -> Vec<String> {
     kept_after(screen, "")
 }
 
-/// The same where this was kept before. Other text may be kept in between.
+/// Returns the drafts of answers saved after `before`. Other drafts may be saved in between.
 fn kept_after(screen: &Screen, before: &str) -> Vec<String> {
     let kept = |effect: &Effect| match effect {
         Effect::Ask(Wish::Keep(session, unsent)) => {
@@ -36,7 +36,7 @@ fn kept_after(screen: &Screen, before: &str) -> Vec<String> {
     all.split_off(1)
 }
 
-/// The same session, opened again with what was kept of its card.
+/// Reopens the session with a saved draft of its answers.
 fn opened_again(before: &Screen, card: &str) -> Screen {
     let mut screen = Screen::new();
     let blank = agent::State::new(Policy::default(), "m".into(), String::new(), vec![]);
@@ -62,7 +62,7 @@ fn opened_again(before: &Screen, card: &str) -> Screen {
 }
 
 #[test]
-fn r03_a_key_pressed_before_a_question_was_seen_picks_nothing() {
+fn r03_keys_pressed_before_a_question_was_seen_pick_nothing() {
     for chord in ["1", "2", "enter", " ", "x", "n"] {
         let mut screen = asked();
         screen.waits(100);
@@ -73,7 +73,7 @@ fn r03_a_key_pressed_before_a_question_was_seen_picks_nothing() {
 }
 
 #[test]
-fn r03_digits_typed_on_pick_nothing_and_are_all_written() {
+fn r03_digits_typed_ahead_are_written_and_pick_nothing() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.types("1 2 ");
@@ -84,11 +84,11 @@ fn r03_digits_typed_on_pick_nothing_and_are_all_written() {
     screen.waits(2000);
     screen.presses("2");
     screen.presses("enter");
-    assert_eq!(screen.decided(), 0, "while words are unsent the keys are theirs");
+    assert_eq!(screen.decided(), 0, "keys go to the draft while there is one");
 }
 
 #[test]
-fn r04_a_key_that_is_held_takes_one_step_of_a_question() {
+fn r04_a_held_key_advances_one_question() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.calls("q", "ask_question", three());
@@ -102,7 +102,7 @@ fn r04_a_key_that_is_held_takes_one_step_of_a_question() {
 }
 
 #[test]
-fn r04_enter_held_on_a_list_of_ticks_ticks_once_and_sends_nothing() {
+fn r04_held_enter_ticks_one_option_and_sends_nothing() {
     let Intent::Ask(mut questions) = question() else { panic!("it asks") };
     questions.list[0].multi = true;
     let mut screen = Screen::new();
@@ -121,7 +121,7 @@ fn r04_enter_held_on_a_list_of_ticks_ticks_once_and_sends_nothing() {
 }
 
 #[test]
-fn r05_a_paste_picks_nothing_and_goes_where_writing_goes() {
+fn r05_a_paste_picks_nothing_and_is_inserted_as_text() {
     let mut screen = asked();
     screen.waits(2000);
     screen.happens(Event::Pasted("2\n".into()));
@@ -138,7 +138,7 @@ fn r05_a_paste_picks_nothing_and_goes_where_writing_goes() {
 }
 
 #[test]
-fn a_key_that_breaks_lines_does_nothing_in_a_note_and_nothing_elsewhere() {
+fn line_break_keys_do_nothing_in_a_note() {
     let mut screen = asked();
     screen.waits(2000);
     screen.presses("n");
@@ -149,7 +149,7 @@ fn a_key_that_breaks_lines_does_nothing_in_a_note_and_nothing_elsewhere() {
 }
 
 #[test]
-fn r05_a_burst_without_marks_picks_nothing() {
+fn r05_a_paste_without_bracketed_paste_picks_nothing() {
     let mut screen = asked();
     screen.waits(2000);
     for letter in ["2", "enter", "1"] {
@@ -162,7 +162,7 @@ fn r05_a_burst_without_marks_picks_nothing() {
 }
 
 #[test]
-fn r06_the_window_coming_back_answers_no_question() {
+fn r06_focusing_the_window_answers_no_question() {
     let mut screen = asked();
     screen.waits(2000);
     screen.happens(Event::Focused(true));
@@ -173,7 +173,7 @@ fn r06_the_window_coming_back_answers_no_question() {
 }
 
 #[test]
-fn r16_no_time_answers_a_question() {
+fn r16_a_question_has_no_timeout() {
     let mut screen = asked();
     screen.waits(1000 * 60 * 60 * 24 * 365);
     assert_eq!(screen.decided(), 0);
@@ -181,7 +181,7 @@ fn r16_no_time_answers_a_question() {
 }
 
 #[test]
-fn r16_escape_puts_a_question_off_however_often_it_is_pressed_at_once() {
+fn r16_repeated_esc_parks_a_question_without_losing_it() {
     let mut screen = asked();
     screen.waits(600);
     screen.presses("2");
@@ -199,7 +199,7 @@ fn r16_escape_puts_a_question_off_however_often_it_is_pressed_at_once() {
 }
 
 #[test]
-fn leaving_with_ctrl_c_keeps_the_question() {
+fn quitting_with_ctrl_c_keeps_the_question() {
     let mut screen = asked();
     screen.waits(600);
     screen.presses("2");
@@ -214,7 +214,7 @@ fn leaving_with_ctrl_c_keeps_the_question() {
 }
 
 #[test]
-fn what_is_chosen_is_kept_soon_and_not_at_each_key() {
+fn choices_are_saved_soon_but_not_at_every_key() {
     let mut screen = asked();
     screen.waits(600);
     screen.presses("4");
@@ -225,14 +225,14 @@ fn what_is_chosen_is_kept_soon_and_not_at_each_key() {
     assert!(kept(&screen).last().is_some_and(|text| text.contains("words that take a while to be written")));
     let writes = kept(&screen).len();
     screen.waits(5000);
-    assert_eq!(kept(&screen).len(), writes, "what is kept is not kept again");
+    assert_eq!(kept(&screen).len(), writes, "unchanged drafts are not saved again");
     screen.presses("enter");
     screen.waits(10);
     assert_eq!((screen.decided(), kept(&screen).last().map(String::as_str)), (1, Some("")));
 }
 
 #[test]
-fn a_card_that_was_kept_comes_back_with_its_session() {
+fn a_saved_question_prompt_is_restored_with_its_session() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.calls("q", "ask_question", three());
@@ -262,7 +262,7 @@ fn a_card_that_was_kept_comes_back_with_its_session() {
 }
 
 #[test]
-fn what_was_kept_for_a_question_that_is_gone_is_thrown_away() {
+fn drafts_of_removed_questions_are_discarded() {
     let mut screen = asked();
     screen.waits(600);
     screen.presses("2");
@@ -275,7 +275,7 @@ fn what_was_kept_for_a_question_that_is_gone_is_thrown_away() {
 }
 
 #[test]
-fn the_wheel_over_a_card_reads_on_in_it_and_picks_nothing() {
+fn the_wheel_scrolls_a_question_prompt_and_picks_nothing() {
     use crossterm::event::{MouseEvent, MouseEventKind};
     let Intent::Ask(mut questions) = question() else { panic!("it asks") };
     questions.list[0].text = (0..60).map(|n| format!("line {n}\n")).collect();
@@ -295,7 +295,7 @@ fn the_wheel_over_a_card_reads_on_in_it_and_picks_nothing() {
 }
 
 #[test]
-fn help_shows_the_keys_of_the_card() {
+fn help_shows_the_keys_of_the_question_prompt() {
     let mut screen = asked();
     screen.resized(80, 50);
     screen.waits(600);

@@ -1,4 +1,4 @@
-//! What a dry run looks like: its marks, the line at the end of a turn, and the foot whatever lies over it.
+//! Dry runs on the screen: marks, the summary of a turn, and the footer under every overlay.
 
 use super::*;
 use crate::tui::command::COMMANDS;
@@ -12,7 +12,7 @@ fn rehearsed(screen: &mut Screen, id: &str, line: &str, staged: Option<Staged>, 
 }
 
 #[test]
-fn r30_how_a_result_came_about_is_read_however_long_the_call_is() {
+fn r30_the_origin_of_a_result_is_visible_for_long_calls() {
     let mut screen = Screen::dry();
     screen.says("go");
     let long = "make deploy CONFIRM=yes TARGET=eu-west-1 ".repeat(3);
@@ -31,7 +31,7 @@ fn r30_how_a_result_came_about_is_read_however_long_the_call_is() {
 }
 
 #[test]
-fn r30_each_result_says_how_it_came_about_and_the_turn_what_it_came_to() {
+fn r30_results_show_their_origin_and_turns_a_summary() {
     let mut screen = Screen::dry();
     screen.says("go");
     rehearsed(&mut screen, "a", "make", Some(Staged::ran()), "done\nexit 0");
@@ -62,7 +62,7 @@ fn r30_each_result_says_how_it_came_about_and_the_turn_what_it_came_to() {
 }
 
 #[test]
-fn r30_the_foot_counts_what_would_have_asked_and_a_call_names_the_hooks_that_were_not_run() {
+fn r30_the_footer_counts_skipped_prompts_and_calls_name_skipped_hooks() {
     let mut screen = Screen::dry();
     let hook = agent::Hook { name: "guard".into(), ..agent::Hook::default() };
     screen.state.agent.advisers.hooks = vec![hook];
@@ -87,7 +87,7 @@ fn r30_the_foot_counts_what_would_have_asked_and_a_call_names_the_hooks_that_wer
     assert!(screen.shows().contains("DRY RUN"), "{}", screen.shows());
 }
 
-/// The words that the foot begins with, and whether they are written as danger.
+/// Returns the text of the footer, and whether its start has the danger style.
 fn foot(screen: &mut Screen) -> (String, bool) {
     let buffer = screen.frame();
     let (width, height) = (buffer.area.width, buffer.area.height);
@@ -98,7 +98,7 @@ fn foot(screen: &mut Screen) -> (String, bool) {
 }
 
 #[test]
-fn r30_the_foot_says_dry_run_at_every_size_behind_every_list_and_card() {
+fn r30_the_footer_shows_dry_run_at_every_size_under_every_overlay() {
     let sizes = [(120, 36), (80, 24), (60, 15), (40, 10), (20, 5), (12, 3), (9, 2)];
     let theme = Themes::bundled().all[0].clone();
     for &(width, height) in part_of(&sizes, 3, 0) {
@@ -123,14 +123,14 @@ fn r30_the_foot_says_dry_run_at_every_size_behind_every_list_and_card() {
         for intent in [command("rm -r build"), question()] {
             let mut screen = Screen::dry();
             screen.state.theme = theme.clone();
-            // As a rehearsal that asks as in life.
+            // A dry run that asks as a live session would.
             screen.state.agent.policy.dry_run = false;
             screen.says("go");
             screen.calls("a", "bash_exec", intent);
             screen.state.agent.policy.dry_run = true;
-            check(&mut screen, "a card");
+            check(&mut screen, "a prompt");
             screen.happens(Event::Key(key("f1")));
-            check(&mut screen, "the help over a card");
+            check(&mut screen, "help over a prompt");
         }
         let mut screen = Screen::dry();
         screen.state.theme = theme.clone();
@@ -145,7 +145,7 @@ fn r30_the_foot_says_dry_run_at_every_size_behind_every_list_and_card() {
 }
 
 #[test]
-fn the_window_and_the_head_name_a_dry_run_as_one() {
+fn the_window_title_and_header_mark_a_dry_run() {
     let mut screen = Screen::dry();
     screen.says("fix it");
     let named =
@@ -158,7 +158,7 @@ fn the_window_and_the_head_name_a_dry_run_as_one() {
 }
 
 #[test]
-fn r30_fork_says_what_it_takes_and_asks_for_what_was_meant() {
+fn r30_fork_parses_its_options_and_reports_invalid_ones() {
     for (dry, words, becomes) in [
         (true, "/fork", Some(Becomes::AsItWas)),
         (true, "/fork live", Some(Becomes::Live)),
@@ -183,14 +183,14 @@ fn r30_fork_says_what_it_takes_and_asks_for_what_was_meant() {
 }
 
 #[test]
-fn the_first_screen_of_a_dry_run_promises_no_card() {
+fn the_first_screen_of_a_dry_run_promises_no_prompts() {
     let shows = Screen::dry().shows();
     assert!(shows.contains("sends what you write; nothing real is changed"), "{shows}");
     assert!(!shows.contains("without your yes"), "{shows}");
 }
 
 #[test]
-fn the_first_screen_of_a_mode_says_what_it_asks_and_full_says_it_as_danger() {
+fn the_first_screen_describes_the_mode_and_warns_in_full_mode() {
     for (mode, says) in [
         (Mode::Plan, "nothing is changed or run"),
         (Mode::Ask, "nothing is changed or run without your yes"),
@@ -211,7 +211,7 @@ fn the_first_screen_of_a_mode_says_what_it_asks_and_full_says_it_as_danger() {
 }
 
 #[test]
-fn no_number_of_lines_is_cut_however_long_the_path_and_how_narrow_the_screen() {
+fn line_counts_are_never_cut_by_long_paths() {
     for (width, height) in [(120, 36), (80, 24), (60, 15), (40, 15)] {
         for (path, lines) in
             [("docs/guide/intro/two.md", 39), ("src/a/b/c/d/e/f/g/h/i/a-rather-long-name.rs", 1234)]
@@ -248,7 +248,7 @@ fn no_number_of_lines_is_cut_however_long_the_path_and_how_narrow_the_screen() {
 }
 
 #[test]
-fn r30_where_a_dry_run_becomes_real_a_line_stays_and_the_foot_says_it_while_it_is_applied() {
+fn r30_a_live_copy_is_marked_in_the_transcript_and_while_applying() {
     let mut screen = Screen::new();
     screen.state.theme = Themes::bundled().all[0].clone();
     screen.says("go");
@@ -285,7 +285,7 @@ fn r30_where_a_dry_run_becomes_real_a_line_stays_and_the_foot_says_it_while_it_i
 }
 
 #[test]
-fn r30_a_turn_without_a_call_ends_with_no_line_of_nothing() {
+fn r30_a_turn_without_calls_has_no_summary() {
     let mut screen = Screen::dry();
     screen.says("hello");
     screen.replies("Hello.");

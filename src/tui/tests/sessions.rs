@@ -1,4 +1,4 @@
-//! The list of sessions and what was said in them.
+//! The list of sessions and the search in their text.
 
 use super::*;
 use crate::tui::host::{Reply, SessionRow, Wish};
@@ -37,7 +37,7 @@ fn searches(screen: &mut Screen) -> Vec<String> {
 }
 
 #[test]
-fn what_was_said_in_a_session_finds_it_and_is_shown() {
+fn sessions_are_found_by_their_text() {
     let mut screen = list();
     screen.types("ap");
     screen.types("ple");
@@ -65,11 +65,11 @@ fn what_was_said_in_a_session_finds_it_and_is_shown() {
         "{:?}",
         screen.effects
     );
-    assert_eq!(searches(&mut screen), [""], "nothing is looked for any more");
+    assert_eq!(searches(&mut screen), [""], "the search was stopped");
 }
 
 #[test]
-fn that_there_is_none_is_said_once_it_is_known() {
+fn an_empty_list_is_reported_once_loaded() {
     let mut screen = Screen::new();
     screen.presses("alt-s");
     let shown = screen.shows();
@@ -80,7 +80,7 @@ fn that_there_is_none_is_said_once_it_is_known() {
 }
 
 #[test]
-fn what_comes_late_or_for_other_words_changes_nothing() {
+fn late_results_and_those_for_other_text_are_ignored() {
     let mut screen = list();
     screen.types("orch");
     found(&mut screen, "orc", &[("02", "you: an orc")], true);
@@ -93,7 +93,7 @@ fn what_comes_late_or_for_other_words_changes_nothing() {
     assert!(!screen.shows().contains("late"));
     let mut screen = list();
     screen.types("o");
-    assert_eq!(searches(&mut screen), [""; 0], "one letter is nearly everywhere");
+    assert_eq!(searches(&mut screen), [""; 0], "a single character matches almost everything");
     screen.types("漢");
     screen.presses("backspace");
     screen.presses("backspace");
@@ -103,7 +103,7 @@ fn what_comes_late_or_for_other_words_changes_nothing() {
 }
 
 #[test]
-fn the_cursor_stays_on_its_session_when_more_are_found() {
+fn the_cursor_stays_on_its_session_as_results_arrive() {
     let mut screen = list();
     screen.types("needle");
     found(&mut screen, "needle", &[("03", "you: a needle")], false);
@@ -117,7 +117,7 @@ fn the_cursor_stays_on_its_session_when_more_are_found() {
 }
 
 #[test]
-fn the_session_one_is_in_is_marked_and_has_the_cursor() {
+fn the_current_session_is_marked_and_selected() {
     let mut screen = Screen::new();
     screen.presses("alt-s");
     screen.happens(Event::Host(Reply::Sessions(vec![row("02", "another"), row("01J", "this very one")])));

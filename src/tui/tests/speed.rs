@@ -1,4 +1,4 @@
-//! What a frame costs, counted rather than timed.
+//! The cost of a frame, counted rather than timed.
 
 use super::*;
 
@@ -9,13 +9,13 @@ fn long(count: usize) -> Screen {
 }
 
 #[test]
-fn a_long_session_lays_out_only_what_can_be_seen_before_its_first_frame() {
+fn a_long_session_lays_out_only_visible_entries_for_its_first_frame() {
     let screen = long(5_000);
     assert!(screen.cache.laid_out < 40, "{} entries laid out", screen.cache.laid_out);
 }
 
 #[test]
-fn a_frame_lays_out_nothing_that_was_there_before() {
+fn a_frame_does_not_lay_out_entries_again() {
     let mut screen = long(100);
     let before = screen.cache.laid_out;
     screen.types("hello");
@@ -49,7 +49,7 @@ fn a_frame_allocates_as_much_in_a_long_session_as_in_a_short_one() {
 }
 
 #[test]
-fn scrolling_lays_out_what_comes_into_sight() {
+fn scrolling_lays_out_entries_that_become_visible() {
     let mut screen = long(5_000);
     let before = screen.cache.laid_out;
     for _ in 0..10 {
@@ -62,7 +62,7 @@ fn scrolling_lays_out_what_comes_into_sight() {
 }
 
 #[test]
-fn nothing_wants_to_be_drawn_while_nothing_moves() {
+fn no_frame_is_requested_while_nothing_moves() {
     let mut screen = long(10);
     screen.waits(60_000);
     assert_eq!(screen.state.wakes_at(), None);
@@ -71,7 +71,7 @@ fn nothing_wants_to_be_drawn_while_nothing_moves() {
     assert!(next > screen.state.now && next <= screen.state.now + Duration::from_millis(250));
 }
 
-/// Sends a reply in pieces and draws after each.
+/// Streams a reply in chunks and draws a frame after each.
 fn streams(screen: &mut Screen, piece: &str, count: usize) {
     screen.says("go");
     for _ in 0..count {
@@ -82,7 +82,7 @@ fn streams(screen: &mut Screen, piece: &str, count: usize) {
     screen.frame();
 }
 
-/// The screen in a theme with colours, and the bytes of its next frame.
+/// Draws the next frame and returns its size in bytes.
 fn bytes(screen: &mut Screen, canvas: &mut crate::tui::canvas::Canvas) -> usize {
     let (width, height) = screen.state.size;
     let mut buffer = canvas.blank(width, height);
@@ -91,7 +91,7 @@ fn bytes(screen: &mut Screen, canvas: &mut crate::tui::canvas::Canvas) -> usize 
 }
 
 #[test]
-fn a_streamed_reply_is_few_bytes_and_a_spinner_a_handful() {
+fn streamed_replies_and_spinners_send_few_bytes() {
     let mut screen = Screen::new();
     screen.state.theme = crate::tui::theme::Themes::bundled().choose("dark", None);
     screen.resized(120, 40);
@@ -105,7 +105,7 @@ fn a_streamed_reply_is_few_bytes_and_a_spinner_a_handful() {
         spinner += bytes(&mut screen, &mut canvas);
     }
     assert!(spinner > 0 && spinner <= 440, "{spinner} bytes for a second of waiting");
-    // Thirty frames a second of a thousand pieces of 3.5 bytes each.
+    // Thirty frames a second for a thousand chunks of 3.5 bytes each.
     let letters: Vec<char> = reply().chars().collect();
     let (mut sent, mut frames) = (0, 0);
     for piece in letters.chunks(115) {
@@ -114,10 +114,10 @@ fn a_streamed_reply_is_few_bytes_and_a_spinner_a_handful() {
         frames += 1;
     }
     assert!(sent / frames <= 33 * 30, "{} bytes for a frame of 33 pieces", sent / frames);
-    assert!(sent < letters.len() * 4, "{sent} bytes for {} letters", letters.len());
+    assert!(sent < letters.len() * 4, "{sent} bytes for {} characters", letters.len());
 }
 
-/// Some 40 kB of what models write.
+/// About 40 kB of typical model output.
 fn reply() -> String {
     let part = "## A heading\n\nSome **prose** with `code` and 漢字 in it, long enough to be wrapped at the usual widths of \
         a terminal, and then some.\n\n- one\n- two\n  - nested\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\
@@ -126,7 +126,7 @@ fn reply() -> String {
 }
 
 #[test]
-fn a_frame_of_a_growing_reply_lays_out_the_open_block_and_its_end_lays_out_nothing_twice() {
+fn streaming_lays_out_only_the_open_block() {
     let mut screen = Screen::new();
     screen.says("go");
     let text = reply();
@@ -146,14 +146,14 @@ fn a_frame_of_a_growing_reply_lays_out_the_open_block_and_its_end_lays_out_nothi
     screen.frame();
     let end = screen.cache.lines_laid_out() - streamed;
     assert!(end <= 24, "{end} lines at the end of the reply");
-    // What was laid out while it came is what an entry looks like.
+    // The finished entry looks exactly as it did while streaming.
     let before = screen.shows();
     screen.cache = Cache::default();
     assert_eq!(screen.shows(), before);
 }
 
 #[test]
-fn a_bracket_keeps_nothing_open_and_a_link_by_reference_is_one_when_it_is_defined() {
+fn brackets_do_not_keep_blocks_open_and_references_resolve_later() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.chunk(Chunk::Text("see [the page] and a[0]\n\n".into()));
@@ -173,7 +173,7 @@ fn a_bracket_keeps_nothing_open_and_a_link_by_reference_is_one_when_it_is_define
 }
 
 #[test]
-fn a_file_that_is_found_lays_out_what_names_it_and_not_the_whole_reply() {
+fn a_found_file_lays_out_only_the_block_that_names_it() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.chunk(Chunk::Text("a paragraph\n\n".repeat(1_000)));
@@ -191,7 +191,7 @@ fn a_file_that_is_found_lays_out_what_names_it_and_not_the_whole_reply() {
 }
 
 #[test]
-fn r65_what_is_far_from_the_view_is_forgotten() {
+fn r65_layouts_far_from_the_view_are_dropped() {
     let text = "some words of a reply that is long\n\n".repeat(800);
     let entries = (0..60).flat_map(|n| [said(&format!("question {n}")), replied(&text)]);
     let mut screen = Screen::with(entries.chain([ended()]));
@@ -204,11 +204,11 @@ fn r65_what_is_far_from_the_view_is_forgotten() {
     let before = screen.cache.laid_out;
     screen.presses("page-down");
     screen.presses("page-up");
-    assert_eq!(screen.cache.laid_out, before, "what is near is kept");
+    assert_eq!(screen.cache.laid_out, before, "nearby layouts are kept");
 }
 
 #[test]
-fn r65_replies_of_thousands_of_lines_do_not_stay_laid_out_because_they_are_near() {
+fn r65_layouts_of_very_long_replies_are_dropped_even_nearby() {
     let replies = often(8, 3);
     let text = "- a line of a reply that is long\n".repeat(9000);
     let entries = (0..replies).flat_map(|n| [said(&format!("question {n}")), replied(&text)]);
@@ -230,11 +230,11 @@ fn r65_replies_of_thousands_of_lines_do_not_stay_laid_out_because_they_are_near(
     let before = screen.cache.laid_out;
     screen.presses("down");
     screen.shows();
-    assert_eq!(screen.cache.laid_out, before, "what is shown is kept, however much it takes");
+    assert_eq!(screen.cache.laid_out, before, "visible layouts are kept, however large");
 }
 
 #[test]
-fn r35_a_reply_too_long_to_be_laid_out_is_shown_in_part_and_read_in_full() {
+fn r35_a_very_long_reply_is_cut_and_can_be_opened_in_full() {
     let mut screen = Screen::new();
     streams(&mut screen, &"some words ".repeat(20_000), 8);
     screen.presses("ctrl-end");
@@ -247,7 +247,7 @@ fn r35_a_reply_too_long_to_be_laid_out_is_shown_in_part_and_read_in_full() {
 }
 
 #[test]
-fn r35_blocks_that_come_faster_than_frames_are_all_there() {
+fn r35_blocks_that_arrive_between_frames_are_all_shown() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.chunk(Chunk::Text("a paragraph\n\n".repeat(25_000)));
@@ -257,7 +257,7 @@ fn r35_blocks_that_come_faster_than_frames_are_all_there() {
 }
 
 #[test]
-fn a_table_that_comes_letter_by_letter_is_never_text() {
+fn a_table_streamed_by_character_is_never_shown_as_text() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.chunk(Chunk::Text("words\n\n".into()));

@@ -1,11 +1,11 @@
-//! The cards that the program asks by itself: a yes or a no, and nothing that could be taken for either.
+//! Confirmation prompts of the program itself: confirm, cancel, and nothing that could be mistaken for either.
 
 use super::*;
 use crate::chat::altered::{Outside, OutsideAltered};
 use crate::chat::{Altered, Did};
 use crate::tui::host::{Rehearsed, Reply, Wish};
 
-/// The card that asks whether what was rehearsed is thrown away.
+/// The prompt that asks whether the rehearsed changes are discarded.
 fn drops() -> Screen {
     let mut screen = Screen::dry();
     screen.says("/rehearsal drop");
@@ -33,7 +33,7 @@ fn dropped(screen: &Screen) -> bool {
 }
 
 #[test]
-fn a_capital_throws_away_what_was_rehearsed_and_n_and_esc_leave_it() {
+fn a_capital_discards_rehearsed_changes_and_n_and_esc_keep_them() {
     for (chord, gone) in [("Y", true), ("n", false), ("esc", false)] {
         let mut screen = drops();
         let shows = screen.shows();
@@ -46,19 +46,19 @@ fn a_capital_throws_away_what_was_rehearsed_and_n_and_esc_leave_it() {
 }
 
 #[test]
-fn r03_no_key_that_was_on_its_way_throws_anything_away() {
+fn r03_a_key_typed_ahead_discards_nothing() {
     let mut screen = drops();
     screen.presses("Y");
     assert!(!dropped(&screen) && screen.shows().contains("Too soon"), "{}", screen.shows());
     screen.waits(400);
     screen.presses("Y");
-    assert!(!dropped(&screen), "half a second has not passed since the last key");
+    assert!(!dropped(&screen), "less than half a second since the last key");
     screen.waits(600);
     screen.happens(Event::Key(key("Y")));
     screen.happens(Event::Key(key("e")));
     screen.waits(100);
     screen.happens(Event::Quiet);
-    assert!(!dropped(&screen), "letters that come at once are part of a text");
+    assert!(!dropped(&screen), "keys in a burst are part of a text");
     screen.waits(600);
     screen.happens(Event::Hurried);
     screen.presses("Y");
@@ -70,7 +70,7 @@ fn r03_no_key_that_was_on_its_way_throws_anything_away() {
 }
 
 #[test]
-fn enter_says_neither_and_the_card_says_so() {
+fn enter_does_not_answer_and_is_explained() {
     let mut screen = drops();
     screen.waits(2000);
     screen.presses("enter");
@@ -80,7 +80,7 @@ fn enter_says_neither_and_the_card_says_so() {
 }
 
 #[test]
-fn r12_an_ordinary_yes_throws_nothing_away_and_the_card_says_what_does() {
+fn r12_the_ordinary_approval_key_discards_nothing_and_is_explained() {
     let mut screen = drops();
     screen.waits(2000);
     screen.presses("y");
@@ -90,7 +90,7 @@ fn r12_an_ordinary_yes_throws_nothing_away_and_the_card_says_what_does() {
 }
 
 #[test]
-fn r34_a_yes_counts_when_all_was_seen() {
+fn r34_confirming_needs_the_end_to_be_seen() {
     let mut screen = drops();
     for (width, height) in [(1, 1), (3, 2), (12, 3), (20, 5), (40, 4)] {
         screen.resized(width, height);
@@ -105,7 +105,7 @@ fn r34_a_yes_counts_when_all_was_seen() {
     screen.frame();
     screen.waits(2000);
     screen.presses("y");
-    assert!(!dropped(&screen), "its end was not seen");
+    assert!(!dropped(&screen), "the end was not seen");
     screen.presses("end");
     screen.waits(2000);
     screen.presses("y");
@@ -113,7 +113,7 @@ fn r34_a_yes_counts_when_all_was_seen() {
 }
 
 #[test]
-fn r34_a_notice_takes_no_row_of_a_card_that_has_few() {
+fn r34_a_toast_takes_no_row_of_a_small_prompt() {
     for height in 1..12 {
         let mut screen = drops();
         screen.state.notice("the disk is full", crate::tui::parts::toast::Kind::Danger);
@@ -127,7 +127,7 @@ fn r34_a_notice_takes_no_row_of_a_card_that_has_few() {
 }
 
 #[test]
-fn where_nothing_stands_that_is_no_row() {
+fn a_missing_grant_is_a_note_and_not_a_row() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.calls("a", "bash_exec", command("make"));
@@ -147,7 +147,7 @@ fn where_nothing_stands_that_is_no_row() {
 }
 
 #[test]
-fn changes_outside_the_project_are_rows_of_the_review() {
+fn changes_outside_the_project_are_rows_of_the_list() {
     let mut screen = Screen::dry();
     screen.says("/rehearsal");
     let changed = |path: &str, is_by_tool| OutsideAltered {

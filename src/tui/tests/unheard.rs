@@ -1,9 +1,9 @@
-//! A key that a card did not take is not met with silence: the card says why, and what would work.
+//! A key that a prompt rejects is explained in the prompt, with the keys that work.
 
 use super::*;
 use crate::tui::parts::listening::QUIET;
 
-/// A command that waits for its yes, since so long.
+/// A command that has waited for approval for `ms` milliseconds.
 fn card(ms: u64) -> Screen {
     let mut screen = Screen::new();
     screen.says("go");
@@ -14,7 +14,7 @@ fn card(ms: u64) -> Screen {
     screen
 }
 
-/// The lower border of the card.
+/// Returns the bottom border of the prompt.
 fn border(screen: &mut Screen) -> String {
     let shows = screen.shows();
     let border = shows.lines().rfind(|row| row.starts_with(['╰', '┗'])).unwrap_or_default();
@@ -22,7 +22,7 @@ fn border(screen: &mut Screen) -> String {
 }
 
 #[test]
-fn a_letter_that_came_too_soon_is_said_to_be_in_the_composer() {
+fn a_key_pressed_too_soon_is_reported_as_written_to_the_draft() {
     let mut screen = card(100);
     screen.presses("y");
     assert_eq!(border(&mut screen), "Too soon: y went to your draft · tab to answer");
@@ -37,7 +37,7 @@ fn a_letter_that_came_too_soon_is_said_to_be_in_the_composer() {
 }
 
 #[test]
-fn enter_and_a_capital_and_the_key_of_the_last_answer_are_answered_in_words() {
+fn enter_capitals_and_repeated_keys_are_explained() {
     let mut screen = card(600);
     screen.presses("enter");
     assert_eq!(
@@ -48,7 +48,7 @@ fn enter_and_a_capital_and_the_key_of_the_last_answer_are_answered_in_words() {
     screen.presses("Y");
     assert_eq!(border(&mut screen), "Y is for destructive calls only · y to approve");
     screen.presses("y");
-    assert_eq!(screen.decided(), 1, "what was said does not delay what is meant");
+    assert_eq!(screen.decided(), 1, "the explanation does not delay an answer");
     let mut screen = Screen::new();
     screen.says("go");
     for id in ["a", "b"] {
@@ -69,7 +69,7 @@ fn enter_and_a_capital_and_the_key_of_the_last_answer_are_answered_in_words() {
 }
 
 #[test]
-fn what_is_said_wakes_nobody_and_goes_with_the_next_key() {
+fn an_explanation_stays_until_the_next_key_without_wake_ups() {
     let mut screen = card(600);
     screen.presses("Y");
     screen.waits(5000);

@@ -1,8 +1,8 @@
-//! Calls that wait and that no tool has looked at: what is said of them before.
+//! Rows of waiting calls that no tool has planned yet.
 
 use super::*;
 
-/// Calls whose turn has not come, of which no tool has looked at any.
+/// Calls of which only the first has been planned.
 fn unseen(calls: &[(&str, &str)]) -> Screen {
     let mut screen = Screen::new();
     screen.says("go");
@@ -21,7 +21,7 @@ fn unseen(calls: &[(&str, &str)]) -> Screen {
 }
 
 #[test]
-fn a_call_that_waits_says_its_path_and_its_content_and_never_its_json() {
+fn a_waiting_call_shows_its_path_and_content_but_no_json() {
     let write = r##"{"path": "docs/part-2.md", "content": "# Part 2\n\ntext"}"##;
     let long = format!(r#"{{"path": "docs/long.md", "content": "{}"}}"#, "many words ".repeat(9000));
     let edit = r#"{"path": "src/main.rs", "old_text": "hi", "new_text": "ho"}"#;

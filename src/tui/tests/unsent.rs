@@ -1,9 +1,9 @@
-//! What is written and not sent is kept while it is written, and is there again when the session is opened.
+//! Drafts are saved while they are typed and restored when the session is opened.
 
 use super::*;
 use crate::tui::host::{Opened, Reply, Wish};
 
-/// What the screen wants kept, oldest first.
+/// Returns the drafts that the screen has saved, oldest first.
 fn kept(screen: &Screen) -> Vec<Unsent> {
     let kept = |effect: &Effect| match effect {
         Effect::Ask(Wish::Keep(session, unsent)) if session.0 == "01J" => Some((**unsent).clone()),
@@ -16,7 +16,7 @@ fn last(screen: &Screen) -> Unsent {
     kept(screen).pop().expect("something is kept")
 }
 
-/// The session of this screen, opened again with what was kept last.
+/// Reopens the session with the draft saved last.
 fn opened_again(before: &Screen) -> Screen {
     let mut screen = Screen::new();
     let blank = agent::State::new(Policy::default(), "m".into(), String::new(), vec![]);
@@ -36,7 +36,7 @@ fn approval() -> Screen {
 }
 
 #[test]
-fn a_draft_is_kept_about_once_a_second_while_it_is_typed_and_not_after_that() {
+fn a_draft_is_saved_about_once_a_second_while_typing() {
     let mut screen = Screen::new();
     let text = "a thought that takes a while to be written";
     screen.types(text);
@@ -54,16 +54,16 @@ fn a_draft_is_kept_about_once_a_second_while_it_is_typed_and_not_after_that() {
         screen.waits(400);
     }
     assert_eq!((kept(&screen).len(), screen.state.wakes_at()), (writes, None), "nothing changes");
-    // A key that changes nothing writes nothing.
+    // A key that changes nothing saves nothing.
     screen.presses("ctrl-a");
     screen.waits(2000);
     assert_eq!(kept(&screen).len(), writes);
     screen.presses("enter");
-    assert!(last(&screen).is_empty(), "what is sent is no draft");
+    assert!(last(&screen).is_empty(), "a sent message is no draft");
 }
 
 #[test]
-fn a_draft_comes_back_with_its_pastes_folded() {
+fn a_restored_draft_keeps_its_pastes_folded() {
     let mut screen = Screen::new();
     let paste: String = (0..120).map(|n| format!("line {n}\n")).collect();
     screen.types("see ");
@@ -79,7 +79,7 @@ fn a_draft_comes_back_with_its_pastes_folded() {
 }
 
 #[test]
-fn what_a_draft_holds_can_neither_control_the_terminal_nor_pass_for_a_paste() {
+fn a_stored_draft_cannot_control_the_terminal_or_fake_a_paste() {
     let draft = vec![
         Piece::Typed("a\u{1b}[2Jb\u{7}\u{10_0000}".into()),
         Piece::Pasted("c\u{1b}]0;title\u{7}d\r\ne".into()),
@@ -92,38 +92,38 @@ fn what_a_draft_holds_can_neither_control_the_terminal_nor_pass_for_a_paste() {
 }
 
 #[test]
-fn a_message_that_is_queued_is_kept_at_once_and_waits_again() {
+fn a_queued_message_is_saved_at_once_and_restored() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.says("and quickly");
     assert_eq!(last(&screen).queue, ["and quickly"]);
     let mut again = opened_again(&screen);
-    assert!(again.state.agent.is_idle(), "nothing is sent by itself");
+    assert!(again.state.agent.is_idle(), "nothing is sent automatically");
     let shows = again.shows();
     assert!(shows.contains("and quickly") && shows.contains("not sent · enter send"), "{shows}");
     again.effects.clear();
     again.presses("enter");
     let said = |entry: &Entry| matches!(entry, Entry::Said { text } if text == "and quickly");
     assert!(again.state.agent.session.entries().iter().any(said));
-    // Taken from the queue by the next request, it waits no longer.
+    // A message sent with the next request leaves the queue.
     screen.replies("first");
     assert!(last(&screen).queue.is_empty());
 }
 
 #[test]
-fn a_message_that_the_session_holds_is_not_restored_as_unsent() {
+fn a_sent_message_is_not_restored_as_a_draft() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.says("and quickly");
     let before = last(&screen);
     screen.replies("first");
-    // Killed before the end of the queue was kept.
+    // The program was killed before the empty queue was saved.
     screen.effects.push(Effect::Ask(Wish::Keep(SessionId("01J".into()), Box::new(before))));
     assert!(opened_again(&screen).state.agent.queue.is_empty());
 }
 
 #[test]
-fn the_words_of_a_denial_are_kept_and_come_back_in_the_composer() {
+fn the_message_of_a_denial_is_saved_and_restored_as_a_draft() {
     let mut screen = approval();
     screen.presses("m");
     screen.types("use cargo instead");
@@ -133,7 +133,7 @@ fn the_words_of_a_denial_are_kept_and_come_back_in_the_composer() {
     assert_eq!(again.state.composer.text(), "use cargo instead");
     assert!(again.shows().contains("was not run"), "{}", again.shows());
     again.waits(1000);
-    // Sent or given up they are no longer kept.
+    // Once sent or cancelled, it is no longer saved.
     screen.presses("enter");
     assert!(last(&screen).is_empty() && screen.decided() == 1);
     let mut screen = approval();
@@ -145,7 +145,7 @@ fn the_words_of_a_denial_are_kept_and_come_back_in_the_composer() {
 }
 
 #[test]
-fn other_arguments_are_kept_once_one_is_changed() {
+fn edited_arguments_are_saved_once_changed() {
     let mut screen = approval();
     screen.presses("e");
     screen.waits(2000);
@@ -161,7 +161,7 @@ fn other_arguments_are_kept_once_one_is_changed() {
 }
 
 #[test]
-fn words_for_the_model_in_the_list_of_calls_are_kept() {
+fn a_denial_message_in_the_queue_list_is_saved() {
     let mut screen = approval();
     screen.presses("l");
     screen.waits(600);
@@ -172,7 +172,7 @@ fn words_for_the_model_in_the_list_of_calls_are_kept() {
 }
 
 #[test]
-fn a_half_given_answer_is_kept_within_half_a_second() {
+fn a_partial_answer_is_saved_within_half_a_second() {
     let mut screen = Screen::new();
     screen.says("go");
     screen.calls("q", "ask_question", question());
@@ -186,7 +186,7 @@ fn a_half_given_answer_is_kept_within_half_a_second() {
 }
 
 #[test]
-fn what_cannot_be_saved_is_told_once_and_the_foot_says_it_until_it_can() {
+fn an_unsaved_draft_is_reported_once_and_shown_in_the_footer() {
     let mut screen = Screen::new();
     let trouble = |screen: &mut Screen, why: Option<&str>| {
         screen.happens(Event::Host(Reply::Kept(why.map(str::to_owned))));

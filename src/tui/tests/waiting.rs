@@ -1,8 +1,8 @@
-//! What the screen says while a reply is waited for, and what the person can do but wait.
+//! The screen while a reply is awaited: countdowns, silence, failures and the keys that work.
 
 use super::*;
 
-/// So big a screen, with a request under way.
+/// A screen of this size with a running request.
 fn asks(width: u16, height: u16) -> Screen {
     let mut screen = Screen::new();
     screen.resized(width, height);
@@ -38,7 +38,7 @@ fn foot(screen: &mut Screen) -> String {
 }
 
 #[test]
-fn r49_a_countdown_says_what_happened_and_what_can_be_done() {
+fn r49_a_countdown_shows_the_reason_and_the_keys() {
     let mut screen = asks(60, 15);
     retries(&mut screen, 3, 12);
     insta::assert_snapshot!(screen.shows(), @r"
@@ -67,14 +67,14 @@ fn r49_a_countdown_says_what_happened_and_what_can_be_done() {
 }
 
 #[test]
-fn r49_a_countdown_moves_once_a_second_and_nothing_else_does() {
+fn r49_a_countdown_wakes_the_screen_once_a_second() {
     let mut screen = asks(80, 24);
     screen.waits(137);
     retries(&mut screen, 2, 40);
     screen.waits(6000);
     let (mut wakes, end) = (0, screen.state.now + Duration::from_secs(20));
     while let Some(at) = screen.state.wakes_at().filter(|at| *at < end) {
-        assert!(at > screen.state.now, "it would turn without end");
+        assert!(at > screen.state.now, "the loop would never end");
         screen.happens(Event::Tick(at));
         let before = screen.state.now;
         screen.frame();
@@ -85,7 +85,7 @@ fn r49_a_countdown_moves_once_a_second_and_nothing_else_does() {
 }
 
 #[test]
-fn r49_alt_r_does_not_wait_and_esc_stops() {
+fn r49_alt_r_retries_now_and_esc_stops() {
     let mut screen = asks(80, 24);
     orders(&mut screen);
     screen.presses("alt-r");
@@ -96,7 +96,7 @@ fn r49_alt_r_does_not_wait_and_esc_stops() {
     assert_eq!(orders(&mut screen), [agent::Effect::Hurry]);
     assert!(screen.shows().contains("retrying"), "{}", screen.shows());
     screen.presses("alt-r");
-    assert_eq!(orders(&mut screen), [], "it is asked already");
+    assert_eq!(orders(&mut screen), [], "the request is running already");
     retries(&mut screen, 3, 3000);
     assert!(screen.shows().contains("try 3 of 5 in 50 min 0 s"), "{}", screen.shows());
     screen.presses("esc");
@@ -105,7 +105,7 @@ fn r49_alt_r_does_not_wait_and_esc_stops() {
 }
 
 #[test]
-fn the_key_is_in_the_help_while_it_works_and_not_else() {
+fn help_lists_the_retry_key_only_while_it_works() {
     let mut screen = asks(80, 60);
     let helps = |screen: &mut Screen| {
         screen.presses("f1");
@@ -123,7 +123,7 @@ fn the_key_is_in_the_help_while_it_works_and_not_else() {
 }
 
 #[test]
-fn a_changed_key_is_the_one_that_is_named() {
+fn a_changed_key_binding_is_shown() {
     let mut screen = asks(80, 24);
     let own = [("retry_now".to_owned(), vec!["f9".to_owned()]), ("stop".to_owned(), vec![])].into();
     screen.state.keys = Keymap::with(&own).0;
@@ -133,7 +133,7 @@ fn a_changed_key_is_the_one_that_is_named() {
 }
 
 #[test]
-fn a_long_silence_is_told_with_its_end() {
+fn a_long_silence_is_shown_with_its_limit() {
     let mut screen = asks(60, 15);
     screen.waits(45_000);
     screen.chunk(Chunk::Quiet { since: Duration::from_secs(45), limit: Duration::from_secs(90) });
@@ -160,13 +160,13 @@ fn a_long_silence_is_told_with_its_end() {
 }
 
 #[test]
-fn a_silence_within_a_reply_is_told_below_what_came() {
+fn silence_within_a_reply_is_shown_below_its_text() {
     let mut screen = asks(80, 24);
     screen.chunk(Chunk::Text("Half a reply".into()));
     screen.chunk(Chunk::Quiet { since: Duration::from_secs(45), limit: Duration::from_secs(90) });
     let shows = screen.shows();
-    let (came, told) = (shows.find("Half a reply").unwrap(), shows.find("no data for 45 s").unwrap());
-    assert!(came < told, "{shows}");
+    let (came, quiet) = (shows.find("Half a reply").unwrap(), shows.find("no data for 45 s").unwrap());
+    assert!(came < quiet, "{shows}");
     fails(&mut screen, "the service sent nothing for 90 s");
     let shows = screen.shows();
     assert!(
@@ -176,7 +176,7 @@ fn a_silence_within_a_reply_is_told_below_what_came() {
 }
 
 #[test]
-fn after_a_failure_the_next_step_is_offered_and_works() {
+fn a_failure_offers_a_retry() {
     let mut screen = asks(60, 15);
     fails(&mut screen, "the service failed (503): overloaded");
     insta::assert_snapshot!(screen.shows(), @r"
@@ -199,18 +199,15 @@ fn after_a_failure_the_next_step_is_offered_and_works() {
     screen.types("but wait");
     orders(&mut screen);
     screen.presses("alt-r");
-    assert!(matches!(&orders(&mut screen)[..], [agent::Effect::Stream { .. }]), "asked without a word");
+    assert!(matches!(&orders(&mut screen)[..], [agent::Effect::Stream { .. }]), "sent without a new message");
     let shows = screen.shows();
-    assert!(
-        shows.contains("but wait") && !shows.contains("alt-r retry"),
-        "what is being written stays: {shows}"
-    );
+    assert!(shows.contains("but wait") && !shows.contains("alt-r retry"), "the draft stays: {shows}");
     screen.replies("Here.");
     assert!(!screen.shows().contains("alt-r retry"));
 }
 
 #[test]
-fn the_command_asks_again_too() {
+fn the_retry_command_sends_the_request_again() {
     let mut screen = asks(80, 24);
     fails(&mut screen, "down");
     orders(&mut screen);
@@ -224,7 +221,7 @@ fn the_command_asks_again_too() {
 }
 
 #[test]
-fn another_model_in_place_of_the_first_is_said_and_shown_while_it_answers() {
+fn a_fallback_model_is_announced_and_shown_while_it_answers() {
     let mut screen = asks(60, 15);
     let instead = Some("the service failed (503): overloaded".to_owned());
     screen.chunk(Chunk::Answering { model: "llama-3.3-70b".into(), instead });
@@ -255,7 +252,7 @@ fn another_model_in_place_of_the_first_is_said_and_shown_while_it_answers() {
 }
 
 #[test]
-fn the_foot_tells_how_soon_and_how_fast_and_what_matters_least_goes_first() {
+fn the_footer_shows_reply_timing_and_drops_the_least_important() {
     let mut screen = asks(100, 24);
     screen.state.agent.window = Some(128_000);
     screen.state.connection.price = Some((1.0, 1.0, 1.0));
@@ -280,14 +277,14 @@ fn the_foot_tells_how_soon_and_how_fast_and_what_matters_least_goes_first() {
     );
     assert_eq!(shows(60, &mut screen), "ask mode · ctx 10% · 14.1k tok · $0.01 · 60 tok/s ? help");
     screen.waits(60_000);
-    assert!(foot(&mut screen).contains("60 tok/s"), "they stand");
+    assert!(foot(&mut screen).contains("60 tok/s"), "the figures stay");
     assert_eq!(screen.state.wakes_at(), None, "and nothing moves");
     screen.says("more");
     assert!(!foot(&mut screen).contains("tok/s"));
 }
 
 #[test]
-fn a_hostile_reason_draws_nothing_of_its_own() {
+fn a_hostile_reason_draws_no_control_characters() {
     let mut screen = asks(60, 15);
     let why = format!("\u{1b}[2J\u{202e}evil\n\n{}", "x".repeat(300));
     screen.chunk(Chunk::Retrying {
@@ -304,7 +301,7 @@ fn a_hostile_reason_draws_nothing_of_its_own() {
 }
 
 #[test]
-fn stopping_a_wait_leaves_the_reason_on_the_screen() {
+fn stopping_a_countdown_keeps_the_reason_on_screen() {
     let mut screen = asks(80, 24);
     screen.chunk(Chunk::Retrying {
         attempt: 2,
@@ -321,7 +318,7 @@ fn stopping_a_wait_leaves_the_reason_on_the_screen() {
 }
 
 #[test]
-fn a_wait_of_nothing_and_one_without_end_do_no_harm() {
+fn zero_and_endless_waits_are_drawn() {
     let mut screen = asks(60, 15);
     for wait in [Duration::ZERO, Duration::MAX] {
         let why = String::new();

@@ -1,8 +1,8 @@
-//! The list of what waits: opened over a card, answered from, and left.
+//! The queue list: opened over a prompt, decided from, and closed.
 
 use super::*;
 
-/// So many commands of one reply; the first waits for its yes.
+/// A reply with `count` commands; the first waits for approval.
 fn waiting(count: usize) -> Screen {
     let mut screen = Screen::new();
     screen.says("go");
@@ -17,7 +17,7 @@ fn waiting(count: usize) -> Screen {
     screen
 }
 
-/// What the tools were asked to look at since this was asked last.
+/// Returns the calls that tools were asked to plan since the last check.
 fn looked_at(screen: &mut Screen) -> Vec<String> {
     let looks = |effect| match effect {
         Effect::Agent(effects) => effects,
@@ -29,7 +29,7 @@ fn looked_at(screen: &mut Screen) -> Vec<String> {
 }
 
 #[test]
-fn r18_one_of_three_is_looked_at_and_answered_alone() {
+fn r18_one_of_three_calls_is_opened_and_approved_first() {
     let mut screen = waiting(3);
     looked_at(&mut screen);
     screen.presses("l");
@@ -69,13 +69,13 @@ fn r18_one_of_three_is_looked_at_and_answered_alone() {
     screen.presses("enter");
     assert_eq!((looked_at(&mut screen), screen.state.prompt.is_none()), (vec!["c2".to_owned()], true));
     screen.presses("y");
-    assert_eq!(screen.decided(), 0, "its card is not there yet");
+    assert_eq!(screen.decided(), 0, "its prompt is not open yet");
     screen.presses("backspace");
     screen.planned("c2", command("echo 2"));
     assert!(screen.shows().contains("3 of 3") && screen.shows().contains("$ echo 2"), "{}", screen.shows());
     screen.waits(100);
     screen.presses("y");
-    assert_eq!(screen.decided(), 0, "nobody can have read it");
+    assert_eq!(screen.decided(), 0, "it cannot have been read yet");
     screen.presses("backspace");
     screen.waits(600);
     screen.presses("y");
@@ -86,7 +86,7 @@ fn r18_one_of_three_is_looked_at_and_answered_alone() {
         "{shows}"
     );
     screen.presses("y");
-    assert_eq!(screen.decided(), 1, "the same key held on");
+    assert_eq!(screen.decided(), 1, "the same key, still held");
     screen.presses("backspace");
     screen.waits(1200);
     screen.presses("l");
@@ -96,7 +96,7 @@ fn r18_one_of_three_is_looked_at_and_answered_alone() {
 }
 
 #[test]
-fn r07_a_call_of_the_list_is_armed_when_its_end_was_seen() {
+fn r07_a_call_opened_from_the_list_needs_its_end_to_be_seen() {
     let mut screen = waiting(2);
     screen.presses("l");
     screen.waits(600);
@@ -114,7 +114,7 @@ fn r07_a_call_of_the_list_is_armed_when_its_end_was_seen() {
 }
 
 #[test]
-fn r15_what_is_ticked_is_told_no_and_the_rest_waits_on() {
+fn r15_ticked_calls_are_denied_and_the_others_keep_waiting() {
     let mut screen = waiting(5);
     screen.presses("l");
     screen.waits(600);
@@ -137,15 +137,15 @@ fn r15_what_is_ticked_is_told_no_and_the_rest_waits_on() {
         screen.presses("n");
         screen.waits(30);
     }
-    assert_eq!(screen.decided(), 2, "held on it is still one answer");
+    assert_eq!(screen.decided(), 2, "a held key is one answer");
     screen.waits(600);
     screen.presses("n");
-    assert_eq!(denied(&screen)[2], "c0 n", "the open row");
-    assert!(screen.state.waits.is_none() && screen.state.prompt.is_none(), "the next one is looked at");
+    assert_eq!(denied(&screen)[2], "c0 n", "the selected row");
+    assert!(screen.state.waits.is_none() && screen.state.prompt.is_none(), "the next call is being planned");
 }
 
 #[test]
-fn the_list_is_left_by_the_key_that_opened_it_and_the_card_is_seen_anew() {
+fn closing_the_list_requires_the_prompt_to_be_seen_again() {
     for leaves in ["l", "esc"] {
         let mut screen = waiting(2);
         screen.presses("l");
@@ -163,7 +163,7 @@ fn the_list_is_left_by_the_key_that_opened_it_and_the_card_is_seen_anew() {
 }
 
 #[test]
-fn r03_what_is_typed_while_the_list_comes_is_written() {
+fn r03_text_typed_while_the_list_opens_is_written() {
     let mut screen = waiting(2);
     screen.presses("l");
     screen.waits(100);
@@ -175,7 +175,7 @@ fn r03_what_is_typed_while_the_list_comes_is_written() {
 }
 
 #[test]
-fn two_hundred_calls_are_listed_and_reached_in_a_small_terminal() {
+fn two_hundred_calls_can_be_reached_in_a_small_terminal() {
     let mut screen = waiting(200);
     screen.resized(60, 15);
     screen.waits(600);
@@ -184,7 +184,7 @@ fn two_hundred_calls_are_listed_and_reached_in_a_small_terminal() {
     for n in 1..200 {
         screen.planned(&format!("c{n}"), command(&format!("echo {n}")));
     }
-    assert!(looked_at(&mut screen).len() >= 199, "each was looked at");
+    assert!(looked_at(&mut screen).len() >= 199, "each was planned");
     screen.waits(600);
     screen.presses("end");
     insta::assert_snapshot!(screen.shows(), @r#"
@@ -222,7 +222,7 @@ fn help_shows_the_keys_of_the_list() {
     assert!(screen.shows().contains("the list of what waits"), "{}", screen.shows());
 }
 
-/// A command, a question and another command; the first waits for its yes, and the list lies over its card.
+/// A command, a question and another command. The first waits for approval, and the list is open over its prompt.
 fn question_between() -> Screen {
     let mut screen = Screen::new();
     screen.says("go");
@@ -252,7 +252,7 @@ fn which() -> Intent {
     Intent::Ask(Questions { list: vec![question], dropped: Dropped::default() })
 }
 
-/// Brings the question's card from the list.
+/// Opens the prompt of the question from the list.
 fn bring_question(screen: &mut Screen) {
     screen.presses("down");
     screen.presses("enter");
@@ -263,7 +263,7 @@ fn bring_question(screen: &mut Screen) {
 }
 
 #[test]
-fn a_question_of_the_list_is_brought_and_answered_before_its_turn() {
+fn a_question_can_be_answered_before_its_turn() {
     let mut screen = question_between();
     let shows = screen.shows();
     assert!(shows.contains("queued: Which clock?") && shows.contains("queued: echo 2"), "{shows}");
@@ -274,7 +274,7 @@ fn a_question_of_the_list_is_brought_and_answered_before_its_turn() {
     screen.presses("enter");
     assert_eq!(screen.decided(), 1);
     let shows = screen.shows();
-    assert!(shows.contains("1 of 3") && shows.contains("$ echo 0"), "the one whose turn it is: {shows}");
+    assert!(shows.contains("1 of 3") && shows.contains("$ echo 0"), "the call whose turn it is: {shows}");
     screen.waits(600);
     screen.presses("n");
     screen.planned("c2", command("echo 2"));
@@ -288,7 +288,7 @@ fn a_question_of_the_list_is_brought_and_answered_before_its_turn() {
 }
 
 #[test]
-fn a_question_that_was_brought_and_put_off_hides_no_card_and_keeps_what_was_chosen() {
+fn a_parked_question_hides_no_prompt_and_keeps_its_choices() {
     for early in [false, true] {
         let mut screen = question_between();
         bring_question(&mut screen);
@@ -297,7 +297,7 @@ fn a_question_that_was_brought_and_put_off_hides_no_card_and_keeps_what_was_chos
         screen.waits(1000);
         screen.presses("esc");
         if early {
-            // A key pressed elsewhere: the card does not listen, and esc puts it off all the same.
+            // After a key pressed elsewhere the prompt does not listen, but Esc still parks it.
             screen.presses("backspace");
         }
         screen.presses("esc");
@@ -315,7 +315,7 @@ fn a_question_that_was_brought_and_put_off_hides_no_card_and_keeps_what_was_chos
 }
 
 #[test]
-fn what_was_chosen_on_a_question_that_was_put_back_is_kept_outside() {
+fn choices_of_a_parked_question_are_saved() {
     let mut screen = question_between();
     bring_question(&mut screen);
     screen.presses("2");
@@ -330,7 +330,7 @@ fn what_was_chosen_on_a_question_that_was_put_back_is_kept_outside() {
 }
 
 #[test]
-fn the_list_says_how_many_of_its_rows_are_out_of_sight() {
+fn the_list_counts_its_hidden_rows() {
     let mut screen = waiting(30);
     screen.presses("l");
     assert!(screen.shows().contains("1 of 30 · ↓ 2"), "{}", screen.shows());

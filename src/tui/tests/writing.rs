@@ -1,25 +1,25 @@
-//! What is written, and what stands beside it.
+//! Typing, sending, and toasts next to the composer.
 
 use super::*;
 use crate::tui::overlay::{Body, Overlay, Reader};
 use crate::tui::parts::toast::Kind;
 
 #[test]
-fn a_danger_that_was_read_leaves_with_the_next_key() {
+fn an_error_that_was_read_disappears_with_the_next_key() {
     let mut screen = Screen::new();
     screen.state.notice("The disk is full.", Kind::Danger);
     screen.waits(500);
     screen.presses("a");
     assert!(!screen.state.toasts.is_empty(), "half a second is too short to have read it");
     screen.waits(60_000);
-    assert!(!screen.state.toasts.is_empty(), "it waits for a person");
+    assert!(!screen.state.toasts.is_empty(), "it waits for a key");
     screen.presses("b");
     assert!(screen.state.toasts.is_empty());
-    assert_eq!(screen.state.composer.text(), "ab", "the keys are written all the same");
+    assert_eq!(screen.state.composer.text(), "ab", "the keys are written as well");
 }
 
 #[test]
-fn a_command_that_is_none_stays_in_the_composer_and_a_blank_sends_it() {
+fn an_unknown_command_stays_in_the_composer_and_a_blank_sends_it() {
     let mut screen = Screen::new();
     screen.says("/nosuch thing");
     assert!(screen.state.agent.is_idle(), "nothing was sent");
@@ -38,7 +38,7 @@ fn a_command_that_is_none_stays_in_the_composer_and_a_blank_sends_it() {
 }
 
 #[test]
-fn r03_what_was_typed_before_the_first_picture_stands_in_the_composer_and_answers_nothing() {
+fn r03_text_typed_before_the_first_frame_goes_to_the_composer() {
     let mut screen = Screen::new();
     screen.happens(Event::Early("\n".into()));
     assert!(screen.state.composer.is_empty() && screen.state.toasts.is_empty());
@@ -50,7 +50,7 @@ fn r03_what_was_typed_before_the_first_picture_stands_in_the_composer_and_answer
     let mut screen = Screen::new();
     screen.happens(Event::Early("/he".into()));
     assert!(screen.state.complete.is_open() && screen.state.toasts.is_empty());
-    // A key in between cuts what was typed into pieces, of which one may be a blank alone.
+    // A key in between splits the text into pieces, one of which may be only a blank.
     let mut screen = Screen::new();
     screen.happens(Event::Early("ab".into()));
     screen.happens(Event::Key(crossterm::event::KeyCode::Left.into()));
@@ -63,7 +63,7 @@ fn r03_what_was_typed_before_the_first_picture_stands_in_the_composer_and_answer
 }
 
 #[test]
-fn what_waits_when_a_turn_is_stopped_can_be_sent_alone_or_taken_back() {
+fn messages_queued_in_a_stopped_turn_can_be_sent_or_edited() {
     let stopped = || {
         let mut screen = Screen::new();
         screen.says("go");
@@ -90,16 +90,16 @@ fn what_waits_when_a_turn_is_stopped_can_be_sent_alone_or_taken_back() {
     assert!(screen.state.agent.is_idle(), "there is nothing to send");
     let mut screen = stopped();
     screen.types("more");
-    let left = update::farewell(&mut screen.state);
-    let kept = left.iter().find_map(|effect| match effect {
+    let effects = update::farewell(&mut screen.state);
+    let kept = effects.iter().find_map(|effect| match effect {
         Effect::Ask(crate::tui::host::Wish::Keep(_, unsent)) => Some((unsent.queue.join("|"), unsent.text())),
         _ => None,
     });
-    assert_eq!(kept, Some(("and quickly".into(), "more".into())), "leaving loses nothing");
+    assert_eq!(kept, Some(("and quickly".into(), "more".into())), "quitting loses nothing");
 }
 
 #[test]
-fn notices_cover_nothing_that_is_read() {
+fn toasts_do_not_cover_the_reply() {
     for (width, height) in [(120, 36), (80, 24), (60, 15), (80, 12)] {
         let mut screen = Screen::new();
         screen.resized(width, height);
@@ -117,7 +117,7 @@ fn notices_cover_nothing_that_is_read() {
         let begun = shows.lines().filter(|line| line.trim_start().starts_with('0')).count();
         assert_eq!(whole.count(), begun, "{shows}");
         assert!(shows.contains("079 x"), "the end of the reply is seen: {shows}");
-        // Over a page too.
+        // The same above an open page.
         screen.state.overlays.push(Overlay::Reader(Reader {
             title: "a page".into(),
             text: lines.join("\n").into(),
@@ -132,7 +132,7 @@ fn notices_cover_nothing_that_is_read() {
 }
 
 #[test]
-fn notices_stand_in_one_column() {
+fn toasts_are_aligned_in_one_column() {
     let mut screen = Screen::new();
     screen.state.notice("a short one", Kind::Info);
     screen.state.notice(&"words that are many ".repeat(8), Kind::Warning);
@@ -143,7 +143,7 @@ fn notices_stand_in_one_column() {
 }
 
 #[test]
-fn what_was_wrong_can_be_read_again() {
+fn warnings_can_be_read_again() {
     let mut screen = Screen::new();
     screen.state.notice("config.toml:2: mouse is true or false", Kind::Warning);
     screen.state.notice("copied", Kind::Info);
@@ -159,7 +159,7 @@ fn what_was_wrong_can_be_read_again() {
 }
 
 #[test]
-fn enter_in_the_history_search_takes_what_was_found_and_completes_nothing() {
+fn enter_in_the_history_search_takes_the_match_without_completing() {
     let mut screen = Screen::new();
     screen.says("look at @src/main.rs");
     screen.replies("Seen.");
