@@ -1,25 +1,25 @@
-//! The address that the endpoints of a provider begin with, such as `https://api.openai.com/v1`.
+//! Base address of a provider's endpoints, such as `https://api.openai.com/v1`.
 
 use reqwest::Url;
 
-/// The ends of endpoints that people copy from manuals in place of the base address.
+/// Endpoint suffixes that people paste instead of the base address.
 const ENDPOINTS: [&str; 6] =
     ["/chat/completions", "/completions", "/responses", "/messages", "/embeddings", "/models"];
 
-/// Kept in the settings in place of an address that is none, so that nothing else counts in its place.
+/// Placeholder stored for an invalid address so that no default takes its place.
 pub const UNUSABLE: &str = "-";
 
-/// What is wrong with a whole endpoint.
-pub const WHOLE: &str = "it is a whole endpoint, not the address before it.";
+/// Reason given for an address that is a complete endpoint.
+pub const WHOLE: &str = "it is a complete endpoint, not a base address.";
 
-/// Parses a base address as the one who connects will: http or https, a host, a port from 1 to 65535, and neither a
-/// user name, a password, a query, a fragment nor the rest of an endpoint.
+/// Parses a base address: http or https, a host, a port from 1 to 65535, and no user name, password, query, fragment or
+/// endpoint suffix.
 ///
 /// # Errors
-/// A sentence that says what is wrong and what to write, without a password.
+/// Returns a sentence with the reason and the correction. It never contains a password.
 pub fn parse(text: &str) -> Result<Url, String> {
     let text = text.trim();
-    let form = "Write one such as \"https://example.com/v1\".";
+    let form = "Use an address such as \"https://example.com/v1\".";
     let wrong = |why: &str| format!("Cannot use this address: {why}. {form}");
     let out_of_range =
         || "Cannot use this address: its port is out of range. Ports go from 1 to 65535.".to_owned();
@@ -35,7 +35,7 @@ pub fn parse(text: &str) -> Result<Url, String> {
         return Err(wrong("it does not begin with http:// or https://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("it has a user name or a password in it, where only a key can be used"));
+        return Err(wrong("it contains a user name or a password; authentication needs a key"));
     }
     if url.port() == Some(0) {
         return Err(out_of_range());
@@ -50,12 +50,12 @@ pub fn parse(text: &str) -> Result<Url, String> {
         return Err(format!("Cannot use this address: {WHOLE} Write \"{better}\"."));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(wrong("it has a query or a fragment. A query belongs into `query` of the profile"));
+        return Err(wrong("it has a query or a fragment. Set `query` in the profile instead"));
     }
     Ok(url)
 }
 
-/// Whether the port is a number, and too large for one.
+/// Returns whether the port is a number above 65535.
 fn has_large_port(text: &str) -> bool {
     let authority = text.split_once("://").map_or(text, |(_, rest)| rest);
     let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
@@ -76,8 +76,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_an_address_is_said_with_what_to_write() {
-        let form = "Write one such as \"https://example.com/v1\".";
+    fn invalid_addresses_are_reported_with_a_correction() {
+        let form = "Use an address such as \"https://example.com/v1\".";
         check(" https://api.example.com/v1\n", "https://api.example.com/v1");
         check("http://127.0.0.1:65535/v1/", "http://127.0.0.1:65535/v1/");
         for text in
@@ -95,20 +95,20 @@ mod tests {
         check(
             "https://me:secret@h/v1",
             &format!(
-                "Cannot use this address: it has a user name or a password in it, where only a key can be used. {form}"
+                "Cannot use this address: it contains a user name or a password; authentication needs a key. {form}"
             ),
         );
         check(
             "https://h/v1?key=secret",
             &format!(
-                "Cannot use this address: it has a query or a fragment. A query belongs into `query` of the profile. {form}"
+                "Cannot use this address: it has a query or a fragment. Set `query` in the profile instead. {form}"
             ),
         );
     }
 
     proptest! {
         #[test]
-        fn a_whole_endpoint_is_answered_with_the_address_before_it(
+        fn a_complete_endpoint_is_reported_with_its_base_address(
             end in prop::sample::select(&ENDPOINTS[..]),
             path in prop::sample::select(vec!["", "/v1", "/api/v1", "/v1beta/openai", "/inference/v1"]),
             slash in prop::sample::select(vec!["", "/", "?api-version=1"]),
@@ -118,7 +118,7 @@ mod tests {
             prop_assert_eq!(
                 &wrong,
                 &format!(
-                    "Cannot use this address: it is a whole endpoint, not the address before it. Write \"{base}\"."
+                    "Cannot use this address: it is a complete endpoint, not a base address. Write \"{base}\"."
                 )
             );
             prop_assert!(parse(&base).is_ok());

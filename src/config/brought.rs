@@ -1,4 +1,4 @@
-//! What a project brings along that would change what aye does: files that are data until the person has trusted them.
+//! Files in a project that change the behaviour of aye. They have no effect until the user trusts them.
 
 use super::file as disk;
 use super::rules::{self, OF_PROJECT, read::Sheet};
@@ -10,80 +10,77 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file that a project may bring; of a longer one nothing is used, trusted or not.
+/// Maximum size of a project file in bytes. A larger file is ignored, even if it is trusted.
 pub const LONGEST: u64 = 256 << 10;
 
-/// The files with words for the model, in the order in which they are sent.
+/// Instruction files for the model, in the order in which they are sent.
 pub const WORDS: [&str; 2] = ["AGENTS.md", ".aye/instructions.md"];
 
-/// So many other names in `.aye` are told.
+/// Maximum number of other names in `.aye` that are listed.
 const BESIDE: usize = 6;
 
-/// Where to look, and what has to be known for it.
+/// Location of the project files and the data needed to read them.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// The project's folder, its links resolved.
+    /// Project directory with symlinks resolved.
     pub folder: PathBuf,
-    /// What the person trusts.
+    /// File that records what the user trusts.
     pub trusted: PathBuf,
-    /// The tools there are: a rule for another one is a mistake.
+    /// Names of the available tools. A rule for any other tool is invalid.
     pub tools: Vec<String>,
-    /// Bytes of its words that are sent at most; 0: they are not even read.
+    /// Maximum bytes of instructions that are sent. 0: the instruction files are not read.
     pub most: usize,
 }
 
-/// What a project brings along.
+/// Project files that affect aye.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Brought {
-    /// The project's folder.
     pub folder: PathBuf,
-    /// The files that would change something, and those in their place that cannot be used.
+    /// Files that have an effect, and files with the same names that cannot be used.
     pub files: Vec<File>,
-    /// What else is in `.aye`: aye reads none of it, trusted or not.
+    /// Other names in `.aye`. aye never reads them.
     pub beside: Vec<String>,
-    /// The day on which something of it was trusted last.
+    /// Day on which a file of the project was last trusted.
     pub day: String,
 }
 
-/// One of them.
+/// One project file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Its name in the project.
+    /// Name relative to the project directory.
     pub name: String,
-    /// What it is.
     pub what: What,
-    /// What the person thinks of it.
+    /// Trust state of the file.
     pub look: Look,
-    /// Of all of it.
+    /// Digest of the whole file.
     pub sha256: Digest,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: usize,
-    /// Where it has changed since it was trusted, and what it said then is known: the difference.
+    /// Difference to the trusted version, if the file changed since and a copy of that version exists.
     pub changed: Option<Diff>,
 }
 
-/// What a file of a project is.
+/// Kind and content of a project file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
-    /// Words for the model.
+    /// Instructions for the model.
     Words(Instructions),
-    /// Rules.
     Rules {
-        /// How many of each kind.
+        /// Number of rules of each kind, such as `2 allow, 1 deny`.
         counted: String,
-        /// How many of them let a call go ahead unasked.
+        /// Number of rules that allow calls.
         allows: usize,
-        /// Each in words.
+        /// Description of each rule.
         told: Vec<String>,
-        /// What is wrong with them.
+        /// Errors in the rules.
         problems: Vec<String>,
     },
-    /// Nothing that can be used; why.
+    /// Unusable file, with the reason.
     Unread(String),
 }
 
 impl Brought {
-    /// Looks at all of it. Executes and obeys nothing.
+    /// Reads all project files without applying any of them.
     pub fn look(place: &Place) -> Self {
         let known = Known::of(&place.trusted, &place.folder);
         let mut files = words(place, &known);
@@ -91,7 +88,7 @@ impl Brought {
             Ok(None) => {}
             Ok(Some(text)) => {
                 let sheet = rules::read::read(&text, OF_PROJECT, &place.tools, &Holds::Trusted);
-                // A file that says nothing changes nothing.
+                // A file without rules and errors has no effect.
                 if !sheet.rules.is_empty() || !sheet.problems.is_empty() {
                     files.push(file(place, &known, OF_PROJECT, &text, of_rules(&sheet)));
                 }
@@ -101,7 +98,7 @@ impl Brought {
         Self { folder: place.folder.clone(), files, beside: beside(&place.folder), day: known.day }
     }
 
-    /// The words of the project that the person trusts. Where they never trusted anything in it, nothing of it is read.
+    /// Returns the trusted instructions. Reads no project file if the user never trusted one of this project.
     pub fn trusted_words(place: &Place) -> Vec<Instructions> {
         let known = Known::of(&place.trusted, &place.folder);
         if known.files.is_empty() {
@@ -110,22 +107,22 @@ impl Brought {
         words(place, &known).into_iter().filter_map(File::trusted_words).collect()
     }
 
-    /// Those that could be trusted and are not, as they are.
+    /// Iterates over the usable files that are not trusted in their current version.
     pub fn untrusted(&self) -> impl Iterator<Item = &File> {
         self.usable().filter(|file| file.look != Look::Trusted)
     }
 
-    /// Those that can be used once they are trusted.
+    /// Iterates over the files that can be used once they are trusted.
     pub fn usable(&self) -> impl Iterator<Item = &File> {
         self.files.iter().filter(|file| !matches!(file.what, What::Unread(_)))
     }
 
-    /// What it is known again by: what a person who saw it would trust.
+    /// Returns the name and digest of each usable file, which is what the user trusts by accepting them.
     pub fn signature(&self) -> Vec<(String, Digest)> {
         self.usable().map(|file| (file.name.clone(), file.sha256.clone())).collect()
     }
 
-    /// Trusts what a person saw, if that still is what the project brings. Whether it is.
+    /// Trusts the given files if the project still contains exactly these versions. Returns whether it does.
     pub fn trust(place: &Place, seen: &[(String, Digest)], today: &str) -> io::Result<bool> {
         let names: Vec<&str> = WORDS.into_iter().filter(|_| place.most > 0).chain([OF_PROJECT]).collect();
         let now: Vec<(&str, String)> =
@@ -201,7 +198,7 @@ fn of_rules(sheet: &Sheet) -> What {
     }
 }
 
-/// Every rule in the order of the file, the wrong ones in their place.
+/// Describes every rule in file order, invalid ones included.
 fn in_order(sheet: &Sheet) -> Vec<String> {
     let line = |problem: &Problem| {
         if let Origin::File { line, .. } = &problem.at { *line } else { usize::MAX }
@@ -213,15 +210,15 @@ fn in_order(sheet: &Sheet) -> Vec<String> {
     all.into_iter().map(|(_, told)| told).collect()
 }
 
-/// A rule that cannot be read.
+/// Describes an invalid rule.
 fn off(problem: &Problem) -> String {
     if let Origin::File { line, .. } = &problem.at {
-        return format!("line {line}, wrong: {}", problem.words);
+        return format!("line {line}, invalid: {}", problem.words);
     }
     problem.to_string()
 }
 
-/// What else stands in `.aye`, in the order of its names; a link that leads out of the project is not followed.
+/// Lists the other names in `.aye`, sorted. A symlink that leads out of the project is not followed.
 fn beside(folder: &Path) -> Vec<String> {
     let Ok(Some(own)) = inside(folder, ".aye") else { return Vec::new() };
     let known = [".aye/instructions.md", OF_PROJECT];
@@ -236,31 +233,31 @@ fn beside(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The text of a file that a project brings; nothing where there is none. Fails, in words, where it is no plain file of the
-/// project with text in it. Never waits for a pipe.
+/// Reads a project file. Returns `None` if it does not exist, and an error text if it is not a regular text file inside
+/// the project. Never blocks on a pipe.
 pub fn text(folder: &Path, name: &str) -> Result<Option<String>, String> {
     let Some(real) = inside(folder, name)? else { return Ok(None) };
     match disk::text(&real, LONGEST)? {
-        Some(text) if text.contains('\0') => Err("this is no text".to_owned()),
+        Some(text) if text.contains('\0') => Err("it is not a text file".to_owned()),
         text => Ok(text),
     }
 }
 
-/// Where a name in the project really is.
+/// Resolves a name in the project to its real path. Returns `None` if there is no such file.
 fn inside(folder: &Path, name: &str) -> Result<Option<PathBuf>, String> {
     let path = folder.join(name);
     let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     let real = match path.canonicalize() {
         Ok(real) => real,
         Err(error) if disk::is_missing(&error) && !is_link => return Ok(None),
-        Err(_) if is_link => return Err("it is a link that leads nowhere".to_owned()),
+        Err(_) if is_link => return Err("it is a broken symlink".to_owned()),
         Err(error) => return Err(format!("the file cannot be read ({error})")),
     };
     let home = folder.canonicalize().map_err(|error| format!("the folder cannot be read ({error})"))?;
     match real.strip_prefix(&home) {
-        Err(_) => Err("it is a link that leads out of the project".to_owned()),
+        Err(_) => Err("it is a symlink to a path outside the project".to_owned()),
         Ok(own) if own != Path::new(name) && sensitive::sensitive(own) => Err(format!(
-            "it is a link to {}, which may hold secrets or is obeyed by other programs",
+            "it is a symlink to {}, which may hold secrets or affect other programs",
             own.display()
         )),
         Ok(_) => Ok(Some(real)),

@@ -1,4 +1,4 @@
-//! Changes one setting in the person's file and leaves everything else in it alone.
+//! Changes one setting in the user's config file and leaves the rest of the file unchanged.
 
 use super::file;
 use super::known::{self, ANY};
@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, Value};
 
-/// Writes one setting, such as `screen.theme`, into the person's file, which is made where it is missing. Comments
-/// and order stay. A file that is no TOML is not touched: an error, for the person.
+/// Writes one setting, such as `screen.theme`, to the user's config file and creates the file if necessary. Comments
+/// and order are kept. Fails without touching the file if it is not valid TOML.
 pub fn set(path: &Path, setting: &[&str], value: impl Into<Value>) -> io::Result<()> {
     let text = file::read(path)?;
     let changed = changed(&text, setting, value.into()).map_err(io::Error::other)?;
@@ -15,28 +15,28 @@ pub fn set(path: &Path, setting: &[&str], value: impl Into<Value>) -> io::Result
 }
 
 fn changed(text: &str, setting: &[&str], value: Value) -> Result<String, String> {
-    let mut document: DocumentMut = text
-        .parse()
-        .map_err(|_| "the settings are not TOML now, so nothing was changed in them".to_owned())?;
-    let (name, above) = setting.split_last().ok_or("there is no setting without a name")?;
+    let mut document: DocumentMut =
+        text.parse().map_err(|_| "the settings file is not valid TOML; nothing was changed".to_owned())?;
+    let (name, above) = setting.split_last().ok_or("the name of the setting is missing")?;
     let section = match above {
         ["profiles", _] => "profiles.*".to_owned(),
         above => above.join("."),
     };
     if !known::in_section(&section).any(|(known, _)| known == *name || known == ANY) {
-        return Err(format!("{} is no setting", setting.join(".")));
+        return Err(format!("{} is not a setting", setting.join(".")));
     }
     let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
     for (depth, section) in above.iter().enumerate() {
         let missing = || {
             let mut made = Table::new();
-            // `[profiles]` alone says nothing above `[profiles.mine]`.
+            // `[profiles]` is not written as a section of its own above `[profiles.mine]`.
             made.set_implicit(depth + 1 < above.len());
             Item::Table(made)
         };
         let below = table.entry(section).or_insert_with(missing);
-        table =
-            below.as_table_like_mut().ok_or_else(|| format!("{section} is no section in the settings"))?;
+        table = below
+            .as_table_like_mut()
+            .ok_or_else(|| format!("{section} is not a section in the settings file"))?;
     }
     match table.get_mut(name).and_then(Item::as_value_mut) {
         Some(old) => {
@@ -61,7 +61,7 @@ mod tests {
     const THEME: &[&str] = &["screen", "theme"];
 
     #[test]
-    fn one_setting_changes_and_comments_stay() {
+    fn changing_one_setting_keeps_comments() {
         check(
             "# mine\n[screen]\nmouse = false # no\ntheme = \"old\"  # soon another\n\n[shell]\n",
             THEME,
@@ -75,15 +75,15 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_changed_is_left_as_it_is() {
+    fn an_invalid_change_is_an_error() {
         let wrong = |text, setting: &[&str]| changed(text, setting, "x".into()).unwrap_err();
-        assert_eq!(wrong("[screen", THEME), "the settings are not TOML now, so nothing was changed in them");
-        assert_eq!(wrong("screen = 3", THEME), "screen is no section in the settings");
-        assert_eq!(wrong("", &["screen", "them"]), "screen.them is no setting");
+        assert_eq!(wrong("[screen", THEME), "the settings file is not valid TOML; nothing was changed");
+        assert_eq!(wrong("screen = 3", THEME), "screen is not a section in the settings file");
+        assert_eq!(wrong("", &["screen", "them"]), "screen.them is not a setting");
     }
 
     #[test]
-    fn r69_a_broken_file_stays_byte_for_byte() {
+    fn r69_an_invalid_file_stays_unchanged() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("config.toml");
         std::fs::write(&path, "[screen\nmine").unwrap();

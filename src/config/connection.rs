@@ -1,4 +1,4 @@
-//! Which model is talked to, where, with which key, and where all that came from.
+//! Resolves the model, address and key of a run, and where each of them was set.
 
 use super::base_address::UNUSABLE;
 use super::key::UNSENDABLE;
@@ -10,54 +10,52 @@ use super::{Credentials, Environment, Key, Origin, Overrides, Problem, Settings,
 use reqwest::Url;
 use std::net::IpAddr;
 
-/// A model that can be talked to.
+/// A resolved provider and model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Connection {
-    /// The profile's name.
+    /// Name of the profile.
     pub profile: String,
-    /// Its settings. The address and the model in use are those below.
+    /// Settings of the profile. `base_url` and `model` below take precedence over the ones in it.
     pub settings: Profile,
-    /// Where it is, with the `/v1`, without a slash at the end.
+    /// Base address with the `/v1` and without a trailing slash.
     pub base_url: String,
-    /// Where that came from.
     pub base_url_from: Origin,
-    /// The model's name; `None`: the first that the server says it has.
+    /// Name of the model. `None`: the first model in the provider's list.
     pub model: Option<String>,
-    /// Where that came from.
     pub model_from: Origin,
-    /// The key to send there, and to no other origin.
+    /// Key to send to the origin of `base_url`, and to no other.
     pub key: Option<Key>,
-    /// Whether the key comes from the profile's command, which is run when something is about to be sent.
+    /// True if the key comes from the profile's command, which runs when the first request is sent.
     pub key_by_command: bool,
-    /// Where that came from; where there is no key, the variable that would hold it.
+    /// Origin of the key. Without a key: the variable that would hold it.
     pub key_from: Origin,
-    /// Whether a key is wanted and there is none: the person is asked for one. A server on this machine wants none.
+    /// True if a key is required and missing, so that the user is asked for one. Never true for a local server.
     pub lacks_key: bool,
-    /// Another origin for which a key of this profile was entered. That key is not sent here.
+    /// Another origin for which a key of this profile was entered. That key is not sent to this one.
     pub key_elsewhere: Option<String>,
-    /// What the person should know before anything is sent.
+    /// Warning to show before anything is sent.
     pub warning: Option<String>,
 }
 
 impl Connection {
-    /// Scheme, host and port: what a key is bound to.
+    /// Returns scheme, host and port, the origin a key is bound to.
     pub fn origin(&self) -> String {
         address(&self.base_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default()
     }
 
-    /// Whether the profile alone leads there: no flag and no variable put another address in its place.
+    /// Returns whether the address comes from the profile, not from a flag or a variable.
     pub fn is_of_profile(&self) -> bool {
         !matches!(self.base_url_from, Origin::Flag(_) | Origin::Environment(_))
     }
 
-    /// Whether something says who asks.
+    /// Returns whether a key is available or a command provides one.
     pub fn has_key(&self) -> bool {
         self.key.is_some() || self.key_by_command
     }
 
-    /// What the first screen says: `gpt-5-mini at api.openai.com, from OPENAI_API_KEY`.
+    /// Describes the connection for the first screen: `gpt-5-mini at api.openai.com, from OPENAI_API_KEY`.
     pub fn words(&self) -> String {
-        let model = self.model.as_deref().unwrap_or("the server's own model");
+        let model = self.model.as_deref().unwrap_or("the server's default model");
         let place = address(&self.base_url).map(|url| place(&url)).unwrap_or_default();
         let from = match (&self.key_from, &self.base_url_from) {
             (Origin::Default, Origin::Default) if self.model_from == Origin::Default => {
@@ -73,8 +71,10 @@ impl Connection {
     }
 }
 
-/// Finds the model to talk to. `None` where nothing is configured; an error where what is configured cannot be: a
-/// profile that does not exist, an address that is none.
+/// Resolves the profile in use. Returns `None` if nothing is configured.
+///
+/// # Errors
+/// Fails if the configured profile does not exist or its address is invalid.
 pub fn connect(
     settings: &Settings,
     environment: Environment<'_>,
@@ -85,7 +85,7 @@ pub fn connect(
     if let Some(name) = &settings.config.model.profile {
         return find(name).map(Some);
     }
-    // An address that was given for this run is meant, with a key or without.
+    // An address given for this run is used with or without a key.
     if flags.base_url.is_some() || variable(environment, "OPENAI_BASE_URL").is_some() {
         return find(OPENAI).map(Some);
     }
@@ -102,8 +102,8 @@ pub fn connect(
     Ok(None)
 }
 
-/// Every profile that something could be said to now: it has a key, or wants none because it is on this machine. In
-/// the order in which they are tried, then the others by name. What is wrong with the rest is not said here.
+/// Returns every profile that can be used now: it has a key, or it needs none because it is local. Profiles in the
+/// order of [`TRIED`] come first, then the others by name. Errors of other profiles are ignored.
 pub fn usable(
     settings: &Settings,
     environment: Environment<'_>,
@@ -114,7 +114,7 @@ pub fn usable(
     let mut names: Vec<&str> = settings.config.profiles.keys().map(String::as_str).collect();
     names.sort_by_key(|name| TRIED.iter().position(|tried| tried == name).unwrap_or(TRIED.len()));
     let found = names.into_iter().filter_map(|name| {
-        // Which model was chosen for another profile says nothing here.
+        // A model chosen for another profile does not apply here.
         let variables = |variable: &str| if variable == "AYE_MODEL" { None } else { environment(variable) };
         resolve(settings, name, &variables, &bare, credentials).ok()
     });
@@ -125,8 +125,11 @@ pub fn usable(
     found.filter(is_usable).collect()
 }
 
-/// The service that answers where this one cannot; `None` where the person set none, an error where it would be the
-/// same one. The flags and variables that name a model or an address are for the first.
+/// Resolves the fallback profile. Returns `None` if none is set. Flags and variables that name a model or an address
+/// apply only to the first profile.
+///
+/// # Errors
+/// Fails if the fallback is the profile in use or cannot be resolved.
 pub fn fallback(
     settings: &Settings,
     environment: Environment<'_>,
@@ -155,10 +158,10 @@ fn resolve(
     let Some(profile) = profiles.get(name) else {
         let known = profiles.keys().map(String::as_str);
         let hint = match nearest(name, known.clone()) {
-            Some(near) => format!("did you mean {near}?"),
-            None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
+            Some(near) => format!("Did you mean {near}?"),
+            None => format!("Available profiles: {}", known.collect::<Vec<_>>().join(", ")),
         };
-        let words = format!("no profile is called {name:?}; {hint}");
+        let words = format!("profile {name:?} does not exist. {hint}");
         return Err(Problem { at: settings.origin("model.profile"), words });
     };
     let of_file = |field: &str| settings.origin(&format!("profiles.{name}.{field}"));
@@ -166,7 +169,7 @@ fn resolve(
     let from_variable =
         |name: &str| variable(environment, name).map(|value| (value, Origin::Environment(name.to_owned())));
 
-    // What is wrong with a setting was found when its file was read.
+    // Invalid settings were reported when their file was read.
     let wrong = |field: &str| settings.problems.iter().find(|problem| problem.at == of_file(field)).cloned();
     if profile.proxy.as_deref() == Some(UNUSABLE)
         && let Some(problem) = wrong("proxy")
@@ -188,7 +191,7 @@ fn resolve(
     };
     if base_url.contains(TO_FILL_IN) {
         let words = format!(
-            "profiles.{name}.base_url has {TO_FILL_IN} in it: put the name of your own resource in its place, as {}",
+            "profiles.{name}.base_url contains the placeholder {TO_FILL_IN}. Replace it with the name of your resource, for example {}",
             base_url.replace(TO_FILL_IN, "contoso")
         );
         return Err(Problem { at: base_url_from, words });
@@ -216,8 +219,8 @@ fn resolve(
     let unkeyed = key.is_none() && !key_by_command;
     let key_elsewhere = if unkeyed { elsewhere(name, &origin, credentials) } else { None };
     let warning = (url.scheme() == "http" && !is_this_machine(&url)).then(|| {
-        let sent = if !unkeyed { "the key and everything that is said" } else { "everything that is said" };
-        format!("{} is reached without encryption: others on the way can read {sent}", place(&url))
+        let sent = if !unkeyed { "the key and all messages" } else { "all messages" };
+        format!("The connection to {} is not encrypted: others on the network can read {sent}", place(&url))
     });
     Ok(Connection {
         profile: name.to_owned(),
@@ -235,7 +238,7 @@ fn resolve(
     })
 }
 
-/// The origin that a key of this profile was entered for, where that is not this one.
+/// Returns the origin that a key of this profile was entered for, if it differs from `origin`.
 fn elsewhere(name: &str, origin: &str, credentials: &Credentials) -> Option<String> {
     let usual = super::ready::profiles().remove(name).and_then(|profile| address(&profile.base_url));
     let usual = usual.map(|url| url.origin().ascii_serialization());
@@ -247,7 +250,7 @@ fn variable(environment: Environment<'_>, name: &str) -> Option<String> {
     environment(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
-/// A base address, if it is one; see `base_address::parse`.
+/// Parses a base address; see `base_address::parse`.
 pub fn address(text: &str) -> Option<Url> {
     base_address::parse(text).ok()
 }
@@ -257,13 +260,13 @@ fn place(url: &Url) -> String {
     url.port().map_or(host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-/// Whether an address is this machine itself, as surely as its letters say: another name than `localhost` may lead
-/// anywhere, and a link-local address is a network's.
+/// Returns whether the address is certainly this machine. Host names other than `localhost` may resolve to any machine,
+/// and link-local addresses belong to the network.
 fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>().map(|address| address.to_canonical()) {
-        // To the unspecified address, which servers print as theirs, one connects on this machine.
+        // Connecting to the unspecified address, which some servers print as their own, reaches this machine.
         Ok(address) => address.is_loopback() || address.is_unspecified(),
         Err(_) => host.trim_end_matches('.') == "localhost",
     }

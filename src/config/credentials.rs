@@ -1,4 +1,4 @@
-//! Keys that were entered in the program, each kept with the origin it is for.
+//! Keys entered in the program, each bound to one origin.
 
 use super::{Key, connection, file};
 use std::collections::BTreeMap;
@@ -7,14 +7,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// The keys that were entered, by origin: scheme, host and port.
+/// Entered keys by origin: scheme, host and port.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Credentials {
     path: PathBuf,
     keys: BTreeMap<String, Entered>,
 }
 
-/// A key, and the profile it was entered for where that is known.
+/// A key and, if recorded, the profile it was entered for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entered {
     key: Key,
@@ -22,7 +22,7 @@ struct Entered {
 }
 
 impl Credentials {
-    /// Reads them; a file that others could read is tightened first. A missing file holds none.
+    /// Loads the keys. Restricts the permissions of a file that others can read. A missing file is empty.
     pub fn load(path: &Path) -> io::Result<Self> {
         file::tighten(path)?;
         let table = table(path)?;
@@ -35,32 +35,31 @@ impl Credentials {
         Ok(Self { path: path.to_owned(), keys: table.into_iter().filter_map(entered).collect() })
     }
 
-    /// The key for an origin; for any other there is none.
+    /// Returns the key for an origin.
     pub fn key(&self, origin: &str) -> Option<Key> {
         self.keys.get(origin).map(|entered| entered.key.clone())
     }
 
-    /// The origins there are keys for.
     pub fn origins(&self) -> impl Iterator<Item = &str> {
         self.keys.keys().map(String::as_str)
     }
 
-    /// All of them, for who takes them out of a text.
+    /// Iterates over all keys, for redaction.
     pub fn all(&self) -> impl Iterator<Item = &Key> {
         self.keys.values().map(|entered| &entered.key)
     }
 
-    /// An origin that a key was entered for when this profile was in use.
+    /// Returns an origin for which a key was entered while this profile was in use.
     pub fn of(&self, profile: &str) -> Option<String> {
         let of = |entered: &Entered| entered.profile.as_deref() == Some(profile);
         self.keys.iter().find(|(_, entered)| of(entered)).map(|(origin, _)| origin.clone())
     }
 
-    /// Keeps a key for the origin of an address, and of which profile that is. Keys that another process saved
-    /// meanwhile stay; a file that cannot be read is an error and is left as it is.
+    /// Stores a key for the origin of an address, together with the profile. Keys saved by another process in the
+    /// meantime are kept. Fails without changing the file if it cannot be read.
     pub fn save(&mut self, profile: &str, base_url: &str, key: Key) -> io::Result<()> {
         let url = connection::address(base_url)
-            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this is no address"))?;
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a valid address"))?;
         let origin = url.origin().ascii_serialization();
         let mut table = table(&self.path)?;
         let mut entry = Table::new();
@@ -75,7 +74,7 @@ impl Credentials {
 }
 
 fn table(path: &Path) -> io::Result<Table> {
-    // What a parser says of a broken file may quote a key, so it is not passed on.
+    // A parse error may quote a key, so it is not passed on.
     match fs::read_to_string(path) {
         Ok(text) => text.parse().map_err(|_| unreadable()),
         Err(error) if file::is_missing(&error) => Ok(Table::new()),
@@ -84,7 +83,7 @@ fn table(path: &Path) -> io::Result<Table> {
 }
 
 fn unreadable() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "the file of keys is damaged; correct it or remove it")
+    io::Error::new(io::ErrorKind::InvalidData, "the key file is not valid TOML; correct or remove it")
 }
 
 #[cfg(test)]
@@ -93,7 +92,7 @@ mod tests {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     #[test]
-    fn r47_a_key_is_given_out_for_its_own_origin_alone() {
+    fn r47_a_key_is_returned_only_for_its_own_origin() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("credentials.toml");
         let mut credentials = Credentials::load(&path).unwrap();
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_was_kept_before_profiles_were_noted_is_still_known() {
+    fn keys_stored_in_the_old_format_are_still_read() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("credentials.toml");
         fs::write(&path, "\"https://a.example\" = \"sk-1\"\n").unwrap();
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn r56_a_file_that_others_could_read_is_tightened() {
+    fn r56_permissions_of_a_readable_key_file_are_restricted() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("credentials.toml");
         fs::write(&path, "\"https://a\" = \"sk-1\"\n").unwrap();
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn r57_no_key_shows_in_an_error_or_in_debug() {
+    fn r57_errors_and_debug_output_contain_no_key() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("credentials.toml");
         fs::write(&path, "\"https://a\" = sk-secret\n").unwrap();

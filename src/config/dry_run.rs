@@ -1,31 +1,30 @@
-//! `[dry_run]`: what a rehearsal does.
+//! `[dry_run]`: behaviour of a dry run.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What a rehearsal does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DryRun {
-    /// How often the model is told that it is in one.
+    /// How often the model is told that the session is a dry run.
     pub tell_model: Tell,
-    /// What becomes of the questions that would be asked for real.
+    /// Handling of calls that would ask the user in a live session.
     pub ask: Asks,
-    /// Whether commands run on a stage of their own, where the system has one.
+    /// Use of the overlay sandbox for commands.
     pub stage: Stage,
-    /// Files and folders outside the project that commands may read, and sensitive files that they may open: whole paths, or from
-    /// `~`. A folder opens all in it but what may hold secrets.
+    /// Paths outside the project that commands may read, and sensitive files that they may open: absolute or from `~`.
+    /// A directory opens everything in it except files that may hold secrets.
     pub read: Vec<PathBuf>,
-    /// What becomes of what commands write outside the project where no live command may.
+    /// Handling of writes outside the project that a live command is not allowed to make.
     pub outside: Outside,
-    /// The profile of a model that imagines what would come of what is not run. `None`: a sample stands in for it. One that
-    /// does not exist cannot be asked, and its results say so.
+    /// Profile of the model that simulates results. `None`: a sample is used instead. If the profile does not exist,
+    /// the results report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulator: Option<String>,
-    /// The model to ask for. `None`: the profile's own.
+    /// Model to request. `None`: the profile's model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulator_model: Option<String>,
-    /// Seconds until it is given up.
+    /// Timeout of the simulator in seconds.
     pub simulator_seconds: u64,
 }
 
@@ -48,46 +47,46 @@ impl Default for DryRun {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tell {
-    /// Not at all. Where a dry run itself is why a call fails, on a full layer say, its error names it all the same, and so
-    /// does the summary of a long talk.
+    /// Never, except where the dry run itself makes a call fail (such as a full overlay) and in the summary of a long
+    /// conversation.
     Never,
-    /// In a line of its standing words.
+    /// Once, in the system prompt.
     #[default]
     Once,
-    /// There, and before the result of each call that was rehearsed.
+    /// In the system prompt and before the result of each rehearsed call.
     EachResult,
 }
 
-/// What becomes of the questions that would be asked for real.
+/// Handling of calls that would ask the user in a live session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Asks {
-    /// None is asked; each result says that it would have been, and why.
+    /// No prompt is shown; each result states that the call would have asked, and why.
     #[default]
     #[serde(rename = "report")]
     Report,
-    /// They are asked as in life, and what is allowed is rehearsed.
+    /// Prompts are shown as in a live session, and approved calls are rehearsed.
     #[serde(rename = "as live")]
     AsLive,
 }
 
-/// What becomes of what commands write in the home and in `/var/tmp`.
+/// Handling of writes to the home directory and `/var/tmp`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outside {
-    /// It is refused, as it is live.
+    /// Writes are denied, as in a live session.
     #[default]
     Refuse,
-    /// It is kept in the overlay, and listed as outside the project.
+    /// Writes are kept in the overlay and listed as outside the project.
     Overlay,
 }
 
-/// Whether commands run on a stage.
+/// Use of the overlay sandbox for commands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Where the system has one.
+    /// If the system supports it.
     #[default]
     Auto,
-    /// Never: it is said what would have run, and something else stands in for its result.
+    /// Never: commands do not run and their results are simulated.
     Off,
 }

@@ -1,4 +1,4 @@
-//! A settings file written whole or not at all, for its owner alone.
+//! Settings files that are replaced atomically and readable only by their owner.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
@@ -6,10 +6,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::Path;
 use tempfile::NamedTempFile;
 
-/// The owner alone reads and writes.
+/// Read and write for the owner only.
 const OWNER: u32 = 0o600;
 
-/// Reads a text; a missing file is an empty one.
+/// Reads a text file. A missing file is empty.
 pub fn read(path: &Path) -> io::Result<String> {
     match fs::read_to_string(path) {
         Err(error) if is_missing(&error) => Ok(String::new()),
@@ -17,13 +17,13 @@ pub fn read(path: &Path) -> io::Result<String> {
     }
 }
 
-/// Whether nothing is there: no file, or something else where its folder would be.
+/// Returns whether the file does not exist, or one of its parent directories is not a directory.
 pub fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// A file's text, of at most so many bytes; nothing where there is none. Fails, in words, where it cannot be read, is
-/// longer, or is no plain file: a pipe in its place makes nobody wait.
+/// Reads a text file of at most `longest` bytes. Returns `None` if it does not exist, and an error text if it cannot be
+/// read, is longer, or is not a regular file. Never blocks on a pipe.
 pub fn text(path: &Path, longest: u64) -> Result<Option<String>, String> {
     let unread = |error: io::Error| format!("the file cannot be read ({error})");
     let file = match File::options().read(true).custom_flags(NONBLOCK).open(path) {
@@ -32,7 +32,7 @@ pub fn text(path: &Path, longest: u64) -> Result<Option<String>, String> {
     };
     let kind = file.metadata().map_err(unread)?;
     if !kind.is_file() {
-        return Err("this is no plain file".to_owned());
+        return Err("it is not a regular file".to_owned());
     }
     let mut bytes = Vec::new();
     file.take(longest + 1).read_to_end(&mut bytes).map_err(unread)?;
@@ -53,7 +53,7 @@ pub fn text(path: &Path, longest: u64) -> Result<Option<String>, String> {
 
 const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
 
-/// Takes every right to a file from everybody but its owner. A missing file is none to worry about.
+/// Restricts the permissions of a file to its owner. A missing file is ignored.
 pub fn tighten(path: &Path) -> io::Result<()> {
     let file = match File::open(path) {
         Err(error) if is_missing(&error) => return Ok(()),
@@ -65,17 +65,17 @@ pub fn tighten(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// How a file is called that is not whole yet: as those of sessions, so that a later start removes it should this one be
-/// killed here, once nobody can be writing it any more. It may hold a key.
+/// Prefix and number of random characters of temporary file names. They match the temporary files of sessions, so that
+/// a later start removes a file left behind by a killed process. Such a file may contain a key.
 const HALF: (&str, usize) = (".half-", 8);
 
-/// Writes the file anew. Where a link leads elsewhere, as people who keep their settings in a repository have it,
-/// what it leads to is written and the link stays.
+/// Replaces the file atomically. If the path is a symlink, as in dotfile repositories, its target is replaced and the
+/// link is kept.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     replace_by(path, |file| file.write_all(text.as_bytes()))
 }
 
-/// The same with what `write` writes. Where that fails the file stays to the byte as it was, and nothing else stays.
+/// Replaces the file with what `write` writes. If that fails, the old file stays unchanged and nothing else remains.
 fn replace_by(path: &Path, write: impl FnOnce(&mut NamedTempFile) -> io::Result<()>) -> io::Result<()> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = real.parent().unwrap_or(Path::new("."));
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_to_the_settings_stays_a_link() {
+    fn a_symlinked_settings_file_stays_a_symlink() {
         let home = tempfile::tempdir().unwrap();
         let (real, link) = (home.path().join("real.toml"), home.path().join("config.toml"));
         fs::write(&real, "old").unwrap();
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn r24_a_full_disk_leaves_the_old_file_whole_and_nothing_beside_it() {
+    fn r24_a_full_disk_leaves_only_the_unchanged_old_file() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("rules.toml");
         replace(&path, "old").unwrap();
@@ -119,11 +119,11 @@ mod tests {
         });
         assert_eq!(error.unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "no half of a file stays");
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "no temporary file remains");
     }
 
     #[test]
-    fn a_missing_file_is_an_empty_text_and_its_folder_is_made() {
+    fn a_missing_file_is_empty_and_its_directory_is_created() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("a/b.toml");
         assert_eq!(read(&path).unwrap(), "");

@@ -1,20 +1,20 @@
-//! `[hooks.NAME]`: the programs that are asked about calls.
+//! `[hooks.NAME]`: programs that review calls.
 
 use serde::{Deserialize, Serialize};
 
-/// A program that is asked about calls. One whose settings are wrong stays, and everything asks: a guard that cannot be
-/// asked must not be a guard that is gone.
+/// A program that reviews calls. A hook with invalid settings stays configured and every call asks: a failing guard
+/// must not silently disappear.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hook {
-    /// The program and its arguments, run without a shell. Empty: it cannot be asked.
+    /// Program and arguments, run without a shell. Empty: invalid, so every call asks.
     pub command: Vec<String>,
-    /// The tools whose calls it is asked about. `None`: every call that does more than read inside the project.
+    /// Tools whose calls it reviews. `None`: every call that does more than read in the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
-    /// Seconds until it is stopped.
+    /// Timeout in seconds.
     pub seconds: u64,
-    /// Whether it is run in a dry run too.
+    /// Run the hook in a dry run too.
     pub dry_run: bool,
 }
 

@@ -1,27 +1,27 @@
-//! A key to a service, which never shows itself.
+//! API key of a provider. It is never printed.
 
 use std::fmt;
 
-/// What is said of a key that no header can carry, behind where it came from. It never quotes the key.
+/// Reason given for a key that no header can carry. It does not quote the key.
 pub const UNSENDABLE: &str =
-    "the key holds a line break or letters that cannot be sent, so nothing is sent; correct it";
+    "the key contains a line break or characters that cannot be sent. Nothing was sent. Correct the key";
 
-/// A key to a service.
+/// API key of a provider.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
 impl Key {
-    /// A key, without the blanks and line ends that came with it.
+    /// Creates a key from text, without surrounding whitespace.
     pub fn new(text: &str) -> Self {
         Self(text.trim().to_owned())
     }
 
-    /// Whether a header can carry it: nothing but letters, digits, signs and blanks of ASCII.
+    /// Returns whether a header can carry the key: only printable ASCII characters and spaces.
     pub fn can_be_sent(&self) -> bool {
         !self.0.is_empty() && self.0.bytes().all(|byte| (b' '..=b'~').contains(&byte))
     }
 
-    /// The key itself, for the one place that sends it.
+    /// Returns the key itself. Only the code that sends it may call this.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_header_can_carry_can_be_sent() {
+    fn only_printable_ascii_can_be_sent() {
         for (key, can) in [
             (" sk-1\n", true),
             ("Basic abc=", true),

@@ -1,13 +1,13 @@
-//! Every setting there is, and what it takes.
+//! All settings and the values they accept.
 
 pub mod takes;
 
 pub use takes::Takes;
 
-/// What stands for any name in a path.
+/// Wildcard for any name in a path.
 pub const ANY: &str = "*";
 
-/// Every setting, by section and name.
+/// All settings by section and name.
 pub const SETTINGS: &[(&str, &str, Takes)] = &[
     ("model", "profile", Takes::Text),
     ("model", "titles", Takes::Switch),
@@ -72,7 +72,7 @@ pub const SETTINGS: &[(&str, &str, Takes)] = &[
     ("keys", ANY, Takes::Chords),
 ];
 
-/// The sections, as they are written.
+/// Section names.
 pub const SECTIONS: &[&str] = &[
     "model",
     "profiles",
@@ -86,10 +86,10 @@ pub const SECTIONS: &[&str] = &[
     "keys",
 ];
 
-/// The sections that have sections of any name in them.
+/// Sections that contain subsections with user-chosen names.
 pub const NAMED: &[&str] = &["profiles", "hooks"];
 
-/// The settings of a section; a profile's is `profiles.*`, a hook's `hooks.*`.
+/// Iterates over the settings of a section. A profile's section is `profiles.*`, a hook's `hooks.*`.
 pub fn in_section(section: &str) -> impl Iterator<Item = (&'static str, &'static Takes)> {
     SETTINGS.iter().filter(move |(of, ..)| *of == section).map(|(_, name, takes)| (*name, takes))
 }

@@ -1,13 +1,13 @@
-//! Settings: what there is to set, one file per section, and where each value came from.
+//! Settings: one file per section, and the source of each value.
 //!
-//! The rule for keys, in one place: a key goes to the address it was meant for and to no other.
+//! Rules for keys: a key is sent to the address it was meant for and to no other.
 //! - A key from the environment goes to the address of the profile that names its variable. That address may be
-//!   changed by `--base-url`, by `OPENAI_BASE_URL` (for the profile `openai` alone) or in the user's own settings;
-//!   nothing in a project's folder can change it.
-//! - A key that a command prints goes where one from the environment would. It is asked for when something is about to
-//!   be sent, and kept in memory alone.
-//! - A key that was entered in the program is kept with the origin (scheme, host, port) it was entered for and is
-//!   given out for that origin alone. Another address has no key until the person enters one.
+//!   changed by `--base-url`, by `OPENAI_BASE_URL` (for the profile `openai` only) or in the user's own settings;
+//!   nothing in a project directory can change it.
+//! - A key printed by a command follows the same rule. The command runs when something is about to be sent, and the key
+//!   is kept only in memory.
+//! - A key entered in the program is stored with the origin (scheme, host, port) it was entered for and is used for
+//!   that origin only. Any other address has no key until the user enters one.
 
 pub mod approval;
 mod base_address;
@@ -55,29 +55,24 @@ pub use second_reader::SecondReader;
 pub use settings::{Environment, Overrides, Settings};
 pub use shell::{Network, Shell};
 
-/// Everything that can be set. `config.example.toml` says what each is for.
+/// All settings. `config.example.toml` documents them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Which model answers.
     pub model: Model,
-    /// The services and servers there are, by name. Those that come with the program are among them.
+    /// Providers by name, built-in ones included.
     pub profiles: BTreeMap<String, Profile>,
-    /// What runs without asking.
     pub approval: Approval,
-    /// The programs that are asked about calls, by name, in whose order they are asked.
+    /// Hooks by name; they run in this order.
     pub hooks: BTreeMap<String, Hook>,
-    /// The model that looks at what would go ahead.
+    /// Model reviewer of calls that would run without asking.
     pub second_reader: SecondReader,
-    /// What a project may say to the model.
+    /// Limits for project instructions.
     pub project: Project,
-    /// What a rehearsal does.
     pub dry_run: DryRun,
-    /// How commands run.
     pub shell: Shell,
-    /// How it looks.
     pub screen: Screen,
-    /// Chords by the name of what they do; they take the place of the usual ones. An empty list takes the key away.
+    /// Key chords by action name. They replace the defaults; an empty list removes the binding.
     pub keys: BTreeMap<String, Vec<String>>,
 }
 

@@ -1,19 +1,19 @@
-//! `[model]` and `[profiles.NAME]`: which model answers, where it is, and how it wants to be asked.
+//! `[model]` and `[profiles.NAME]`: the model in use and the configured providers.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Which model answers.
+/// The model in use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
-    /// The profile in use. `None`: the first of [`super::ready::TRIED`] that has a key.
+    /// Profile in use. `None`: the first of [`super::ready::TRIED`] that has a key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// The profile that answers where that one cannot. `None`: nobody does.
+    /// Profile used if the first one fails. `None`: no fallback.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<String>,
-    /// Whether the model names a session after its first turn.
+    /// Let the model name a session after its first turn.
     pub titles: bool,
 }
 
@@ -23,85 +23,85 @@ impl Default for Model {
     }
 }
 
-/// One service or server.
+/// A configured provider.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
-    /// Where it is, with the `/v1`.
+    /// Base address with the `/v1`.
     pub base_url: String,
-    /// Which of the two ways of talking it understands.
+    /// API that the provider supports.
     pub api: Api,
-    /// The variable of the environment that holds its key. `None`: it wants no key.
+    /// Environment variable that holds the key. `None`: no key is needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
-    /// The program that prints its key, with its arguments. Run without a shell.
+    /// Program that prints the key, with its arguments. Run without a shell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_command: Option<Vec<String>>,
-    /// The header that carries the key. `None`: `Authorization: Bearer …`.
+    /// Header that carries the key. `None`: `Authorization: Bearer …`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_header: Option<String>,
-    /// The model to ask for. `None`: the first that the server says it has.
+    /// Model to request. `None`: the first model in the provider's list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Sent with every request. They may hold secrets.
+    /// Headers added to every request. They may hold secrets.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// Put behind the address of every request. They may hold secrets.
+    /// Query parameters added to every request. They may hold secrets.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub query: BTreeMap<String, String>,
-    /// Put into every request as it is.
+    /// Parameters added to the body of every request.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
     pub parameters: toml::Table,
-    /// Parameters of ours that the service refuses.
+    /// Parameters set by aye that the provider rejects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub leave_out: Vec<String>,
-    /// Tokens of a reply at most, reasoning included. `None`: as the service likes.
+    /// Maximum tokens of a reply, reasoning included. `None`: decided by the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
-    /// The parameter that carries this limit. `None`: the usual one.
+    /// Name of the request parameter for `max_tokens`. `None`: the usual one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens_name: Option<String>,
-    /// Whether the model can be offered tools.
+    /// Offer tools to the model.
     pub tools: bool,
-    /// Whether the model can be shown pictures.
+    /// Send images to the model.
     pub images: bool,
-    /// Whether several calls in one reply are asked for. `None`: nothing is said about it.
+    /// Request several calls in one reply. `None`: the parameter is not sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel_calls: Option<bool>,
-    /// How hard the model is asked to think, in the service's word.
+    /// Reasoning effort in the provider's own terms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_effort: Option<String>,
-    /// Whether the model's reasoning is sent back with its calls.
+    /// Send the model's reasoning back with its calls.
     pub reasoning_back: bool,
-    /// Seconds of silence after which a reply is given up.
+    /// Seconds without data after which a reply is aborted.
     pub idle_seconds: u64,
-    /// Seconds after which a connection that is not made is given up.
+    /// Seconds after which a connection attempt is aborted.
     pub connect_seconds: u64,
-    /// A file of certificates, in PEM, that are trusted beside the system's.
+    /// PEM file with certificates that are trusted in addition to the system's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<String>,
-    /// The proxy to go through, or `none`. `None`: the system's.
+    /// Proxy address, or `none`. `None`: the system's proxy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,
-    /// Tokens that fit into a request. `None`: what the service says of the model.
+    /// Context window in tokens. `None`: as reported by the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
-    /// What a million tokens sent cost.
+    /// Price per million input tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_input: Option<f64>,
-    /// What a million tokens sent cost where the service had them in its cache. `None`: as much as any.
+    /// Price per million input tokens that the provider had cached. `None`: the same as `price_input`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_cached: Option<f64>,
-    /// What a million tokens received cost.
+    /// Price per million output tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_output: Option<f64>,
 }
 
-/// A way of talking to a model.
+/// API of a provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Api {
-    /// `chat/completions`, which every service has.
+    /// `chat/completions`, which every provider supports.
     #[default]
     Chat,
     /// `responses`.

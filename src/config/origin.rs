@@ -1,27 +1,27 @@
-//! Where a value came from.
+//! Source of a setting's value.
 
 use std::fmt;
 
-/// Where a value came from; in words for the first screen.
+/// Source of a setting's value. `Display` gives the text for the first screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Origin {
-    /// It comes with the program.
+    /// Built-in default.
     #[default]
     Default,
-    /// It stands in a file of settings.
+    /// A settings file.
     File {
-        /// The file, as it is shown.
+        /// File name as displayed.
         file: String,
-        /// The line; 1 is the first.
+        /// Line number, starting at 1.
         line: usize,
     },
-    /// A variable of the environment.
+    /// An environment variable.
     Environment(String),
-    /// A flag, with its dashes.
+    /// A flag with its dashes.
     Flag(&'static str),
-    /// A key that was entered in the program.
+    /// A key entered in the program.
     Entered,
-    /// A command that prints the key; its program.
+    /// A command that prints the key, by its program name.
     Command(String),
 }
 

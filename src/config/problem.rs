@@ -1,14 +1,13 @@
-//! What is wrong with a setting, and the nearest thing that would have been right.
+//! An invalid setting, and the nearest valid name.
 
 use super::Origin;
 use std::fmt;
 
-/// One wrong setting. The person reads it: where it is, what was found, what is allowed. The rest is loaded.
+/// An invalid setting, for display. The other settings are still loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where it is.
     pub at: Origin,
-    /// What was found and what is allowed.
+    /// Value found and values accepted.
     pub words: String,
 }
 
@@ -18,14 +17,14 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The one of these that somebody may have meant; `None` where nothing is near enough.
+/// Returns the known name closest to what was written, or `None` if none is close enough.
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let far = |name: &&str| distance(written, name);
     let best = known.into_iter().min_by_key(far)?;
     (distance(written, best) <= best.len().max(4) / 3 + 1).then_some(best)
 }
 
-/// How many letters must be put in, left out, changed or swapped with the next.
+/// Returns the number of characters to insert, delete, replace or swap to turn one text into the other.
 pub fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.to_lowercase().chars().take(64).collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
@@ -50,7 +49,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn the_nearest_name_is_found_and_a_far_one_is_not() {
+    fn only_a_close_name_is_suggested() {
         let known = ["mouse", "theme", "theme_light", "links"];
         for (written, meant) in [
             ("muose", Some("mouse")),

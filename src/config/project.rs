@@ -1,12 +1,12 @@
-//! `[project]`: what a project may say to the model.
+//! `[project]`: limits for project instructions.
 
 use serde::{Deserialize, Serialize};
 
-/// What a project may say to the model, once its files are trusted.
+/// Limits for the instructions of a trusted project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Project {
-    /// How much of its `AGENTS.md` and `.aye/instructions.md` is sent, in KiB, of both together. 0: neither is read.
+    /// Maximum KiB of `AGENTS.md` and `.aye/instructions.md` together. 0: neither is read.
     pub instructions_kib: usize,
 }
 

@@ -1,4 +1,4 @@
-//! One file of settings: what in it is right, on which line it stands, and what is wrong with the rest.
+//! Reads one settings file: valid settings with their lines, and errors for the rest.
 
 use super::base_address::UNUSABLE;
 use super::known::{self, ANY, NAMED, SECTIONS, Takes};
@@ -8,21 +8,20 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 use toml_edit::{Document, Item};
 
-/// How much of a wrong value is shown.
+/// Maximum characters of an invalid value that are shown.
 const SHOWN: usize = 40;
 
-/// The right settings of one file. Layers are merged in their order, the later over the earlier.
+/// Valid settings of one file. Later layers override earlier ones.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Layer {
-    /// The settings that are right.
     pub table: Table,
-    /// Where each of them stands, by its path, such as `screen.theme`.
+    /// Line of each setting by its path, such as `screen.theme`.
     pub origins: BTreeMap<String, Origin>,
-    /// What is wrong, in the order of the file.
+    /// Errors in file order.
     pub problems: Vec<Problem>,
 }
 
-/// Reads a file's text; `file` is its name as it is shown. It cannot fail: a text that is no TOML at all is one
+/// Reads the text of a settings file; `file` is its name as displayed. Never fails: a text that is not TOML gives one
 /// problem and no settings.
 pub fn read(text: &str, file: &str) -> Layer {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -32,7 +31,7 @@ pub fn read(text: &str, file: &str) -> Layer {
     for (name, first, line) in twice {
         let at = Origin::File { file: file.to_owned(), line };
         let words = format!(
-            "the profile {name} stands on line {first} already; that one counts, and this one does not"
+            "profile {name} is already defined on line {first}. That definition is used and this one is ignored"
         );
         reading.layer.problems.push(Problem { at, words });
     }
@@ -54,8 +53,8 @@ pub fn read(text: &str, file: &str) -> Layer {
     reading.layer
 }
 
-/// The text without the profiles that stand in it a second time, and of each its name and its two lines. A text that
-/// is no TOML for another reason is left as it is.
+/// Removes repeated profile sections. Returns the remaining text and, for each removed section, its name and both
+/// lines. A text that is invalid TOML for another reason is returned unchanged.
 fn without_seconds(text: &str) -> (String, Vec<(String, usize, usize)>) {
     let (mut without, mut found) = (text.to_owned(), Vec::new());
     while without.parse::<Table>().is_err() {
@@ -70,7 +69,7 @@ fn without_seconds(text: &str) -> (String, Vec<(String, usize, usize)>) {
     (without, found)
 }
 
-/// A reading under way.
+/// State while reading one file.
 struct Reading<'a> {
     text: &'a str,
     file: &'a str,
@@ -80,14 +79,14 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     fn syntax(&mut self, message: &str, byte: usize) {
-        let mut message = message.lines().next().unwrap_or("it cannot be read");
+        let mut message = message.lines().next().unwrap_or("syntax error");
         let line =
             self.text.as_bytes()[..byte.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count();
         let value = self.text.lines().nth(line).and_then(|line| line.split_once('='));
         if value.is_some_and(|(_, value)| ["null", "nil", "None", "none"].contains(&value.trim())) {
-            message = "there is no word for nothing in it: leave the line out";
+            message = "TOML has no null: remove the line";
         }
-        let words = format!("this is not TOML ({message}); nothing in the file is used until it is");
+        let words = format!("this is not TOML ({message}); the whole file is ignored");
         self.layer.problems.push(Problem { at: self.line(byte), words });
     }
 
@@ -101,7 +100,7 @@ impl Reading<'_> {
                 Value::Table(table) if NAMED.contains(&section.as_str()) => self.named(&section, table),
                 Value::Table(table) => self.settings(&[&section], &section, table),
                 other => {
-                    let words = format!("{section} is {}; it is a section: [{section}]", shown(&other));
+                    let words = format!("{section} is {}; expected a section [{section}]", shown(&other));
                     self.wrong(&[&section], words);
                 }
             }
@@ -111,21 +110,21 @@ impl Reading<'_> {
     fn named(&mut self, section: &str, named: Table) {
         for (name, value) in named {
             if section == "hooks" {
-                // It is meant to be there, whatever else is wrong with it.
+                // A hook must exist even if its settings are invalid, so that calls ask.
                 self.below(&[section, &name]);
             }
             match value {
                 Value::Table(table) => self.settings(&[section, &name], &format!("{section}.*"), table),
                 other => {
                     let found = shown(&other);
-                    let words = format!("{section}.{name} is {found}; it is a section: [{section}.{name}]");
+                    let words = format!("{section}.{name} is {found}; expected a section [{section}.{name}]");
                     self.wrong(&[section, &name], words);
                 }
             }
         }
     }
 
-    /// The table of the settings that are right in this section, made where there is none.
+    /// Returns the table of valid settings for a section, creating it if necessary.
     fn below(&mut self, sections: &[&str]) -> &mut Table {
         let mut table = &mut self.layer.table;
         for section in sections {
@@ -142,7 +141,7 @@ impl Reading<'_> {
             if let Some((_, takes @ (Takes::Address | Takes::Proxy))) = takes
                 && takes.wrong(&value).is_some()
             {
-                // The one that is built in would lead elsewhere, and no proxy past it: the profile cannot be used.
+                // The built-in address, or no proxy, would lead elsewhere: the profile must be unusable instead.
                 self.right(&path, Value::String(UNUSABLE.to_owned()), takes);
             }
             match takes {
@@ -151,14 +150,14 @@ impl Reading<'_> {
                     Some(_)
                         if matches!(path[..], ["second_reader", "profile"] | ["dry_run", "simulator"]) =>
                     {
-                        // Somebody is meant to be asked, and nobody knows who: that is not the same as nobody.
+                        // A reviewer or simulator is wanted but unknown, which is not the same as none.
                         self.below(above).insert(name.clone(), Value::String(String::new()));
                         let (setting, found) = (path.join("."), found(takes, &value));
-                        self.wrong(&path, format!("{setting} {found}; it takes the name of a profile"));
+                        self.wrong(&path, format!("{setting} {found}; expected the name of a profile"));
                     }
                     Some(particular) if particular.is_empty() => {
                         let (setting, found) = (path.join("."), found(takes, &value));
-                        self.wrong(&path, format!("{setting} {found}; it takes {}", takes.words()));
+                        self.wrong(&path, format!("{setting} {found}; expected {}", takes.words()));
                     }
                     Some(particular) => self.wrong(&path, format!("{} {particular}", path.join("."))),
                 },
@@ -173,7 +172,7 @@ impl Reading<'_> {
 
     fn right(&mut self, path: &[&str], value: Value, takes: &Takes) {
         let value = match (value, takes) {
-            // A single chord is a list of one.
+            // A single chord becomes a list of one.
             (Value::String(chord), Takes::Chords) => Value::Array(vec![Value::String(chord)]),
             (Value::String(text), Takes::Command) => {
                 let words = words::split(&text).unwrap_or_default();
@@ -191,7 +190,7 @@ impl Reading<'_> {
         self.layer.problems.push(Problem { at: self.place(path), words });
     }
 
-    /// Where a setting's name stands.
+    /// Returns the location of a setting's name in the file.
     fn place(&self, path: &[&str]) -> Origin {
         let mut item = self.document.as_ref().map(Document::as_item);
         let mut byte = 0;
@@ -217,21 +216,21 @@ fn unknown<'a>(name: &str, what: &str, within: &str, known: impl Iterator<Item =
     let may_be_a_key = near.is_none_or(|near| near == "key_env");
     let called_so = ["key", "token", "secret"].iter().any(|word| name.contains(word));
     if known.contains(&"key_env") && called_so && may_be_a_key {
-        let hint = "a key never stands in this file; key_env names the variable that holds it";
-        return format!("{within}{} is no {what}; {hint}", shorten(name));
+        let hint = "keys are not stored in this file; key_env names the variable that holds the key";
+        return format!("{within}{} is not a {what}; {hint}", shorten(name));
     }
     let hint = match near {
         Some(near) => format!("did you mean {within}{near}?"),
-        None => format!("there are {}", known.join(", ")),
+        None => format!("available: {}", known.join(", ")),
     };
-    format!("{within}{} is no {what}; {hint}", shorten(name))
+    format!("{within}{} is not a {what}; {hint}", shorten(name))
 }
 
 fn found(takes: &Takes, value: &Value) -> String {
-    if takes.may_be_shown() { format!("is {}", shown(value)) } else { "cannot be used as it is".to_owned() }
+    if takes.may_be_shown() { format!("is {}", shown(value)) } else { "has an invalid value".to_owned() }
 }
 
-/// A wrong value as it would be written, on one line.
+/// Formats an invalid value on one line.
 fn shown(value: &Value) -> String {
     match value {
         Value::Table(_) => "a table".to_owned(),

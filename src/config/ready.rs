@@ -1,17 +1,16 @@
-//! The profiles that come with the program: the services and servers people use, and how each wants to be asked.
+//! Built-in profiles of common providers and local servers.
 //!
-//! Addresses and oddities are those of each service's own documentation. A model is named only where its name is sure
-//! to be known there for long; else the server's own list decides. All of them are asked by chat completions, also
-//! OpenAI: it is the one way that works for every model of theirs and through every gateway in front of them, and
-//! `api = "responses"` is one line away.
+//! Addresses and special cases follow each provider's documentation. A model is named only if its name is expected to
+//! stay valid; otherwise the provider's own list decides. All profiles use chat completions, OpenAI's too, because that
+//! API works for all of its models and through every gateway; `api = "responses"` switches to the other one.
 
 use super::Profile;
 use std::collections::BTreeMap;
 
-/// The profile of the service everybody means when they say nothing.
+/// Profile used if only an OpenAI variable or a flag is set.
 pub const OPENAI: &str = "openai";
 
-/// The profiles that are tried where none is chosen, in this order; the first that has a key is used.
+/// Order in which profiles are tried if none is chosen. The first that has a key is used.
 pub const TRIED: [&str; 13] = [
     OPENAI,
     "openrouter",
@@ -28,18 +27,18 @@ pub const TRIED: [&str; 13] = [
     "moonshot",
 ];
 
-/// What stands in an address where the person has to fill something in.
+/// Placeholder in an address that the user has to replace.
 pub const TO_FILL_IN: &str = "RESOURCE";
 
-/// Seconds a server on this machine may be silent: one that loads its model from disk first is so for minutes.
+/// Idle limit in seconds for local servers, which may load a model from disk for minutes.
 const LOADING: u64 = 300;
 
-/// Whether this is a server that people run on their own machine, where it may run or not.
+/// Returns whether this is the profile of a local server, running or not.
 pub fn is_server(name: &str) -> bool {
     profiles().get(name).is_some_and(|profile| profile.base_url.starts_with("http:"))
 }
 
-/// All of them, by name.
+/// Returns all built-in profiles by name.
 pub(super) fn profiles() -> BTreeMap<String, Profile> {
     let service = |url: &str, key: &str| Profile {
         base_url: url.to_owned(),
@@ -82,7 +81,7 @@ pub(super) fn profiles() -> BTreeMap<String, Profile> {
         (
             "anthropic",
             Profile {
-                // Its list of models wants it.
+                // Its model list requires this header.
                 headers: [("anthropic-version".to_owned(), "2023-06-01".to_owned())].into(),
                 images: true,
                 ..service("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY")
@@ -95,7 +94,7 @@ pub(super) fn profiles() -> BTreeMap<String, Profile> {
         (
             "mistral",
             Profile {
-                // It refuses a request with any parameter it does not know, and counts tokens unasked.
+                // It rejects unknown parameters and reports token usage without being asked.
                 leave_out: vec!["stream_options".to_owned()],
                 ..limited_by("max_tokens", service("https://api.mistral.ai/v1", "MISTRAL_API_KEY"))
             },
@@ -107,7 +106,7 @@ pub(super) fn profiles() -> BTreeMap<String, Profile> {
         (
             "deepseek",
             Profile {
-                // It refuses calls that come back without the reasoning they came with.
+                // It rejects calls without the reasoning that led to them.
                 reasoning_back: true,
                 ..service("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY")
             },
@@ -122,7 +121,7 @@ pub(super) fn profiles() -> BTreeMap<String, Profile> {
         (
             "moonshot",
             Profile {
-                // Its thinking models lose their thread over several calls without it.
+                // Its reasoning models lose track over several calls without it.
                 reasoning_back: true,
                 ..service("https://api.moonshot.ai/v1", "MOONSHOT_API_KEY")
             },

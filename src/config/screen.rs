@@ -1,38 +1,37 @@
-//! `[screen]`: how it looks.
+//! `[screen]`: appearance and input of the terminal UI.
 
 use serde::{Deserialize, Serialize};
 
-/// How it looks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Screen {
-    /// A theme's name, or `auto`: the terminal is asked whether it is light or dark.
+    /// Theme name, or `auto` to choose by the terminal's background.
     pub theme: String,
-    /// The theme `auto` takes in a light terminal.
+    /// Theme used by `auto` in a light terminal.
     pub theme_light: String,
-    /// The theme `auto` takes in a dark one.
+    /// Theme used by `auto` in a dark terminal.
     pub theme_dark: String,
-    /// Whether there are colours. `NO_COLOR` in the environment takes them away.
+    /// Use colors. `NO_COLOR` in the environment turns them off too.
     pub color: bool,
-    /// Whether the mouse scrolls and clicks.
+    /// Scroll and click with the mouse.
     pub mouse: bool,
-    /// Whether frames and marks are drawn in ASCII. `None`: where the terminal has no others.
+    /// Draw boxes and marks in ASCII. `None`: only if the locale is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ascii: Option<bool>,
-    /// Whether links are made for the terminal.
+    /// Write terminal hyperlinks.
     pub links: Links,
-    /// Whether the bell rings when a card waits.
+    /// Ring the bell when a prompt is waiting.
     pub bell: bool,
-    /// The command that opens a file. `None`: `$VISUAL`, then `$EDITOR`.
+    /// Command that opens a file. `None`: `$VISUAL`, then `$EDITOR`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub editor: Option<String>,
 }
 
-/// Whether links are made for the terminal.
+/// Use of terminal hyperlinks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Links {
-    /// Where the terminal is known to understand them.
+    /// If the terminal is known to support them.
     #[default]
     Auto,
     /// Always.

@@ -1,19 +1,19 @@
-//! `[second_reader]`: the model that looks at what would go ahead.
+//! `[second_reader]`: the model reviewer of calls that would run without asking.
 
 use serde::{Deserialize, Serialize};
 
-/// The model that looks at what would go ahead.
+/// The model reviewer of calls that would run without asking.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SecondReader {
-    /// The profile it is reached by. `None`: there is no second reader. One that does not exist cannot be asked, and
-    /// everything that would go ahead asks.
+    /// Profile of the reviewer. `None`: no model reviewer. If the profile does not exist, every call that would run
+    /// without asking asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// The model to ask for. `None`: the profile's own.
+    /// Model to request. `None`: the model of the profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Seconds until it is given up.
+    /// Timeout in seconds.
     pub seconds: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The settings of a run: defaults, files, environment and flags, the later over the earlier.
+//! Settings of a run: defaults, files, environment and flags, in increasing precedence.
 
 use super::problem::nearest;
 use super::read::{Layer, read};
@@ -10,10 +10,10 @@ use std::fs;
 use std::path::Path;
 use toml::{Table, Value};
 
-/// Looks up a variable of the environment; an empty one counts as none.
+/// Looks up an environment variable. An empty one counts as unset.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// What the flags say; they win over everything.
+/// Settings from flags. They override everything else.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// `--profile`
@@ -28,18 +28,17 @@ pub struct Overrides {
     pub theme: Option<String>,
 }
 
-/// The settings of a run.
+/// Settings of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The settings themselves.
     pub config: Config,
-    /// Every wrong one, which was left out, in the order of the files.
+    /// Invalid settings, which were ignored, in file order.
     pub problems: Vec<Problem>,
     origins: BTreeMap<String, Origin>,
 }
 
 impl Settings {
-    /// Loads the person's file, which need not exist and is never changed here.
+    /// Loads the user's config file. The file need not exist and is never changed here.
     pub fn load(file: &Path, environment: Environment<'_>, flags: &Overrides) -> Self {
         let shown = shown(file, environment);
         let layer = match fs::read(file) {
@@ -57,9 +56,8 @@ impl Settings {
         Self::from_layers([layer], environment, flags)
     }
 
-    /// Merges files that were read, each over those before it. What the files of a project may say, once a person
-    /// trusts it, is another layer here; it must not hold profiles, hooks
-    /// or a second reader.
+    /// Merges layers; later ones override earlier ones. A layer from a trusted project must not contain profiles, hooks
+    /// or a model reviewer.
     pub fn from_layers(
         layers: impl IntoIterator<Item = Layer>,
         environment: Environment<'_>,
@@ -83,12 +81,12 @@ impl Settings {
         settings
     }
 
-    /// Where a setting's value came from, by its path, such as `screen.theme`.
+    /// Returns the origin of a setting by its path, such as `screen.theme`.
     pub fn origin(&self, path: &str) -> Origin {
         self.origins.get(path).cloned().unwrap_or_default()
     }
 
-    /// Every setting that something sets, by its path, and what that is.
+    /// Iterates over all settings that are not defaults, by path.
     pub fn origins(&self) -> impl Iterator<Item = (&str, &Origin)> {
         self.origins.iter().map(|(path, origin)| (path.as_str(), origin))
     }
@@ -124,12 +122,12 @@ impl Settings {
         self.origins.insert(path.to_owned(), origin);
     }
 
-    /// What is wrong only beside something else.
+    /// Checks settings that depend on each other.
     fn check(&mut self) {
         let shell = &mut self.config.shell;
         if shell.timeout > shell.max_timeout {
             let words = format!(
-                "shell.timeout is {} and shell.max_timeout is {}; {0} counts for both",
+                "shell.timeout ({}) exceeds shell.max_timeout ({}). Both are set to {0}",
                 shell.timeout, shell.max_timeout
             );
             shell.max_timeout = shell.timeout;
@@ -142,7 +140,7 @@ impl Settings {
             let inside = format!("profiles.{name}.");
             let at = self.origins.iter().find(|(path, _)| path.starts_with(&inside));
             let at = at.map(|(_, origin)| origin.clone()).unwrap_or_default();
-            let words = format!("profiles.{name} has no base_url; it says where the service is");
+            let words = format!("profiles.{name} has no base_url. Set it to the address of the provider");
             self.problems.push(Problem { at, words });
         }
         self.config.profiles.retain(|_, profile| !profile.base_url.is_empty());
@@ -150,18 +148,18 @@ impl Settings {
     }
 }
 
-/// What is wrong with a profile that stands in for itself.
-pub(super) const SAME: &str = "model.fallback is the profile in use itself; it takes another one";
+/// Error text for a fallback that is the profile in use.
+pub(super) const SAME: &str = "model.fallback names the profile already in use. Set a different profile";
 
 impl Settings {
-    /// The profile that answers where another cannot has to be another one, and to be there.
+    /// Checks that the fallback profile exists and differs from the profile in use.
     fn check_fallback(&mut self) {
         let model = &self.config.model;
         let Some(fallback) = &model.fallback else { return };
         let words = if !self.config.profiles.contains_key(fallback) {
             let known = self.config.profiles.keys().map(String::as_str);
-            let hint = nearest(fallback, known).map(|near| format!("; did you mean {near}?"));
-            format!("no profile is called {fallback:?}{}", hint.unwrap_or_default())
+            let hint = nearest(fallback, known).map(|near| format!(". Did you mean {near}?"));
+            format!("profile {fallback:?} does not exist{}", hint.unwrap_or_default())
         } else if model.profile.as_ref() == Some(fallback) {
             SAME.to_owned()
         } else {
@@ -174,11 +172,11 @@ impl Settings {
 
 fn unread(file: &str, line: usize, what: &str) -> Layer {
     let at = Origin::File { file: file.to_owned(), line };
-    let words = format!("{what}; nothing in it is used");
+    let words = format!("{what}; the whole file is ignored");
     Layer { problems: vec![Problem { at, words }], ..Layer::default() }
 }
 
-/// A file's name with `~` for the person's home.
+/// Formats a file path with `~` for the user's home directory.
 fn shown(file: &Path, environment: Environment<'_>) -> String {
     match environment("HOME").as_deref().map(|home| file.strip_prefix(home)) {
         Some(Ok(inside)) => format!("~/{}", inside.display()),
@@ -186,7 +184,7 @@ fn shown(file: &Path, environment: Environment<'_>) -> String {
     }
 }
 
-/// Puts one table over another, table into table; anything else takes the place of what was.
+/// Merges one table into another recursively. All other values are replaced.
 fn merge(under: &mut Table, over: Table) {
     for (name, value) in over {
         match (under.get_mut(&name), value) {
@@ -196,7 +194,7 @@ fn merge(under: &mut Table, over: Table) {
     }
 }
 
-/// Every value was looked at before, so an error here says that the table of settings and the structs differ.
+// All values were validated before, so an error here means that the settings table and the structs differ.
 fn taken<T: DeserializeOwned>(value: Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|error| format!("{}: {}", error.path(), error.inner()))
 }

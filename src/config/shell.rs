@@ -1,36 +1,35 @@
-//! `[shell]`: how commands run.
+//! `[shell]`: limits for commands.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// How commands run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Shell {
-    /// Seconds until a command is stopped, where the model asks for no other time.
+    /// Default timeout of a command in seconds.
     pub timeout: u64,
-    /// The longest the model may ask for, in seconds; never less than `timeout` once settings are loaded.
+    /// Maximum timeout in seconds that the model may request. Never less than `timeout` once settings are loaded.
     pub max_timeout: u64,
-    /// Whether commands run in the sandbox, where the kernel has one.
+    /// Run commands in the sandbox if the kernel supports it.
     pub sandbox: bool,
-    /// Whether they get the network.
+    /// Network access of commands.
     pub network: Network,
-    /// Where they may write beside the project and the folder for temporary files: whole paths, or from `~`.
+    /// Directories outside the project and the temporary directory that commands may write to: absolute or from `~`.
     pub write: Vec<PathBuf>,
-    /// Whether they may talk to other programs of this machine through their sockets.
+    /// Let commands connect to Unix sockets of other programs.
     pub sockets: bool,
 }
 
-/// Whether commands get the network.
+/// Network access of commands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
-    /// None does, whatever it asks for.
+    /// No command has network access.
     Off,
-    /// Those that ask for it on their card.
+    /// Commands that request network access get it if the user approves.
     #[default]
     Ask,
-    /// All of them.
+    /// All commands have network access.
     On,
 }
 

@@ -1,5 +1,5 @@
-//! Which files of which projects the person trusts: kept in a file of theirs, by the project's real path, the file's name
-//! and what it says, to the byte; with a copy of each, so that a change can be shown.
+//! Record of trusted project files: a file of the user's, keyed by the project's real path and the file's name, with
+//! the digest of the trusted content. A copy of each trusted file is kept to show later changes.
 
 use super::file;
 use super::rules::{OF_PROJECT, keep, text};
@@ -11,40 +11,39 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-/// What stands above the first.
+/// Header of a new trust file.
 const HEAD: &str =
     "# The files of projects that you trust, as they were when you read them. Written by aye.\n\n";
 
-/// What the person thinks of a file.
+/// Trust state of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
-    /// They trust it as it is.
+    /// The current version is trusted.
     Trusted,
-    /// They trusted it as it was.
+    /// An earlier version is trusted.
     Changed,
-    /// They never said.
+    /// No version was ever trusted.
     Unknown,
 }
 
-/// What the person trusts in one project.
+/// Trusted files of one project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
-    /// The project's folder.
     pub folder: PathBuf,
-    /// The day on which they said so last, such as `2026-11-22`.
+    /// Date of the last trust decision, such as `2026-11-22`.
     pub day: String,
-    /// The SHA-256 of each file they trust, by its name in the project.
+    /// SHA-256 of each trusted file by its name in the project.
     pub files: BTreeMap<String, String>,
 }
 
 impl Known {
-    /// What is known of a project. Where that cannot be read, nothing is trusted.
+    /// Looks up a project. If the trust file cannot be read, nothing is trusted.
     pub fn of(trusted: &Path, folder: &Path) -> Self {
         let found = all(trusted).into_iter().find(|known| known.folder == folder);
         found.unwrap_or_default()
     }
 
-    /// Whether a file of the project that says this is trusted.
+    /// Returns the trust state of a project file with this content.
     pub fn look(&self, name: &str, text: &str) -> Look {
         match self.files.get(name) {
             None => Look::Unknown,
@@ -54,7 +53,7 @@ impl Known {
     }
 }
 
-/// Every project in which something is trusted.
+/// Lists every project with trusted files.
 pub fn all(trusted: &Path) -> Vec<Known> {
     let text = text(trusted).ok().flatten().unwrap_or_default();
     let Ok(document) = text.parse::<DocumentMut>() else { return Vec::new() };
@@ -65,7 +64,7 @@ pub fn all(trusted: &Path) -> Vec<Known> {
 fn known(table: &Table) -> Option<Known> {
     let word = |name: &str| table.get(name).and_then(Item::as_str);
     let mut files = BTreeMap::new();
-    // As it was written while rules were all that could be trusted.
+    // Old format, from when only rules could be trusted.
     files.extend(word("sha256").map(|sha256| (OF_PROJECT.to_owned(), sha256.to_owned())));
     for (name, sha256) in
         table.get("files").and_then(Item::as_table_like).into_iter().flat_map(|it| it.iter())
@@ -75,13 +74,13 @@ fn known(table: &Table) -> Option<Known> {
     Some(Known { folder: word("path")?.into(), day: word("trusted").unwrap_or_default().to_owned(), files })
 }
 
-/// What a file said when it was trusted, where a copy of that is still there.
+/// Returns the trusted content of a file if its copy still exists.
 pub fn before(trusted: &Path, sha256: &str) -> Option<String> {
     let text = text(&copies(trusted).join(sha256)).ok().flatten()?;
     (Digest::of(text.as_bytes()).as_str() == sha256).then_some(text)
 }
 
-/// Trusts these files of the project, names and texts, in place of what was trusted under their names before.
+/// Trusts the given files of the project (name and text), replacing earlier versions.
 pub fn set(trusted: &Path, folder: &Path, files: &[(&str, &str)], today: &str) -> io::Result<()> {
     change(trusted, folder, |known| {
         today.clone_into(&mut known.day);
@@ -94,7 +93,7 @@ pub fn set(trusted: &Path, folder: &Path, files: &[(&str, &str)], today: &str) -
     })
 }
 
-/// Trusts a file of the project no longer; without a name, none of them.
+/// Revokes the trust in one file of the project, or in all of them if `name` is `None`.
 pub fn forget(trusted: &Path, folder: &Path, name: Option<&str>) -> io::Result<()> {
     change(trusted, folder, |known| {
         known.files.retain(|file, _| name.is_some_and(|name| file != name));
@@ -105,10 +104,10 @@ pub fn forget(trusted: &Path, folder: &Path, name: Option<&str>) -> io::Result<(
 fn change(trusted: &Path, folder: &Path, make: impl FnOnce(&mut Known) -> io::Result<()>) -> io::Result<()> {
     let path = folder
         .to_str()
-        .ok_or_else(|| io::Error::other("the folder's name is no text, so it cannot be kept"))?;
+        .ok_or_else(|| io::Error::other("the directory's path is not valid UTF-8, so it cannot be saved"))?;
     let _lock = keep::lock(trusted)?;
     let before = text(trusted).map_err(io::Error::other)?.unwrap_or_default();
-    let broken = |_| io::Error::other("the file is not TOML now; it is left as it is");
+    let broken = |_| io::Error::other("the trust file is not valid TOML and was left unchanged");
     let mut document: DocumentMut = before.parse().map_err(broken)?;
     let mut tables = ArrayOfTables::new();
     let mut own = Known { folder: folder.to_owned(), ..Known::default() };
@@ -138,7 +137,7 @@ fn change(trusted: &Path, folder: &Path, make: impl FnOnce(&mut Known) -> io::Re
     Ok(())
 }
 
-/// Where what was trusted is kept.
+/// Directory for the copies of trusted files.
 fn copies(trusted: &Path) -> PathBuf {
     trusted.with_extension("d")
 }
@@ -149,7 +148,7 @@ fn keep_copy(path: &Path, text: &str) -> io::Result<()> {
     file::replace(path, text)
 }
 
-/// Drops the copies of what nobody trusts any more. One that stays behind does no harm.
+/// Removes copies that are no longer trusted. Failures are ignored because a leftover copy has no effect.
 fn drop_copies(trusted: &Path) {
     let all = all(trusted);
     let wanted = |name: &str| all.iter().any(|known| known.files.values().any(|sha256| sha256 == name));

@@ -1,22 +1,22 @@
-//! Two profiles of one name in one file, which no TOML may have: the first counts, and the rest of the file too.
+//! Repeated profile sections in one settings file. TOML forbids them; aye uses the first and the rest of the file.
 
 use toml::{Table, Value};
 
-/// A profile that stands in a file a second time.
+/// A repeated profile section.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Twice {
-    /// Its name.
+    /// Name of the profile.
     pub name: String,
-    /// The line it stands on first; 1 is the first of the file.
+    /// Line of the first section, starting at 1.
     pub first: usize,
-    /// The line it stands on again.
+    /// Line of the repeated section.
     pub again: usize,
-    /// The text with the second one made blank, line for line.
+    /// Text with the repeated section blanked out; line numbers stay the same.
     pub without: String,
 }
 
-/// The first profile that stands twice; `None` where none does. Only for a text that is no TOML as it is: headings
-/// within a text of several lines are taken for headings.
+/// Finds the first repeated profile section. Use only on text that is not valid TOML: headings inside multi-line
+/// strings are taken for headings.
 pub fn find(text: &str) -> Option<Twice> {
     let mut seen: Vec<(String, usize)> = Vec::new();
     let headings: Vec<Option<Vec<String>>> = text.lines().map(heading).collect();
@@ -42,7 +42,7 @@ pub fn find(text: &str) -> Option<Twice> {
     None
 }
 
-/// The names of a heading, `[a.b]`; `None` for any other line.
+/// Returns the key path of a heading such as `[a.b]`, or `None` for any other line.
 fn heading(line: &str) -> Option<Vec<String>> {
     let line = line.trim();
     if !line.starts_with('[') || line.starts_with("[[") || line.len() > 1000 {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_is_made_blank_and_all_lines_stay_where_they_are() {
+    fn a_repeated_section_is_blanked_and_line_numbers_stay() {
         let text = "[profiles.a]\nmodel = \"1\"\n[ profiles . \"a\" ] # again\nmodel = \"2\"\n[profiles.a.parameters]\nx = 1\n[screen]\nmouse = true\n";
         let twice = find(text).unwrap();
         assert_eq!((twice.name.as_str(), twice.first, twice.again), ("a", 1, 3));
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_once_is_left_alone() {
+    fn sections_without_repetition_are_not_found() {
         for text in [
             "",
             "[profiles.a]\n[profiles.b]",

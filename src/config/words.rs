@@ -1,33 +1,33 @@
-//! One text made into a program and its arguments, as a shell would read it, without a shell.
+//! Splits a string into a program and its arguments by shell quoting rules, without running a shell.
 
-/// Splits at blanks. Quotes hold together what stands in them, a backslash takes the next letter as it is (between
-/// double quotes only where that is a quote or a backslash). Nothing is expanded: what only a shell can do is refused
-/// rather than passed on as if it were an argument.
+/// Splits at whitespace. Quotes group characters; a backslash escapes the next character (inside double quotes only a
+/// quote or a backslash). Nothing is expanded: text that needs a shell is an error instead of being passed on as an
+/// argument.
 ///
 /// # Errors
-/// What is wrong with it, behind the setting's name; the text is not quoted.
+/// Returns the reason, to follow the setting's name. It does not quote the text.
 pub fn split(text: &str) -> Result<Vec<String>, &'static str> {
     let (mut words, mut word) = (Vec::new(), None::<String>);
-    let mut letters = text.chars().peekable();
+    let mut characters = text.chars().peekable();
     let mut quote = None;
-    while let Some(letter) = letters.next() {
+    while let Some(letter) = characters.next() {
         match (quote, letter) {
-            (_, '\0') => return Err("holds a NUL"),
+            (_, '\0') => return Err("contains a NUL character"),
             (Some(end), letter) if letter == end => quote = None,
             (None, '\'' | '"') => {
                 quote = Some(letter);
                 word.get_or_insert_default();
             }
-            (None, '\\') => match letters.next() {
+            (None, '\\') => match characters.next() {
                 Some(next) => word.get_or_insert_default().push(next),
                 None => return Err("ends with a backslash"),
             },
-            (Some('"'), '\\') if matches!(letters.peek(), Some('"' | '\\')) => {
-                word.get_or_insert_default().extend(letters.next());
+            (Some('"'), '\\') if matches!(characters.peek(), Some('"' | '\\')) => {
+                word.get_or_insert_default().extend(characters.next());
             }
             (None, '|' | '&' | ';' | '<' | '>' | '`' | '(' | ')' | '\n') | (None | Some('"'), '$' | '`') => {
                 return Err(
-                    "wants a shell, and none is used; make it [\"sh\", \"-c\", \"…\"] if that is meant",
+                    "needs a shell, which is not used by default; write [\"sh\", \"-c\", \"…\"] to run one",
                 );
             }
             (None, letter) if letter.is_whitespace() => words.extend(word.take()),
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_split_as_a_shell_would() {
+    fn text_is_split_like_a_shell_command() {
         for (text, words) in [
             ("pass show openai", &["pass", "show", "openai"][..]),
             ("  a   b ", &["a", "b"]),
@@ -65,12 +65,12 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_a_shell_or_is_not_whole_is_refused() {
+    fn text_that_needs_a_shell_or_is_incomplete_is_an_error() {
         for text in ["", " ", "''", "a |b", "a; b", "a $KEY", "a \"$KEY\"", "a `b`", "a > b", "a & b"] {
             assert!(split(text).is_err(), "{text}");
         }
         assert_eq!(split("a 'b"), Err("has a quote that is not closed"));
         assert_eq!(split("a \\"), Err("ends with a backslash"));
-        assert_eq!(split("a\0b"), Err("holds a NUL"));
+        assert_eq!(split("a\0b"), Err("contains a NUL character"));
     }
 }

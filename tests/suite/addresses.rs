@@ -80,7 +80,7 @@ fn a_whole_endpoint_is_answered_with_the_address_before_it_and_nobody_is_asked()
     for end in ["chat/completions", "chat/completions/", "responses", "models", "chat/completions?x=1"] {
         let (err, code) = told(&format!("http://127.0.0.1:{port}/v1/{end}"));
         let expected = format!(
-            "aye: --base-url: Cannot use this address: it is a whole endpoint, not the address before it. Write \
+            "aye: --base-url: Cannot use this address: it is a complete endpoint, not a base address. Write \
              \"http://127.0.0.1:{port}/v1\".\n"
         );
         assert_eq!((err, code), (expected, 2), "{end}");

@@ -178,8 +178,8 @@ fn a_fallback_that_cannot_be_is_said_at_the_start_and_the_rest_works() {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([says("Hello.")]));
     for (fallback, told) in [
-        ("opneai", "config.toml:2: no profile is called \"opneai\"; did you mean openai?"),
-        ("odd", "config.toml:2: model.fallback is the profile in use itself; it takes another one"),
+        ("opneai", "config.toml:2: profile \"opneai\" does not exist. Did you mean openai?"),
+        ("odd", "config.toml:2: model.fallback names the profile already in use. Set a different profile"),
     ] {
         let setup = Setup::new(&["--profile", "odd", "-p", "hi"]);
         let config = setup.place.path().join("home/aye/config");

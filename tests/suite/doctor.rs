@@ -89,7 +89,7 @@ async fn what_is_wrong_comes_with_what_to_do_and_the_exit_code() {
     assert_eq!(code, 1, "{all}");
     assert!(!all.contains(KEY) && !all.contains("sk-entered"), "{all}");
     for (area, part) in [
-        ("settings", "config.toml:3: screen.muose is no setting; did you mean screen.mouse?"),
+        ("settings", "config.toml:3: screen.muose is not a setting; did you mean screen.mouse?"),
         ("settings", "no_such"),
         ("theme", "there is no theme \"nope\""),
         ("keys", "was open to others (644)"),
@@ -171,7 +171,7 @@ fn what_says_what_goes_ahead_is_found_and_which_of_it_is_off() {
         (
             "rules",
             "wrong",
-            "rules.toml:12: the rule does not speak of its own example \"make\"; the rule is off",
+            "rules.toml:12: the rule does not match \"make\", its example under matches; the rule is disabled",
         ),
         ("rules", "note", "off since its time is over: allow npm test … ("),
         ("rules", "note", ".aye/rules.toml of this project (1 allow) is not trusted: nothing in it holds"),

@@ -52,7 +52,7 @@ fn r57_a_key_that_cannot_be_sent_is_one_sentence_and_nothing_is_sent() {
     let by_variable = |value: &str| {
         profile(Setup::new(&["-p", "hi"]), &service, "key_env = \"MY_KEY\"").env("MY_KEY", value)
     };
-    let cannot = "MY_KEY: the key holds a line break or letters that cannot be sent";
+    let cannot = "MY_KEY: the key contains a line break or characters that cannot be sent";
     for key in ["se\ncret", "sé-cret", "se\u{7f}cret", "se\u{200b}cret"] {
         says(by_variable(key), cannot, 2);
     }
@@ -88,7 +88,7 @@ fn r57_a_key_that_cannot_be_sent_is_one_sentence_and_nothing_is_sent() {
     let keys = damaged.place.path().join("home/aye/config/credentials.toml");
     let origin = service.base_url.trim_end_matches("/v1");
     std::fs::write(&keys, format!("\"{origin}\" = \"se\\ncret\"\n")).unwrap();
-    says(damaged, "the key you entered: the key holds a line break", 2);
+    says(damaged, "the key you entered: the key contains a line break", 2);
 }
 
 #[test]
@@ -254,8 +254,8 @@ fn what_is_wrong_in_the_settings_is_said_and_the_rest_counts() {
     says(
         "[profiles.p]\nbase_url = \"https://second.example/v1\"\n[screen]\nmosue = true",
         &[
-            "config.toml:6: the profile p stands on line 3 already; that one counts",
-            "config.toml:9: screen.mosue is no setting; did you mean screen.mouse?",
+            "config.toml:6: profile p is already defined on line 3.",
+            "config.toml:9: screen.mosue is not a setting; did you mean screen.mouse?",
         ],
     );
     says(
@@ -264,16 +264,19 @@ fn what_is_wrong_in_the_settings_is_said_and_the_rest_counts() {
     );
     says(
         "key_command = \"give secret | head -1\"",
-        &["profiles.p.key_command wants a shell, and none is used"],
+        &["profiles.p.key_command needs a shell, which is not used by default"],
     );
     says("reasonning_back = true", &["did you mean profiles.p.reasoning_back?"]);
-    says("api_key = \"sk-secret\"", &["a key never stands in this file"]);
-    says("max_tokens_name = \"null\"", &["profiles.p.max_tokens_name says nothing; leave the line out"]);
-    says("[profiles.other]\nbase_url = \"not an address\"", &["profiles.other.base_url cannot be used"]);
+    says("api_key = \"sk-secret\"", &["keys are not stored in this file"]);
+    says("max_tokens_name = \"null\"", &["profiles.p.max_tokens_name has no value; remove the line"]);
+    says(
+        "[profiles.other]\nbase_url = \"not an address\"",
+        &["profiles.other.base_url has an invalid value"],
+    );
     assert!(service.received().iter().all(|request| request.header("x-good").is_none()), "not half of them");
     let (_, err, exit) = profile(Setup::new(&["-p", "hi", "--profile", "azure"]), &service, "").print("");
     assert_eq!(exit, 2);
-    assert!(err.contains("profiles.azure.base_url has RESOURCE in it"), "{err}");
+    assert!(err.contains("profiles.azure.base_url contains the placeholder RESOURCE"), "{err}");
 }
 
 #[test]

@@ -243,8 +243,8 @@ fn r68_nothing_in_place_of_the_file_hangs_the_program_or_leads_out_of_the_projec
     type Makes<'a> = &'a dyn Fn(&Path);
     let makes: [(Makes<'_>, &str); 6] = [
         (&|file| assert!(Command::new("mkfifo").arg(file).status().unwrap().success()), "no plain file"),
-        (&|file| symlink("../home/.ssh/id_rsa", file).unwrap(), "leads out of the project"),
-        (&|file| symlink("/dev/zero", file).unwrap(), "leads out of the project"),
+        (&|file| symlink("../home/.ssh/id_rsa", file).unwrap(), "outside the project"),
+        (&|file| symlink("/dev/zero", file).unwrap(), "outside the project"),
         (&|file| fs::create_dir(file).unwrap(), "no plain file"),
         (&|file| fs::File::create(file).unwrap().set_len(100 << 20).unwrap(), "longer than 256 KiB"),
         (&|file| fs::write(file, b"\xff\xfe").unwrap(), "not text in UTF-8"),

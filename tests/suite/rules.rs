@@ -212,7 +212,7 @@ fn r12_a_broken_rule_makes_everything_ask_in_every_mode_and_its_line_is_said() {
     program.until_asked("your rules cannot all be read");
     let (said, _, code) = person.told(&["rules", "check"]);
     assert!(
-        said.contains("rules.toml:2: says is \"dney\"; it takes \"allow\", \"ask\" or \"deny\""),
+        said.contains("rules.toml:2: says is \"dney\"; expected \"allow\", \"ask\" or \"deny\""),
         "{said}"
     );
     assert_eq!(code, 2);

@@ -63,7 +63,7 @@ fn r11_a_rule_without_its_scripts_is_off_and_explain_prints_what_is_missing() {
     std::fs::write(&file, rule).unwrap();
     let (said, _, code) = Setup::again(&person.place, &["rules", "check"]).print("");
     assert!(
-        code == 2 && said.contains("the command runs run.sh, and the rule does not say what that holds"),
+        code == 2 && said.contains("the command runs run.sh, but the rule does not list its digest"),
         "{said}"
     );
     let told = person.told(&["rules", "explain", "bash run.sh"]).0;

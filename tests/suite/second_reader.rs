@@ -174,7 +174,7 @@ fn whatever_goes_wrong_with_it_asks() {
 #[test]
 fn a_second_reader_that_is_set_wrong_is_not_one_that_is_gone() {
     for (settings, part) in [
-        ("profile = \"opneai\"", "no profile is called"),
+        ("profile = \"opneai\"", "does not exist"),
         ("profile = 5", "its settings are wrong"),
         ("profile = \"openrouter\"", "has no key"),
     ] {

@@ -277,7 +277,7 @@ fn r30_the_card_the_record_and_the_doctor_say_where_a_result_comes_from() {
 #[test]
 fn a_simulator_that_is_set_wrong_is_told_and_nothing_is_asked() {
     for (set, part) in [
-        ("simulator = \"opneai\"", "no profile is called"),
+        ("simulator = \"opneai\"", "does not exist"),
         ("simulator = 5", "its settings are wrong"),
         ("simulator = \"openrouter\"", "has no key"),
     ] {

@@ -211,7 +211,8 @@ fn r47_an_address_over_the_network_without_encryption_warns_and_takes_the_proxy_
     });
     let origin = base.trim_end_matches("/v1");
     let place = origin.trim_start_matches("http://");
-    let warning = format!("{place} is reached without encryption: others on the way can read the key");
+    let warning =
+        format!("The connection to {place} is not encrypted: others on the network can read the key");
     let (out, err, code) = prints(&base, &[]);
     assert_eq!((out.as_str(), code), ("straight\n", 0), "{err}");
     assert!(err.contains(&warning), "{err}");

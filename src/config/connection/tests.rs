@@ -1,4 +1,4 @@
-//! Which model, where, with which key: one line for each way it can be configured.
+//! Resolution of model, address and key for each way of configuring them.
 
 use super::*;
 use crate::config::read::read;
@@ -25,7 +25,7 @@ impl Case {
         })
     }
 
-    /// What is configured, and what stands in for it.
+    /// Resolves the profile in use and its fallback.
     fn both(&self) -> (Connection, Result<Option<Connection>, Problem>) {
         let first = self.connect().unwrap().unwrap();
         let second = self
@@ -52,7 +52,7 @@ fn flag(base_url: &str) -> Overrides {
     Overrides { base_url: Some(base_url.to_owned()), ..NOTHING.flags }
 }
 
-/// What the first screen says, and the key that is sent.
+/// Checks the description on the first screen and the key that is sent.
 #[track_caller]
 fn check(case: &Case, words: &str, key: Option<&str>) -> Connection {
     let connection = case.connect().unwrap().unwrap();
@@ -62,13 +62,13 @@ fn check(case: &Case, words: &str, key: Option<&str>) -> Connection {
 }
 
 #[test]
-fn nothing_configured_is_no_connection() {
+fn no_configuration_gives_no_connection() {
     assert_eq!(NOTHING.connect(), Ok(None));
     assert_eq!(Case { environment: &[("OPENAI_API_KEY", "  ")], ..NOTHING }.connect(), Ok(None));
 }
 
 #[test]
-fn the_first_screen_says_where_the_model_came_from() {
+fn the_first_screen_names_the_source_of_the_connection() {
     check(
         &Case { environment: &[KEY], ..NOTHING },
         "gpt-5-mini at api.openai.com, from OPENAI_API_KEY",
@@ -91,7 +91,7 @@ fn the_first_screen_says_where_the_model_came_from() {
     );
     check(
         &Case { file: "model.profile = \"ollama\"", ..NOTHING },
-        "the server's own model at 127.0.0.1:11434, from the profile ollama",
+        "the server's default model at 127.0.0.1:11434, from the profile ollama",
         None,
     );
     check(
@@ -105,19 +105,19 @@ fn the_first_screen_says_where_the_model_came_from() {
 }
 
 #[test]
-fn r47_a_key_of_the_environment_goes_to_the_address_its_profile_names() {
-    // To another address only where the person said so for this run or in their own settings.
+fn r47_an_environment_key_is_sent_to_the_address_of_its_profile() {
+    // Another address gets the key only if the user gave it for this run or in their own settings.
     let given = Case { environment: &[KEY], flags: flag("https://proxy.example/v1"), ..NOTHING };
     check(&given, "gpt-5-mini at proxy.example, from OPENAI_API_KEY", Some("sk-1"));
     let given = Case { environment: &[KEY, ("OPENAI_BASE_URL", "https://proxy.example/v1")], ..NOTHING };
     check(&given, "gpt-5-mini at proxy.example, from OPENAI_API_KEY", Some("sk-1"));
-    // To no other profile's.
+    // The key goes to no other profile.
     for profile in ["ollama", "lmstudio", "llamacpp", "vllm"] {
         let flags = Overrides { profile: Some(profile.into()), ..NOTHING.flags };
         let connection = Case { environment: &[KEY], flags, ..NOTHING }.connect().unwrap().unwrap();
         assert_eq!(connection.key, None, "{profile}");
     }
-    // And the variable that moves one profile moves no other.
+    // OPENAI_BASE_URL affects no other profile.
     let other = Case {
         file: "model.profile = \"openrouter\"",
         environment: &[("OPENROUTER_API_KEY", "k"), ("OPENAI_BASE_URL", "https://proxy.example/v1")],
@@ -127,7 +127,7 @@ fn r47_a_key_of_the_environment_goes_to_the_address_its_profile_names() {
 }
 
 #[test]
-fn r47_an_entered_key_does_not_follow_a_changed_address() {
+fn r47_an_entered_key_is_not_sent_to_a_changed_address() {
     let moved = Case {
         file: "profiles.openai.base_url = \"https://evil.example/v1\"\nmodel.profile = \"openai\"",
         entered: &[("https://api.openai.com/v1", "k")],
@@ -138,7 +138,7 @@ fn r47_an_entered_key_does_not_follow_a_changed_address() {
 }
 
 #[test]
-fn r47_an_address_without_encryption_is_warned_of_unless_it_is_this_machine() {
+fn r47_an_unencrypted_remote_address_causes_a_warning() {
     for (url, warned) in [
         ("http://example.com/v1", true),
         ("http://192.168.1.2:8080/v1", true),
@@ -167,31 +167,31 @@ fn r47_an_address_without_encryption_is_warned_of_unless_it_is_this_machine() {
     let connection = Case { flags: flag("http://h/v1"), ..NOTHING }.connect().unwrap().unwrap();
     assert_eq!(
         connection.warning.as_deref(),
-        Some("h is reached without encryption: others on the way can read everything that is said")
+        Some("The connection to h is not encrypted: others on the network can read all messages")
     );
 }
 
 #[test]
-fn what_cannot_be_says_where_it_was_written() {
+fn an_invalid_profile_or_address_is_reported_with_its_source() {
     let said = |case: Case| case.connect().unwrap_err().to_string();
     assert_eq!(
         said(Case { file: "\nmodel.profile = \"olama\"", ..NOTHING }),
-        "f:2: no profile is called \"olama\"; did you mean ollama?"
+        "f:2: profile \"olama\" does not exist. Did you mean ollama?"
     );
     assert_eq!(
         said(Case { environment: &[("AYE_PROFILE", "corporate")], ..NOTHING }),
-        "AYE_PROFILE: no profile is called \"corporate\"; there are anthropic, azure, cerebras, deepseek, fireworks, gemini, groq, jan, koboldcpp, litellm, llamacpp, lmstudio, mistral, moonshot, ollama, openai, openrouter, sglang, together, vllm, xai"
+        "AYE_PROFILE: profile \"corporate\" does not exist. Available profiles: anthropic, azure, cerebras, deepseek, fireworks, gemini, groq, jan, koboldcpp, litellm, llamacpp, lmstudio, mistral, moonshot, ollama, openai, openrouter, sglang, together, vllm, xai"
     );
     for (url, why) in [
-        ("example.com", "relative URL without a base. Write one such as \"https://example.com/v1\"."),
+        ("example.com", "relative URL without a base. Use an address such as \"https://example.com/v1\"."),
         (
             "ftp://a/b",
-            "it does not begin with http:// or https://. Write one such as \"https://example.com/v1\".",
+            "it does not begin with http:// or https://. Use an address such as \"https://example.com/v1\".",
         ),
         ("http://127.0.0.1:99999/v1", "its port is out of range. Ports go from 1 to 65535."),
         (
             "https://a/v1/chat/completions",
-            "it is a whole endpoint, not the address before it. Write \"https://a/v1\".",
+            "it is a complete endpoint, not a base address. Write \"https://a/v1\".",
         ),
     ] {
         assert_eq!(
@@ -203,7 +203,7 @@ fn what_cannot_be_says_where_it_was_written() {
 }
 
 #[test]
-fn a_wrong_proxy_of_the_profile_in_use_is_an_error_and_no_direct_connection() {
+fn an_invalid_proxy_is_an_error_not_a_direct_connection() {
     let with = |proxy: &str| {
         let file = format!(
             "model.profile = \"p\"\n[profiles.p]\nbase_url = \"https://h/v1\"\nproxy = {proxy}\n[profiles.q]\nbase_url = \"https://q/v1\""
@@ -218,31 +218,31 @@ fn a_wrong_proxy_of_the_profile_in_use_is_an_error_and_no_direct_connection() {
     for right in ["\"none\"", "\"http://127.0.0.1:3128\"", "\"socks5h://h:1080\""] {
         assert!(with(right).connect().is_ok(), "{right}");
     }
-    // Another profile does not suffer from it.
+    // Other profiles are not affected.
     let flags = Overrides { profile: Some("q".into()), ..NOTHING.flags };
     assert!(Case { flags, ..with("3128") }.connect().is_ok());
 }
 
 #[test]
-fn a_wrong_address_of_a_built_in_profile_is_an_error_and_not_the_built_in_one() {
+fn an_invalid_address_of_a_built_in_profile_does_not_fall_back_to_the_default() {
     let file = "model.profile = \"openai\"\nprofiles.openai.base_url = \"https://h/v1/chat/completions\"";
     let error = Case { file, environment: &[KEY], ..NOTHING }.connect().unwrap_err().to_string();
     assert_eq!(
         error,
-        "f:2: profiles.openai.base_url is a whole endpoint, not the address before it. Write \"https://h/v1\"."
+        "f:2: profiles.openai.base_url is a complete endpoint, not a base address. Write \"https://h/v1\"."
     );
     let flags = flag("http://127.0.0.1:1/v1");
     assert!(Case { file, flags, ..NOTHING }.connect().is_ok(), "another address was given for this run");
 }
 
 #[test]
-fn what_is_not_chosen_is_the_first_that_has_a_key_in_the_order_that_is_documented() {
+fn the_default_profile_is_the_first_with_a_key_in_the_documented_order() {
     let chosen = |environment: &'static [(&str, &str)]| {
         Case { environment, ..NOTHING }.connect().unwrap().map(|connection| connection.profile)
     };
     assert_eq!(chosen(&[("MOONSHOT_API_KEY", "k"), ("GROQ_API_KEY", "k")]).as_deref(), Some("groq"));
     assert_eq!(chosen(&[("XAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")]).as_deref(), Some("anthropic"));
-    // Without its address there is nothing to send to, and servers on this machine are for the person to choose.
+    // A profile without an address cannot be used, and local servers are used only if the user chooses them.
     assert_eq!(chosen(&[("AZURE_OPENAI_API_KEY", "k"), ("JAN_API_KEY", "k")]), None);
     let example = include_str!("../../../config.example.toml");
     let documented: String = example.lines().filter(|line| line.starts_with("# ")).take(5).collect();
@@ -254,7 +254,7 @@ fn what_is_not_chosen_is_the_first_that_has_a_key_in_the_order_that_is_documente
 }
 
 #[test]
-fn a_key_that_cannot_be_sent_is_said_without_being_shown() {
+fn an_invalid_key_is_reported_without_showing_it() {
     for (key, from) in [("sk-se\ncret", "OPENAI_API_KEY"), ("sk-sécret", "OPENAI_API_KEY")] {
         let environment = [("OPENAI_API_KEY", key)];
         let leaked: &'static [(&str, &str)] = Box::leak(Box::new(environment));
@@ -262,22 +262,22 @@ fn a_key_that_cannot_be_sent_is_said_without_being_shown() {
         assert_eq!(
             said,
             format!(
-                "{from}: the key holds a line break or letters that cannot be sent, so nothing is sent; correct it"
+                "{from}: the key contains a line break or characters that cannot be sent. Nothing was sent. Correct the key"
             )
         );
     }
     let entered = Case { entered: &[("https://api.openai.com", "a\u{7f}b")], ..NOTHING };
-    assert!(entered.connect().unwrap_err().to_string().starts_with("the key you entered: the key holds"));
+    assert!(entered.connect().unwrap_err().to_string().starts_with("the key you entered: the key contains"));
 }
 
 #[test]
-fn a_command_that_prints_the_key_stands_for_one_and_is_not_run_here() {
+fn a_key_command_counts_as_a_key_and_is_not_run_on_connect() {
     let file = "model.profile = \"openai\"\nprofiles.openai.key_command = \"/none/such --of x\"";
     let connection =
         check(&Case { file, ..NOTHING }, "gpt-5-mini at api.openai.com, from the command /none/such", None);
     assert!(connection.has_key() && !connection.lacks_key);
     assert_eq!(connection.settings.key_command.unwrap(), ["/none/such", "--of", "x"]);
-    // What is set for this run counts before the file, and the file before what was entered once.
+    // An environment variable overrides the command, and the command overrides an entered key.
     let set = Case { file, environment: &[KEY], ..NOTHING };
     check(&set, "gpt-5-mini at api.openai.com, from OPENAI_API_KEY", Some("sk-1"));
     let entered = Case { file, entered: &[("https://api.openai.com", "k")], ..NOTHING };
@@ -285,7 +285,7 @@ fn a_command_that_prints_the_key_stands_for_one_and_is_not_run_here() {
 }
 
 #[test]
-fn r47_a_key_that_was_entered_for_another_address_is_told_of() {
+fn r47_a_key_entered_for_another_address_is_mentioned() {
     let moved = |entered| Case {
         file: "profiles.openai.base_url = \"https://evil.example/v1\"\nmodel.profile = \"openai\"",
         entered,
@@ -294,8 +294,16 @@ fn r47_a_key_that_was_entered_for_another_address_is_told_of() {
     let elsewhere = |case: Case| case.connect().unwrap().unwrap().key_elsewhere;
     let known = moved(&[("https://api.openai.com/v1", "k")]);
     assert_eq!(elsewhere(known).as_deref(), Some("https://api.openai.com"));
-    assert_eq!(elsewhere(moved(&[("https://evil.example/other", "k")])), None, "it has a key of its own");
-    assert_eq!(elsewhere(moved(&[("https://openrouter.ai/api/v1", "k")])), None, "another service's");
+    assert_eq!(
+        elsewhere(moved(&[("https://evil.example/other", "k")])),
+        None,
+        "this address has its own key"
+    );
+    assert_eq!(
+        elsewhere(moved(&[("https://openrouter.ai/api/v1", "k")])),
+        None,
+        "the key of another provider"
+    );
     let own = Case {
         file: "profiles.p.base_url = \"https://new.example/v1\"\nmodel.profile = \"p\"",
         entered: &[("https://old.example/v1", "k")],
@@ -305,12 +313,12 @@ fn r47_a_key_that_was_entered_for_another_address_is_told_of() {
 }
 
 #[test]
-fn an_address_that_is_to_be_filled_in_is_said() {
+fn an_address_with_a_placeholder_is_reported() {
     let azure =
         Case { file: "model.profile = \"azure\"", environment: &[("AZURE_OPENAI_API_KEY", "k")], ..NOTHING };
     assert_eq!(
         azure.connect().unwrap_err().to_string(),
-        "the default: profiles.azure.base_url has RESOURCE in it: put the name of your own resource in its place, as https://contoso.openai.azure.com/openai/v1"
+        "the default: profiles.azure.base_url contains the placeholder RESOURCE. Replace it with the name of your resource, for example https://contoso.openai.azure.com/openai/v1"
     );
     let filled = Case {
         file: "[profiles.azure]\nbase_url = \"https://contoso.openai.azure.com/openai/v1\"",
@@ -325,7 +333,7 @@ fn an_address_that_is_to_be_filled_in_is_said() {
 }
 
 #[test]
-fn what_could_be_used_now_has_a_key_or_is_on_this_machine() {
+fn usable_profiles_have_a_key_or_are_local() {
     let flags =
         Overrides { model: Some("chosen".into()), base_url: Some("http://h/v1".into()), ..NOTHING.flags };
     let environment = |name: &str| (name == "GROQ_API_KEY").then(|| "k".to_owned());
@@ -354,7 +362,7 @@ fn what_could_be_used_now_has_a_key_or_is_on_this_machine() {
 }
 
 #[test]
-fn the_one_that_stands_in_has_its_own_address_key_and_model() {
+fn the_fallback_has_its_own_address_key_and_model() {
     let case = Case {
         file: "[model]\nfallback = \"openrouter\"",
         environment: &[KEY, ("OPENROUTER_API_KEY", "k"), ("AYE_MODEL", "other")],
@@ -374,6 +382,6 @@ fn the_one_that_stands_in_has_its_own_address_key_and_model() {
     assert_eq!(second.key.as_ref().map(Key::expose), Some("k"));
     let same = Case { file: "[model]\nfallback = \"openai\"", environment: &[KEY], ..NOTHING };
     let words = same.both().1.unwrap_err().to_string();
-    assert_eq!(words, "f:2: model.fallback is the profile in use itself; it takes another one");
+    assert_eq!(words, "f:2: model.fallback names the profile already in use. Set a different profile");
     assert_eq!(Case { environment: &[KEY], ..NOTHING }.both().1, Ok(None));
 }

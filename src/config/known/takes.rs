@@ -1,64 +1,64 @@
-//! What one setting takes, and what is wrong with anything else.
+//! Accepted values of a setting, and error texts for all others.
 
 use crate::config::{base_address, words};
 use reqwest::header::{HeaderName, HeaderValue};
 use std::ops::RangeInclusive;
 use toml::{Table, Value};
 
-/// What a setting takes.
+/// Accepted values of a setting.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Takes {
     /// `true` or `false`.
     Switch,
-    /// Any text but an empty one.
+    /// Any text that is not empty.
     Text,
-    /// A text that names something: neither empty nor a word for nothing.
+    /// A name: not empty and not a word such as `null` or `none`.
     Name,
-    /// Several such.
+    /// A list of names.
     Names,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A whole number.
+    /// An integer in this range.
     Whole(RangeInclusive<i64>),
-    /// A number that is not negative.
+    /// A number of at least zero.
     Price,
-    /// Where a service is.
+    /// Base address of a provider.
     Address,
-    /// The name of a variable of the environment.
+    /// Name of an environment variable.
     Variable,
-    /// A program with its arguments: a list, or one text that is split as a shell would. Never shown.
+    /// A program with its arguments: a list, or a string that is split like a shell command. Never shown.
     Command,
-    /// The name of a header.
+    /// Name of a header.
     HeaderName,
-    /// Headers with a text each. They may hold secrets and are never shown.
+    /// Headers with string values. They may hold secrets and are never shown.
     Headers,
-    /// Names with a text each, to be put behind an address. They may hold secrets and are never shown.
+    /// Query parameters with string values. They may hold secrets and are never shown.
     Query,
-    /// Names with anything that can be written as JSON, but for those that aye writes itself.
+    /// Parameters with any values that JSON can represent, except the ones aye sets itself.
     Parameters,
-    /// A file by its whole path, or from `~`.
+    /// Path of a file: absolute or from `~`.
     File,
-    /// Folders or files, each by its whole path, or from `~`.
+    /// Paths of files or directories: absolute or from `~`.
     Places,
-    /// The address of a proxy, or `none`. It may hold a password and is never shown.
+    /// Address of a proxy, or `none`. It may hold a password and is never shown.
     Proxy,
-    /// One chord or several.
+    /// One key chord or several.
     Chords,
 }
 
-/// Headers that say how a message is carried: to set one breaks the request.
+/// Headers that frame the HTTP message. Setting one of them would break the request.
 const CARRIED: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "te"];
-/// Parameters that are the talk itself.
+/// Request parameters that carry the conversation.
 const OURS: [&str; 5] = ["model", "messages", "input", "stream", "tools"];
 
 impl Takes {
-    /// Whether a value is one of those.
+    /// Returns whether the value is accepted.
     pub fn fits(&self, value: &Value) -> bool {
         self.wrong(value).is_none()
     }
 
-    /// What is wrong with a value: nothing, where it is one of those; else what can be said of it without showing it,
-    /// which may be nothing in particular.
+    /// Returns `None` if the value is accepted, otherwise the specific reason without the value itself. The reason is
+    /// empty if there is nothing specific to report.
     pub fn wrong(&self, value: &Value) -> Option<String> {
         let particular = match self {
             Self::Headers => value.as_table().and_then(wrong_header),
@@ -69,7 +69,7 @@ impl Takes {
                 value.as_str().filter(|name| is_carried(name)).map(|_| "is set by HTTP itself".to_owned())
             }
             Self::Name | Self::Variable | Self::Text if value.as_str().is_some_and(is_nothing) => {
-                Some("says nothing; leave the line out where there is none".to_owned())
+                Some("has no value; remove the line to leave it unset".to_owned())
                     .filter(|_| *self != Self::Text)
             }
             _ => None,
@@ -128,11 +128,11 @@ impl Takes {
         }
     }
 
-    /// What is allowed, behind "it takes".
+    /// Describes the accepted values, to follow "expected".
     pub fn words(&self) -> String {
         match self {
             Self::Switch => "true or false".to_owned(),
-            Self::Text | Self::Name => "a text in quotes".to_owned(),
+            Self::Text | Self::Name => "a quoted string".to_owned(),
             Self::Names => "a list of names, such as [\"stream_options\"]".to_owned(),
             Self::Word(words) => {
                 let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
@@ -142,27 +142,30 @@ impl Takes {
                     None => String::new(),
                 }
             }
-            Self::Whole(range) => format!("a whole number from {} to {}", range.start(), range.end()),
-            Self::Price => "a number, such as 0.25, for a million tokens".to_owned(),
+            Self::Whole(range) => format!("an integer from {} to {}", range.start(), range.end()),
+            Self::Price => "a price per million tokens, such as 0.25".to_owned(),
             Self::Address => "an address such as \"https://example.com/v1\"".to_owned(),
             Self::Variable => {
-                "the name of a variable, such as \"OPENAI_API_KEY\", and never the key itself".to_owned()
+                "the name of an environment variable, such as \"OPENAI_API_KEY\", not the key itself"
+                    .to_owned()
             }
             Self::Command => {
                 "a program with its arguments, such as [\"pass\", \"show\", \"openai\"]".to_owned()
             }
-            Self::HeaderName => "the name of a header, such as \"api-key\"".to_owned(),
-            Self::Headers => "names with a text each, such as { X-Title = \"aye\" }".to_owned(),
-            Self::Query => "names with a text each, such as { api-version = \"preview\" }".to_owned(),
+            Self::HeaderName => "a header name such as \"api-key\"".to_owned(),
+            Self::Headers => "names with string values, such as { X-Title = \"aye\" }".to_owned(),
+            Self::Query => "names with string values, such as { api-version = \"preview\" }".to_owned(),
             Self::Parameters => "names with values, such as { temperature = 0.2 }".to_owned(),
-            Self::File => "the whole path of a file, such as \"~/certificates/company.pem\"".to_owned(),
-            Self::Places => "a list of whole paths, such as [\"~/.cargo\", \"/var/cache/build\"]".to_owned(),
+            Self::File => "an absolute file path such as \"~/certificates/company.pem\"".to_owned(),
+            Self::Places => {
+                "a list of absolute paths, such as [\"~/.cargo\", \"/var/cache/build\"]".to_owned()
+            }
             Self::Proxy => "an address such as \"http://127.0.0.1:3128\", or \"none\"".to_owned(),
-            Self::Chords => "a chord such as \"ctrl-k\", or a list of them".to_owned(),
+            Self::Chords => "a key chord such as \"ctrl-k\", or a list of them".to_owned(),
         }
     }
 
-    /// Whether what was found may be shown: not where it may be a secret.
+    /// Returns whether an invalid value may be shown: not if it may be a secret.
     pub fn may_be_shown(&self) -> bool {
         match self {
             Self::Headers
@@ -187,22 +190,22 @@ impl Takes {
     }
 }
 
-/// What people write who copied an address out of an example.
+/// Explains mistakes that come from copying an address out of an example.
 fn wrong_address(text: &str) -> Option<String> {
     let bare = text.split('?').next().unwrap_or_default();
     match base_address::parse(bare) {
         Err(wrong) => {
             let (_, better) = wrong.split_once(base_address::WHOLE)?;
-            Some(format!("is a whole endpoint, not the address before it.{better}"))
+            Some(format!("is a complete endpoint, not a base address.{better}"))
         }
         Ok(_) if text.contains('?') => {
-            Some("has a query: write what comes after the ? as query = { name = \"value\" }".to_owned())
+            Some("has a query: write the part after the ? as query = { name = \"value\" }".to_owned())
         }
         Ok(_) => None,
     }
 }
 
-/// What other languages write for "there is none"; TOML has no word for it.
+/// Returns whether the text is what other languages write for a missing value. TOML has no such value.
 fn is_nothing(text: &str) -> bool {
     let text = text.trim().to_ascii_lowercase();
     ["", "null", "nil", "none", "undefined"].contains(&text.as_str())
@@ -212,14 +215,14 @@ fn is_carried(name: &str) -> bool {
     CARRIED.iter().any(|carried| name.eq_ignore_ascii_case(carried))
 }
 
-/// The first header that cannot be sent, by its name and never with its value.
+/// Explains the first header that cannot be sent, by name and without its value.
 fn wrong_header(headers: &Table) -> Option<String> {
     headers.iter().find_map(|(name, value)| {
         if HeaderName::try_from(name.as_str()).is_err() {
-            return Some(format!("has a header {:?}, which is no name of one", shorten(name)));
+            return Some(format!("has the header {:?}, which is not a valid header name", shorten(name)));
         }
         if is_carried(name) {
-            return Some(format!("has the header {name}, which HTTP itself sets"));
+            return Some(format!("has the header {name}, which HTTP sets itself"));
         }
         let sent = value.as_str().map(|text| {
             HeaderValue::from_str(text).is_ok_and(|value| value.to_str().is_ok()) && !text.trim().is_empty()
@@ -227,21 +230,21 @@ fn wrong_header(headers: &Table) -> Option<String> {
         match sent {
             Some(true) | None => None,
             Some(false) => Some(format!(
-                "has the header {name} with nothing in it, or a line break or letters that cannot be sent"
+                "has the header {name} with an empty value, a line break or characters that cannot be sent"
             )),
         }
     })
 }
 
-/// The first parameter that cannot be passed on.
+/// Explains the first parameter that cannot be passed on.
 fn wrong_parameter(parameters: &Table) -> Option<String> {
     let ours = parameters.keys().find(|name| OURS.contains(&name.as_str()));
     if let Some(name) = ours {
-        return Some(format!("has {name}, which aye writes itself"));
+        return Some(format!("has {name}, which aye sets itself"));
     }
     let wrong = parameters.iter().find(|(_, value)| !is_json(value));
     wrong.map(|(name, _)| {
-        format!("has {} with a date, nan or inf in it, which JSON has no word for", shorten(name))
+        format!("has {} with a date, nan or inf, which JSON cannot represent", shorten(name))
     })
 }
 

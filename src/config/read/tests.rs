@@ -1,10 +1,10 @@
-//! Wrong settings, one of a kind, with what is said of them word for word.
+//! Invalid settings of each kind with their exact error texts.
 
 use super::*;
 
 const FILE: &str = "~/.config/aye/config.toml";
 
-/// A file's text, and every problem in it as it is said.
+/// Reads a text and checks its errors.
 #[track_caller]
 fn check(text: &str, said: &[&str]) -> Layer {
     let layer = read(text, FILE);
@@ -15,135 +15,135 @@ fn check(text: &str, said: &[&str]) -> Layer {
 }
 
 #[test]
-fn a_wrong_value_says_what_was_found_and_what_is_allowed() {
-    check("\n\n[screen]\nmouse = \"maybe\"", &[r#"4: screen.mouse is "maybe"; it takes true or false"#]);
-    check("[screen]\nlinks = 3", &[r#"2: screen.links is 3; it takes "auto", "on" or "off""#]);
-    check("[screen]\ntheme = []", &["2: screen.theme is a list; it takes a text in quotes"]);
-    check("screen.theme = \" \"", &["1: screen.theme is \" \"; it takes a text in quotes"]);
+fn an_invalid_value_is_reported_with_the_accepted_values() {
+    check("\n\n[screen]\nmouse = \"maybe\"", &[r#"4: screen.mouse is "maybe"; expected true or false"#]);
+    check("[screen]\nlinks = 3", &[r#"2: screen.links is 3; expected "auto", "on" or "off""#]);
+    check("[screen]\ntheme = []", &["2: screen.theme is a list; expected a quoted string"]);
+    check("screen.theme = \" \"", &["1: screen.theme is \" \"; expected a quoted string"]);
     check(
         "[approval]\nmode = \"yolo\"",
-        &[r#"2: approval.mode is "yolo"; it takes "plan", "ask", "auto" or "full""#],
+        &[r#"2: approval.mode is "yolo"; expected "plan", "ask", "auto" or "full""#],
     );
-    check("shell = { timeout = 0 }", &["1: shell.timeout is 0; it takes a whole number from 1 to 3600"]);
-    check("[shell]\ntimeout = 1.5", &["2: shell.timeout is 1.5; it takes a whole number from 1 to 3600"]);
+    check("shell = { timeout = 0 }", &["1: shell.timeout is 0; expected an integer from 1 to 3600"]);
+    check("[shell]\ntimeout = 1.5", &["2: shell.timeout is 1.5; expected an integer from 1 to 3600"]);
     check(
         "[profiles.a]\nprice_input = -1",
-        &["2: profiles.a.price_input is -1; it takes a number, such as 0.25, for a million tokens"],
+        &["2: profiles.a.price_input is -1; expected a price per million tokens, such as 0.25"],
     );
     check(
         "[keys]\nquit = [1]",
-        &["2: keys.quit is a list; it takes a chord such as \"ctrl-k\", or a list of them"],
+        &["2: keys.quit is a list; expected a key chord such as \"ctrl-k\", or a list of them"],
     );
     check(
         "[profiles.a]\nparameters = 1",
         &[
-            "2: profiles.a.parameters cannot be used as it is; it takes names with values, such as { temperature = 0.2 }",
+            "2: profiles.a.parameters has an invalid value; expected names with values, such as { temperature = 0.2 }",
         ],
     );
 }
 
 #[test]
-fn r57_what_may_be_a_secret_is_not_shown() {
+fn r57_values_that_may_be_secret_are_not_shown() {
     check(
         "[profiles.a]\nkey_env = \"sk-secret\"",
         &[
-            "2: profiles.a.key_env cannot be used as it is; it takes the name of a variable, such as \"OPENAI_API_KEY\", and never the key itself",
+            "2: profiles.a.key_env has an invalid value; expected the name of an environment variable, such as \"OPENAI_API_KEY\", not the key itself",
         ],
     );
     check(
         "[profiles.a]\nheaders = { X = 1 }",
         &[
-            "2: profiles.a.headers cannot be used as it is; it takes names with a text each, such as { X-Title = \"aye\" }",
+            "2: profiles.a.headers has an invalid value; expected names with string values, such as { X-Title = \"aye\" }",
         ],
     );
     check(
         "[profiles.a]\nbase_url = \"https://me:secret@host/v1\"",
         &[
-            "2: profiles.a.base_url cannot be used as it is; it takes an address such as \"https://example.com/v1\"",
+            "2: profiles.a.base_url has an invalid value; expected an address such as \"https://example.com/v1\"",
         ],
     );
     check(
         "[profiles.a]\napi_key = \"sk-secret\"",
         &[
-            "2: profiles.a.api_key is no setting; a key never stands in this file; key_env names the variable that holds it",
+            "2: profiles.a.api_key is not a setting; keys are not stored in this file; key_env names the variable that holds the key",
         ],
     );
 }
 
 #[test]
-fn what_is_wrong_in_a_profile_says_what() {
+fn errors_in_a_profile_name_the_cause() {
     for (text, said) in [
-        ("model = \"\"", "model says nothing; leave the line out where there is none"),
-        ("model = \"null\"", "model says nothing; leave the line out where there is none"),
-        ("key_env = \"none\"", "key_env says nothing; leave the line out where there is none"),
-        ("api = \"completions\"", "api is \"completions\"; it takes \"chat\" or \"responses\""),
-        ("max_tokens = 0", "max_tokens is 0; it takes a whole number from 1 to 10000000"),
-        ("max_tokens = \"many\"", "max_tokens is \"many\"; it takes a whole number from 1 to 10000000"),
-        ("price_cached = nan", "price_cached is nan; it takes a number, such as 0.25, for a million tokens"),
-        ("tools = \"yes\"", "tools is \"yes\"; it takes true or false"),
+        ("model = \"\"", "model has no value; remove the line to leave it unset"),
+        ("model = \"null\"", "model has no value; remove the line to leave it unset"),
+        ("key_env = \"none\"", "key_env has no value; remove the line to leave it unset"),
+        ("api = \"completions\"", "api is \"completions\"; expected \"chat\" or \"responses\""),
+        ("max_tokens = 0", "max_tokens is 0; expected an integer from 1 to 10000000"),
+        ("max_tokens = \"many\"", "max_tokens is \"many\"; expected an integer from 1 to 10000000"),
+        ("price_cached = nan", "price_cached is nan; expected a price per million tokens, such as 0.25"),
+        ("tools = \"yes\"", "tools is \"yes\"; expected true or false"),
         (
             "ca_file = \"company.pem\"",
-            "ca_file is \"company.pem\"; it takes the whole path of a file, such as \"~/certificates/company.pem\"",
+            "ca_file is \"company.pem\"; expected an absolute file path such as \"~/certificates/company.pem\"",
         ),
         (
             "leave_out = \"stream_options\"",
-            "leave_out is \"stream_options\"; it takes a list of names, such as [\"stream_options\"]",
+            "leave_out is \"stream_options\"; expected a list of names, such as [\"stream_options\"]",
         ),
-        ("headers = { \"X Y\" = \"1\" }", "headers has a header \"X Y\", which is no name of one"),
-        ("headers = { Host = \"h\" }", "headers has the header Host, which HTTP itself sets"),
+        ("headers = { \"X Y\" = \"1\" }", "headers has the header \"X Y\", which is not a valid header name"),
+        ("headers = { Host = \"h\" }", "headers has the header Host, which HTTP sets itself"),
         (
             "headers = { X-A = \"fine\", X-B = \"sec\\nret\" }",
-            "headers has the header X-B with nothing in it, or a line break or letters that cannot be sent",
+            "headers has the header X-B with an empty value, a line break or characters that cannot be sent",
         ),
         (
             "headers = { X-B = \"sécret\" }",
-            "headers has the header X-B with nothing in it, or a line break or letters that cannot be sent",
+            "headers has the header X-B with an empty value, a line break or characters that cannot be sent",
         ),
         ("key_header = \"connection\"", "key_header is set by HTTP itself"),
         (
             "key_header = \"api key\"",
-            "key_header cannot be used as it is; it takes the name of a header, such as \"api-key\"",
+            "key_header has an invalid value; expected a header name such as \"api-key\"",
         ),
-        ("parameters = { model = \"x\" }", "parameters has model, which aye writes itself"),
+        ("parameters = { model = \"x\" }", "parameters has model, which aye sets itself"),
         (
             "parameters = { seed = 1979-05-27 }",
-            "parameters has seed with a date, nan or inf in it, which JSON has no word for",
+            "parameters has seed with a date, nan or inf, which JSON cannot represent",
         ),
         (
             "parameters = { a = { b = [inf] } }",
-            "parameters has a with a date, nan or inf in it, which JSON has no word for",
+            "parameters has a with a date, nan or inf, which JSON cannot represent",
         ),
         (
             "query = { key = 1 }",
-            "query cannot be used as it is; it takes names with a text each, such as { api-version = \"preview\" }",
+            "query has an invalid value; expected names with string values, such as { api-version = \"preview\" }",
         ),
         (
             "proxy = \"127.0.0.1:3128\"",
-            "proxy cannot be used as it is; it takes an address such as \"http://127.0.0.1:3128\", or \"none\"",
+            "proxy has an invalid value; expected an address such as \"http://127.0.0.1:3128\", or \"none\"",
         ),
         (
             "base_url = \"https://h/v1/chat/completions\"",
-            "base_url is a whole endpoint, not the address before it. Write \"https://h/v1\".",
+            "base_url is a complete endpoint, not a base address. Write \"https://h/v1\".",
         ),
         (
             "base_url = \"https://h/v1?key=secret\"",
-            "base_url has a query: write what comes after the ? as query = { name = \"value\" }",
+            "base_url has a query: write the part after the ? as query = { name = \"value\" }",
         ),
         ("key_command = \"pass 'show\"", "key_command has a quote that is not closed"),
         (
             "key_command = \"pass show | head -1\"",
-            "key_command wants a shell, and none is used; make it [\"sh\", \"-c\", \"…\"] if that is meant",
+            "key_command needs a shell, which is not used by default; write [\"sh\", \"-c\", \"…\"] to run one",
         ),
         (
             "key_command = []",
-            "key_command cannot be used as it is; it takes a program with its arguments, such as [\"pass\", \"show\", \"openai\"]",
+            "key_command has an invalid value; expected a program with its arguments, such as [\"pass\", \"show\", \"openai\"]",
         ),
-        ("max_token = 1", "max_token is no setting; did you mean profiles.a.max_tokens?"),
+        ("max_token = 1", "max_token is not a setting; did you mean profiles.a.max_tokens?"),
         (
             "reasonning_effort = \"low\"",
-            "reasonning_effort is no setting; did you mean profiles.a.reasoning_effort?",
+            "reasonning_effort is not a setting; did you mean profiles.a.reasoning_effort?",
         ),
-        ("key_comand = \"x\"", "key_comand is no setting; did you mean profiles.a.key_command?"),
+        ("key_comand = \"x\"", "key_comand is not a setting; did you mean profiles.a.key_command?"),
     ] {
         let layer =
             check(&format!("[profiles.a]\n{text}\nidle_seconds = 7"), &[&format!("2: profiles.a.{said}")]);
@@ -153,7 +153,7 @@ fn what_is_wrong_in_a_profile_says_what() {
 }
 
 #[test]
-fn a_command_is_a_list_or_one_text() {
+fn a_command_is_a_list_or_a_string() {
     for text in ["key_command = \"pass show 'a b'\"", "key_command = [\"pass\", \"show\", \"a b\"]"] {
         let layer = check(&format!("[profiles.a]\n{text}"), &[]);
         let command = layer.table["profiles"]["a"]["key_command"].as_array().unwrap();
@@ -163,56 +163,54 @@ fn a_command_is_a_list_or_one_text() {
 }
 
 #[test]
-fn there_is_no_word_for_nothing() {
+fn null_is_reported_as_invalid_toml() {
     check(
         "[profiles.a]\nmodel = null\n",
-        &[
-            "2: this is not TOML (there is no word for nothing in it: leave the line out); nothing in the file is used until it is",
-        ],
+        &["2: this is not TOML (TOML has no null: remove the line); the whole file is ignored"],
     );
 }
 
 #[test]
-fn a_profile_that_stands_twice_is_no_end_of_the_file() {
+fn a_repeated_profile_does_not_invalidate_the_file() {
     let layer = check(
         "[profiles.a]\nmodel = \"1\"\n[profiles.a]\nmodel = \"2\"\n[profiles.b]\nmodel = \"3\"\n[profiles.a]\nmodel = \"4\"",
         &[
-            "3: the profile a stands on line 1 already; that one counts, and this one does not",
-            "7: the profile a stands on line 1 already; that one counts, and this one does not",
+            "3: profile a is already defined on line 1. That definition is used and this one is ignored",
+            "7: profile a is already defined on line 1. That definition is used and this one is ignored",
         ],
     );
     assert_eq!(layer.table["profiles"]["a"]["model"].as_str(), Some("1"));
     assert_eq!(layer.origins["profiles.b.model"].to_string(), format!("{FILE}:6"));
-    // Where something else is wrong too, that is said, with its own line.
+    // Any other syntax error is reported instead, with its own line.
     let broken = read("[profiles.a]\n[profiles.a]\n[screen\n", "f");
     assert_eq!(broken.problems.len(), 1, "{:?}", broken.problems);
 }
 
 #[test]
-fn an_unknown_name_says_the_nearest_one() {
-    check("[screen]\nmuose = true", &["2: screen.muose is no setting; did you mean screen.mouse?"]);
+fn an_unknown_name_is_reported_with_the_nearest_one() {
+    check("[screen]\nmuose = true", &["2: screen.muose is not a setting; did you mean screen.mouse?"]);
     check(
         "[shell]\nsomething_else = 1",
         &[
-            "2: shell.something_else is no setting; there are timeout, max_timeout, sandbox, network, write, sockets",
+            "2: shell.something_else is not a setting; available: timeout, max_timeout, sandbox, network, write, sockets",
         ],
     );
-    check("[scren]\nmouse = true", &["1: scren is no section; did you mean screen?"]);
+    check("[scren]\nmouse = true", &["1: scren is not a section; did you mean screen?"]);
     check(
         "mouse = true",
         &[
-            "1: mouse is no section; there are model, profiles, approval, hooks, second_reader, project, dry_run, shell, screen, keys",
+            "1: mouse is not a section; available: model, profiles, approval, hooks, second_reader, project, dry_run, shell, screen, keys",
         ],
     );
-    check("screen = 3", &["1: screen is 3; it is a section: [screen]"]);
-    check("[profiles]\nmine = \"x\"", &["2: profiles.mine is \"x\"; it is a section: [profiles.mine]"]);
+    check("screen = 3", &["1: screen is 3; expected a section [screen]"]);
+    check("[profiles]\nmine = \"x\"", &["2: profiles.mine is \"x\"; expected a section [profiles.mine]"]);
 }
 
 #[test]
-fn the_rest_is_still_loaded_and_known_by_its_line() {
+fn valid_settings_are_loaded_with_their_lines() {
     let layer = check(
         "[screen]\nmouse = 1\ntheme = \"dark\"\n[screne]\n[keys]\nquit = \"ctrl-q\"\n",
-        &["2: screen.mouse is 1; it takes true or false", "4: screne is no section; did you mean screen?"],
+        &["2: screen.mouse is 1; expected true or false", "4: screne is not a section; did you mean screen?"],
     );
     assert_eq!(layer.table["screen"]["theme"].as_str(), Some("dark"));
     assert_eq!(layer.table["keys"]["quit"][0].as_str(), Some("ctrl-q"));
@@ -221,11 +219,11 @@ fn the_rest_is_still_loaded_and_known_by_its_line() {
 }
 
 #[test]
-fn r69_what_is_no_toml_is_one_problem_with_its_line() {
+fn r69_invalid_toml_is_one_problem_with_its_line() {
     let layer = check(
         "[screen]\nmouse = true\ntheme = \n",
         &[
-            "3: this is not TOML (string values must be quoted, expected literal string); nothing in the file is used until it is",
+            "3: this is not TOML (string values must be quoted, expected literal string); the whole file is ignored",
         ],
     );
     assert_eq!(layer.table, Table::new());
@@ -234,13 +232,13 @@ fn r69_what_is_no_toml_is_one_problem_with_its_line() {
 }
 
 #[test]
-fn a_long_value_is_shortened() {
+fn a_long_invalid_value_is_truncated() {
     let problems = read(&format!("[screen]\nmouse = \"{}\"", "x".repeat(1000)), "f").problems;
     assert!(problems[0].words.len() < 120, "{}", problems[0]);
 }
 
 #[test]
-fn r64_no_depth_makes_reading_fail() {
+fn r64_deep_nesting_does_not_crash() {
     for text in [
         format!("a = {}", "[".repeat(20_000)),
         format!("a = {}", "{a=".repeat(20_000)),

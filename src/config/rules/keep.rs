@@ -1,4 +1,4 @@
-//! Writes a rule into the person's file, and takes one out again, leaving everything else in it as it is.
+//! Adds rules to the user's rules file and removes them, leaving the rest of the file unchanged.
 
 use super::one::bound::MISSING;
 use super::{read, text};
@@ -11,10 +11,10 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value, value};
 
-/// What stands above the first rule.
-const HEAD: &str = "# Rules: what goes ahead, what asks and what never happens. aye rules check looks at them;\n# rules.example.toml in the repository shows all there is.\n\n";
+/// Header of a new rules file.
+const HEAD: &str = "# Rules: which calls run, which ask and which are denied. `aye rules check` checks this file;\n# rules.example.toml in the repository shows every key.\n\n";
 
-/// Held while the file is changed: two programs at once change it one after the other. It ends when it is dropped.
+/// Locks the file until the returned guard is dropped, so that concurrent processes change it one after the other.
 pub(crate) fn lock(path: &Path) -> io::Result<File> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -25,15 +25,17 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Adds the rule at the end of the file, which is made where it is missing. Fails, and leaves the file to the byte as it
-/// was, where it cannot be read or written; a file that its owner may not write is left alone too.
+/// Appends the rule to the file and creates the file if necessary.
+///
+/// # Errors
+/// Fails and leaves the file unchanged if it cannot be read or written, or if it is read-only.
 pub fn add(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<()> {
     let _lock = lock(path)?;
     let (known, mut document) = opened(path)?;
     let tables = document.entry("rule").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
     let tables = tables
         .as_array_of_tables_mut()
-        .ok_or_else(|| io::Error::other("its rules do not stand each under [[rule]]; add it by hand"))?;
+        .ok_or_else(|| io::Error::other("its rules are not [[rule]] sections; add the rule by hand"))?;
     let mut table = written(rule)?;
     if known.trim().is_empty() {
         table.decor_mut().set_prefix("");
@@ -43,17 +45,17 @@ pub fn add(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<()> {
     tables.push(table);
     let head = if known.trim().is_empty() { HEAD } else { "" };
     let text = format!("{head}{document}");
-    // What is kept is what was shown: it is read back before it is written.
+    // The file must contain the rule that was shown, so it is read back before it is written.
     let sheet = read::read(&text, "", tools, &Holds::Everywhere);
     let kept = sheet.rules.last().is_some_and(|kept| is_same(kept, rule));
     if !kept {
         let why = sheet.problems.last().map(|problem| problem.words.clone()).unwrap_or_default();
-        return Err(io::Error::other(format!("it could not be read back {why}")));
+        return Err(io::Error::other(format!("the rule could not be read back: {why}")));
     }
     file::replace(path, &text)
 }
 
-/// Takes the rule out. Whether it was there.
+/// Removes the rule. Returns whether it was in the file.
 pub fn remove(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<bool> {
     let _lock = lock(path)?;
     let (known, mut document) = opened(path)?;
@@ -74,7 +76,7 @@ pub fn remove(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<bool> {
     }
     let Some(at) = tables.iter().position(alone) else { return Ok(false) };
     let above = tables.get(at).and_then(|table| table.decor().prefix()).and_then(|text| text.as_str());
-    // What stands at the head of the file speaks of all of it.
+    // A comment at the head of the file belongs to the whole file, so it is kept.
     let head = above.filter(|_| at == 0).map(str::to_owned).unwrap_or_default();
     tables.remove(at);
     match tables.get_mut(0).filter(|_| at == 0) {
@@ -93,30 +95,26 @@ pub fn remove(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether two rules say the same, wherever they stand.
+/// Returns whether two rules are the same apart from their location.
 fn is_same(a: &Rule, b: &Rule) -> bool {
     Rule { at: b.at.clone(), ..a.clone() } == *b
 }
 
-/// The file's text, and the same as it can be changed.
+/// Returns the text of the file and an editable document of it.
 fn opened(path: &Path) -> io::Result<(String, DocumentMut)> {
     if let Ok(metadata) = fs::metadata(path)
         && metadata.permissions().mode() & 0o200 == 0
     {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            "the file is not to be written, by its rights",
-        ));
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
     }
     let known = text(path).map_err(io::Error::other)?.unwrap_or_default();
     let bare = known.strip_prefix('\u{feff}').unwrap_or(&known).to_owned();
-    let document = bare
-        .parse()
-        .map_err(|_| io::Error::other("the file is not TOML now, so nothing was changed in it"))?;
+    let document =
+        bare.parse().map_err(|_| io::Error::other("the file is not valid TOML; nothing was changed"))?;
     Ok((bare, document))
 }
 
-/// The rule that keeps a grant: in this project alone where it does not reach further.
+/// Returns the rule that makes a grant permanent, limited to the project unless the grant applies everywhere.
 pub fn rule(grant: &Grant, folder: &Path, key: &str) -> Rule {
     let holds = match grant.span {
         Span::Session | Span::Project => Holds::Project(folder.to_owned()),
@@ -135,7 +133,7 @@ pub fn rule(grant: &Grant, folder: &Path, key: &str) -> Rule {
     }
 }
 
-/// The rule as it is written, for the file and for the card.
+/// Formats the rule as it is written to the file, for the approval prompt.
 pub fn shown(rule: &Rule) -> String {
     written(rule).map(|table| format!("[[rule]]\n{table}")).unwrap_or_default()
 }
@@ -159,18 +157,17 @@ fn written(rule: &Rule) -> io::Result<Table> {
     if !rule.scripts.is_empty() {
         let mut scripts = InlineTable::new();
         for script in &rule.scripts {
-            let name = script
-                .path
-                .to_str()
-                .ok_or_else(|| io::Error::other("a script's name is no text, so no rule can name it"))?;
+            let name = script.path.to_str().ok_or_else(|| {
+                io::Error::other("the script's path is not valid UTF-8, so no rule can name it")
+            })?;
             scripts.insert(name, script.sha256.as_ref().map_or(MISSING, Digest::as_str).into());
         }
         table.insert("scripts", value(scripts));
     }
     if let Holds::Project(project) = &rule.holds {
-        let project = project
-            .to_str()
-            .ok_or_else(|| io::Error::other("the project's path is no text, so no rule can name it"))?;
+        let project = project.to_str().ok_or_else(|| {
+            io::Error::other("the project's path is not valid UTF-8, so no rule can name it")
+        })?;
         table.insert("project", value(project));
     }
     for (key, day) in [("created", &rule.created), ("expires", &rule.expires)] {

@@ -1,4 +1,4 @@
-//! Rules by the other names of what they are about: they follow the links, and are told as they were written.
+//! Rules that deny follow symlinks and are displayed as written.
 
 use super::*;
 use crate::chat::{Access, Basis, Preview};
@@ -16,7 +16,7 @@ fn book(place: &Path) -> Book {
 }
 
 #[test]
-fn r12_what_is_denied_through_a_link_is_denied_where_that_leads_now() {
+fn r12_a_path_denied_through_a_symlink_is_denied_at_its_current_target() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().canonicalize().unwrap().join("app");
     let book = book(place.path());
@@ -37,7 +37,7 @@ fn r12_what_is_denied_through_a_link_is_denied_where_that_leads_now() {
         let of = Subject::new("read_file", &access, &preview, false, &basis);
         loaded.rules.first(Says::Deny, &of).is_some()
     };
-    // Before there is a link at all, behind the first one, and behind another one.
+    // Without the symlink, with the symlink, and with a changed target.
     let mut loaded = book.load(TODAY);
     for release in ["releases/3", "releases/4"] {
         assert!(!denies(&loaded, &format!("{release}/secret")));
@@ -51,13 +51,13 @@ fn r12_what_is_denied_through_a_link_is_denied_where_that_leads_now() {
     }
     assert!(!denies(&loaded, "x"));
     symlink(&folder, &there).unwrap();
-    assert!(!book.leads_alike(&loaded), "a project by a link that leads here now");
+    assert!(!book.leads_alike(&loaded), "the project path is a symlink to this directory now");
     loaded = book.load(TODAY);
     assert!(denies(&loaded, "x") && book.leads_alike(&loaded));
 }
 
 #[test]
-fn only_rules_that_were_written_are_listed() {
+fn derived_rules_are_not_listed() {
     let place = tempfile::tempdir().unwrap();
     let above = place.path().to_str().unwrap().to_owned();
     let book = book(place.path());
@@ -69,5 +69,5 @@ fn only_rules_that_were_written_are_listed() {
     let (preview, basis) = (Preview::Text(String::new()), Basis::default());
     let of = Subject::new("read_file", &access, &preview, false, &basis);
     let found = loaded.rules.first(Says::Deny, &of).map(Rule::words);
-    assert_eq!(found, Some(format!("deny of {above}/**")), "it is told as it was written");
+    assert_eq!(found, Some(format!("deny of {above}/**")), "it is displayed as written");
 }

@@ -1,8 +1,8 @@
-//! Rules: the person's `rules.toml`, beside their settings, and a project's `.aye/rules.toml` once they trust it.
+//! Rules: the user's `rules.toml`, next to their settings, and a project's `.aye/rules.toml` once they trust it.
 //!
-//! What a file says is taken only as far as that is safe. A wrong rule that allows is off. A wrong rule that asks or
-//! denies, or a file of which nothing can be read, makes everything ask until it is mended: what was to be denied must
-//! not go ahead because of a typing error. Nothing of a project's file holds before a person trusts it, word for word.
+//! Errors fail closed. An invalid rule that allows is disabled. An invalid rule that asks or denies, or a file that
+//! cannot be read, makes every call ask until it is corrected: a typing error must not let a denied call run. A
+//! project's rules apply only while the user trusts exactly this version of the file.
 
 pub mod keep;
 mod one;
@@ -14,62 +14,61 @@ use crate::policy::{Holds, Rule, Rules};
 use read::Sheet;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a rules file; a longer one is not read.
+/// Maximum size of a rules file in bytes. A longer file is not read.
 pub const LONGEST: u64 = 4 << 20;
 
-/// Where a project's own rules stand in its folder.
+/// Path of a project's own rules in its directory.
 pub const OF_PROJECT: &str = ".aye/rules.toml";
 
-/// Where rules are read from, and what has to be known to read them.
+/// Location of the rules files and the data needed to read them.
 #[derive(Debug, Clone)]
 pub struct Book {
-    /// The person's rules; the file need not exist.
+    /// The user's rules. The file need not exist.
     pub file: PathBuf,
-    /// Which files of which projects the person trusts.
+    /// File that records which project files the user trusts.
     pub trusted: PathBuf,
-    /// The project's folder, its links resolved.
+    /// Project directory with symlinks resolved.
     pub folder: PathBuf,
-    /// The tools there are: a rule for another one is a mistake.
+    /// Names of the available tools. A rule for any other tool is invalid.
     pub tools: Vec<String>,
-    /// The person's home, which is written `~`.
+    /// The user's home directory, displayed as `~`.
     pub home: Option<PathBuf>,
 }
 
-/// What was read.
+/// Result of reading the rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Loaded {
-    /// What holds.
+    /// Rules that apply.
     pub rules: Rules,
-    /// Projects of the person's rules that ask or deny in another folder than this, by the names that are written: such a
-    /// name may be a link that leads here one day.
+    /// Project paths of the user's asking and denying rules for other directories. Such a path may become a symlink to
+    /// this directory later.
     pub elsewhere: Vec<PathBuf>,
-    /// The person's rules whose time is over.
+    /// The user's expired rules.
     pub expired: Vec<Rule>,
-    /// What is wrong, in the order of the files.
+    /// Errors in file order.
     pub problems: Vec<Problem>,
-    /// The project's own.
+    /// State of the project's own rules.
     pub own: Own,
 }
 
-/// A project's own rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Own {
-    /// It has none.
+    /// The project has none.
     #[default]
     None,
-    /// The person trusts them as they are; they are among the rules.
+    /// The user trusts this version; its rules are included.
     Trusted,
-    /// Nobody trusted them yet, or they were changed since.
+    /// The user does not trust this version.
     Untrusted {
-        /// What it says, as far as it can be read.
+        /// The rules in the file, as far as it can be read.
         sheet: Box<Sheet>,
-        /// Whether an earlier text of it was trusted.
+        /// True if an earlier version was trusted.
         changed: bool,
     },
 }
 
 impl Book {
-    /// Reads everything. `today` is a day such as `2026-11-22`.
+    /// Reads all rules. `today` is a date such as `2026-11-22`.
     pub fn load(&self, today: &str) -> Loaded {
         let mut loaded = Loaded::default();
         let mut list = Vec::new();
@@ -96,13 +95,13 @@ impl Book {
                     }
                 }
             }
-            // Nothing of it holds, so nothing is lost but what somebody trusted, and then it is not the same any more.
+            // A project's file never denies on its own: without trust none of its rules apply, so nothing has to ask.
             Err(why) => loaded.problems.push(Problem {
                 at: Origin::File { file: OF_PROJECT.to_owned(), line: 1 },
-                words: format!("{why}; nothing in it holds"),
+                words: format!("{why}; none of its rules apply"),
             }),
         }
-        // The narrower scope is told of first.
+        // Rules with a narrower scope are listed first.
         list.sort_by_key(|rule: &Rule| match rule.holds {
             Holds::Project(_) => 0,
             Holds::Trusted => 1,
@@ -113,7 +112,8 @@ impl Book {
         loaded
     }
 
-    /// Whether the links that rules name still lead where they led when this was read. What the files say is not looked at.
+    /// Returns whether the symlinks named by rules still have the targets they had at loading. Does not read the files
+    /// again.
     pub fn leads_alike(&self, loaded: &Loaded) -> bool {
         let here = |project: &PathBuf| project.canonicalize().is_ok_and(|real| real == self.folder);
         !loaded.elsewhere.iter().any(here) && self.also(&loaded.rules.list) == loaded.rules.also
@@ -140,7 +140,7 @@ impl Book {
         }
     }
 
-    /// A file's name with `~` for the person's home.
+    /// Formats a file path with `~` for the user's home directory.
     fn shown(&self, file: &Path) -> String {
         match self.home.as_deref().map(|home| file.strip_prefix(home)) {
             Some(Ok(inside)) => format!("~/{}", inside.display()),
@@ -153,30 +153,31 @@ impl Loaded {
     fn broken(&mut self, file: &str, line: usize, why: &str) {
         let problem = Problem {
             at: Origin::File { file: file.to_owned(), line },
-            words: format!("{why}; until it is mended nothing in it holds and everything asks"),
+            words: format!("{why}; none of its rules apply and every call asks until this is corrected"),
         };
         self.rules.broken.get_or_insert(format!("{file}:{line}: {why}"));
         self.problems.push(problem);
     }
 
-    /// What the person should know: one sentence each.
+    /// Returns one sentence for each problem the user should know about.
     pub fn notices(&self) -> Vec<String> {
         self.problems.iter().map(ToString::to_string).chain(self.untrusted()).collect()
     }
 
-    /// That the project has rules that are not trusted as they are, where it has.
+    /// Returns a notice if the project has rules that are not trusted in their current version.
     pub fn untrusted(&self) -> Option<String> {
         let Own::Untrusted { sheet, changed, .. } = &self.own else { return None };
         let what = if *changed {
-            "has changed since you trusted it, so nothing in it holds"
+            "has changed since you trusted it, so none of its rules apply"
         } else {
-            "is not trusted, so nothing in it holds"
+            "is not trusted, so none of its rules apply"
         };
         Some(format!("{OF_PROJECT} of this project ({}) {what}: see /trust", sheet.counted()))
     }
 }
 
-/// A rules file's text; nothing where there is none. Fails, in words, where it cannot be read or is no plain file.
+/// Reads a rules file. Returns `None` if it does not exist, and an error text if it cannot be read or is not a regular
+/// file.
 pub fn text(path: &Path) -> Result<Option<String>, String> {
     file::text(path, LONGEST)
 }

@@ -1,4 +1,4 @@
-//! Reads one rule, and tries the examples it carries.
+//! Parses one rule and checks the examples in it.
 
 pub(super) mod bound;
 
@@ -9,25 +9,25 @@ use crate::policy::{About, At, Holds, Rule, Says, Subject, too_wide};
 use std::path::{Component, Path, PathBuf};
 use toml_edit::{Item, TableLike, Value};
 
-/// What may stand in a rule.
+/// Keys of a rule.
 pub(super) const KEYS: &[&str] = &[
     "says", "tool", "command", "words", "path", "host", "project", "scripts", "matches", "not", "created",
     "expires", "key",
 ];
-/// What a rule may be about.
+/// Keys for the subject of a rule.
 const ABOUT: &[&str] = &["command", "words", "path", "host"];
-/// Characters of what was found that are shown.
+/// Maximum characters of an invalid value that are shown.
 const SHOWN: usize = 60;
 
-/// A rule under way.
+/// State while parsing one rule.
 struct Reading<'a> {
     table: &'a dyn TableLike,
     wrong: Vec<Wrong>,
-    /// Whether it would be a loss if it did not hold.
+    /// True if the rule may ask or deny, so that losing it would be unsafe.
     matters: bool,
 }
 
-/// The rule, where it is right, and what is wrong with it.
+/// Parses a rule. Returns the rule if it is valid, and its errors.
 pub(super) fn read(table: &dyn TableLike, tools: &[String], holds: &Holds) -> (Option<Rule>, Vec<Wrong>) {
     let mut reading = Reading { table, wrong: Vec::new(), matters: true };
     let says = match reading.text("says").as_deref() {
@@ -37,13 +37,13 @@ pub(super) fn read(table: &dyn TableLike, tools: &[String], holds: &Holds) -> (O
         Some(other) => {
             reading.wrong(
                 "says",
-                format!("says is {:?}; it takes \"allow\", \"ask\" or \"deny\"", short(other)),
+                format!("says is {:?}; expected \"allow\", \"ask\" or \"deny\"", short(other)),
             );
             None
         }
         None if table.contains_key("says") => None,
         None => {
-            reading.wrong("", "the rule does not say what it does: says = \"allow\", \"ask\" or \"deny\"");
+            reading.wrong("", "the rule has no action: set says to \"allow\", \"ask\" or \"deny\"");
             None
         }
     };
@@ -55,8 +55,8 @@ pub(super) fn read(table: &dyn TableLike, tools: &[String], holds: &Holds) -> (O
     {
         let near =
             nearest(tool, tools.iter().map(String::as_str)).map(|near| format!("; did you mean {near:?}?"));
-        let known = near.unwrap_or_else(|| format!("; there are {}", tools.join(", ")));
-        reading.wrong("tool", format!("no tool is called {:?}{known}", short(tool)));
+        let known = near.unwrap_or_else(|| format!("; available: {}", tools.join(", ")));
+        reading.wrong("tool", format!("tool {:?} does not exist{known}", short(tool)));
     }
     let about = reading.about(says, tool.is_some());
     let holds = reading.holds(holds);
@@ -78,7 +78,7 @@ pub(super) fn read(table: &dyn TableLike, tools: &[String], holds: &Holds) -> (O
         && reading.wrong.is_empty()
     {
         reading.examples(rule);
-        // What a rule that asks or denies does find stays found.
+        // A rule that asks or denies stays in effect even if an example fails.
         return (rule.clone().into_option(reading.wrong.is_empty() || reading.matters), reading.wrong);
     }
     let right = reading.wrong.is_empty();
@@ -97,13 +97,13 @@ impl Reading<'_> {
         self.wrong.push(Wrong { byte, words: words.into(), matters: self.matters });
     }
 
-    /// Every name in it is a known one: a misspelt one might have made it narrower, or wider.
+    /// Checks that every key is known: a misspelt key might have narrowed or widened the rule.
     fn names(&mut self) {
         let names: Vec<String> = self.table.iter().map(|(name, _)| name.to_owned()).collect();
         for name in names.iter().filter(|name| !KEYS.contains(&name.as_str())) {
             let near = nearest(name, KEYS.iter().copied()).map(|near| format!("; did you mean {near}?"));
-            let known = near.unwrap_or_else(|| format!("; it has {}", KEYS.join(", ")));
-            self.wrong(name, format!("{} is nothing a rule has{known}", short(name)));
+            let known = near.unwrap_or_else(|| format!("; available: {}", KEYS.join(", ")));
+            self.wrong(name, format!("{} is not a key of a rule{known}", short(name)));
         }
     }
 
@@ -116,13 +116,13 @@ impl Reading<'_> {
                 None
             }
             None => {
-                self.wrong(key, format!("{key} takes a text in quotes"));
+                self.wrong(key, format!("{key} must be a quoted string"));
                 None
             }
         }
     }
 
-    /// A list of texts; a single one is a list of one.
+    /// Reads a list of strings. A single string is a list of one.
     fn texts(&mut self, key: &str) -> Option<Vec<String>> {
         let value = self.table.get(key)?;
         let texts = match value {
@@ -132,12 +132,12 @@ impl Reading<'_> {
             item => item.as_str().map(|text| vec![text.to_owned()]),
         };
         if texts.is_none() {
-            self.wrong(key, format!("{key} takes a text in quotes, or a list of them"));
+            self.wrong(key, format!("{key} must be a quoted string or a list of them"));
         }
         texts
     }
 
-    /// A day, as `2026-11-22`.
+    /// Reads a date such as `2026-11-22`.
     fn day(&mut self, key: &str) -> String {
         let Some(item) = self.table.get(key) else { return String::new() };
         let day = match item {
@@ -147,7 +147,7 @@ impl Reading<'_> {
             item => item.as_str().filter(|text| is_day(text)).map(str::to_owned),
         };
         if day.is_none() {
-            self.wrong(key, format!("{key} takes a day, such as 2026-11-22"));
+            self.wrong(key, format!("{key} must be a date such as 2026-11-22"));
         }
         day.unwrap_or_default()
     }
@@ -158,10 +158,7 @@ impl Reading<'_> {
         match given.as_slice() {
             [] if has_tool => Some(About::Anything),
             [] => {
-                self.wrong(
-                    "",
-                    format!("the rule does not say what it is about: {}, or a tool", ABOUT.join(", ")),
-                );
+                self.wrong("", format!("the rule has no subject: add {} or tool", ABOUT.join(", ")));
                 None
             }
             ["command"] => self.text("command").map(About::Command),
@@ -170,7 +167,7 @@ impl Reading<'_> {
             ["host"] => self.host(allows),
             [_, second, ..] => {
                 let (second, all) = (*second, given.join(" and "));
-                self.wrong(second, format!("the rule is about {all}; it takes one of them"));
+                self.wrong(second, format!("the rule has {all}; only one of them is allowed"));
                 None
             }
             [_] => None,
@@ -185,14 +182,15 @@ impl Reading<'_> {
         let is_odd =
             |word: &String| word.is_empty() || word.contains(|c: char| "|&;<>()$`\"'\\*?\n".contains(c));
         if words.is_empty() || words.iter().any(is_odd) {
-            let says = "words takes plain words such as \"cargo test\"; a whole line with its signs goes into command";
+            let says =
+                "words must be plain words such as \"cargo test\"; use command for a line with shell syntax";
             self.wrong("words", says);
             return None;
         }
         if let Some(why) = too_wide(&words).filter(|_| allows) {
             self.wrong(
                 "words",
-                format!("{:?} is too wide to be allowed, because {why}", short(&words.join(" "))),
+                format!("{:?} is too broad to allow, because {why}", short(&words.join(" "))),
             );
             return None;
         }
@@ -204,11 +202,11 @@ impl Reading<'_> {
         let path = Path::new(&pattern);
         let climbs = path.components().any(|part| matches!(part, Component::ParentDir));
         let what = if pattern.starts_with('~') {
-            "write the path in full, ~ is not replaced in a rule"
+            "write the full path; ~ is not expanded in a rule"
         } else if climbs {
-            "a path with .. in it is not followed"
+            "a path must not contain .."
         } else if allows && path.is_absolute() && pattern.contains(['*', '?']) {
-            "outside the project a rule allows one file, named in full without * and ?, and only to read it; inside it the path is relative"
+            "outside the project a rule can only allow reading one file, given by its full path without * and ?; inside the project the path is relative"
         } else {
             return Some(About::Path(pattern));
         };
@@ -222,13 +220,13 @@ impl Reading<'_> {
         if !host.chars().all(plain) {
             self.wrong(
                 "host",
-                format!("host is {:?}; it takes a name such as \"*.example.com\"", short(&host)),
+                format!("host is {:?}; expected a name such as \"*.example.com\"", short(&host)),
             );
             return None;
         }
         if allows {
-            let why = "no tool goes to a host by itself, and a command that names one may go to another";
-            self.wrong("host", format!("a host cannot be allowed: {why}; \"ask\" and \"deny\" can have one"));
+            let why = "no tool connects to a host by itself, and a command that names one host may connect to another";
+            self.wrong("host", format!("a host cannot be allowed: {why}; use host with \"ask\" or \"deny\""));
             return None;
         }
         Some(About::Host(host))
@@ -237,23 +235,23 @@ impl Reading<'_> {
     fn holds(&mut self, holds: &Holds) -> Holds {
         let Some(project) = self.text("project") else { return holds.clone() };
         if *holds != Holds::Everywhere {
-            self.wrong("project", "a project's own rules hold in it and nowhere else; leave project out");
+            self.wrong("project", "a project's own rules apply only in that project; remove the key project");
         } else if !project.starts_with('/') {
             self.wrong(
                 "project",
-                format!("project is {:?}; it takes a folder's whole path", short(&project)),
+                format!("project is {:?}; expected an absolute directory path", short(&project)),
             );
         }
         Holds::Project(PathBuf::from(project))
     }
 
-    /// Tries the examples.
+    /// Checks the examples in the rule.
     fn examples(&mut self, rule: &Rule) {
         for (key, expected) in [("matches", true), ("not", false)] {
             for example in self.texts(key).unwrap_or_default() {
                 if speaks(rule, &example) != expected {
-                    let what = if expected { "does not speak of" } else { "speaks of" };
-                    let words = format!("the rule {what} its own example {:?}", short(&example));
+                    let what = if expected { "does not match" } else { "matches" };
+                    let words = format!("the rule {what} {:?}, its example under {key}", short(&example));
                     self.wrong(key, words);
                 }
             }
@@ -261,10 +259,10 @@ impl Reading<'_> {
     }
 }
 
-/// Whether the rule speaks of an example: a path for a rule about paths, else a command line.
+/// Returns whether the rule matches an example: a path for a rule about paths, otherwise a command line.
 fn speaks(rule: &Rule, example: &str) -> bool {
     let access = match &rule.about {
-        // Outside the project a rule allows nothing but reading.
+        // Outside the project a rule can only allow reading.
         About::Path(_) if rule.says == Says::Allow && Path::new(example).is_absolute() => {
             Access::ReadSensitive(PathBuf::from(example))
         }
@@ -281,7 +279,7 @@ fn speaks(rule: &Rule, example: &str) -> bool {
     };
     let tool = rule.tool.as_deref().unwrap_or_default();
     let preview = Preview::Text(String::new());
-    // Tried with the scripts as the rule has them.
+    // The scripts are assumed to be as the rule lists them.
     let held = |script: &Script| match &script.sha256 {
         Some(sha256) => Held::Read { bytes: 0, sha256: sha256.clone() },
         None => Held::Nothing,
@@ -299,7 +297,7 @@ fn is_day(text: &str) -> bool {
     shape == "0000-00-00"
 }
 
-/// What was found, on one line.
+/// Truncates a value from the file for display.
 pub(super) fn short(text: &str) -> String {
     let mut short: String = text.chars().take(SHOWN).collect();
     if short.len() < text.len() {

@@ -1,23 +1,22 @@
-//! Reads a rules file: every rule in it with its line, and what is wrong with the rest.
+//! Parses a rules file into rules with their lines and errors for the rest.
 
 use super::one;
 use crate::config::{Origin, Problem};
 use crate::policy::{Holds, Rule, Says};
 use toml_edit::{Document, Item, TableLike};
 
-/// What a rules file says.
+/// Content of a rules file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sheet {
-    /// Its rules, in their order, those whose time is over among them.
+    /// Rules in file order, expired ones included.
     pub rules: Vec<Rule>,
-    /// What is wrong.
     pub problems: Vec<Problem>,
-    /// Why everything has to ask, where something is lost that may have denied or asked: the first such problem.
+    /// First problem that may have disabled an asking or denying rule, if any. Every call asks because of it.
     pub broken: Option<String>,
 }
 
 impl Sheet {
-    /// How many rules of each kind: `2 allow, 1 deny`.
+    /// Returns the number of rules of each kind: `2 allow, 1 deny`.
     pub fn counted(&self) -> String {
         let count = |says: Says| self.rules.iter().filter(|rule| rule.says == says).count();
         let kinds = [Says::Allow, Says::Ask, Says::Deny].map(|says| (count(says), says.word()));
@@ -28,24 +27,24 @@ impl Sheet {
             .collect();
         match (said.is_empty(), self.problems.is_empty()) {
             (true, true) => "no rules".to_owned(),
-            (true, false) => "it cannot be read".to_owned(),
+            (true, false) => "cannot be read".to_owned(),
             (false, _) => said.join(", "),
         }
     }
 }
 
-/// What is wrong with one rule.
+/// An error in a rule.
 pub(super) struct Wrong {
-    /// The byte of the file it is at.
+    /// Byte offset in the file.
     pub(super) byte: Option<usize>,
-    /// What was found and what was expected.
+    /// Text found and text expected.
     pub(super) words: String,
-    /// Whether the rule, or what is left of it, is one that asks or denies, or may be.
+    /// True if the rule asks or denies, or may do so.
     pub(super) matters: bool,
 }
 
-/// Reads a file's text; `file` is its name as it is shown, `tools` the tools there are, and `holds` where its rules hold
-/// unless one names a project, which only the person's own file may.
+/// Parses the text of a rules file. `file` is its name as displayed, `tools` the available tools, and `holds` the
+/// default scope of its rules. Only the user's own file may name a project in a rule.
 pub fn read(text: &str, file: &str, tools: &[String], holds: &Holds) -> Sheet {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut sheet = Sheet::default();
@@ -56,13 +55,13 @@ pub fn read(text: &str, file: &str, tools: &[String], holds: &Holds) -> Sheet {
     let document = match Document::parse(text) {
         Ok(document) => document,
         Err(error) => {
-            let message = error.message().lines().next().unwrap_or("it cannot be read").to_owned();
+            let message = error.message().lines().next().unwrap_or("syntax error").to_owned();
             let words = format!("this is not TOML ({message})");
             sheet.wrong(file, line(error.span().map(|span| span.start)), &words, true);
             return sheet;
         }
     };
-    // Lines are counted once, from one rule to the next: a file may hold thousands.
+    // Lines are counted incrementally because a file may hold thousands of rules.
     let (mut counted, mut lines) = (0, 1);
     let mut line_of = |byte: Option<usize>| {
         let byte = byte.unwrap_or(0).min(text.len());
@@ -77,13 +76,13 @@ pub fn read(text: &str, file: &str, tools: &[String], holds: &Holds) -> Sheet {
         if name != "rule" {
             let at = document.as_table().get_key_value(name).and_then(|(key, _)| key.span());
             let words =
-                format!("{} is nothing a rules file has; every rule begins with [[rule]]", one::short(name));
+                format!("{} is not a key of a rules file; every rule begins with [[rule]]", one::short(name));
             sheet.wrong(file, line_of(at.map(|span| span.start)), &words, true);
             continue;
         }
         let Some(tables) = tables(item) else {
             let at = item.span().map(|span| span.start);
-            sheet.wrong(file, line_of(at), "rule is no list; every rule begins with [[rule]]", true);
+            sheet.wrong(file, line_of(at), "rule is not a list; every rule begins with [[rule]]", true);
             continue;
         };
         for (at, table) in tables {
@@ -103,7 +102,7 @@ pub fn read(text: &str, file: &str, tools: &[String], holds: &Holds) -> Sheet {
     sheet
 }
 
-/// The rules of a list, each with the byte it begins at.
+/// Returns the rules in a list with their byte offsets.
 fn tables(item: &Item) -> Option<Vec<(Option<usize>, &dyn TableLike)>> {
     match item {
         Item::ArrayOfTables(tables) => Some(
@@ -126,8 +125,8 @@ fn tables(item: &Item) -> Option<Vec<(Option<usize>, &dyn TableLike)>> {
 impl Sheet {
     fn wrong(&mut self, file: &str, line: usize, words: &str, matters: bool) {
         let end = match matters {
-            true => "until it is mended everything asks",
-            false => "the rule is off",
+            true => "every call asks until this is corrected",
+            false => "the rule is disabled",
         };
         if matters {
             self.broken.get_or_insert(format!("{file}:{line}: {words}"));

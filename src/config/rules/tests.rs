@@ -1,4 +1,4 @@
-//! Rules are read as they are written, a wrong one is said with its line, and what may have denied makes everything ask.
+//! Parsing of rules, error messages with line numbers, and failing closed.
 
 use super::*;
 use crate::chat::{Access, Basis, CommandLine, Preview};
@@ -43,7 +43,7 @@ fn speaks(rule: &Rule, command: &str) -> bool {
 }
 
 #[test]
-fn a_rule_is_read_with_its_line_and_its_days() {
+fn rules_are_parsed_with_lines_and_dates() {
     let place = Place::new();
     let loaded = place.says(
         "\u{feff}# mine\n\n[[rule]]\nsays = \"deny\"\nwords = \"git push\"\nmatches = [\"git push -f\"]\nnot = \"git log\"\n\n\
@@ -63,50 +63,50 @@ fn a_rule_is_read_with_its_line_and_its_days() {
 }
 
 #[test]
-fn r12_what_is_wrong_is_said_with_its_line_and_only_a_wrong_allow_is_harmless() {
+fn r12_errors_have_lines_and_invalid_asks_and_denies_make_everything_ask() {
     for (text, line, part, asks) in [
         ("[[rule]\n", 1, "this is not TOML", true),
         ("[[rule]]\nsays = \"deny\"\nsays = \"ask\"\nwords = \"x\"", 3, "this is not TOML", true),
         ("x = 1", 1, "every rule begins with [[rule]]", true),
         ("\n[rule]\nsays = \"deny\"", 2, "every rule begins with [[rule]]", true),
-        ("[[rule]]\nsays = \"dney\"\nwords = \"x\"", 2, "it takes \"allow\", \"ask\" or \"deny\"", true),
-        ("[[rule]]\nwords = \"x y\"", 1, "does not say what it does", true),
-        ("[[rule]]\nsays = 3\nwords = \"x\"", 2, "takes a text in quotes", true),
-        ("[[rule]]\nsays = \"deny\"", 1, "does not say what it is about", true),
-        ("[[rule]]\nsays = \"deny\"\nwords = \"x\"\npath = \"y\"", 4, "is about words and path", true),
+        ("[[rule]]\nsays = \"dney\"\nwords = \"x\"", 2, "expected \"allow\", \"ask\" or \"deny\"", true),
+        ("[[rule]]\nwords = \"x y\"", 1, "the rule has no action", true),
+        ("[[rule]]\nsays = 3\nwords = \"x\"", 2, "must be a quoted string", true),
+        ("[[rule]]\nsays = \"deny\"", 1, "the rule has no subject", true),
+        ("[[rule]]\nsays = \"deny\"\nwords = \"x\"\npath = \"y\"", 4, "has words and path", true),
         ("[[rule]]\nsays = \"deny\"\nwrods = \"x\"", 3, "did you mean words?", true),
-        ("[[rule]]\nsays = \"deny\"\ntool = \"bash\"", 3, "no tool is called \"bash\"", true),
+        ("[[rule]]\nsays = \"deny\"\ntool = \"bash\"", 3, "tool \"bash\" does not exist", true),
         ("[[rule]]\nsays = \"deny\"\nwords = \"x | y\"", 3, "plain words", true),
-        ("[[rule]]\nsays = \"deny\"\nwords = [1]", 3, "a text in quotes, or a list", true),
-        ("[[rule]]\nsays = \"deny\"\npath = \"~/x\"", 3, "write the path in full", true),
-        ("[[rule]]\nsays = \"deny\"\npath = \"../x\"", 3, "is not followed", true),
-        ("[[rule]]\nsays = \"deny\"\nhost = \"https://x\"", 3, "takes a name", true),
+        ("[[rule]]\nsays = \"deny\"\nwords = [1]", 3, "a quoted string or a list", true),
+        ("[[rule]]\nsays = \"deny\"\npath = \"~/x\"", 3, "write the full path", true),
+        ("[[rule]]\nsays = \"deny\"\npath = \"../x\"", 3, "must not contain ..", true),
+        ("[[rule]]\nsays = \"deny\"\nhost = \"https://x\"", 3, "expected a name", true),
         (
             "[[rule]]\nsays = \"deny\"\nwords = \"git push\"\nmatches = \"git log\"",
             4,
-            "does not speak of its own example",
+            "does not match \"git log\", its example under matches",
             true,
         ),
-        ("[[rule]]\nsays = \"deny\"\nwords = \"x\"\nexpires = \"soon\"", 4, "takes a day", true),
-        ("[[rule]]\nsays = \"deny\"\nwords = \"x\"\nproject = \"app\"", 4, "whole path", true),
-        ("[[rule]]\nsays = \"allow\"\nwords = \"bash -c\"", 3, "too wide", false),
-        ("[[rule]]\nsays = \"allow\"\nwords = \"git\"", 3, "too wide", false),
-        ("[[rule]]\nsays = \"allow\"\nwords = \"git -c\"", 3, "too wide", false),
-        ("[[rule]]\nsays = \"allow\"\npath = \"/etc/**\"", 3, "named in full", false),
+        ("[[rule]]\nsays = \"deny\"\nwords = \"x\"\nexpires = \"soon\"", 4, "must be a date", true),
+        ("[[rule]]\nsays = \"deny\"\nwords = \"x\"\nproject = \"app\"", 4, "absolute directory path", true),
+        ("[[rule]]\nsays = \"allow\"\nwords = \"bash -c\"", 3, "too broad", false),
+        ("[[rule]]\nsays = \"allow\"\nwords = \"git\"", 3, "too broad", false),
+        ("[[rule]]\nsays = \"allow\"\nwords = \"git -c\"", 3, "too broad", false),
+        ("[[rule]]\nsays = \"allow\"\npath = \"/etc/**\"", 3, "full path", false),
         ("[[rule]]\nsays = \"allow\"\nhost = \"x.example\"", 3, "cannot be allowed", false),
         (
             "[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nnot = [\"cargo test x\"]",
             4,
-            "speaks of its own example",
+            "matches \"cargo test x\", its example under not",
             false,
         ),
         (
             "[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nmatches = [\"cargo test; ls\"]",
             4,
-            "its own example",
+            "its example under matches",
             false,
         ),
-        ("[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nfoo = 1", 4, "nothing a rule has", false),
+        ("[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nfoo = 1", 4, "not a key of a rule", false),
     ] {
         let place = Place::new();
         let loaded = place.says(&format!("{text}\n"));
@@ -118,7 +118,7 @@ fn r12_what_is_wrong_is_said_with_its_line_and_only_a_wrong_allow_is_harmless() 
 }
 
 #[test]
-fn a_deny_whose_example_fails_still_denies_what_it_finds() {
+fn a_deny_rule_with_a_failing_example_still_denies() {
     let loaded =
         Place::new().says("[[rule]]\nsays = \"deny\"\nwords = \"git push\"\nmatches = \"git log\"\n");
     assert!(loaded.rules.broken.is_some());
@@ -126,7 +126,7 @@ fn a_deny_whose_example_fails_still_denies_what_it_finds() {
 }
 
 #[test]
-fn a_rule_holds_to_its_last_day_and_in_its_project_alone() {
+fn a_rule_applies_until_it_expires_and_only_in_its_project() {
     let place = Place::new();
     let project = place.book().folder.display().to_string();
     let text = |expires: &str, project: &str| {
@@ -146,7 +146,7 @@ fn a_rule_holds_to_its_last_day_and_in_its_project_alone() {
 }
 
 #[test]
-fn r12_a_file_that_cannot_be_read_allows_nothing_and_makes_everything_ask() {
+fn r12_an_unreadable_file_allows_nothing_and_makes_every_call_ask() {
     let hostile: [(&str, Vec<u8>); 5] = [
         ("ten megabytes", vec![b'#'; 10 << 20]),
         ("a NUL", b"[[rule]]\nsays = \"allow\"\nwords = \"cargo test\0\"\n".to_vec()),
@@ -163,7 +163,7 @@ fn r12_a_file_that_cannot_be_read_allows_nothing_and_makes_everything_ask() {
     }
     let place = Place::new();
     fs::create_dir(place.book().file).unwrap();
-    assert!(place.book().load(TODAY).rules.broken.is_some(), "a folder in its place");
+    assert!(place.book().load(TODAY).rules.broken.is_some(), "a directory in its place");
     let place = Place::new();
     let pipe = std::process::Command::new("mkfifo").arg(place.book().file).status().unwrap();
     assert!(pipe.success() && place.book().load(TODAY).rules.broken.is_some(), "a pipe in its place");
@@ -171,7 +171,7 @@ fn r12_a_file_that_cannot_be_read_allows_nothing_and_makes_everything_ask() {
 }
 
 #[test]
-fn ten_thousand_rules_are_read() {
+fn ten_thousand_rules_are_parsed() {
     let place = Place::new();
     let text: String = (0..10_000)
         .map(|number| format!("[[rule]]\nsays = \"allow\"\nwords = \"make target{number}\"\n"))
@@ -182,13 +182,13 @@ fn ten_thousand_rules_are_read() {
 }
 
 #[test]
-fn r14_a_repository_grants_itself_nothing() {
+fn r14_untrusted_project_rules_allow_nothing() {
     let place = Place::new();
     let (book, allow) = (place.book(), "[[rule]]\nsays = \"allow\"\nwords = \"make install\"\n");
     let loaded = place.own(allow);
     assert!(loaded.rules.list.is_empty() && matches!(loaded.own, Own::Untrusted { changed: false, .. }));
     assert!(loaded.notices()[0].contains("(1 allow) is not trusted"), "{:?}", loaded.notices());
-    // What is broken in it is nobody's trouble before it is trusted.
+    // Errors in an untrusted file have no effect.
     assert_eq!(place.own("[[rule").rules, Rules::default());
     place.own(allow);
     trust::set(&book.trusted, &book.folder, &[(OF_PROJECT, allow)], TODAY).unwrap();
@@ -196,11 +196,11 @@ fn r14_a_repository_grants_itself_nothing() {
     assert_eq!((trusted.rules.list.len(), &trusted.own), (1, &Own::Trusted));
     assert_eq!(trusted.rules.list[0].holds, Holds::Trusted);
     assert_eq!(fs::metadata(&book.trusted).unwrap().permissions().mode() & 0o777, 0o600);
-    // One letter more, and it asks again.
+    // After a change of one character the file is untrusted again.
     let loaded = place.own(&format!("{allow}\n"));
     assert!(loaded.rules.list.is_empty() && matches!(loaded.own, Own::Untrusted { changed: true, .. }));
     assert!(loaded.notices()[0].contains("has changed since you trusted it"));
-    // The same text in another folder is another project's.
+    // The same text in another directory is not trusted.
     let other = Book { folder: place.0.path().join("other"), ..book.clone() };
     fs::create_dir_all(other.folder.join(".aye")).unwrap();
     fs::write(other.folder.join(OF_PROJECT), allow).unwrap();
@@ -208,13 +208,13 @@ fn r14_a_repository_grants_itself_nothing() {
     trust::set(&book.trusted, &other.folder, &[(OF_PROJECT, allow)], TODAY).unwrap();
     assert_eq!(other.load(TODAY).rules.list.len(), 1);
     place.own(allow);
-    assert_eq!(book.load(TODAY).rules.list.len(), 1, "the other's trust took nothing away");
+    assert_eq!(book.load(TODAY).rules.list.len(), 1, "trusting the other project keeps this trust");
     trust::forget(&book.trusted, &book.folder, Some(OF_PROJECT)).unwrap();
     assert!(book.load(TODAY).rules.list.is_empty());
-    // A project cannot speak for another one, nor a broken list of trust for anybody.
+    // A project's rules cannot name another project, and an invalid trust file trusts nothing.
     let elsewhere = format!("{allow}project = \"/\"\n");
     trust::set(&book.trusted, &book.folder, &[(OF_PROJECT, &elsewhere)], TODAY).unwrap();
-    assert!(place.own(&elsewhere).notices()[0].contains("leave project out"));
+    assert!(place.own(&elsewhere).notices()[0].contains("remove the key project"));
     fs::write(&book.trusted, "[[project").unwrap();
     assert!(place.own(allow).rules.list.is_empty());
 }
@@ -238,7 +238,7 @@ fn words(text: &str) -> About {
 }
 
 #[test]
-fn what_is_kept_is_read_back_and_comments_stay() {
+fn saved_rules_are_read_back_and_comments_are_kept() {
     let place = Place::new();
     let book = place.book();
     let mine = "# all of mine\n\n# never this\n[[rule]]\nsays = \"deny\" # really\nwords = \"git push\"\n# the end\n";
@@ -262,10 +262,10 @@ fn what_is_kept_is_read_back_and_comments_stay() {
     assert_eq!((loaded.rules.list.len(), loaded.problems.len()), (4, 0), "{text}");
     for rule in rules.iter().rev() {
         assert!(keep::remove(&book.file, rule, &book.tools).unwrap());
-        assert!(!keep::remove(&book.file, rule, &book.tools).unwrap(), "it is gone already");
+        assert!(!keep::remove(&book.file, rule, &book.tools).unwrap(), "it is already removed");
     }
     assert_eq!(fs::read_to_string(&book.file).unwrap().trim_end(), mine.trim_end());
-    // The first of a file is taken out without what stands above all of them.
+    // Removing the first rule keeps the comment at the head of the file.
     let deny = Rule {
         tool: None,
         created: String::new(),
@@ -278,7 +278,7 @@ fn what_is_kept_is_read_back_and_comments_stay() {
 }
 
 #[test]
-fn a_file_that_cannot_be_changed_stays_to_the_byte() {
+fn a_file_that_cannot_be_edited_stays_unchanged() {
     let rule = kept(Says::Allow, words("cargo test"));
     for text in ["[[rule\nmine", "rule = 3\n"] {
         let place = Place::new();
@@ -290,12 +290,12 @@ fn a_file_that_cannot_be_changed_stays_to_the_byte() {
     place.says("# mine\n");
     fs::set_permissions(place.book().file, fs::Permissions::from_mode(0o400)).unwrap();
     let error = keep::add(&place.book().file, &rule, &place.book().tools).unwrap_err();
-    assert!(error.to_string().contains("not to be written"), "{error}");
+    assert!(error.to_string().contains("read-only"), "{error}");
     assert_eq!(fs::read_to_string(place.book().file).unwrap(), "# mine\n");
 }
 
 #[test]
-fn r24_on_a_full_disk_the_rules_stay_and_the_error_says_so() {
+fn r24_a_full_disk_keeps_the_rules_and_returns_an_error() {
     let place = tempfile::tempdir().unwrap();
     let mounted = std::process::Command::new("mount")
         .args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"])
@@ -309,7 +309,7 @@ fn r24_on_a_full_disk_the_rules_stay_and_the_error_says_so() {
     fs::write(&file, mine).unwrap();
     let rule = kept(Says::Allow, words("cargo test"));
     let tools = ["bash_exec".to_owned()];
-    // The lock is there before nothing else fits.
+    // The lock file exists before the disk is full.
     keep::add(&file, &rule, &tools).unwrap();
     assert!(keep::remove(&file, &rule, &tools).unwrap());
     let before = fs::read_to_string(&file).unwrap();
@@ -322,11 +322,11 @@ fn r24_on_a_full_disk_the_rules_stay_and_the_error_says_so() {
     let unmounted = std::process::Command::new("umount").arg(place.path()).status();
     assert!(unmounted.is_ok_and(|status| status.success()));
     assert_eq!(failed.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
-    assert_eq!((now.unwrap(), names), (before, 3), "the rules, the lock and what fills the disk");
+    assert_eq!((now.unwrap(), names), (before, 3), "the rules, the lock and the filler");
 }
 
 #[test]
-fn two_at_once_keep_both() {
+fn concurrent_additions_are_all_kept() {
     let place = Place::new();
     let book = place.book();
     std::thread::scope(|scope| {
@@ -343,7 +343,7 @@ fn two_at_once_keep_both() {
 }
 
 #[test]
-fn the_example_is_right_and_shows_every_key() {
+fn the_example_file_is_valid_and_shows_every_key() {
     let text = include_str!("../../../rules.example.toml");
     let loaded = Place::new().says(text);
     assert_eq!((loaded.notices(), loaded.rules.broken), (Vec::new(), None));

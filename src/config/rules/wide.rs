@@ -1,9 +1,10 @@
-//! How widely a rule is read that asks or denies: a place has many names, and each of them is meant.
+//! Broad matching for rules that ask or deny: a rule for one name of a path also applies to its other names.
 
 use crate::policy::{About, Holds, Rule, Says, glob};
 use std::path::{Path, PathBuf};
 
-/// Whether a rule holds in this folder, whose links are resolved. One that asks or denies does so by any name of it.
+/// Returns whether a rule applies in this directory, whose symlinks are resolved. An asking or denying rule also
+/// applies if it names the directory through a symlink.
 pub(super) fn holds_in(rule: &Rule, folder: &Path) -> bool {
     match &rule.holds {
         Holds::Everywhere | Holds::Trusted => true,
@@ -14,7 +15,7 @@ pub(super) fn holds_in(rule: &Rule, folder: &Path) -> bool {
     }
 }
 
-/// The project of a rule that holds in another one, where it asks or denies.
+/// Returns the project of a rule for another project, if the rule asks or denies.
 pub(super) fn elsewhere(rule: Rule) -> Option<PathBuf> {
     match rule.holds {
         Holds::Project(project) if rule.says != Says::Allow => Some(project),
@@ -22,8 +23,8 @@ pub(super) fn elsewhere(rule: Rule) -> Option<PathBuf> {
     }
 }
 
-/// The same rule by the other names of what it is about: a path written in full is one of the project's too, and one through
-/// a link is the one that it leads to. None for a rule that allows.
+/// Derives rules for the other names of the path: inside the project a full path also has a relative name, and a path
+/// through a symlink also has the name of its target. Returns nothing for a rule that allows.
 pub(super) fn also(rule: &Rule, folder: &Path) -> Vec<Rule> {
     let About::Path(written) = &rule.about else { return Vec::new() };
     if rule.says == Says::Allow {
@@ -41,7 +42,7 @@ pub(super) fn also(rule: &Rule, folder: &Path) -> Vec<Rule> {
     names.into_iter().map(|name| Rule { about: About::Path(name), ..rule.clone() }).collect()
 }
 
-/// A pattern with the links resolved in what stands before its first sign, as far as that is there.
+/// Resolves the symlinks in the part of a pattern before its first wildcard, as far as that part exists.
 fn real(pattern: &Path) -> PathBuf {
     let is_plain = |part: &std::path::Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?']);
     let plain: PathBuf = pattern.components().take_while(is_plain).collect();
@@ -53,7 +54,8 @@ fn real(pattern: &Path) -> PathBuf {
     pattern.to_owned()
 }
 
-/// What of a full pattern is left in the folder: more than one where `**` may end above it or go on in it.
+/// Returns the part of a full pattern that remains inside the directory. `**` may match in several ways, so there can
+/// be more than one.
 fn inside(pattern: &str, folder: &Path) -> Vec<String> {
     let Some(folder) = folder.to_str() else { return Vec::new() };
     let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
@@ -102,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn r12_a_path_that_is_denied_in_full_is_denied_by_its_short_name() {
+    fn r12_a_path_denied_by_full_name_is_denied_by_relative_name() {
         let folder = Path::new("/nowhere/code/app");
         for (path, expected) in [
             ("/nowhere/code/app/secrets/**", &["secrets/**"][..]),
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn r12_a_path_that_is_denied_through_a_link_is_denied_where_that_leads() {
+    fn r12_a_path_denied_through_a_symlink_is_denied_at_its_target() {
         let place = tempfile::tempdir().unwrap();
         let base = place.path().canonicalize().unwrap();
         let folder = base.join("app");

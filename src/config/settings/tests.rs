@@ -1,4 +1,4 @@
-//! What wins over what, and where it is said to come from.
+//! Precedence of settings and the reported origins.
 
 use super::*;
 use crate::config::Links;
@@ -15,7 +15,7 @@ fn settings(text: &str) -> Settings {
 const EXAMPLE: &str = include_str!("../../../config.example.toml");
 
 #[test]
-fn the_example_is_what_nothing_set_means() {
+fn the_example_file_equals_the_defaults() {
     let settings = settings(EXAMPLE);
     assert_eq!(settings.problems, []);
     assert_eq!(settings.config, Config::default());
@@ -24,7 +24,7 @@ fn the_example_is_what_nothing_set_means() {
 }
 
 #[test]
-fn the_example_names_every_setting_and_what_it_leaves_out_is_right_too() {
+fn the_example_file_contains_every_setting_with_a_valid_value() {
     let all: String = EXAMPLE
         .lines()
         .map(|line| {
@@ -45,7 +45,7 @@ fn the_example_names_every_setting_and_what_it_leaves_out_is_right_too() {
 
 #[test]
 fn every_field_is_a_setting_and_every_setting_a_field() {
-    // The structs refuse what they do not have, and say of which fields they consist.
+    // The structs reject unknown fields and list the known ones in the error.
     for (section, name, _) in SETTINGS.iter().filter(|(_, name, _)| *name != ANY) {
         let path = section.replace('*', "x");
         let error = toml::from_str::<Config>(&format!("[{path}]\nnothing = 1")).unwrap_err().to_string();
@@ -58,7 +58,7 @@ fn every_field_is_a_setting_and_every_setting_a_field() {
 }
 
 #[test]
-fn the_file_wins_over_the_defaults_and_keeps_what_it_does_not_name() {
+fn the_file_overrides_only_the_settings_it_contains() {
     let settings =
         settings("[screen]\nlinks = \"off\"\n[profiles.openai]\nmodel = \"m\"\n[keys]\nquit = \"f10\"\n");
     assert_eq!(settings.config.screen.links, Links::Off);
@@ -72,7 +72,7 @@ fn the_file_wins_over_the_defaults_and_keeps_what_it_does_not_name() {
 }
 
 #[test]
-fn a_later_file_wins_over_an_earlier_one() {
+fn a_later_file_overrides_an_earlier_one() {
     let layers = [read("[screen]\ntheme = \"a\"\nmouse = false", "one"), read("screen.theme = \"b\"", "two")];
     let settings = Settings::from_layers(layers, &nothing, &Overrides::default());
     assert_eq!((settings.config.screen.theme.as_str(), settings.config.screen.mouse), ("b", false));
@@ -80,7 +80,7 @@ fn a_later_file_wins_over_an_earlier_one() {
 }
 
 #[test]
-fn flags_win_over_the_environment_and_that_over_the_file() {
+fn flags_override_the_environment_which_overrides_the_file() {
     let environment = |name: &str| match name {
         "AYE_PROFILE" => Some("vllm".to_owned()),
         "NO_COLOR" => Some("1".to_owned()),
@@ -103,14 +103,14 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
 }
 
 #[test]
-fn what_is_wrong_beside_something_else_is_said() {
+fn inconsistent_settings_are_reported() {
     let settings = settings("[shell]\ntimeout = 300\n[profiles.mine]\nmodel = \"m\"");
     let said: Vec<String> = settings.problems.iter().map(ToString::to_string).collect();
     assert_eq!(
         said,
         [
-            "f:2: shell.timeout is 300 and shell.max_timeout is 120; 300 counts for both",
-            "f:4: profiles.mine has no base_url; it says where the service is"
+            "f:2: shell.timeout (300) exceeds shell.max_timeout (120). Both are set to 300",
+            "f:4: profiles.mine has no base_url. Set it to the address of the provider"
         ]
     );
     assert_eq!(settings.config.shell.max_timeout, 300);
@@ -118,7 +118,7 @@ fn what_is_wrong_beside_something_else_is_said() {
 }
 
 #[test]
-fn r69_a_file_that_is_no_text_is_said_and_left_as_it_is() {
+fn r69_a_file_that_is_not_utf8_is_reported_and_unchanged() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("config.toml");
     fs::write(&path, b"[screen]\n\xff").unwrap();
@@ -126,7 +126,7 @@ fn r69_a_file_that_is_no_text_is_said_and_left_as_it_is() {
     let settings = Settings::load(&path, &at_home, &Overrides::default());
     assert_eq!(
         settings.problems[0].to_string(),
-        "~/config.toml:2: this is not text in UTF-8; nothing in it is used"
+        "~/config.toml:2: this is not text in UTF-8; the whole file is ignored"
     );
     assert_eq!(settings.config, Config::default());
     assert_eq!(fs::read(&path).unwrap(), b"[screen]\n\xff");
@@ -135,7 +135,7 @@ fn r69_a_file_that_is_no_text_is_said_and_left_as_it_is() {
 }
 
 #[test]
-fn a_profile_named_like_one_that_comes_along_changes_only_what_it_says() {
+fn a_section_for_a_built_in_profile_overrides_only_its_keys() {
     let settings =
         settings("[profiles.deepseek]\nbase_url = \"https://gateway.example/v1\"\nidle_seconds = 5\n");
     let (mine, theirs) = (&settings.config.profiles["deepseek"], &Config::default().profiles["deepseek"]);
@@ -149,7 +149,7 @@ fn a_profile_named_like_one_that_comes_along_changes_only_what_it_says() {
 }
 
 #[test]
-fn a_profile_that_stands_twice_keeps_the_first_and_the_rest_of_the_file() {
+fn a_repeated_profile_keeps_the_first_and_the_rest_of_the_file() {
     let settings = settings(
         "[profiles.a]\nbase_url = \"https://one/v1\"\n[profiles.a]\nbase_url = \"https://two/v1\"\nmodel = \"x\"\n[screen]\nmouse = false\ntheem = 1\n",
     );
@@ -157,8 +157,8 @@ fn a_profile_that_stands_twice_keeps_the_first_and_the_rest_of_the_file() {
     assert_eq!(
         said,
         [
-            "f:3: the profile a stands on line 1 already; that one counts, and this one does not",
-            "f:8: screen.theem is no setting; did you mean screen.theme?",
+            "f:3: profile a is already defined on line 1. That definition is used and this one is ignored",
+            "f:8: screen.theem is not a setting; did you mean screen.theme?",
         ]
     );
     assert_eq!(settings.config.profiles["a"].base_url, "https://one/v1");
@@ -167,7 +167,7 @@ fn a_profile_that_stands_twice_keeps_the_first_and_the_rest_of_the_file() {
 }
 
 #[test]
-fn a_profile_that_stands_in_has_to_be_there_and_another_one() {
+fn the_fallback_must_exist_and_differ_from_the_profile() {
     let said = |text: &str| -> Vec<String> {
         let settings = settings(text);
         assert_eq!(settings.config.model.fallback.is_none(), !settings.problems.is_empty(), "{text}");
@@ -177,12 +177,16 @@ fn a_profile_that_stands_in_has_to_be_there_and_another_one() {
     assert_eq!(said("[model]\nfallback = \"openai\""), [""; 0]);
     assert_eq!(
         said("[model]\nprofile = \"openai\"\nfallback = \"openai\""),
-        ["f:3: model.fallback is the profile in use itself; it takes another one"]
+        ["f:3: model.fallback names the profile already in use. Set a different profile"]
     );
     assert_eq!(
         said("[model]\nfallback = \"opnrouter\""),
-        ["f:2: no profile is called \"opnrouter\"; did you mean openrouter?"]
+        ["f:2: profile \"opnrouter\" does not exist. Did you mean openrouter?"]
     );
     let unplaced = said("[model]\nfallback = \"zzz\"\n[profiles.zzz]\nmodel = \"m\"");
-    assert_eq!(unplaced[1..], ["f:2: no profile is called \"zzz\""], "a profile without an address is none");
+    assert_eq!(
+        unplaced[1..],
+        ["f:2: profile \"zzz\" does not exist"],
+        "a profile without an address is ignored"
+    );
 }

@@ -1,4 +1,4 @@
-//! The files that a rule for one command is bound to: `scripts = { "run.sh" = "<sha256>" }`.
+//! Script files that a rule for one exact command is bound to: `scripts = { "run.sh" = "<sha256>" }`.
 
 use super::{Reading, short};
 use crate::chat::{Digest, Script};
@@ -6,12 +6,12 @@ use crate::policy::reach::scripts::{Runs, scripts};
 use crate::policy::{About, Says, shell};
 use std::path::{Component, Path, PathBuf};
 
-/// Written in place of a digest where there was no such file.
+/// Written in place of a digest if the file did not exist.
 pub(in crate::config::rules) const MISSING: &str = "missing";
 
 impl Reading<'_> {
-    /// The files, sorted. A command that runs scripts and is allowed has to say which: what they hold may be another
-    /// thing tomorrow.
+    /// Returns the bound files, sorted. A rule that allows a command with scripts must list them, because their content
+    /// may change later.
     pub(super) fn scripts(&mut self, says: Option<Says>, about: Option<&About>) -> Vec<Script> {
         let given = self.table.contains_key("scripts");
         let command = match about {
@@ -21,13 +21,13 @@ impl Reading<'_> {
         };
         let Some(command) = command else {
             if given && about.is_some() && says.is_some() {
-                self.wrong("scripts", "scripts belongs to a rule that allows a command");
+                self.wrong("scripts", "scripts is only valid in a rule that allows a command");
             }
             return Vec::new();
         };
         let runs = scripts(&shell::read(command));
         if let Runs::Unknown(why) = &runs {
-            let words = format!("this command cannot be allowed for good, because {why}");
+            let words = format!("this command cannot be allowed permanently, because {why}");
             self.wrong("command", words);
         }
         if given {
@@ -36,7 +36,7 @@ impl Reading<'_> {
         if let Runs::Files(parts) = &runs {
             let name = parts.iter().find(|part| part.plainly).map_or("a file", |part| part.name.as_str());
             let words = format!(
-                "the command runs {}, and the rule does not say what that holds; aye rules explain prints the line to add: scripts = {{ … }}",
+                "the command runs {}, but the rule does not list its digest. Run `aye rules explain` to get the line to add: scripts = {{ … }}",
                 short(name)
             );
             self.wrong("command", words);
@@ -44,10 +44,13 @@ impl Reading<'_> {
         Vec::new()
     }
 
-    /// What the rule lists.
+    /// Reads the files listed under `scripts`.
     fn listed(&mut self) -> Vec<Script> {
         let Some(table) = self.table.get("scripts").and_then(|item| item.as_table_like()) else {
-            self.wrong("scripts", "scripts takes files with their SHA-256: { \"run.sh\" = \"9f86…\" }");
+            self.wrong(
+                "scripts",
+                "scripts must be a table of files with their SHA-256: { \"run.sh\" = \"9f86…\" }",
+            );
             return Vec::new();
         };
         let listed: Vec<(String, Option<String>)> =
@@ -59,7 +62,7 @@ impl Reading<'_> {
                 (_, Some(digest)) => Some(digest),
                 (_, None) => {
                     let words = format!(
-                        "{} takes the 64 digits of a SHA-256, or {MISSING:?}; aye rules explain prints it",
+                        "{} must be the 64 hex digits of a SHA-256, or {MISSING:?}. Run `aye rules explain` to get it",
                         short(&name)
                     );
                     self.wrong("scripts", words);
@@ -68,7 +71,8 @@ impl Reading<'_> {
             };
             let odd = |part: Component<'_>| matches!(part, Component::ParentDir | Component::CurDir);
             if name.is_empty() || Path::new(&name).components().any(odd) {
-                let words = format!("{:?} is no file's name from the project's folder", short(&name));
+                let words =
+                    format!("{:?} is not a file path relative to the project directory", short(&name));
                 self.wrong("scripts", words);
             }
             scripts.push(Script { path: PathBuf::from(name), sha256 });
